@@ -1,0 +1,207 @@
+"""The six commands as values, and the judgement that makes them from whatever a caller sent.
+
+Input comes from a model, often cut off in mid-stream, so `judge` reads a raw mapping and trusts nothing in
+it. Behind it every field has its type and every path has been judged.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from memtui.core.errors import Refusal
+from memtui.core.messages import Message, quoted
+from memtui.core.paths import ROOT, MemoryPath, names_root, parse
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Show a file or a directory.
+
+    Attributes:
+        path: What to show.
+        view_range: First and last line as given, still to be held against the file; `None` for all.
+    """
+
+    path: MemoryPath
+    view_range: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """Write a whole file."""
+
+    path: MemoryPath
+    file_text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StrReplace:
+    """Replace a text that stands once in a file."""
+
+    path: MemoryPath
+    old_str: str
+    new_str: str
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """Put a text after a line; line 0 is the top."""
+
+    path: MemoryPath
+    insert_line: int
+    insert_text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Remove a file, a link, or a directory with all below it."""
+
+    path: MemoryPath
+
+
+@dataclass(frozen=True, slots=True)
+class Rename:
+    """Move a file or directory to a name that is free."""
+
+    old_path: MemoryPath
+    new_path: MemoryPath
+
+
+Command = View | Create | StrReplace | Insert | Delete | Rename
+Change = Create | StrReplace | Insert | Delete | Rename
+"""The commands that write."""
+
+NAMES = ("view", "create", "str_replace", "insert", "delete", "rename")
+
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "view": ("path", "view_range"),
+    "create": ("path", "file_text"),
+    "str_replace": ("path", "old_str", "new_str"),
+    "insert": ("path", "insert_line", "insert_text"),
+    "delete": ("path",),
+    "rename": ("old_path", "new_path"),
+}
+ALIASES: Mapping[tuple[str, str], str] = {("insert", "insert_text"): "new_str", ("rename", "old_path"): "path"}
+"""Other names that models use for a field, by command and canonical name."""
+
+_ABSENT = object()
+
+
+class Judged(NamedTuple):
+    """A command, and which aliases its sender used."""
+
+    command: Command
+    aliases: tuple[str, ...]
+
+
+def judge(raw: object) -> Judged:
+    """Make a command of a caller's input.
+
+    Args:
+        raw: A mapping as the model sent it; anything else is refused as well.
+
+    Raises:
+        Refusal: In the words of CONTRACT.md, sections "Inputs" and "Paths".
+    """
+    if not isinstance(raw, Mapping):
+        raise Refusal(Message.NOT_A_MAPPING)
+    name = raw.get("command", _ABSENT)
+    if name is _ABSENT:
+        raise Refusal(Message.NOT_A_MAPPING)
+    if not isinstance(name, str) or name not in FIELDS:
+        raise Refusal(Message.UNKNOWN_COMMAND, command=quoted(name))
+    fields = _Fields(name, raw)
+    return Judged(_command(name, fields), tuple(fields.aliases))
+
+
+def _command(name: str, fields: "_Fields") -> Command:
+    match name:
+        case "view":
+            return View(fields.path("path"), fields.optional("view_range"))
+        case "create":
+            path, file_text = fields.required("path"), fields.text("file_text")
+            return Create(parse(path, making=True), file_text)
+        case "str_replace":
+            path, old_str = fields.required("path"), fields.text("old_str")
+            new_str = "" if fields.optional("new_str") is None else fields.text("new_str")
+            replacement = StrReplace(parse(path), old_str, new_str)
+            if not old_str:
+                raise Refusal(Message.EMPTY_OLD_STR)
+            return replacement
+        case "insert":
+            path, line = fields.required("path"), fields.integer("insert_line")
+            return Insert(parse(path), line, fields.text("insert_text"))
+        case "delete":
+            path = fields.required("path")
+            return Delete(ROOT if names_root(path) else parse(path))
+        case _:
+            old_path, new_path = fields.required("old_path"), fields.required("new_path")
+            return Rename(ROOT if names_root(old_path) else parse(old_path), parse(new_path, making=True))
+
+
+class _Fields:
+    """Reads one mapping's fields, noting the aliases used."""
+
+    def __init__(self, command: str, raw: Mapping[object, object]) -> None:
+        self._command = command
+        self._raw = raw
+        self.aliases: list[str] = []
+
+    def optional(self, field: str) -> object:
+        return self._raw.get(field)
+
+    def required(self, field: str) -> object:
+        value = self._raw.get(field, _ABSENT)
+        alias = ALIASES.get((self._command, field))
+        if value is _ABSENT and alias is not None and alias in self._raw:
+            self.aliases.append(alias)
+            value = self._raw[alias]
+        if value is _ABSENT:
+            raise Refusal(Message.FIELD_MISSING, field=field, command=self._command)
+        return value
+
+    def path(self, field: str) -> MemoryPath:
+        return parse(self.required(field))
+
+    def text(self, field: str) -> str:
+        value = self.required(field)
+        if not isinstance(value, str):
+            raise Refusal(Message.NOT_A_STRING, field=field)
+        if not value.isascii():
+            try:
+                value.encode("utf-8")
+            except UnicodeEncodeError:
+                raise Refusal(Message.NOT_UNICODE, field=field) from None
+        return value
+
+    def integer(self, field: str) -> int:
+        value = self.required(field)
+        number = as_integer(value)
+        if number is None:
+            raise Refusal(Message.NOT_AN_INTEGER, field=field, value=quoted(value))
+        return number
+
+
+def as_integer(value: object) -> int | None:
+    """The integer that a JSON value is: an `int` or an integral `float`, never a `bool` or a `str`."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return None
+
+
+def recorded(raw: object) -> dict[str, object]:
+    """What the journal keeps of an input: the fields that the command has, and no others.
+
+    A `create` that is applied is kept as its version; see the engine.
+    """
+    if not isinstance(raw, Mapping):
+        return {"input": quoted(raw)}
+    name = raw.get("command")
+    if not isinstance(name, str) or name not in FIELDS:
+        return {"command": quoted(name)}
+    wanted = {"command", *FIELDS[name], *(ALIASES.get((name, field), field) for field in FIELDS[name])}
+    return {field: raw[field] for field in wanted if field in raw}

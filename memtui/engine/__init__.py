@@ -1,0 +1,7 @@
+"""The one door: every command, by whomever, is judged, applied and recorded here, and every change that was made
+behind our back is found here. Screens and reports are made from what it records, so they cannot disagree.
+"""
+
+from memtui.engine.engine import Engine, Seen
+
+__all__ = ["Engine", "Seen"]

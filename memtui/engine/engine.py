@@ -1,0 +1,528 @@
+"""Execute commands, notice changes, and answer questions about what is and what was.
+
+Synchronous: callers that must not wait use a thread. Every method may be called from any thread.
+"""
+
+import errno
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Self
+
+from memtui.core import commands, edits
+from memtui.core.errors import (
+    Busy,
+    Closed,
+    FolderMissing,
+    LeavesRoot,
+    MemtuiError,
+    Refusal,
+    StateUnusable,
+    Uncertain,
+)
+from memtui.core.events import Actor, Agent, Answer, Change, Event, Memtui, Version, sha256
+from memtui.core.listing import DEPTH, Listed, human_size, listing
+from memtui.core.messages import Message, quoted, say
+from memtui.core.paths import MemoryPath
+from memtui.core.settings import Settings
+from memtui.core.snapshot import Entry, Kind
+from memtui.engine import reconcile
+from memtui.engine.ledger import Ledger
+from memtui.engine.plans import Plan, Planner
+from memtui.journal.sqlite import Intent, Journal, Known
+from memtui.store.base import Content, Node, NotRegular, Outdated, Store, TooLarge, Transaction
+
+_ATTEMPTS = 8
+"""How often a change is planned anew when somebody outside is faster."""
+
+_REASONS: Mapping[int, str] = {
+    errno.EACCES: "permission denied",
+    errno.EPERM: "permission denied",
+    errno.ENOSPC: "no space left",
+    errno.EDQUOT: "no space left",
+    errno.EROFS: "read-only",
+}
+_LOOKED_AT = "looked_at"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What stands at a path for a person who looks: looking is no event.
+
+    Attributes:
+        node: What it is; `None` if nothing is there.
+        data: A file's bytes; `None` if they could not be read.
+        problem: Why not, as a sentence; empty if they could.
+    """
+
+    node: Node | None
+    data: bytes | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One call of `execute`, while it lasts."""
+
+    raw: object
+    actor: Actor
+    call_id: str | None
+    started_ns: int
+    at_us: int
+    command: commands.Command | None = None
+    aliases: tuple[str, ...] = ()
+
+    def event(self) -> Event:
+        """An event with all that is known of the call so far."""
+        recorded = commands.recorded(self.raw)
+        name = recorded.get("command")
+        event = Event(
+            at_us=self.at_us,
+            actor=self.actor,
+            command=name if isinstance(name, str) else "?",
+            path=quoted(recorded.get("path", recorded.get("old_path", ""))),
+            duration_us=(time.perf_counter_ns() - self.started_ns) // 1_000,
+            call_id=self.call_id,
+            aliases=self.aliases,
+        )
+        if self.command is None:
+            return replace(event, arguments=_as_json(recorded))
+        path = self.command.old_path if isinstance(self.command, commands.Rename) else self.command.path
+        new_path = str(self.command.new_path) if isinstance(self.command, commands.Rename) else None
+        return replace(event, path=str(path), new_path=new_path, arguments=_as_json(recorded))
+
+
+class Engine:
+    """The one way to a memory.
+
+    Args:
+        store: Where the bytes are.
+        journal: Where events are recorded.
+        settings: How commands behave.
+        read_only: Whether every change is refused.
+        now_ns: Tells the time, in nanoseconds since 1970.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        journal: Journal,
+        *,
+        settings: Settings | None = None,
+        read_only: bool = False,
+        now_ns: Callable[[], int] = time.time_ns,
+    ) -> None:
+        self.store = store
+        self.journal = journal
+        self.settings = settings or Settings()
+        self.read_only = read_only
+        self._now_ns = now_ns
+        self._subscribers: list[Callable[[], None]] = []
+        self._closing = threading.Lock()
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of store and journal. Nothing has to be saved: what was answered is on the disk."""
+        with self._closing:
+            if not self._closed:
+                self._closed = True
+                self.store.close()
+                self.journal.close()
+
+    # Commands
+
+    def execute(self, command: object, *, actor: Actor, call_id: str | None = None) -> Answer:
+        """Judge a command, apply it, record it, and answer.
+
+        Args:
+            command: A mapping as the model sends it; anything else is refused like any wrong input.
+            actor: Who asks.
+            call_id: The model's id of the tool call.
+
+        Returns:
+            The answer. A refusal is an answer too; nothing is raised for what a caller may get wrong.
+
+        Raises:
+            Closed: The memory was closed.
+        """
+        self._insist_open()
+        call = _Call(command, actor, call_id, time.perf_counter_ns(), self._now_ns() // 1_000)
+        try:
+            judged = commands.judge(command)
+        except Refusal as refusal:
+            return self._refused(call, refusal)
+        call = replace(call, command=judged.command, aliases=judged.aliases)
+        ledger = self._ledger(call.at_us)
+        try:
+            if isinstance(judged.command, commands.View):
+                return self._view(call, judged.command)
+            return self._change(call, judged.command, ledger)
+        except Refusal as refusal:
+            return self._refused(call, refusal, ledger)
+        except (OSError, MemtuiError) as error:
+            return self._refused(call, _refusal_of(error, judged.command))
+
+    def answer_to_view(self, path: MemoryPath, *, view_range: object = None) -> str:
+        """What an agent that views a path would be answered now; nobody is told, and nothing is recorded."""
+        try:
+            return self._viewed(commands.View(path, view_range), as_agent=True)[0]
+        except Refusal as refusal:
+            return refusal.text(self.settings.messages)
+        except (OSError, MemtuiError) as error:
+            return _refusal_of(error, commands.View(path)).text(self.settings.messages)
+
+    def _view(self, call: _Call, command: commands.View) -> Answer:
+        text, content, note = self._viewed(command, as_agent=isinstance(call.actor, Agent))
+        event = replace(call.event(), note=note)
+        texts: dict[str, bytes] = {}
+        if content is None:
+            event = replace(event, answer=text)
+        else:
+            known = self.journal.known(content.node.path)
+            if known and known.stamp == content.node.stamp:
+                version = known.version
+            else:
+                version = Version(Kind.FILE, sha256(content.data), len(content.data))
+                texts[version.sha256 or ""] = content.data
+            event = replace(event, viewed=version)
+        return self._recorded(text, event, texts=texts, durable=False)
+
+    def _viewed(self, command: commands.View, *, as_agent: bool) -> tuple[str, Content | None, str]:
+        path = command.path
+        node = self.store.node(path, follow=True)
+        if node is None:
+            raise Refusal(Message.VIEW_MISSING, path=path)
+        if node.kind is Kind.DIRECTORY:
+            text = listing(str(path), self._below(node), limit=self.settings.listing_limit if as_agent else 0)
+            entries = text.count("\n") - 1
+            return text, None, f"{entries:,} {'entry' if entries == 1 else 'entries'}"
+        if node.kind is not Kind.FILE:
+            raise Refusal(Message.UNSUPPORTED_TYPE, path=path)
+        limit = self.settings.max_read_bytes
+        try:
+            content = self.store.read(path, limit=limit)
+            text = content.data.decode("utf-8")
+        except FileNotFoundError:
+            raise Refusal(Message.GONE, path=path) from None
+        except NotRegular:
+            raise Refusal(Message.UNSUPPORTED_TYPE, path=path) from None
+        except TooLarge as error:
+            sizes = {"size": human_size(error.size), "limit": human_size(limit)}
+            raise Refusal(Message.TOO_LARGE_TO_READ, path=path, **sizes) from None
+        except UnicodeDecodeError:
+            raise Refusal(Message.NOT_UTF8, path=path) from None
+        char_limit = self.settings.view_char_limit if as_agent else 0
+        lines = edits.count_lines(text)
+        answer = edits.view(text, str(path), command.view_range, limit=char_limit)
+        return answer, content, f"{lines:,} {'line' if lines == 1 else 'lines'}"
+
+    def _below(self, directory: Node) -> Iterator[Listed]:
+        """What a listing adds up. Links are looked through only where they are listed."""
+        start = len(directory.path) + 1 if directory.path else 0
+        for node in self.store.scan(MemoryPath.of(directory.path)):
+            parts = tuple(node.path[start:].split("/"))
+            if node.kind is not Kind.LINK:
+                yield Listed(parts, node.kind is Kind.DIRECTORY, node.size)
+            elif len(parts) <= DEPTH:
+                yield from self._linked(parts, node)
+
+    def _linked(self, parts: tuple[str, ...], link: Node) -> Iterator[Listed]:
+        try:
+            target = self.store.node(MemoryPath.of(link.path), follow=True)
+        except (LeavesRoot, OSError):
+            return
+        if target is None:
+            return
+        yield Listed(parts, target.kind is Kind.DIRECTORY, target.size)
+        if target.kind is Kind.DIRECTORY:
+            start = len(target.path) + 1 if target.path else 0
+            for node in self.store.scan(MemoryPath.of(target.path)):
+                if node.kind is not Kind.LINK:
+                    inner = (*parts, *node.path[start:].split("/"))
+                    yield Listed(inner, node.kind is Kind.DIRECTORY, node.size)
+
+    def _change(self, call: _Call, command: commands.Change, ledger: Ledger) -> Answer:
+        if self.read_only:
+            raise Refusal(Message.READ_ONLY, **_what(command))
+        with self.store.writing(self.settings.lock_seconds) as transaction:
+            self._recover(transaction)
+            totals = self.journal.totals() if isinstance(call.actor, Agent) else None
+            for _ in range(_ATTEMPTS):
+                plan = Planner(self.store, ledger, self.settings, totals).plan(command)
+                try:
+                    return self._carry_out(call, plan, ledger, transaction)
+                except Outdated:
+                    ledger.reset()
+        raise Busy("Another program keeps changing the file.")
+
+    def _carry_out(self, call: _Call, plan: Plan, ledger: Ledger, transaction: Transaction) -> Answer:
+        event = replace(call.event(), answer=plan.answer, changes=plan.changes, no_change=not plan.changes)
+        if plan.counts:
+            event = replace(event, added=plan.counts.added, removed=plan.counts.removed)
+        if event.command == "create":
+            event = replace(event, arguments=None)  # its text is the version
+        if not plan.changes:
+            return self._recorded(plan.answer, event, ledger)
+        try:
+            intent = self.journal.intend(event, ledger.texts)
+        except StateUnusable as error:
+            assert call.command is not None
+            raise Refusal(Message.UNRECORDED, **_what(call.command), reason=_reason_of(error)) from error
+        certain = True
+        try:
+            known = plan.apply(transaction)
+        except Uncertain:
+            certain, known = False, self._looked_at(plan.changes)
+        except BaseException:
+            self.journal.drop(intent)
+            raise
+        if not certain:
+            text = say(Message.UNCERTAIN, path=event.path)
+            event = replace(event, answer=text, is_error=True, note="uncertain")
+        event = replace(event, duration_us=(time.perf_counter_ns() - call.started_ns) // 1_000)
+        try:
+            recorded = self.journal.append(
+                [*ledger.events(), event], known={**ledger.known, **known}, texts=ledger.texts, intent=intent
+            )
+        except StateUnusable:
+            # The change stands and its intent is kept, so that the next writer records it.
+            text = say(Message.UNCERTAIN, path=event.path)
+            return Answer(text, True, replace(event, answer=text, is_error=True, note="uncertain"))
+        self._tell()
+        return Answer(event.answer or "", event.is_error, recorded[-1])
+
+    def _refused(self, call: _Call, refusal: Refusal, ledger: Ledger | None = None) -> Answer:
+        text = refusal.text(self.settings.messages)
+        event = replace(call.event(), answer=text, is_error=True)
+        return self._recorded(text, event, ledger, durable=False)
+
+    def _recorded(
+        self,
+        text: str,
+        event: Event,
+        ledger: Ledger | None = None,
+        *,
+        texts: Mapping[str, bytes] | None = None,
+        durable: bool = True,
+    ) -> Answer:
+        """Record an event that changes nothing, and answer. A journal that fails does not take the answer away."""
+        events = [*(ledger.events() if ledger else ()), event]
+        kept = {**(ledger.texts if ledger else {}), **(texts or {})}
+        try:
+            event = self.journal.append(
+                events, texts=kept, known=ledger.known if ledger else None, durable=durable
+            )[-1]
+        except StateUnusable:
+            return Answer(text, event.is_error, replace(event, note="not recorded"))
+        self._tell()
+        return Answer(text, event.is_error, event)
+
+    # Changes from outside
+
+    def reconcile(self, paths: Iterable[str] | None = None, *, stop: Callable[[], bool] = lambda: False) -> int:
+        """Look for changes that nobody told us about, and record them.
+
+        Args:
+            paths: Where to look, relative to the folder; `None` for everywhere.
+            stop: Asked between batches; what is settled by then stays settled.
+
+        Returns:
+            How many events were recorded.
+
+        Raises:
+            Busy, FolderMissing, StateUnusable: It could not be looked, and nothing was recorded.
+        """
+        self._insist_open()
+        first_look = self.journal.note(_LOOKED_AT) is None
+        if self.journal.intents():
+            with self.store.writing(self.settings.lock_seconds) as transaction:
+                self._recover(transaction)
+        count = 0
+        finished = True
+        for batch in reconcile.batches(reconcile.suspects(self.store, self.journal, paths)):
+            if stop():
+                finished = False
+                break
+            with self.store.writing(self.settings.lock_seconds):
+                ledger = self._ledger(self._now_ns() // 1_000, first_look=first_look)
+                reconcile.settle(self.store, ledger, batch)
+                events = ledger.events()
+                if events or ledger.known:
+                    self.journal.append(events, texts=ledger.texts, known=ledger.known, durable=False)
+            count += len(events)
+            if events:
+                self._tell()
+        if first_look and finished and paths is None:
+            self.journal.set_note(_LOOKED_AT, str(self._now_ns() // 1_000))
+        return count
+
+    def _recover(self, transaction: Transaction) -> None:
+        """Settle what dead processes had begun. The lock is held, so nobody alive is at it."""
+        intents = self.journal.intents()
+        if not intents:
+            return
+        transaction.tidy()
+        for intent in intents:
+            self._settle(intent)
+        self._tell()
+
+    def _settle(self, intent: Intent) -> None:
+        event = intent.event
+        now = self._looked_at(event.changes)
+        stands = {path: known.version if known else None for path, known in now.items()}
+        after = {change.path: change.after for change in event.changes}
+        before: dict[str, Version | None] = {}
+        for change in event.changes:
+            before.setdefault(change.path, change.before)
+        if stands == after:
+            self.journal.append([replace(event, note="recovered after a crash")], known=now, intent=intent.id)
+        elif stands == before:
+            aborted = replace(
+                event, actor=Memtui(), is_error=True, changes=(), answer=None, note="aborted by a crash: not done"
+            )
+            self.journal.append([aborted], intent=intent.id)
+        else:
+            self.journal.append([], intent=intent.id)  # what stands there is from outside: reconcile tells
+
+    def _looked_at(self, changes: Iterable[Change]) -> dict[str, Known | None]:
+        known: dict[str, Known | None] = {}
+        for path in {change.path for change in changes}:
+            node = self.store.node(MemoryPath.of(path))
+            if node is None:
+                known[path] = None
+            elif node.kind is Kind.FILE:
+                data = self.store.read(MemoryPath.of(path), limit=self.settings.max_read_bytes).data
+                known[path] = Known(Version(Kind.FILE, sha256(data), len(data)), node.stamp)
+            else:
+                known[path] = Known(Version(node.kind), node.stamp)
+        return known
+
+    # Looking
+
+    def events(self, after: int = 0) -> Iterator[Event]:
+        """The events after a number, in order, as far as there are any by now."""
+        while True:
+            self._insist_open()
+            page = self.journal.events(after, limit=1_000)
+            yield from page
+            if len(page) < 1_000:
+                return
+            after = page[-1].seq
+
+    def names(self) -> Iterator[Entry]:
+        """Everything in the folder, not looked at more closely than its name."""
+        return self.store.names()
+
+    def entry(self, path: str) -> Entry | None:
+        """One thing in the folder, looked at."""
+        try:
+            node = self.store.node(MemoryPath.of(path))
+        except (LeavesRoot, OSError):
+            return None
+        return Entry(path, node.kind, node.size, node.mtime_ns) if node else None
+
+    def look(self, path: str) -> Seen:
+        """What stands at a path, for a person."""
+        place = MemoryPath.of(path)
+        try:
+            node = self.store.node(place)
+            if node is None:
+                return Seen(None, problem="It is not there any more.")
+            if node.kind is Kind.LINK:
+                return self._look_through(place, node)
+            if node.kind is not Kind.FILE:
+                return Seen(node)
+            return Seen(node, self.store.read(place, limit=self.settings.max_read_bytes).data)
+        except TooLarge as error:
+            limit = human_size(self.settings.max_read_bytes)
+            return Seen(node, problem=f"It is too large to show: {human_size(error.size)}; the limit is {limit}.")
+        except (NotRegular, FileNotFoundError):
+            return Seen(None, problem="It changed while it was opened.")
+        except OSError as error:
+            return Seen(node, problem=f"It cannot be read: {_reason_of(error)}.")
+
+    def _look_through(self, place: MemoryPath, link: Node) -> Seen:
+        try:
+            target = self.store.node(place, follow=True)
+        except (LeavesRoot, OSError):
+            return Seen(link, problem="It is a link that leads out of the memory folder. It is not followed.")
+        if target is None:
+            return Seen(link, problem="It is a link to something that is not there.")
+        if target.kind is not Kind.FILE:
+            return Seen(link, problem=f"It is a link to {MemoryPath.of(target.path)}.")
+        return Seen(link, self.store.read(place, limit=self.settings.max_read_bytes).data)
+
+    def subscribe(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Be told that something was recorded here. The callback runs in whichever thread recorded it.
+
+        Returns:
+            Ends the subscription.
+        """
+        self._subscribers.append(callback)
+        return lambda: self._subscribers.remove(callback)
+
+    def _tell(self) -> None:
+        for callback in tuple(self._subscribers):
+            callback()
+
+    def _ledger(self, now_us: int, *, first_look: bool = False) -> Ledger:
+        limit = self.settings.max_read_bytes
+        return Ledger(self.store, self.journal, now_us, max_read_bytes=limit, first_look=first_look)
+
+    def _insist_open(self) -> None:
+        if self._closed:
+            raise Closed("The memory is closed.")
+
+
+def _refusal_of(error: BaseException, command: commands.Command) -> Refusal:
+    """The answer to a fault: what could not be done, to which path, and why; never a path of the host."""
+    what = _what(command)
+    match error:
+        case Refusal():
+            return error
+        case LeavesRoot():
+            return Refusal(Message.ESCAPES_BY_LINK, path=what["path"])
+        case Busy():
+            return Refusal(Message.BUSY, **what)
+        case FolderMissing():
+            return Refusal(Message.FOLDER_GONE, **what)
+        case OSError() if error.errno == errno.EINVAL and isinstance(command, commands.Rename):
+            return Refusal(Message.RENAME_INTO_ITSELF, old_path=command.old_path, new_path=command.new_path)
+        case FileExistsError() if isinstance(command, commands.Rename):
+            return Refusal(Message.DESTINATION_EXISTS, path=command.new_path)
+        case FileNotFoundError() if isinstance(command, commands.Rename | commands.Delete):
+            return Refusal(Message.MISSING, path=what["path"])
+        case _:
+            return Refusal(Message.SYSTEM, **what, reason=_reason_of(error))
+
+
+def _what(command: commands.Command) -> dict[str, object]:
+    verbs = {"View": "view", "Create": "create", "StrReplace": "edit", "Insert": "edit", "Delete": "delete"}
+    if isinstance(command, commands.Rename):
+        return {"verb": "rename", "path": command.old_path}
+    return {"verb": verbs[type(command).__name__], "path": command.path}
+
+
+def _reason_of(error: BaseException) -> str:
+    if isinstance(error, StateUnusable) and isinstance(error.__cause__, sqlite3.Error):
+        words = str(error.__cause__).lower()
+        return "no space left" if "full" in words else "read-only" if "readonly" in words else "input/output error"
+    code = error.errno if isinstance(error, OSError) else None
+    return _REASONS.get(code or 0, "input/output error")
+
+
+def _as_json(recorded: Mapping[str, object]) -> str:
+    try:
+        return json.dumps(recorded, ensure_ascii=True, sort_keys=True)
+    except (TypeError, ValueError, RecursionError):
+        return json.dumps(quoted(recorded), ensure_ascii=True)
+

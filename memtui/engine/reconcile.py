@@ -1,0 +1,114 @@
+"""Finding what was changed behind our back.
+
+Looking for suspects needs no lock and no reading: stamps are compared. Only the suspects are then looked at again
+under the writer lock, a limited number at a time, so that a first look at a huge folder keeps nobody waiting.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from memtui.core.paths import MemoryPath
+from memtui.core.snapshot import Kind
+from memtui.engine.ledger import Ledger
+from memtui.journal.sqlite import Journal, Known
+from memtui.store.base import Node, Store
+
+BATCH = 256
+"""Paths that are settled in one go, under one lock."""
+
+
+class Suspect(NamedTuple):
+    """A path whose stamp is not the known one, and where its thing seems to have gone."""
+
+    path: str
+    moved_to: str | None = None
+
+
+def suspects(store: Store, journal: Journal, paths: Iterable[str] | None) -> list[Suspect]:
+    """What has to be looked at again, in the order in which it should be.
+
+    Args:
+        store: Where to look.
+        journal: What was known.
+        paths: Where something seems to have happened, relative to the folder; `None` for everywhere.
+    """
+    new: dict[str, Node] = {}
+    gone: dict[str, Known] = {}
+    for scope in [""] if paths is None else _scopes(paths):
+        node = store.node(MemoryPath.of(scope))
+        known = journal.known_below(scope) if node is None or node.kind is Kind.DIRECTORY or not scope else {}
+        if scope:
+            _compare(scope, node, journal.known(scope), new, gone)
+            _suspect_parents(store, journal, scope, new)
+        if node and node.kind is Kind.DIRECTORY:
+            for below in store.scan(MemoryPath.of(scope)):
+                _compare(below.path, below, known.pop(below.path, None), new, gone)
+        gone |= known
+    return list(_paired(new, gone))
+
+
+def settle(store: Store, ledger: Ledger, batch: Sequence[Suspect]) -> None:
+    """Look at suspects again and note their differences. The writer lock must be held."""
+    for suspect in batch:
+        try:
+            node = store.node(MemoryPath.of(suspect.path))
+            moved = store.node(MemoryPath.of(suspect.moved_to)) if suspect.moved_to is not None else None
+        except OSError:
+            continue  # not ours to look at: nothing can be said of it, least of all that it is gone
+        if node is None and moved is not None:
+            ledger.settle_move(suspect.path, moved.path, moved)
+        else:
+            ledger.settle(suspect.path, node)
+            if moved is not None:
+                ledger.settle(moved.path, moved)
+
+
+def batches(found: Sequence[Suspect], size: int = BATCH) -> Iterator[Sequence[Suspect]]:
+    """Suspects in lots that one lock may be held for."""
+    for start in range(0, len(found), size):
+        yield found[start : start + size]
+
+
+def _scopes(paths: Iterable[str]) -> list[str]:
+    """The paths without those that lie below another one."""
+    kept: list[str] = []
+    for path in sorted(set(paths), key=lambda each: each.split("/")):
+        if path == "":
+            return [""]
+        if not kept or not (path == kept[-1] or path.startswith(kept[-1] + "/")):
+            kept.append(path)
+    return kept
+
+
+def _compare(path: str, node: Node | None, known: Known | None, new: dict[str, Node], gone: dict[str, Known]) -> None:
+    if node is None:
+        if known is not None:
+            gone[path] = known
+    elif known is None or known.stamp != node.stamp or known.version.kind is not node.kind:
+        new[path] = node
+
+
+def _suspect_parents(store: Store, journal: Journal, path: str, new: dict[str, Node]) -> None:
+    """A hint about a file in a new directory is one about the directory as well."""
+    parent = os.path.dirname(path)
+    while parent and parent not in new and journal.known(parent) is None:
+        node = store.node(MemoryPath.of(parent))
+        if node is None:
+            return
+        new[parent] = node
+        parent = os.path.dirname(parent)
+
+
+def _paired(new: dict[str, Node], gone: dict[str, Known]) -> Iterator[Suspect]:
+    """Suspects, with what has only moved as one: the same thing at another path."""
+    appeared = {(node.kind, node.stamp[-1]): path for path, node in new.items()}
+    moved: dict[str, str] = {}
+    for path, known in gone.items():
+        now = appeared.get((known.version.kind, known.stamp[-1]))
+        if now is not None and known.version.kind is not Kind.OTHER:
+            moved[path] = now
+    settled = set(moved.values())
+    order: Callable[[str], list[str]] = lambda path: path.split("/")  # noqa: E731 - directories before what they hold
+    for path in sorted((*gone, *(path for path in new if path not in settled)), key=order):
+        yield Suspect(path, moved.get(path))

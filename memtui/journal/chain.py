@@ -1,0 +1,117 @@
+"""The canonical form of an event, and the chain of hashes over it. Pure: no database, no clock.
+
+Each event's hash is SHA-256 over the previous hash and the event's canonical bytes, so that an event cannot be
+changed, dropped or moved without breaking every hash behind it. Texts stand in it by their hashes only: a secret
+can be removed from the record afterwards, and the chain still verifies.
+"""
+
+import hashlib
+import json
+from typing import Any
+
+from memtui.core.events import Actor, Agent, Change, Event, Memtui, Outside, Person, Version
+from memtui.core.snapshot import Kind
+
+SCHEMA = 1
+START = hashlib.sha256(b"memtui journal 1").digest()
+"""What stands in for the previous hash before the first event."""
+
+
+def link(previous: bytes, body: bytes) -> bytes:
+    """The hash of the chain after an event with this body."""
+    return hashlib.sha256(previous + body).digest()
+
+
+def encode(event: Event) -> bytes:
+    """The canonical bytes of an event: JSON with sorted keys, no spaces, ASCII only; empty fields left out."""
+    record: dict[str, object] = {
+        "schema": SCHEMA,
+        "seq": event.seq,
+        "at_us": event.at_us,
+        "actor": _actor(event.actor),
+        "command": event.command,
+        "path": event.path,
+        "new_path": event.new_path,
+        "is_error": event.is_error,
+        "answer": _text_hash(event.answer),
+        "arguments": _text_hash(event.arguments),
+        "changes": [[change.path, _version(change.before), _version(change.after)] for change in event.changes],
+        "viewed": _version(event.viewed),
+        "added": event.added,
+        "removed": event.removed,
+        "duration_us": event.duration_us,
+        "call_id": event.call_id,
+        "aliases": list(event.aliases),
+        "no_change": event.no_change,
+        "note": event.note,
+    }
+    kept = {key: value for key, value in record.items() if value not in (None, "", [], False)}
+    return json.dumps(kept, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")
+
+
+def decode(body: bytes, *, answer: str | None, arguments: str | None, hash: bytes) -> Event:
+    """The event of canonical bytes, with the texts that are kept beside them."""
+    record: dict[str, Any] = json.loads(body)
+    return Event(
+        seq=record["seq"],
+        at_us=record["at_us"],
+        actor=_decoded_actor(record["actor"]),
+        command=record["command"],
+        path=record.get("path", ""),
+        new_path=record.get("new_path"),
+        is_error=record.get("is_error", False),
+        answer=answer,
+        arguments=arguments,
+        changes=tuple(
+            Change(path, _decoded_version(before), _decoded_version(after))
+            for path, before, after in record.get("changes", ())
+        ),
+        viewed=_decoded_version(record.get("viewed")),
+        added=record.get("added"),
+        removed=record.get("removed"),
+        duration_us=record.get("duration_us", 0),
+        call_id=record.get("call_id"),
+        aliases=tuple(record.get("aliases", ())),
+        no_change=record.get("no_change", False),
+        note=record.get("note", ""),
+        hash=hash.hex(),
+    )
+
+
+def _text_hash(text: str | None) -> str | None:
+    if text is None:
+        return None
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _actor(actor: Actor) -> list[str | None]:
+    match actor:
+        case Agent():
+            return ["agent", actor.name, actor.model, actor.session]
+        case Person():
+            return ["person", actor.name]
+        case Outside():
+            return ["outside", actor.name]
+        case Memtui():
+            return ["memtui", actor.name]
+
+
+def _decoded_actor(record: list[str | None]) -> Actor:
+    kind, name = record[0], record[1] or ""
+    match kind:
+        case "agent":
+            return Agent(name, record[2], record[3])
+        case "person":
+            return Person(name)
+        case "outside":
+            return Outside(name)
+        case _:
+            return Memtui(name)
+
+
+def _version(version: Version | None) -> list[str | int | None] | None:
+    return None if version is None else [version.kind.value, version.sha256, version.size]
+
+
+def _decoded_version(record: list[Any] | None) -> Version | None:
+    return None if record is None else Version(Kind(record[0]), record[1], record[2])

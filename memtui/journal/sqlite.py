@@ -1,0 +1,333 @@
+"""The journal as an SQLite database that several processes append to.
+
+WAL mode, so that readers never wait; a commit that must be on the disk is synced, one that only notes a view
+is not. Events are refused update and delete by the database itself, not by our good manners.
+"""
+
+import contextlib
+import os
+import sqlite3
+import threading
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Self
+
+from memtui.core.errors import StateUnusable
+from memtui.core.events import Event, Version
+from memtui.core.snapshot import Kind
+from memtui.journal import chain
+
+_SCHEMA = """
+CREATE TABLE events (seq INTEGER PRIMARY KEY, body BLOB NOT NULL, hash BLOB NOT NULL);
+CREATE TABLE texts_of_events (seq INTEGER PRIMARY KEY, answer TEXT, arguments TEXT);
+CREATE TABLE versions (sha256 BLOB PRIMARY KEY, size INTEGER NOT NULL, packed INTEGER NOT NULL, data BLOB)
+    WITHOUT ROWID;
+CREATE TABLE touched (path BLOB NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (path, seq)) WITHOUT ROWID;
+CREATE TABLE known (path BLOB PRIMARY KEY, kind TEXT NOT NULL, sha256 BLOB, size INTEGER NOT NULL,
+    stamp TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE totals (files INTEGER NOT NULL, bytes INTEGER NOT NULL);
+CREATE TABLE intents (id INTEGER PRIMARY KEY, body BLOB NOT NULL, answer TEXT, arguments TEXT);
+CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+INSERT INTO totals VALUES (0, 0);
+CREATE TRIGGER events_stay BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
+CREATE TRIGGER events_hold BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
+CREATE TRIGGER events_follow BEFORE INSERT ON events
+    WHEN NEW.seq != (SELECT coalesce(max(seq), 0) + 1 FROM events)
+    BEGIN SELECT RAISE(ABORT, 'events have no gaps'); END;
+CREATE TRIGGER versions_stay BEFORE DELETE ON versions BEGIN SELECT RAISE(ABORT, 'versions are never deleted'); END;
+CREATE TRIGGER known_more AFTER INSERT ON known WHEN NEW.kind = 'file'
+    BEGIN UPDATE totals SET files = files + 1, bytes = bytes + NEW.size; END;
+CREATE TRIGGER known_less AFTER DELETE ON known WHEN OLD.kind = 'file'
+    BEGIN UPDATE totals SET files = files - 1, bytes = bytes - OLD.size; END;
+PRAGMA user_version = 1;
+"""
+_VERSION = 1
+_PACK_FROM = 512
+"""Bytes from which a text is compressed."""
+_BUSY_MS = 5_000
+
+
+class Known(NamedTuple):
+    """What the journal last knew of a path: its version, and the stamp by which a store tells it unchanged."""
+
+    version: Version
+    stamp: tuple[int, ...]
+
+
+class Intent(NamedTuple):
+    """An event that was about to happen."""
+
+    id: int
+    event: Event
+
+
+class Totals(NamedTuple):
+    """The files that are known, and their bytes together."""
+
+    files: int
+    bytes: int
+
+
+class Journal:
+    """Events, versions, and what is known of each path. Calls may come from any thread.
+
+    Args:
+        path: The database file; its directory must exist. `None` keeps the journal in memory.
+
+    Raises:
+        StateUnusable: It cannot be opened, is no journal, or was written by a newer memtui.
+    """
+
+    def __init__(self, path: str | None) -> None:
+        self._lock = threading.RLock()
+        self._durable: bool | None = None
+        try:
+            if path is not None and not os.path.exists(path):
+                os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+            self._db = sqlite3.connect(
+                path or ":memory:", isolation_level=None, check_same_thread=False, timeout=_BUSY_MS / 1000
+            )
+        except (OSError, sqlite3.Error) as error:
+            raise StateUnusable(f"The journal cannot be opened: {path} ({error}).") from error
+        try:
+            self._prepare()
+        except sqlite3.Error as error:
+            self._db.close()
+            raise StateUnusable(f"The journal cannot be used: {path} ({error}).") from error
+
+    @classmethod
+    def copy_of(cls, path: str) -> Self:
+        """A journal in memory that begins as the one at `path`; nothing is written there, nor beside it.
+
+        Raises:
+            StateUnusable: There is a file, but it cannot be read.
+        """
+        journal = cls.__new__(cls)
+        journal._lock = threading.RLock()
+        journal._durable = None
+        journal._db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        if os.path.exists(path):
+            still = "" if os.path.exists(path + "-wal") else "&immutable=1"
+            uri = "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23") + "?mode=ro" + still
+            try:
+                with contextlib.closing(sqlite3.connect(uri, uri=True)) as source:
+                    source.backup(journal._db)
+            except sqlite3.Error as error:
+                raise StateUnusable(f"The journal cannot be read: {path} ({error}).") from error
+        journal._prepare()
+        return journal
+
+    def close(self) -> None:
+        """Close the database. Calls afterwards fail."""
+        with self._lock:
+            self._db.close()
+
+    # Reading
+
+    def head(self) -> tuple[int, str]:
+        """The number and hash of the last event; 0 and the chain's start before the first."""
+        seq, previous = self._head()
+        return seq, previous.hex()
+
+    def events(self, after: int = 0, *, limit: int = -1) -> list[Event]:
+        """Events in order.
+
+        Args:
+            after: The number of the event before the first one wanted.
+            limit: How many at most; negative for all.
+        """
+        rows = self._rows(
+            "SELECT body, hash, answer, arguments FROM events LEFT JOIN texts_of_events USING (seq) "
+            "WHERE seq > ? ORDER BY seq LIMIT ?",
+            (after, limit),
+        )
+        return [_event(row) for row in rows]
+
+    def events_of(self, path: str, *, limit: int = -1) -> list[Event]:
+        """The events that changed a path, newest first."""
+        rows = self._rows(
+            "SELECT body, hash, answer, arguments FROM touched JOIN events USING (seq) "
+            "LEFT JOIN texts_of_events USING (seq) WHERE touched.path = ? ORDER BY seq DESC LIMIT ?",
+            (_key(path), limit),
+        )
+        return [_event(row) for row in rows]
+
+    def text(self, sha256: str) -> bytes | None:
+        """The bytes of a version; `None` where they are not kept."""
+        rows = self._rows("SELECT packed, data FROM versions WHERE sha256 = ?", (bytes.fromhex(sha256),))
+        if not rows or rows[0][1] is None:
+            return None
+        packed, data = rows[0]
+        return zlib.decompress(data) if packed else bytes(data)
+
+    def known(self, path: str) -> Known | None:
+        """What is known of one path."""
+        rows = self._rows("SELECT kind, sha256, size, stamp FROM known WHERE path = ?", (_key(path),))
+        return _known(rows[0]) if rows else None
+
+    def known_below(self, path: str) -> dict[str, Known]:
+        """What is known of everything below a directory; `""` for all there is."""
+        select = "SELECT kind, sha256, size, stamp, path FROM known"
+        if not path:
+            rows = self._rows(select, ())
+        else:
+            key = _key(path)
+            rows = self._rows(f"{select} WHERE path > ? AND path < ?", (key + b"/", key + b"0"))
+        return {row[4].decode("utf-8", "surrogateescape"): _known(row) for row in rows}
+
+    def totals(self) -> Totals:
+        """How much is known to be there."""
+        return Totals(*self._rows("SELECT files, bytes FROM totals", ())[0])
+
+    def note(self, name: str) -> str | None:
+        """A small value that was kept under a name."""
+        rows = self._rows("SELECT value FROM notes WHERE name = ?", (name,))
+        return str(rows[0][0]) if rows else None
+
+    def intents(self) -> list[Intent]:
+        """Events that were begun and neither recorded nor dropped: their process died, or is at it now."""
+        rows = self._rows("SELECT body, x'', answer, arguments, id FROM intents ORDER BY id", ())
+        return [Intent(row[4], _event(row[:4])) for row in rows]
+
+    # Writing
+
+    def intend(self, event: Event, texts: Mapping[str, bytes]) -> int:
+        """Note what is about to happen, with the texts it is about; returns the intent's number."""
+        with self._transaction(durable=False):
+            self._keep(texts)
+            cursor = self._db.execute(
+                "INSERT INTO intents (body, answer, arguments) VALUES (?, ?, ?)",
+                (chain.encode(event), event.answer, event.arguments),
+            )
+            return cursor.lastrowid or 0
+
+    def drop(self, intent: int) -> None:
+        """What was intended did not happen."""
+        with self._transaction(durable=False):
+            self._db.execute("DELETE FROM intents WHERE id = ?", (intent,))
+
+    def append(
+        self,
+        events: Sequence[Event],
+        *,
+        texts: Mapping[str, bytes] | None = None,
+        known: Mapping[str, Known | None] | None = None,
+        intent: int | None = None,
+        durable: bool = True,
+    ) -> list[Event]:
+        """Record events, all or none.
+
+        Args:
+            events: In order; their `seq` and `hash` are given here.
+            texts: Bytes by SHA-256, of versions that the events name.
+            known: What is known from now on, by path; `None` for a path where nothing is.
+            intent: The intent that has come to pass.
+            durable: Whether to wait until the disk confirms.
+
+        Returns:
+            The events as recorded.
+        """
+        recorded: list[Event] = []
+        with self._transaction(durable=durable):
+            self._keep(texts or {})
+            seq, previous = self._head()
+            for event in events:
+                seq += 1
+                numbered = _numbered(event, seq)
+                body = chain.encode(numbered)
+                previous = chain.link(previous, body)
+                self._db.execute("INSERT INTO events VALUES (?, ?, ?)", (seq, body, previous))
+                if event.answer is not None or event.arguments is not None:
+                    texts_row = (seq, event.answer, event.arguments)
+                    self._db.execute("INSERT INTO texts_of_events VALUES (?, ?, ?)", texts_row)
+                if event.changes:
+                    touched = {_key(change.path) for change in event.changes}
+                    self._db.executemany("INSERT INTO touched VALUES (?, ?)", [(key, seq) for key in touched])
+                recorded.append(_numbered(event, seq, previous.hex()))
+            for path, now in (known or {}).items():
+                key = _key(path)
+                self._db.execute("DELETE FROM known WHERE path = ?", (key,))
+                if now is not None:
+                    version = now.version
+                    sha256 = bytes.fromhex(version.sha256) if version.sha256 else None
+                    row = (key, version.kind.value, sha256, version.size, ",".join(map(str, now.stamp)))
+                    self._db.execute("INSERT INTO known VALUES (?, ?, ?, ?, ?)", row)
+            if intent is not None:
+                self._db.execute("DELETE FROM intents WHERE id = ?", (intent,))
+        return recorded
+
+    def set_note(self, name: str, value: str) -> None:
+        """Keep a small value under a name."""
+        with self._transaction(durable=False):
+            self._db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
+
+    # Inside
+
+    def _prepare(self) -> None:
+        self._db.execute("PRAGMA journal_mode = WAL")
+        version = self._db.execute("PRAGMA user_version").fetchone()[0]
+        if version > _VERSION:
+            self._db.close()
+            raise StateUnusable("The journal was written by a newer memtui. Update memtui to use it.")
+        if version == 0:
+            with contextlib.suppress(sqlite3.OperationalError):  # another process makes it at this moment
+                self._db.executescript(f"BEGIN IMMEDIATE;{_SCHEMA}COMMIT;")
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            self._db.execute("SELECT seq FROM events LIMIT 1")
+
+    def _rows(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+        with self._lock:
+            return self._db.execute(sql, values).fetchall()
+
+    def _head(self) -> tuple[int, bytes]:
+        rows = self._rows("SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1", ())
+        return (int(rows[0][0]), bytes(rows[0][1])) if rows else (0, chain.START)
+
+    def _keep(self, texts: Mapping[str, bytes]) -> None:
+        for sha256, data in texts.items():
+            key = bytes.fromhex(sha256)
+            if self._db.execute("SELECT 1 FROM versions WHERE sha256 = ?", (key,)).fetchone():
+                continue
+            packed = zlib.compress(data, 1) if len(data) >= _PACK_FROM else data
+            row = (key, len(data), int(packed is not data), packed)
+            self._db.execute("INSERT INTO versions VALUES (?, ?, ?, ?)", row)
+
+    @contextmanager
+    def _transaction(self, *, durable: bool) -> Iterator[None]:
+        with self._lock:
+            if durable is not self._durable:
+                self._db.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+                self._durable = durable
+            try:
+                self._db.execute("BEGIN IMMEDIATE")
+                yield
+                self._db.execute("COMMIT")
+            except BaseException as error:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                if isinstance(error, sqlite3.Error):
+                    raise StateUnusable(f"The journal cannot be written ({error}).") from error
+                raise
+
+
+def _numbered(event: Event, seq: int, hash: str = "") -> Event:
+    values = {name: getattr(event, name) for name in Event.__slots__}
+    return Event(**{**values, "seq": seq, "hash": hash})
+
+
+def _event(row: Sequence[Any]) -> Event:
+    body, hash, answer, arguments = row
+    return chain.decode(body, answer=answer, arguments=arguments, hash=hash)
+
+
+def _known(row: Sequence[Any]) -> Known:
+    kind, sha256, size, stamp = row[:4]
+    version = Version(Kind(kind), sha256.hex() if sha256 else None, size)
+    return Known(version, tuple(map(int, stamp.split(","))))
+
+
+def _key(path: str) -> bytes:
+    """A path as a key: bytes, since names need not be Unicode."""
+    return path.encode("utf-8", "surrogateescape")

@@ -1,0 +1,120 @@
+"""Putting an engine together: which folder, which state directory, which journal.
+
+The state must lie where the agent cannot reach it, so where it lies is decided here and nowhere else.
+"""
+
+import hashlib
+import os
+from pathlib import Path
+
+from memtui.core.errors import FolderMissing, StateUnusable
+from memtui.core.settings import Settings
+from memtui.engine import Engine
+from memtui.journal.sqlite import Journal
+from memtui.store.folder import FolderStore
+from memtui.store.memory import MemoryStore
+
+JOURNAL = "journal.db"
+
+
+def open(  # noqa: A001 - read as `memtui.open`
+    folder: str | os.PathLike[str],
+    *,
+    state: str | os.PathLike[str] | None = None,
+    read_only: bool = False,
+    settings: Settings | None = None,
+) -> Engine:
+    """Open a memory folder, and record what changed in it since it was last looked at.
+
+    Args:
+        folder: An existing directory; `~` is expanded.
+        state: The directory for the journal; by default one of the folder's own below `$XDG_STATE_HOME/memtui`.
+        read_only: Whether every change is refused, and nothing is written anywhere.
+        settings: How commands behave.
+
+    Returns:
+        The open memory, also a context manager.
+
+    Raises:
+        FolderMissing: There is no such directory. None is ever made.
+        StateUnusable: The journal cannot be kept there, or is not a journal of this version.
+    """
+    engine = connect(folder, state=state, read_only=read_only, settings=settings)
+    try:
+        engine.reconcile()
+    except BaseException:
+        engine.close()
+        raise
+    return engine
+
+
+def open_in_memory(*, settings: Settings | None = None) -> Engine:
+    """A memory that is kept nowhere, for tests and for trying things out."""
+    return Engine(MemoryStore(), Journal(None), settings=settings)
+
+
+def connect(
+    folder: str | os.PathLike[str],
+    *,
+    state: str | os.PathLike[str] | None = None,
+    read_only: bool = False,
+    settings: Settings | None = None,
+) -> Engine:
+    """As `open`, without looking for changes yet: a screen paints first and looks then."""
+    path = os.path.realpath(os.path.expanduser(folder))
+    title = short(path)
+    if not os.path.isdir(path):
+        raise FolderMissing(f"No folder at {title}.")
+    where = state_directory(path, state)
+    journal = where / JOURNAL
+    if read_only:
+        return Engine(
+            FolderStore(path, None, title=title),
+            Journal.copy_of(str(journal)),
+            settings=settings,
+            read_only=True,
+        )
+    try:
+        where.mkdir(mode=0o700, parents=True, exist_ok=True)
+        store = FolderStore(path, str(where), title=title)
+    except OSError as error:
+        reason = os.strerror(error.errno or 0).lower()
+        raise StateUnusable(f"The state directory {short(where)} cannot be used: {reason}.") from error
+    try:
+        return Engine(store, Journal(str(journal)), settings=settings)
+    except BaseException:
+        store.close()
+        raise
+
+
+def state_directory(folder: str, state: str | os.PathLike[str] | None = None) -> Path:
+    """Where a folder's journal lies.
+
+    Args:
+        folder: The folder, with links resolved.
+        state: Where it should lie, if somebody said so.
+
+    Raises:
+        StateUnusable: It would lie inside the folder, within the agent's reach.
+    """
+    if state is not None:
+        chosen = Path(os.path.realpath(os.path.expanduser(state)))
+    else:
+        identity = hashlib.sha256(os.fsencode(folder)).hexdigest()[:12]
+        base = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+        name = os.path.basename(folder) or "root"
+        chosen = Path(os.path.realpath(base)) / "memtui" / "stores" / f"{name}-{identity}"
+    if chosen == Path(folder) or Path(folder) in chosen.parents:
+        raise StateUnusable(
+            f"The state directory {short(chosen)} is inside the memory folder {short(folder)}, where an agent could "
+            "reach it. Choose another one with --state."
+        )
+    return chosen
+
+
+def short(path: str | os.PathLike[str]) -> str:
+    """A path of this machine as a person writes it: `~` for the home directory."""
+    text, home = os.fspath(path), os.path.expanduser("~")
+    if home != "/" and (text == home or text.startswith(home + "/")):
+        return "~" + text[len(home) :]
+    return text

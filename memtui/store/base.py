@@ -1,0 +1,169 @@
+"""What the engine asks of a place where memories are kept.
+
+The seam for every kind of storage: a folder, a dict, later a database. Each passes the same contract suite, so
+nothing above may assume a local disk. Faults arrive as `OSError` with their `errno`, whatever the storage is.
+"""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from memtui.core.paths import MemoryPath
+from memtui.core.snapshot import Entry, Kind
+
+Stamp = tuple[int, ...]
+"""Numbers that differ once a file was written or replaced, so that looking again costs no reading.
+The last one is the thing's own: it stays when the thing is moved."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One thing in the store, looked at.
+
+    Attributes:
+        path: Where it really is, relative to the root; links on the way have been followed.
+        kind: What it is; a link is a link unless it was followed.
+        size: Bytes of a file; 0 for anything else.
+        mtime_ns: When it was last written, in nanoseconds since 1970.
+        stamp: See `Stamp`.
+    """
+
+    path: str
+    kind: Kind
+    size: int
+    mtime_ns: int
+    stamp: Stamp
+
+
+class Content(NamedTuple):
+    """The bytes of a file, and the node that they were read from."""
+
+    data: bytes
+    node: Node
+
+
+class Written(NamedTuple):
+    """A file after it was written, and the directories that were made for it, outermost first."""
+
+    node: Node
+    made: tuple[str, ...]
+
+
+class NotRegular(Exception):
+    """Only regular files are read."""
+
+
+class TooLarge(Exception):
+    """The file is over the limit of bytes that may be read.
+
+    Attributes:
+        size: Bytes of the file.
+    """
+
+    def __init__(self, size: int) -> None:
+        super().__init__(size)
+        self.size = size
+
+
+class Outdated(Exception):
+    """What stands at a path is no longer what the change was made from; nothing was written."""
+
+
+class Transaction(Protocol):
+    """The right to write. While it is open no other engine, in any process, writes to the same store."""
+
+    def write(self, path: MemoryPath, data: bytes, *, expected: Stamp | None) -> Written:
+        """Put a whole file in place, so that it is wholly old or wholly new at every moment.
+
+        Args:
+            path: Where; missing parents are made; a link that stays inside is written through.
+            data: All of its bytes.
+            expected: The stamp of what is being replaced; `None` if nothing may be there.
+
+        Raises:
+            Outdated: Something else stands there now.
+            LeavesRoot: A link leads out of the root.
+            Uncertain: It was written, but is not known to be on the disk.
+            OSError: It could not be written; nothing was changed.
+        """
+        ...
+
+    def delete(self, path: MemoryPath) -> None:
+        """Remove what stands at a path, a directory with all below it, never what a link points to.
+
+        Raises:
+            FileNotFoundError: Nothing is there.
+            LeavesRoot, Uncertain, OSError: As for `write`.
+        """
+        ...
+
+    def tidy(self) -> None:
+        """Remove what a writer that was killed has left on its way."""
+        ...
+
+    def rename(self, old: MemoryPath, new: MemoryPath) -> tuple[str, ...]:
+        """Move what stands at `old` to `new`, which must be free; returns the directories made, outermost first.
+
+        Raises:
+            FileNotFoundError: Nothing is at `old`.
+            FileExistsError: Something is at `new`, also if it came there just now.
+            LeavesRoot, Uncertain, OSError: As for `write`.
+        """
+        ...
+
+
+class Store(Protocol):
+    """A place where memories are kept."""
+
+    title: str
+    """What a person calls it, such as `~/app/memories`."""
+
+    def node(self, path: MemoryPath, *, follow: bool = False) -> Node | None:
+        """Look at one thing; `None` if nothing is there.
+
+        Args:
+            path: Where.
+            follow: Whether to look through a link at the end of the path.
+
+        Raises:
+            LeavesRoot: A link leads out of the root.
+            FolderMissing: The root itself is gone or was replaced.
+        """
+        ...
+
+    def read(self, path: MemoryPath, *, limit: int) -> Content:
+        """Read a file, through links that stay inside.
+
+        Args:
+            path: Where.
+            limit: The most bytes to read.
+
+        Raises:
+            FileNotFoundError: Nothing is there.
+            NotRegular: It is not a file; it has not been opened.
+            TooLarge: It has more bytes than the limit; none was read.
+            LeavesRoot: A link leads out of the root.
+        """
+        ...
+
+    def scan(self, below: MemoryPath) -> Iterator[Node]:
+        """Look at everything below a directory, links not followed, each directory before what is in it."""
+        ...
+
+    def names(self) -> Iterator[Entry]:
+        """Everything in the store, each directory before what is in it, not looked at where that would cost."""
+        ...
+
+    def writing(self, seconds: float) -> AbstractContextManager[Transaction]:
+        """Take the writer lock, waiting as long as given.
+
+        Raises:
+            Busy: Somebody else has it for too long.
+            FolderMissing: The root is gone or was replaced.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of it. Calls afterwards fail."""
+        ...

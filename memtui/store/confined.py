@@ -1,0 +1,258 @@
+"""File calls that cannot leave a root.
+
+`resolve()` and then `open()` is a race however carefully it is written: a directory can be swapped for a link
+in between. Here a path is opened component by component below a held descriptor, by the kernel in one call
+where it can (`openat2`, Linux 5.6), else by a walk of our own; what comes back is a descriptor of the directory
+and a name in it, and every later call is made relative to that descriptor.
+"""
+
+import contextlib
+import ctypes
+import errno
+import os
+import stat
+from collections.abc import Sequence
+from typing import Literal, Self
+
+from memtui.core.errors import LeavesRoot
+
+Resolver = Literal["openat2", "walk"]
+
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_MAX_LINKS = 40
+
+# From linux/openat2.h and linux/fs.h. The call's number is the same on every architecture.
+_SYS_OPENAT2 = 437
+_NO_MAGICLINKS, _NO_SYMLINKS, _BENEATH = 0x02, 0x04, 0x08
+_RENAME_NOREPLACE = 1
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class _OpenHow(ctypes.Structure):
+    _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
+
+
+_how = ctypes.byref(_OpenHow(_DIRECTORY, 0, _BENEATH | _NO_SYMLINKS | _NO_MAGICLINKS))
+_how_size = ctypes.sizeof(_OpenHow)
+
+
+class Place:
+    """A name in an open directory below the root. A context manager, which closes the descriptor.
+
+    Attributes:
+        fd: The directory.
+        name: The name in it; `"."` for the root itself. Whether anything stands there is another question.
+        parts: Where it really is, from the root down.
+    """
+
+    __slots__ = ("_owned", "fd", "name", "parts")
+
+    def __init__(self, fd: int, name: str, parts: tuple[str, ...], *, owned: bool) -> None:
+        self.fd = fd
+        self.name = name
+        self.parts = parts
+        self._owned = owned
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._owned:
+            os.close(self.fd)
+
+    def stat(self) -> os.stat_result:
+        """Look at what stands there, not through a link."""
+        return os.stat(self.name, dir_fd=self.fd, follow_symlinks=False)
+
+
+class Root:
+    """An opened directory, and the one way to places below it.
+
+    Args:
+        path: An existing directory, with every link in it resolved already.
+        resolver: How places are found; by default as the kernel allows.
+    """
+
+    def __init__(self, path: str, resolver: Resolver | None = None) -> None:
+        self.path = path
+        self.fd = os.open(path, _DIRECTORY)
+        seen = os.fstat(self.fd)
+        self.identity = (seen.st_dev, seen.st_ino)
+        self.resolver: Resolver = resolver or ("openat2" if _has_openat2(self.fd) else "walk")
+
+    def close(self) -> None:
+        """Close the descriptor."""
+        os.close(self.fd)
+
+    def is_there(self) -> bool:
+        """Whether the path still names the directory that was opened."""
+        try:
+            seen = os.lstat(self.path)
+        except OSError:
+            return False
+        return (seen.st_dev, seen.st_ino) == self.identity
+
+    def place(self, parts: Sequence[str], *, follow: bool) -> Place:
+        """Find a place below the root.
+
+        Args:
+            parts: Names, none of them `..`.
+            follow: Whether a link at the end is followed; links on the way always are, inside the root.
+
+        Raises:
+            LeavesRoot: A link leads out of the root.
+            FileNotFoundError, NotADirectoryError: Something on the way is missing or no directory.
+        """
+        if not parts:
+            return Place(self.fd, ".", (), owned=False)
+        parts = tuple(parts)
+        if self.resolver == "walk":
+            return self._walk(parts, follow=follow)
+        if len(parts) == 1:
+            place = Place(self.fd, parts[0], parts, owned=False)
+        else:
+            try:
+                fd = _openat2(self.fd, "/".join(parts[:-1]))
+            except OSError as error:
+                if error.errno in (errno.ELOOP, errno.EXDEV, errno.EAGAIN, errno.ENAMETOOLONG):
+                    return self._walk(parts, follow=follow)
+                raise
+            place = Place(fd, parts[-1], parts, owned=True)
+        if follow and _is_link(place):
+            with place:
+                return self._walk(parts, follow=True)
+        return place
+
+    def open_directory(self, parts: Sequence[str]) -> int:
+        """Open a directory for listing and syncing; the caller closes it. No link is followed at the end."""
+        with self.place(parts, follow=False) as place:
+            return os.open(place.name, _DIRECTORY, dir_fd=place.fd)
+
+    def _walk(self, parts: tuple[str, ...], *, follow: bool) -> Place:
+        """Resolve a path with links by hand: `..` goes back to a descriptor that was held all along."""
+        todo = list(reversed(parts))
+        held: list[int] = []
+        real: list[str] = []
+        links = 0
+        with contextlib.ExitStack() as undo:
+            undo.callback(lambda: _close_all(held))
+            while todo:
+                name = todo.pop()
+                here = held[-1] if held else self.fd
+                if name in ("", "."):
+                    continue
+                if name == "..":
+                    if not held:
+                        raise LeavesRoot("/".join(parts))
+                    os.close(held.pop())
+                    real.pop()
+                    continue
+                if not todo and not follow:
+                    return self._keep(held, name, real)
+                target = _read_link(name, here)
+                if target is None:
+                    if not todo:
+                        return self._keep(held, name, real)
+                    try:
+                        held.append(os.open(name, _DIRECTORY, dir_fd=here))
+                    except OSError as error:
+                        if error.errno != errno.ELOOP:
+                            raise
+                        todo.append(name)  # swapped for a link just now: look again
+                        links += 1
+                    else:
+                        real.append(name)
+                    continue
+                links += 1
+                if links > _MAX_LINKS:
+                    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+                if target.startswith("/"):
+                    target = self._below_root(target, parts)
+                    _close_all(held)
+                    real.clear()
+                todo.extend(reversed(target.split("/")))
+            if not real:
+                return Place(self.fd, ".", (), owned=False)
+            os.close(held.pop())
+            return self._keep(held, real.pop(), real)
+
+    def _keep(self, held: list[int], name: str, real: list[str]) -> Place:
+        """Make a place of the innermost directory held, which is then the place's to close."""
+        parts = (*real, name)
+        return Place(held.pop(), name, parts, owned=True) if held else Place(self.fd, name, parts, owned=False)
+
+    def _below_root(self, target: str, parts: tuple[str, ...]) -> str:
+        """What an absolute link's target is below the root."""
+        normal = os.path.normpath(target)
+        if normal != self.path and not normal.startswith(self.path.rstrip("/") + "/"):
+            raise LeavesRoot("/".join(parts))
+        return target[len(self.path) :] if target.startswith(self.path) else normal[len(self.path) :]
+
+
+def rename_to_free_name(old: Place, new: Place) -> None:
+    """Move something to a name that must be free, without a moment in which a file there could be lost.
+
+    Raises:
+        FileExistsError: Something is there.
+    """
+    if _RENAMEAT2 is not None:
+        if _RENAMEAT2(old.fd, os.fsencode(old.name), new.fd, os.fsencode(new.name), _RENAME_NOREPLACE) == 0:
+            return
+        code = ctypes.get_errno()
+        if code not in (errno.ENOSYS, errno.EINVAL) or (code == errno.EINVAL and stat.S_ISDIR(old.stat().st_mode)):
+            raise OSError(code, os.strerror(code))
+    if stat.S_ISDIR(old.stat().st_mode):
+        with contextlib.suppress(FileNotFoundError):
+            new.stat()
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+        os.rename(old.name, new.name, src_dir_fd=old.fd, dst_dir_fd=new.fd)
+        return
+    os.link(old.name, new.name, src_dir_fd=old.fd, dst_dir_fd=new.fd, follow_symlinks=False)
+    os.unlink(old.name, dir_fd=old.fd)
+
+
+def _is_link(place: Place) -> bool:
+    try:
+        return stat.S_ISLNK(place.stat().st_mode)
+    except FileNotFoundError:
+        return False
+
+
+def _read_link(name: str, fd: int) -> str | None:
+    """A link's target; `None` for anything else, also for nothing."""
+    try:
+        return os.readlink(name, dir_fd=fd)
+    except OSError as error:
+        if error.errno in (errno.EINVAL, errno.ENOENT):
+            return None
+        raise
+
+
+def _close_all(held: list[int]) -> None:
+    while held:
+        os.close(held.pop())
+
+
+def _openat2(fd: int, path: str) -> int:
+    encoded = os.fsencode(path)
+    while True:
+        opened: int = _libc.syscall(_SYS_OPENAT2, fd, encoded, _how, _how_size)
+        if opened >= 0:
+            return opened
+        code = ctypes.get_errno()
+        if code != errno.EINTR:
+            raise OSError(code, os.strerror(code))
+
+
+def _has_openat2(fd: int) -> bool:
+    if os.uname().sysname != "Linux":
+        return False
+    try:
+        os.close(_openat2(fd, "."))
+    except OSError:
+        return False
+    return True
+
+
+_RENAMEAT2 = getattr(_libc, "renameat2", None)

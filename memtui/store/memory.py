@@ -1,0 +1,124 @@
+"""Memories in a dict: for tests, for trying things out, and for programs that keep nothing.
+
+It passes the same contract suite as the folder, so a test that needs no disk needs none.
+"""
+
+import errno
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from memtui.core.errors import Busy
+from memtui.core.paths import MemoryPath
+from memtui.core.snapshot import Entry, Kind
+from memtui.store.base import Content, Node, NotRegular, Outdated, Stamp, TooLarge, Transaction, Written
+
+
+class MemoryStore:
+    """A store that lives and dies with its process."""
+
+    def __init__(self, *, title: str = "in memory") -> None:
+        self.title = title
+        self._files: dict[str, bytes] = {}
+        self._nodes: dict[str, Node] = {"": Node("", Kind.DIRECTORY, 0, time.time_ns(), (0,))}
+        self._lock = threading.Lock()
+        self._stamps = 0
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+    def node(self, path: MemoryPath, *, follow: bool = False) -> Node | None:  # noqa: ARG002 - it has no links
+        """See `Store.node`."""
+        return self._nodes.get(path.relative)
+
+    def read(self, path: MemoryPath, *, limit: int) -> Content:
+        """See `Store.read`."""
+        node = self._nodes.get(path.relative)
+        if node is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        if node.kind is not Kind.FILE:
+            raise NotRegular
+        if node.size > limit:
+            raise TooLarge(node.size)
+        return Content(self._files[node.path], node)
+
+    def scan(self, below: MemoryPath) -> Iterator[Node]:
+        """See `Store.scan`."""
+        yield from self._below(below.relative)
+
+    def names(self) -> Iterator[Entry]:
+        """See `Store.names`."""
+        for node in self._below(""):
+            yield Entry(node.path, node.kind, node.size, node.mtime_ns)
+
+    @contextmanager
+    def writing(self, seconds: float) -> Iterator[Transaction]:
+        """See `Store.writing`."""
+        if not self._lock.acquire(timeout=seconds):
+            raise Busy("Another thread is writing to the memory.")
+        try:
+            yield self
+        finally:
+            self._lock.release()
+
+    def write(self, path: MemoryPath, data: bytes, *, expected: Stamp | None) -> Written:
+        """See `Transaction.write`."""
+        node = self._nodes.get(path.relative)
+        if (node.stamp if node else None) != expected:
+            raise Outdated
+        made = self._make_parents(path)
+        self._files[path.relative] = data
+        return Written(self._put(path.relative, Kind.FILE, len(data)), made)
+
+    def delete(self, path: MemoryPath) -> None:
+        """See `Transaction.delete`."""
+        if path.relative not in self._nodes:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        for node in [*self._below(path.relative), self._nodes[path.relative]]:
+            del self._nodes[node.path]
+            self._files.pop(node.path, None)
+
+    def tidy(self) -> None:
+        """Nothing is ever left."""
+
+    def rename(self, old: MemoryPath, new: MemoryPath) -> tuple[str, ...]:
+        """See `Transaction.rename`."""
+        if old.relative not in self._nodes:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        if new.relative in self._nodes:
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+        made = self._make_parents(new)
+        for node in [self._nodes[old.relative], *self._below(old.relative)]:
+            del self._nodes[node.path]
+            path = new.relative + node.path[len(old.relative) :]
+            if node.kind is Kind.FILE:
+                self._files[path] = self._files.pop(node.path)
+            self._nodes[path] = Node(path, node.kind, node.size, node.mtime_ns, node.stamp)
+        return made
+
+    def _make_parents(self, path: MemoryPath) -> tuple[str, ...]:
+        missing: list[str] = []
+        parent = path.parent
+        while parent.relative not in self._nodes:
+            missing.append(parent.relative)
+            parent = parent.parent
+        if self._nodes[parent.relative].kind is not Kind.DIRECTORY:
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        for directory in reversed(missing):
+            self._put(directory, Kind.DIRECTORY, 0)
+        return tuple(reversed(missing))
+
+    def _put(self, path: str, kind: Kind, size: int) -> Node:
+        self._stamps += 1
+        node = Node(path, kind, size, time.time_ns(), (self._stamps,))
+        self._nodes[path] = node
+        return node
+
+    def _below(self, path: str) -> list[Node]:
+        prefix = path + "/" if path else ""
+        return sorted(
+            (node for node in self._nodes.values() if node.path.startswith(prefix) and node.path != path),
+            key=lambda node: node.path.split("/"),
+        )
