@@ -87,6 +87,16 @@ def connect(
         raise
 
 
+def connect_without_journal(folder: str | os.PathLike[str]) -> Engine:
+    """A folder to look at when its journal cannot be used: read-only, remembering nothing of earlier.
+
+    Raises:
+        FolderMissing: There is no such directory.
+    """
+    path = os.path.realpath(os.path.expanduser(folder))
+    return Engine(FolderStore(path, None, title=short(path)), Journal(None), read_only=True)
+
+
 def state_directory(folder: str, state: str | os.PathLike[str] | None = None) -> Path:
     """Where a folder's journal lies.
 

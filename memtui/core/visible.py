@@ -15,18 +15,18 @@ _ALWAYS = (
     "\u200b\u200e\u200f\u202a-\u202e\u2028\u2029"  # zero-width space, marks and overrides, line separators
     "\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb"  # joiners, isolates, selectors, annotations
     "\ud800-\udfff"  # lone surrogates (undecodable names)
-    "\U00013430-\U0001345f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"  # hieroglyph, shorthand, music controls
+    "\U00013430-\U0001345f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"  # layout of hieroglyphs, music
     "\U000e0000-\U000e0fff"  # tags and variation selectors supplement
 )
 _JOINERS = "\u200c\u200d\ufe0e\ufe0f"  # needed by scripts and emoji, and a way to write bits between letters
 HIDDEN = re.compile(
     f"[{_ALWAYS}{_JOINERS}]"
-    # A joiner is hidden text where it joins nothing: at the start, after a Latin letter or another joiner.
+    # A joiner is hidden text where it joins nothing: at the start, after ASCII or after another joiner.
     f"(?:(?<![{_JOINERS}])"
     rf"|(?:(?<=\A.)|(?<=[\x00-\x22\x24-\x29\x2b-\x2f\x3a-\x7f{_JOINERS}].))(?=[\x00-\x7f{_JOINERS}]|\Z))",
     re.DOTALL,
 )
-"""Characters that are shown as an escape. U+200C, U+200D and U+FE0F stay where scripts and emoji need them."""
+"""Characters shown as an escape. U+200C, U+200D and U+FE0F stay where scripts and emoji need them."""
 
 
 def escape(character: str) -> str:

@@ -1,0 +1,35 @@
+"""`memtui demo`: a scripted agent at work, in a folder that is made for it."""
+
+import argparse
+import math
+
+from memtui.cli.browse import insist_on_terminal
+from memtui.cli.verb import Options, Parser, Verb
+
+
+def _arguments(parser: Parser) -> None:
+    parser.add_argument("--speed", metavar="X", type=_speed, default=1.0, help="how many times as fast; 1 if not given")
+    parser.add_argument("--keep", metavar="DIR", help="work in this folder, and leave it behind")
+
+
+def _speed(given: str) -> float:
+    speed = float(given)
+    if not (math.isfinite(speed) and speed > 0):
+        raise ValueError
+    return speed
+
+
+def _run(options: Options, arguments: argparse.Namespace) -> int:  # noqa: ARG001
+    insist_on_terminal("The demo draws on it; see: memtui demo --help")
+    from memtui.ui.demo import demo  # for start-up cost: plain verbs never load Textual
+
+    return demo(speed=arguments.speed, keep=arguments.keep)
+
+
+VERB = Verb(
+    "demo",
+    "watch a scripted agent at work; no key, no network",
+    (("memtui demo", "in a temporary folder"), ("memtui demo --speed 4", "four times as fast")),
+    _arguments,
+    _run,
+)

@@ -1,0 +1,82 @@
+"""Help texts, made from what the verbs declare; each fits on a screen of 24 lines and 80 columns."""
+
+import argparse
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from memtui.cli.verb import Verb
+
+if TYPE_CHECKING:
+    from memtui.cli.parsing import VerbParser
+
+_OVERALL = """\
+memtui: see what an AI agent remembers, as it remembers it.
+
+  memtui ~/app/memories             browse a memory folder
+  memtui log --follow               print what happens, as it happens
+  memtui show notes.md --as-model   print a note as an agent is shown it
+
+Usage: memtui [OPTIONS] [DIR]       DIR: else --dir, MEMTUI_DIR, ./memories
+       memtui VERB [OPTIONS]        memtui VERB --help says more
+
+{verbs}
+
+  -C, --dir DIR   the memory folder      --no-color    no colors, as NO_COLOR=1
+  --state DIR     where the journal is   -q, --quiet   no messages but errors
+  --read-only     change nothing         --debug       tracebacks with errors
+  --json          answer for programs    -V, --version
+
+Exit codes: 0 ok, 1 refused or failed, 2 usage, 3 not found, 4 outside or
+read-only, 5 busy, 70 bug. What to put into a bug report: memtui doctor"""
+
+
+def overall(verbs: Iterable[Verb]) -> str:
+    """The help of memtui itself."""
+    return _OVERALL.format(verbs="\n".join(_row(verb.name, verb.summary, 11) for verb in verbs))
+
+
+def of_verb(parser: "VerbParser") -> str:
+    """The help of a verb."""
+    verb = parser.verb
+    own, common = parser.declared[: parser.own], parser.declared[parser.own :]
+    words = " ".join(_word(action) for action in parser.words)
+    width = max(len(command) for command, _ in verb.examples)
+    lines = [
+        f"memtui {verb.name}: {verb.summary}",
+        "",
+        *(_row(command, shows, width) for command, shows in verb.examples),
+        "",
+        f"Usage: memtui {verb.name} [OPTIONS] {words}".rstrip(),
+    ]
+    if own:
+        lines += ["", *(_row(_names(action), action.help or "", 16) for action in own)]
+    if verb.notes:
+        lines += ["", *verb.notes]
+    return "\n".join([*lines, "", *_short(common)])
+
+
+def _row(left: str, right: str, width: int) -> str:
+    return f"  {left.ljust(width)}  {right}".rstrip()
+
+
+def _word(action: argparse.Action) -> str:
+    name = str(action.metavar or action.dest.upper())
+    return f"[{name}]" if action.nargs == "?" else name
+
+
+def _names(action: argparse.Action) -> str:
+    if not action.option_strings:
+        return _word(action)
+    value = f" {action.metavar}" if action.nargs != 0 and action.metavar else ""
+    return ", ".join(action.option_strings) + value
+
+
+def _short(actions: Iterable[argparse.Action]) -> list[str]:
+    """Options that are explained elsewhere: their names only, in as few lines as hold them."""
+    lines = ["Also:"]
+    for action in actions:
+        names = _names(action)
+        if len(lines[-1]) + 2 + len(names) > 78:
+            lines.append("     ")
+        lines[-1] += "  " + names
+    return lines

@@ -1,0 +1,126 @@
+"""What plain verbs print: aligned text for people, JSON for programs, messages to the side.
+
+Whatever comes from files, names or agents is hostile to a terminal. Lines of aligned text never hold a hidden
+character; JSON never holds one either, since it can name each one instead. Only a text that is asked for as such,
+and goes to a file or a pipe, goes there as it is.
+"""
+
+import json
+import os
+import re
+import sys
+import unicodedata
+from datetime import UTC, datetime
+from typing import IO
+
+from memtui.core.visible import HIDDEN, one_line, visible
+
+SCHEMA = 1
+"""Stands in every JSON document; additions do not raise it."""
+
+
+def prepare() -> None:
+    """Make the standard streams safe to write to, whatever they were started with."""
+    for fd in (0, 1, 2):
+        try:
+            os.fstat(fd)
+        except OSError:  # closed: the next file opened, such as the journal, would be printed into
+            os.open(os.devnull, os.O_RDWR)
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure:
+            reconfigure(errors="backslashreplace")
+
+
+def is_terminal(stream: IO[str] | None) -> bool:
+    """Whether a person sees what is written there."""
+    return stream is not None and stream.isatty()
+
+
+def line(text: str) -> None:
+    """One line of text. What is in it from outside has been through `cell` or `one_line`."""
+    _write(text + "\n")
+
+
+def text(content: str) -> None:
+    """A text from outside: as it is for a program, made visible for a person."""
+    if is_terminal(sys.stdout):
+        _write(visible(content) + ("" if content.endswith("\n") else "\n"))
+    else:
+        exact(content.encode("utf-8", "surrogatepass"))
+
+
+def exact(content: bytes) -> None:
+    """Bytes as they are."""
+    if sys.stdout is None:
+        return
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content)
+
+
+def document(value: object) -> None:
+    """A JSON document, for programs and legible."""
+    exact(f"{as_json(value, indent=2)}\n".encode())
+
+
+def json_line(value: object) -> None:
+    """A JSON document on a line of its own."""
+    exact(f"{as_json(value)}\n".encode())
+
+
+def as_json(value: object, *, indent: int | None = None) -> str:
+    """JSON in which hidden characters are named (`\\u202e`), so that it is valid and drives no terminal."""
+    return HIDDEN.sub(_named, json.dumps(value, ensure_ascii=False, indent=indent))
+
+
+def flush() -> None:
+    """Hand over what was written, so that its reader has it now."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def message(sentence: str) -> None:
+    """A sentence for a person, beside the output."""
+    if sys.stderr is not None:
+        sys.stderr.write(visible(sentence) + "\n")
+        sys.stderr.flush()
+
+
+def cell(text: str, width: int) -> str:
+    """A text from outside, on one line and filled up to a width in terminal cells. It is never cut."""
+    shown = one_line(text)
+    return shown + " " * (width - cells(shown))
+
+
+def cells(text: str) -> int:
+    """How many cells of a terminal a line takes."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return len(text) + wide - sum(unicodedata.combining(character) != 0 for character in text)
+
+
+def utc(microseconds: int) -> str | None:
+    """A time as programs read it: `2026-11-21T10:14:02.000123Z`; `None` for one that no calendar has."""
+    try:
+        at = datetime.fromtimestamp(microseconds // 1_000_000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return at.replace(microsecond=microseconds % 1_000_000, tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def age(seconds: float) -> str:
+    """How long ago, in one unit: `14s`, `2m`, `3h`, `9d`, `2y`."""
+    for limit, unit, size in ((60, "s", 1), (3_600, "m", 60), (86_400, "h", 3_600), (730 * 86_400, "d", 86_400)):
+        if seconds < limit:
+            return f"{max(0, int(seconds)) // size}{unit}"
+    return f"{int(seconds) // (365 * 86_400)}y"
+
+
+def _write(shown: str) -> None:
+    if sys.stdout is not None:
+        sys.stdout.write(shown)
+
+
+def _named(match: re.Match[str]) -> str:
+    return json.dumps(match.group())[1:-1]

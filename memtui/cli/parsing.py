@@ -1,0 +1,155 @@
+"""From words to a verb and its options.
+
+The words are read in two steps: the options that all verbs share, up to the first word; then, if that word is a
+verb, the rest with that verb's own parser. Only one verb's parser is ever built.
+"""
+
+import argparse
+import os
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, NoReturn
+
+from memtui.cli import help as help_text
+from memtui.cli.exits import Exit, Failure
+from memtui.cli.verb import Options, Parser, Verb
+from memtui.cli.words import closest, insist_on_folder
+
+
+class Parsed(NamedTuple):
+    """What a command line asks for: a verb with its arguments, or else the browser with a folder or without."""
+
+    options: Options
+    verb: Verb | None
+    arguments: argparse.Namespace
+    word: str | None = None
+    """The first word, where it is no verb."""
+
+
+class Asked(Exception):
+    """The command line asks for a text and nothing else.
+
+    Attributes:
+        text: Help or version.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+
+def parse(words: Sequence[str], verbs: Mapping[str, Verb], version: str) -> Parsed:
+    """Read a command line.
+
+    Args:
+        words: All of it but the program's name.
+        verbs: The verbs there are.
+        version: Of memtui.
+
+    Raises:
+        Asked: Help or the version was asked for.
+        Failure: It cannot be understood.
+    """
+    first = _Strict("memtui")
+    add_common(first)
+    first.add_argument("-V", "--version", action="store_true")
+    first.add_argument("words", nargs=argparse.REMAINDER)
+    given = argparse.Namespace()
+    _, unknown = first.parse_known_args(words, given)
+    rest: list[str] = given.words
+    verb = verbs.get(rest[0]) if rest else None
+    if hasattr(given, "help") or rest[:1] == ["help"]:
+        named = verbs.get(rest[1]) if rest[:1] == ["help"] and len(rest) > 1 else verb
+        raise Asked(help_text.of_verb(parser_of(named)) if named else help_text.overall(verbs.values()))
+    if given.version:
+        raise Asked(f"memtui {version}")
+    if unknown:
+        raise _unknown(unknown[0], first, verb)
+    if verb is None:
+        if rest and not rest[0].startswith("-"):
+            insist_on_folder(rest[0], verbs)
+        own = _Strict("memtui")
+        add_common(own)
+        own.add_argument("word", nargs="?")
+        _finish(own, rest, given)
+        if hasattr(given, "help"):
+            raise Asked(help_text.overall(verbs.values()))
+        return Parsed(_options(given), None, given, given.word)
+    _finish(parser_of(verb), rest[1:], given)
+    if hasattr(given, "help"):
+        raise Asked(help_text.of_verb(parser_of(verb)))
+    return Parsed(_options(given), verb, given)
+
+
+def parser_of(verb: Verb) -> "VerbParser":
+    """The parser of a verb's words, with the options that all verbs take."""
+    return VerbParser(verb)
+
+
+def add_common(parser: Parser) -> None:
+    """Declare the options that all verbs take. None has a default, so that either place can say it."""
+    absent = argparse.SUPPRESS
+    parser.add_argument("-C", "--dir", metavar="DIR", dest="directory", default=absent, help="the memory folder")
+    parser.add_argument("--state", metavar="DIR", default=absent, help="where the journal is kept")
+    parser.add_argument("--read-only", action="store_true", default=absent, help="change and record nothing")
+    parser.add_argument("--json", action="store_true", default=absent, help="answer for programs")
+    parser.add_argument("--no-color", action="store_true", default=absent, help="no colors, as NO_COLOR=1")
+    parser.add_argument("-q", "--quiet", action="store_true", default=absent, help="no messages but errors")
+    parser.add_argument("--debug", action="store_true", default=absent, help="tracebacks with errors")
+    parser.add_argument("-h", "--help", action="store_true", default=absent, help="this help")
+
+
+class _Strict(Parser):
+    def error(self, message: str) -> NoReturn:
+        raise Failure(Exit.USAGE, f"{self.prog}: {message}. See: {self.prog} --help")
+
+
+class VerbParser(_Strict):
+    """The parser of one verb.
+
+    Attributes:
+        verb: Which one.
+    """
+
+    def __init__(self, verb: Verb) -> None:
+        super().__init__(f"memtui {verb.name}")
+        self.verb = verb
+        verb.arguments(self)
+        self.own = len(self.declared)
+        """How many of the declared arguments are the verb's own."""
+        add_common(self)
+
+
+def _finish(parser: Parser, words: Sequence[str], given: argparse.Namespace) -> None:
+    if {"-h", "--help"} & set(words[: words.index("--")] if "--" in words else words):
+        given.help = True  # before what else is missing or wrong is complained about
+        return
+    _, unknown = parser.parse_known_args(words, given)
+    if unknown:
+        raise _unknown(unknown[0], parser, None)
+
+
+def _unknown(word: str, parser: Parser, verb: Verb | None) -> Failure:
+    if not word.startswith("-"):
+        return Failure(Exit.USAGE, f"{parser.prog}: one word too many: {word!r}. See: {parser.prog} --help")
+    name = word.split("=")[0]
+    own = [option for action in VerbParser(verb).options for option in action.option_strings] if verb else []
+    if verb and name in own:
+        hint = f"It goes behind the verb: memtui {verb.name} {name}"
+    else:
+        nearest = closest(name, (option for action in parser.options for option in action.option_strings))
+        hint = f"Did you mean {nearest!r}?" if nearest else f"See: {parser.prog} --help"
+    return Failure(Exit.USAGE, f"{parser.prog}: no option {name!r}. {hint}")
+
+
+def _options(given: argparse.Namespace) -> Options:
+    read_only = os.environ.get("MEMTUI_READ_ONLY", "").lower() not in ("", "0", "no", "false")
+    if hasattr(given, "no_color"):
+        os.environ["NO_COLOR"] = "1"  # where Textual looks for it
+    return Options(
+        directory=getattr(given, "directory", None),
+        state=getattr(given, "state", None),
+        read_only=read_only or hasattr(given, "read_only"),
+        json=hasattr(given, "json"),
+        debug=hasattr(given, "debug"),
+        quiet=hasattr(given, "quiet"),
+    )

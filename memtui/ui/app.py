@@ -1,0 +1,163 @@
+"""The application: one folder at a time, the keys that work everywhere, and a clean end whatever happens."""
+
+import asyncio
+import os
+import signal
+import time
+from typing import ClassVar
+
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
+
+from memtui.opening import short
+from memtui.ui.gate import Gate
+from memtui.ui.screens.browse import BrowseScreen
+from memtui.ui.session import Session
+
+_QUIT_SECONDS = 2.0
+_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+
+
+class MemtuiApp(App[int]):
+    """memtui on a terminal.
+
+    Args:
+        folder: An existing directory; `None` asks which.
+        state: Where the journal lies, if not in its usual place.
+        read_only: Whether nothing can be changed.
+        label: A word on what this session is, such as `scripted demo`; empty for an ordinary one.
+    """
+
+    TITLE = "memtui"
+    CSS_PATH = "app.tcss"
+    ENABLE_COMMAND_PALETTE = True
+    COMMAND_PALETTE_BINDING = "ctrl+p"
+    COMMANDS: ClassVar = {lambda: _actions_provider()}
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("colon,ctrl+p", "command_palette", "commands", id="app.commands", tooltip="All commands"),
+        Binding("question_mark,f1", "help", "help", id="app.help", tooltip="The keys of this pane, then all"),
+        Binding("q", "back", "quit", id="app.back", tooltip="Back, or quit at the top"),
+        Binding("ctrl+q", "quit", "Quit", id="app.quit", tooltip="Quit at once", show=False, priority=True),
+        Binding("ctrl+c", "copy_or_quit", "Copy", id="app.copy", tooltip="Copy what is selected", show=False),
+        Binding("ctrl+t", "change_theme", "theme", id="app.theme", tooltip="Choose the colours", show=False),
+    ]
+
+    def __init__(
+        self, folder: str | None, *, state: str | None = None, read_only: bool = False, label: str = ""
+    ) -> None:
+        super().__init__()
+        self._filters.append(Gate())
+        self._folder = folder
+        self._state = state
+        self._read_only = read_only
+        self._label = label
+        self._session: Session | None = None
+        self._asked_to_quit = 0.0
+        if "TEXTUAL_THEME" not in os.environ:
+            self.theme = _theme(os.environ.get("COLORFGBG", ""))
+
+    def on_mount(self) -> None:
+        """Open the folder, or ask for one."""
+        loop = asyncio.get_running_loop()
+        for number in _SIGNALS:
+            loop.add_signal_handler(number, self.exit, 128 + number, 128 + number)
+        if self._folder is None:
+            self.action_places()
+        else:
+            self.open_folder(self._folder)
+
+    def on_unmount(self) -> None:
+        """Close what is open."""
+        self._close()
+
+    def open_folder(self, folder: str) -> None:
+        """Show a folder in place of the one that is open."""
+        self._close()
+        path = os.path.realpath(os.path.expanduser(folder))
+        title = short(path) + (" (read-only)" if self._read_only else "")
+        self.title = f"memtui {'(read-only)' if self._read_only else ''}".strip()
+        session = Session(path, lambda message: screen.post_message(message), state=self._state, read_only=self._read_only)
+        screen = BrowseScreen(session, title=short(path), label=self._label, read_only=self._read_only)
+        del title
+        self._session = session
+        if isinstance(self.screen, BrowseScreen):
+            self.switch_screen(screen)
+        else:
+            self.push_screen(screen)
+
+    def _close(self) -> None:
+        if self._session is not None:
+            self._session.stop()
+            self._session = None
+
+    def action_places(self) -> None:
+        """Choose a folder."""
+        from memtui.ui.screens.places import PlacesScreen  # deferred: Input and lists are not for the first paint
+
+        def chosen(folder: str | None) -> None:
+            if folder is not None:
+                self.open_folder(folder)
+            elif self._session is None:
+                self.exit(0)
+
+        self.push_screen(PlacesScreen(first=self._session is None), chosen)
+
+    def action_help(self) -> None:
+        """The keys of the focused pane, then all others; Enter runs one."""
+        from memtui.ui.actions import actions_of  # deferred: not needed for the first paint
+        from memtui.ui.screens.help import HelpScreen
+
+        screen = self.screen
+        actions = actions_of(screen)
+        focused = [action for action in actions if isinstance(action.node, Widget) and action.node is screen.focused]
+        others = [action for action in actions if action not in focused]
+
+        async def run(chosen: str | None) -> None:
+            for action in actions:
+                if action.binding.id == chosen:
+                    await self.run_action(action.binding.action, default_namespace=action.node)
+
+        self.push_screen(HelpScreen([("This pane", focused), ("Everywhere", others)]), run)
+
+    async def action_back(self) -> None:
+        """Back, or quit at the top."""
+        if isinstance(self.screen, BrowseScreen) or len(self.screen_stack) <= 2:
+            self.exit(0)
+        else:
+            self.screen.dismiss(None)
+
+    def action_copy_or_quit(self) -> None:
+        """Copy what is selected; without a selection, the second time quits."""
+        selected = self.screen.get_selected_text()
+        if selected:
+            self.copy_to_clipboard(selected)
+            self._say("Copied the selection (terminal).")
+        elif time.monotonic() - self._asked_to_quit < _QUIT_SECONDS:
+            self.exit(130)
+        else:
+            self._asked_to_quit = time.monotonic()
+            self._say("Press q to quit.")
+
+    def _say(self, words: str) -> None:
+        if isinstance(self.screen, BrowseScreen):
+            self.screen.message.say(words)
+
+
+def browse(folder: str | None, *, state: str | None = None, read_only: bool = False) -> int:
+    """Run the browser until the person leaves it; returns the exit code."""
+    app = MemtuiApp(folder, state=state, read_only=read_only)
+    result = app.run()
+    return app.return_code if result is None and app.return_code is not None else result or 0
+
+
+def _actions_provider() -> type:
+    from memtui.ui.palette import ActionsProvider  # deferred: not needed for the first paint
+
+    return ActionsProvider
+
+
+def _theme(colours: str) -> str:
+    """Light where the terminal says so (`COLORFGBG=0;15`), else dark."""
+    background = colours.rpartition(";")[2]
+    return "catppuccin-latte" if background in ("7", "15") else "textual-dark"

@@ -1,0 +1,46 @@
+"""The last change of a note, beside the note: the question that a person asks first."""
+
+from datetime import datetime
+
+from textual.app import RenderResult
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widget import Widget
+
+from memtui.core.visible import visible
+from memtui.ui.messages import LastChange
+from memtui.ui.text import TAB, fit
+
+_STYLES = {"+": "$text-success", "-": "$text-error", "@": "$text-secondary"}
+_SHOWN = 200
+"""Lines of a diff that are laid out; the pane shows fewer."""
+
+
+class ChangeView(Widget):
+    """The last change of the note in the preview."""
+
+    DEFAULT_CSS = """
+    ChangeView { padding: 0 1; }
+    """
+
+    change: reactive[LastChange | None] = reactive(None, layout=True)
+
+    def render(self) -> RenderResult:
+        """Who and when, then the changed lines, `+` and `-` in the gutter."""
+        change, width, height = self.change, self.content_size.width, self.content_size.height
+        if change is None:
+            return Content.styled("Not changed since memtui first looked.", "$text-secondary")
+        event = change.event
+        time = datetime.fromtimestamp(event.at_us / 1e6).strftime("%H:%M:%S")
+        head = f"{event.command} by {event.actor.name}, {time}"
+        if event.call_id:
+            head += f", call {event.call_id}"
+        lines = [Content.styled(fit(visible(head, newline=" "), width), "bold")]
+        diff = [line for line in change.diff[:_SHOWN] if not line.startswith("@@")] or list(change.diff[:_SHOWN])
+        room = max(height - 1, 1)
+        for line in diff[: room if len(diff) <= room else room - 1]:
+            shown = fit(f"{line[:1]} {visible(line[1:], newline=' ', tab=TAB)}", width)
+            lines.append(Content.styled(shown, _STYLES.get(line[:1], "")))
+        if len(diff) > room:
+            lines.append(Content.styled(f"  and {len(change.diff) - room + 1} more lines", "$text-secondary"))
+        return Content("\n").join(lines)

@@ -1,0 +1,160 @@
+"""The lines around the panes: what this is, what just happened, which keys there are."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.cells import cell_len
+from textual.app import RenderResult
+from textual.binding import Binding
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widget import Widget
+
+from memtui.core.visible import one_line
+from memtui.ui.text import fit, fit_middle
+
+_KEYS = {
+    "question_mark": "?",
+    "colon": ":",
+    "slash": "/",
+    "full_stop": ".",
+    "comma": ",",
+    "right_square_bracket": "]",
+    "left_square_bracket": "[",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
+    "equals_sign": "=",
+    "plus": "+",
+    "underscore": "_",
+    "enter": "Enter",
+    "escape": "Esc",
+    "tab": "Tab",
+    "shift+tab": "Shift+Tab",
+    "space": "Space",
+    "up": "Up",
+    "down": "Down",
+    "left": "Left",
+    "right": "Right",
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+    "home": "Home",
+    "end": "End",
+    "f1": "F1",
+}
+
+
+def key_name(key: str) -> str:
+    """How a key is written for people: `Ctrl+P`, `PgUp`, `?`."""
+    if key.startswith("ctrl+"):
+        return "Ctrl+" + key.removeprefix("ctrl+").upper()
+    return _KEYS.get(key, key)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What the header says.
+
+    Attributes:
+        folder: As a person writes it.
+        label: A word on what this session is, such as `scripted demo`; empty for an ordinary one.
+        files: How many files there are, with their bytes, in words.
+        read_only: Whether nothing can be changed.
+        live: `LIVE`, `POLLING`, `PAUSED`, `GONE` or `opening`.
+        follow: Whether the screen goes where something happens.
+    """
+
+    folder: str
+    label: str = ""
+    files: str = ""
+    read_only: bool = False
+    live: str = "opening"
+    follow: bool = True
+
+
+class Header(Widget):
+    """The first line: the program and its folder at the left, the state at the right."""
+
+    DEFAULT_CSS = """
+    Header { height: 1; dock: top; background: $panel; color: $foreground; }
+    """
+
+    status: reactive[Status] = reactive(Status(""))
+
+    def render(self) -> RenderResult:
+        """The line, with the folder shortened as far as the state asks."""
+        status, width = self.status, self.size.width
+        words: list[tuple[str, str]] = []
+        if status.label:
+            words.append((status.label, "$text-warning bold"))
+        if status.files:
+            words.append((status.files, ""))
+        words.append(("READ-ONLY", "$text-warning bold") if status.read_only else ("[RW]", ""))
+        words.append((status.live, "$text-success bold" if status.live == "LIVE" else "$text-warning bold"))
+        words.append(("FOLLOW", "$text-accent bold") if status.follow else ("follow off", ""))
+        right = Content("  ").join([Content.styled(text, style) for text, style in words])
+        room = width - cell_len(right.plain) - cell_len(" memtui  ") - 3
+        folder = fit_middle(one_line(status.folder), max(room, 0))
+        left = Content.assemble((" memtui", "bold $text-primary"), "  ", folder)
+        gap = max(width - cell_len(left.plain) - cell_len(right.plain) - 1, 1)
+        return Content.assemble(left, " " * gap, right, " ").truncate(width)
+
+
+class MessageLine(Widget):
+    """One line for what just happened."""
+
+    DEFAULT_CSS = """
+    MessageLine { height: 1; padding: 0 1; color: $foreground; }
+    MessageLine.-warning { color: $text-warning; }
+    """
+
+    text: reactive[str] = reactive("")
+
+    def say(self, text: str, *, warning: bool = False) -> None:
+        """Show a sentence until the next one."""
+        self.set_class(warning, "-warning")
+        self.text = text
+
+    def render(self) -> RenderResult:
+        """The sentence, cut to the line."""
+        return Content(fit(one_line(self.text), self.content_size.width))
+
+
+class KeyLine(Widget):
+    """The keys of the focused pane, as far as there is room, with help and quit always last."""
+
+    DEFAULT_CSS = """
+    KeyLine { height: 1; padding: 0 1; background: $panel; color: $foreground; }
+    """
+
+    LAST: ClassVar[tuple[str, ...]] = ("app.commands", "app.help", "app.back")
+
+    def on_mount(self) -> None:
+        """Follow the focus."""
+        self.screen.bindings_updated_signal.subscribe(self, lambda _: self.refresh())
+
+    def render(self) -> RenderResult:
+        """As many keys as fit."""
+        shown: list[Binding] = []
+        for active in self.screen.active_bindings.values():
+            binding = active.binding
+            if binding.show and active.enabled and not any(binding.id == other.id for other in shown):
+                shown.append(binding)
+        last = [binding for name in self.LAST for binding in shown if binding.id == name]
+        others = [binding for binding in shown if binding not in last]
+        room = self.content_size.width - sum(_width(binding) for binding in last)
+        fitting: list[Binding] = []
+        for binding in others:
+            room -= _width(binding)
+            if room < 0:
+                break
+            fitting.append(binding)
+        return Content("  ").join([_key(binding) for binding in (*fitting, *last)])
+
+
+def _key(binding: Binding) -> Content:
+    name = key_name(binding.key_display or binding.key.split(",")[0])
+    return Content.assemble((name, "bold $text-accent"), " ", binding.description)
+
+
+def _width(binding: Binding) -> int:
+    return cell_len(_key(binding).plain) + 2

@@ -1,0 +1,114 @@
+"""Facts that threads tell the screens. A thread never touches a widget; it posts one of these."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual.message import Message
+
+from memtui.core.events import Event
+from memtui.core.snapshot import Entry
+from memtui.engine import Engine, Seen
+from memtui.watch import Watching
+
+
+@dataclass(frozen=True, slots=True)
+class LastChange:
+    """The last change of a file.
+
+    Attributes:
+        event: What happened.
+        diff: The change as a unified diff; empty where there are no two texts to compare.
+        lines: Numbers (from 1) of the lines that are new or changed.
+    """
+
+    event: Event
+    diff: tuple[str, ...] = ()
+    lines: frozenset[int] = frozenset()
+
+
+class Opened(Message):
+    """The folder was opened and its names were read."""
+
+    def __init__(
+        self, engine: Engine, entries: Sequence[Entry], recent: Sequence[Event], seen: int, last: int
+    ) -> None:
+        """Tell what is there.
+
+        Args:
+            engine: The open memory.
+            entries: Every name in the folder.
+            recent: The newest events, oldest first.
+            seen: The number of the last event that the person has marked as seen.
+            last: The number of the last event by then.
+        """
+        super().__init__()
+        self.engine = engine
+        self.entries = entries
+        self.recent = recent
+        self.seen = seen
+        self.last = last
+
+
+class Trouble(Message):
+    """Something cannot be done; the person should know."""
+
+    def __init__(self, reason: str) -> None:
+        """Tell what and why, in sentences."""
+        super().__init__()
+        self.reason = reason
+
+
+class Happened(Message):
+    """Events were recorded, by this process or another."""
+
+    def __init__(self, events: Sequence[Event], files: int, size: int) -> None:
+        """Tell which.
+
+        Args:
+            events: In order.
+            files: How many files there are now.
+            size: Their bytes.
+        """
+        super().__init__()
+        self.events = events
+        self.files = files
+        self.size = size
+
+
+class WatchingChanged(Message):
+    """Changes are noticed in another way now."""
+
+    def __init__(self, watching: Watching) -> None:
+        """Tell how."""
+        super().__init__()
+        self.watching = watching
+
+
+class LookedAt(Message):
+    """Sizes and times of entries that are on screen."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        """Tell them."""
+        super().__init__()
+        self.entries = entries
+
+
+class Read(Message):
+    """What stands at a path was read for the preview."""
+
+    def __init__(self, path: str, seen: Seen, *, as_model: str | None, change: LastChange | None, again: bool) -> None:
+        """Tell what.
+
+        Args:
+            path: Which, relative to the folder.
+            seen: What stands there.
+            as_model: The answer of `view`, where it was asked for.
+            change: Its last change, if one is recorded.
+            again: Whether it was on screen already and has changed.
+        """
+        super().__init__()
+        self.path = path
+        self.seen = seen
+        self.as_model = as_model
+        self.change = change
+        self.again = again

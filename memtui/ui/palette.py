@@ -1,0 +1,31 @@
+"""The command palette, made from the bindings that are in force."""
+
+from collections.abc import Awaitable, Callable
+
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+
+from memtui.ui.actions import Action, actions_of
+
+
+class ActionsProvider(Provider):
+    """Offers every action of the screen below the palette."""
+
+    async def discover(self) -> Hits:
+        """All of them, before anything is typed."""
+        for action in actions_of(self.screen):
+            yield DiscoveryHit(action.words, self._runs(action), help=action.shown_keys)
+
+    async def search(self, query: str) -> Hits:
+        """Those that match."""
+        matcher = self.matcher(query)
+        for action in actions_of(self.screen):
+            score = matcher.match(action.words)
+            if score > 0:
+                yield Hit(score, matcher.highlight(action.words), self._runs(action), help=action.shown_keys)
+
+    def _runs(self, action: Action) -> Callable[[], Awaitable[None]]:
+        async def run() -> None:
+            await self.app.run_action(action.binding.action, default_namespace=action.node)
+
+        return run
+

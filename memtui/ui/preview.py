@@ -1,0 +1,83 @@
+"""How the note under the cursor is shown: rendered, as its source, or exactly as a model is answered."""
+
+from enum import Enum
+from typing import Literal
+
+from memtui.core.snapshot import Kind
+from memtui.ui import wording
+from memtui.ui.messages import Read
+from memtui.ui.note.formats import syntax_of
+from memtui.ui.note.view import NoteView
+from memtui.core.visible import one_line
+
+
+class View(Enum):
+    """Ways to show a note."""
+
+    RENDERED = "rendered"
+    SOURCE = "as source"
+    MODEL = "as the model sees it"
+
+    @property
+    def words(self) -> str:
+        """In words."""
+        return self.value
+
+    def next(self) -> "View":
+        """The one after it, in a circle."""
+        ways = list(View)
+        return ways[(ways.index(self) + 1) % len(ways)]
+
+
+class Preview:
+    """What the note pane holds.
+
+    Attributes:
+        view: How notes are shown.
+        text: The text that is shown; empty where there is none.
+        size: Bytes of the file.
+    """
+
+    def __init__(self) -> None:
+        self.view = View.RENDERED
+        self.text = ""
+        self.size = 0
+
+    def show(self, read: Read, note: NoteView, *, changed: bool) -> None:
+        """Show what was read, or say why it cannot be shown.
+
+        Args:
+            read: What stands at the path.
+            note: Where.
+            changed: Whether the person has not seen its last change, so that its lines are marked.
+        """
+        seen, self.text, self.size = read.seen, "", read.seen.node.size if read.seen.node else 0
+        if self.view is View.MODEL and read.as_model is not None and seen.node is not None:
+            self.text = read.as_model
+            note.show(read.as_model, syntax="text", mode="source", numbers=False, keep_place=read.again)
+            return
+        title = one_line(read.path.rpartition("/")[2])
+        if seen.problem:
+            note.show_notice(title, seen.problem)
+        elif seen.node is not None and seen.node.kind is Kind.DIRECTORY:
+            note.show_notice(title + "/", "A folder. Enter opens or closes it.")
+        elif seen.data is None:
+            note.show_notice(title, "A FIFO, a socket or a device. memtui does not open it.")
+        elif not seen.data:
+            note.show_notice(title, "This file is empty.")
+        elif b"\0" in seen.data[:8_192]:
+            note.show_notice(title, f"Binary data, {wording.size(len(seen.data))}. It is not shown as text.")
+        else:
+            self._show_text(read, seen.data, note, changed=changed)
+
+    def _show_text(self, read: Read, data: bytes, note: NoteView, *, changed: bool) -> None:
+        try:
+            self.text = data.decode("utf-8")
+        except UnicodeDecodeError:
+            # Broken bytes become escapes such as \xff: nothing is hidden, and nothing is guessed.
+            self.text = data.decode("utf-8", "surrogateescape")
+            note.show(self.text, syntax="text", mode="source", keep_place=read.again)
+            return
+        mode: Literal["rendered", "source"] = "rendered" if self.view is View.RENDERED else "source"
+        note.show(self.text, syntax=syntax_of(read.path, self.text), mode=mode, keep_place=read.again)
+        note.highlight_lines(read.change.lines if changed and read.change else ())

@@ -1,0 +1,183 @@
+"""An open memory behind a screen: the engine, the watcher, and one thread that brings what is new.
+
+Disk and database are slow now and then, whatever one does; none of it may happen on the screen's loop. What
+threads find is posted as messages.
+"""
+
+import threading
+from collections.abc import Callable
+
+from textual.message import Message
+
+from memtui.core import diffs
+from memtui.core.errors import Closed, MemtuiError, StateUnusable
+from memtui.core.events import Event
+from memtui.core.paths import MemoryPath
+from memtui.engine import Engine
+from memtui.opening import connect, connect_without_journal, state_directory
+from memtui.ui.messages import Happened, LastChange, LookedAt, Opened, Read, Trouble, WatchingChanged
+from memtui.watch import Watch, Watching
+
+RECENT = 500
+"""Events of earlier that the activity begins with."""
+_PAGE = 5_000
+_COMPARED = 1_000_000
+"""Bytes of the largest texts that are compared line by line for the preview."""
+_SEEN = "seen"
+
+Post = Callable[[Message], object]
+"""Takes a message, from any thread."""
+
+
+class Session:
+    """Everything that outlives a frame.
+
+    Args:
+        folder: An existing directory.
+        post: Takes messages, from any thread.
+        state: Where the journal lies, if not in its usual place.
+        read_only: Whether every change is refused.
+    """
+
+    def __init__(self, folder: str, post: Post, *, state: str | None = None, read_only: bool = False) -> None:
+        self.folder = folder
+        self._state = state
+        self._read_only = read_only
+        self._post = post
+        self._engine: Engine | None = None
+        self._watch: Watch | None = None
+        self._last = 0
+        self._wake = threading.Event()
+        self._stopping = False
+        self._thread = threading.Thread(target=self._run, name="memtui-session", daemon=True)
+
+    def start(self) -> None:
+        """Open the folder, in a thread; `Opened` or `Trouble` follows, then what happens."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop the threads and close the engine. Returns when all is closed."""
+        self._stopping = True
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def look_everywhere(self) -> None:
+        """Look at the whole folder again, from a worker."""
+        if self._engine:
+            try:
+                self._engine.reconcile()
+            except MemtuiError as error:
+                self._post(Trouble(str(error)))
+            self._wake.set()
+
+    def look_at(self, paths: tuple[str, ...]) -> None:
+        """Look at entries, from a worker; `LookedAt` follows."""
+        if self._engine:
+            entries = [entry for path in paths if (entry := self._engine.entry(path))]
+            self._post(LookedAt(entries))
+
+    def read(self, path: str, *, as_model: bool, again: bool, cancelled: Callable[[], bool]) -> None:
+        """Read what stands at a path, from a worker; `Read` follows."""
+        engine = self._engine
+        if engine is None:
+            return
+        try:
+            seen = engine.look(path)
+            answer = engine.answer_to_view(MemoryPath.of(path)) if as_model else None
+            change = _last_change(engine, path, seen.data)
+        except MemtuiError as error:
+            self._post(Trouble(str(error)))
+            return
+        if not cancelled():
+            self._post(Read(path, seen, as_model=answer, change=change, again=again))
+
+    def mark_seen(self, seq: int) -> None:
+        """Remember up to which event the person has seen, from a worker."""
+        if self._engine:
+            self._engine.journal.set_note(_SEEN, str(seq))
+
+    def _run(self) -> None:
+        try:
+            engine = self._open()
+        except (MemtuiError, OSError) as error:
+            self._post(Trouble(str(error)))
+            return
+        try:
+            while not self._stopping:
+                self._wake.wait()
+                self._wake.clear()
+                self._bring(engine)
+        except Closed:
+            return
+        finally:
+            if self._watch:
+                self._watch.stop()
+            engine.close()
+
+    def _open(self) -> Engine:
+        try:
+            engine = connect(self.folder, state=self._state, read_only=self._read_only)
+        except StateUnusable as error:
+            engine = connect_without_journal(self.folder)
+            self._read_only = True
+            self._post(Trouble(f"{error} Browsing works; nothing is recorded, and nothing can be changed."))
+        self._engine = engine
+        journal = engine.journal
+        last = journal.head()[0]
+        recent = journal.events(max(last - RECENT, 0))
+        self._last = last
+        entries = list(engine.names())
+        seen = int(journal.note(_SEEN) or last)
+        self._post(Opened(engine, entries, recent, seen, last))
+        engine.subscribe(self._wake.set)
+        self._wake.set()
+        watched = None if self._read_only else str(state_directory(self.folder, self._state))
+        self._watch = Watch(
+            engine,
+            self.folder,
+            watched,
+            changed=self._wake.set,
+            mode_changed=self._tell_watching,
+        )
+        self._watch.start()
+        return engine
+
+    def _tell_watching(self, watching: Watching) -> None:
+        self._post(WatchingChanged(watching))
+
+    def _bring(self, engine: Engine) -> None:
+        while not self._stopping:
+            events = engine.journal.events(self._last, limit=_PAGE)
+            if events:
+                self._last = events[-1].seq
+            totals = engine.journal.totals()
+            self._post(Happened(events, totals.files, totals.bytes))
+            if len(events) < _PAGE:
+                return
+
+
+def _last_change(engine: Engine, path: str, data: bytes | None) -> LastChange | None:
+    events = engine.journal.events_of(path, limit=1)
+    if not events or events[0].command == "found":
+        return None
+    event = events[0]
+    before = _before(engine, path, event)
+    if before is None or data is None or max(len(before), len(data)) > _COMPARED:
+        return LastChange(event)
+    try:
+        old, new = before.decode("utf-8"), data.decode("utf-8")
+    except UnicodeDecodeError:
+        return LastChange(event)
+    lines = diffs.changed_lines(old, new) if old else ()
+    return LastChange(event, tuple(diffs.unified(old, new)), frozenset(lines))
+
+
+def _before(engine: Engine, path: str, event: Event) -> bytes | None:
+    """The bytes that a path held before an event; none for a file that was new."""
+    for change in event.changes:
+        if change.path == path and change.before and change.before.sha256:
+            return engine.journal.text(change.before.sha256)
+        if change.path == path and change.before is None and event.new_path is None:
+            return b""
+    return None

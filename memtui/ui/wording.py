@@ -1,0 +1,127 @@
+"""Events in words, for people."""
+
+from datetime import datetime
+
+from memtui.core.events import Event
+from memtui.core.paths import ROOT_NAME
+from memtui.ui.activity.row import ActivityRow
+
+_DONE = {
+    "create": "created",
+    "str_replace": "changed",
+    "insert": "added to",
+    "delete": "deleted",
+    "rename": "renamed",
+    "view": "looked at",
+    "found": "found",
+    "created": "created",
+    "modified": "changed",
+    "deleted": "deleted",
+    "renamed": "renamed",
+}
+
+
+def result(event: Event) -> str:
+    """One word for how it ended."""
+    if event.is_error:
+        return "REFUSED" if not event.note else "ERROR"
+    if event.is_outside:
+        return "seen"
+    return "no change" if event.no_change else "ok"
+
+
+def activity_row(event: Event) -> ActivityRow:
+    """An event as a line of the activity."""
+    note = event.note
+    if event.is_error and not note:
+        note = reason(event)
+    elif event.is_outside and not note:
+        note = "not via memtui"
+    elif event.new_path and not event.is_error:
+        note = f"to {relative(event.new_path)}"
+    return ActivityRow(
+        seq=event.seq,
+        time=datetime.fromtimestamp(event.at_us / 1e6).strftime("%H:%M:%S"),
+        actor=event.actor.name,
+        command=event.command,
+        path=event.path,
+        result=result(event),
+        added=event.added,
+        removed=event.removed,
+        duration_ms=None if event.is_outside else event.duration_us / 1_000,
+        note=note,
+    )
+
+
+def sentence(event: Event) -> str:
+    """What happened, in one sentence that names the actor and the file."""
+    actor, path = event.actor.name, relative(event.path)
+    if event.is_error:
+        return f"Refused: {actor} asked to {event.command} {path}. {reason(event).capitalize()}."
+    done = _DONE.get(event.command, event.command)
+    if event.command == "found":
+        return f"Found {event.note or path}."
+    counts = changed_lines(event)
+    target = f" to {relative(event.new_path)}" if event.new_path else ""
+    many = f" ({event.note})" if event.note and not counts and event.changes else ""
+    who = "Somebody outside memtui" if event.is_outside else actor
+    return f"{who} {done} {path}{target}{counts}{many}."
+
+
+def reason(event: Event) -> str:
+    """Why an event was refused, short, without the path."""
+    answer = (event.answer or "").removeprefix("Error: ")
+    for words, short in (
+        ("would escape", "outside /memories"),
+        ("must start with", "outside /memories"),
+        ("Multiple occurrences", "the text stands there several times"),
+        ("did not appear", "the text is not there"),
+        ("does not exist", "does not exist"),
+        ("already exists", "already exists"),
+        ("not allowed", "a character that is not allowed"),
+        ("not valid UTF-8", "not UTF-8 text"),
+        ("Invalid `", "no such line"),
+        ("is required", "a field is missing"),
+    ):
+        if words in answer:
+            return short
+    return answer.split("\n", 1)[0][:80].rstrip(".")
+
+
+def changed_lines(event: Event) -> str:
+    """` (+3 -1)`, or nothing where lines do not apply."""
+    if event.added is None or event.removed is None:
+        return ""
+    parts = [f"+{event.added}" if event.added else "", f"-{event.removed}" if event.removed else ""]
+    return f" ({' '.join(part for part in parts if part)})" if any(parts) else ""
+
+
+def relative(path: str) -> str:
+    """A canonical path without `/memories/`; the folder itself and anything else as it is."""
+    return path.removeprefix(ROOT_NAME + "/")
+
+
+def size(count: int) -> str:
+    """Bytes for people: `179 B`, `1.2K`, `41K`."""
+    if count < 1_000:
+        return f"{count} B"
+    value, unit = count / 1_024, "K"
+    for larger in "MGT":
+        if value < 1_000:
+            break
+        value, unit = value / 1_024, larger
+    return f"{value:.1f}{unit}" if value < 10 else f"{value:.0f}{unit}"
+
+
+def age(seconds: float) -> str:
+    """How long ago, in one short word."""
+    for limit, unit, length in ((60, "s", 1), (3_600, "m", 60), (86_400, "h", 3_600), (86_400 * 365, "d", 86_400)):
+        if seconds < limit:
+            return f"{max(int(seconds // length), 0)}{unit}"
+    return f"{int(seconds // (86_400 * 365))}y"
+
+
+def tokens(text: str) -> str:
+    """An estimate of the tokens a text costs: about four characters each."""
+    count = (len(text) + 3) // 4
+    return f"~{count:,} tok" if count < 10_000 else f"~{count / 1_000:.1f}k tok"

@@ -1,0 +1,207 @@
+"""Noticing that the folder or the journal moved, and having the engine look again.
+
+A watcher is a hint and no more: it loses files in brand-new directories and whole floods without a word. So what
+it reports is looked at by the engine, every new directory is looked through, and everything is looked at now and
+then, and after the process was stopped for a while.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from watchfiles._rust_notify import RustNotify, WatchfilesRustInternalError
+
+from memtui.core.errors import Busy, Closed, FolderMissing, MemtuiError
+from memtui.core.snapshot import Kind
+from memtui.engine import Engine
+
+_DEBOUNCE_MS = 20
+_STEP_MS = 5
+_WAIT_MS = 500
+"""A change is reported within the debounce; a wait that is much longer than this one was a suspended process."""
+_SUSPENDED_SECONDS = 3.0
+_POLL_SECONDS = 2.0
+_LOOK_SECONDS = 10.0
+_LOOK_COST = 100
+"""Everything is looked at again every ten seconds, or as much later as keeps it under one part in this many."""
+_MANY_HINTS = 2_000
+
+
+class Mode(Enum):
+    """How changes are noticed."""
+
+    LIVE = "live"
+    POLLING = "polling"
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Watching:
+    """How changes are noticed now, and why not better, as a sentence for a person."""
+
+    mode: Mode
+    reason: str = ""
+
+
+class Watch:
+    """Keeps an engine's journal true while others write.
+
+    Args:
+        engine: Whose folder and journal are watched.
+        folder: The folder, with links resolved.
+        state: The directory of the journal, or `None` if no other process can write to it.
+        changed: Called, in the watching thread, when there may be new events.
+        mode_changed: Called, in the watching thread, when changes begin to be noticed in another way.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        folder: str,
+        state: str | None,
+        *,
+        changed: Callable[[], None],
+        mode_changed: Callable[[Watching], None] = lambda _: None,
+    ) -> None:
+        self._engine = engine
+        self._folder = folder
+        self._state = state
+        self._changed = changed
+        self._mode_changed = mode_changed
+        self._stop = threading.Event()
+        self._watching: Watching | None = None
+        self._notify: RustNotify | None = None
+        self._per_directory = False
+        self._look_again = 0.0
+        self._thread = threading.Thread(target=self._run, name="memtui-watch", daemon=True)
+
+    def start(self) -> None:
+        """Begin, in a thread of its own: first everything is looked at, then what is reported."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End; returns when the thread has."""
+        self._stop.set()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                self._begin()
+                self._follow()
+            except Closed:
+                return
+            except FolderMissing as error:
+                self._say(Watching(Mode.GONE, str(error)))
+                self._stop.wait(_POLL_SECONDS)
+            finally:
+                if self._notify is not None:
+                    self._notify.close()
+                    self._notify = None
+
+    def _begin(self) -> None:
+        """Set the watches first and look at everything then, so that nothing falls between."""
+        try:
+            self._notify = self._watches()
+        except (OSError, WatchfilesRustInternalError) as error:
+            self._say(Watching(Mode.POLLING, _why_slower(error)))
+        else:
+            self._say(Watching(Mode.LIVE))
+        self._look(None)
+
+    def _watches(self) -> RustNotify:
+        """Watches on real directories only: a recursive one would follow links out of the folder."""
+        state = [self._state] if self._state else []
+        directories = [self._folder]
+        links = False
+        for entry in self._engine.names():
+            if entry.kind is Kind.LINK:
+                links = True
+            elif entry.kind is Kind.DIRECTORY:
+                directories.append(os.path.join(self._folder, entry.path))
+        self._per_directory = links
+        paths = [*(directories if links else [self._folder]), *state]
+        return RustNotify(paths, False, False, 0, not links, True)
+
+    def _follow(self) -> None:
+        """Wait and look, until the watches no longer fit the folder."""
+        while not self._stop.is_set():
+            waited_from = time.monotonic()
+            if self._notify is None:
+                self._stop.wait(_POLL_SECONDS)
+                self._look(None)
+                continue
+            try:
+                reported = self._notify.watch(_DEBOUNCE_MS, _STEP_MS, _WAIT_MS, self._stop)
+            except WatchfilesRustInternalError:
+                return
+            now = time.monotonic()
+            if isinstance(reported, set):
+                hints, journal_moved = self._hints(path for _, path in reported)
+                if hints and not self._look(hints):
+                    return
+                if journal_moved:
+                    self._changed()
+            if now - waited_from > _SUSPENDED_SECONDS or now >= self._look_again:
+                self._look(None)
+
+    def _hints(self, paths: Iterable[str]) -> tuple[set[str] | None, bool]:
+        """What was reported, relative to the folder (`None` for too much of it), and whether the journal moved."""
+        hints: set[str] = set()
+        journal_moved = False
+        prefix = self._folder.rstrip("/") + "/"
+        for path in paths:
+            if path.startswith(prefix):
+                hints.add(path[len(prefix) :])
+            elif path == self._folder:
+                hints.add("")
+            else:
+                journal_moved = True
+        return (hints if len(hints) <= _MANY_HINTS else {""}), journal_moved
+
+    def _look(self, hints: set[str] | None) -> bool:
+        """Have the engine look; tells whether the watches still fit what is there."""
+        started = time.monotonic()
+        try:
+            count = self._engine.reconcile(hints, stop=self._stop.is_set)
+        except Busy:
+            self._look_again = 0.0
+            return True
+        except (Closed, FolderMissing):
+            raise
+        except (MemtuiError, OSError) as error:
+            self._say(Watching(Mode.POLLING, f"Changes by others cannot be recorded: {error}"))
+            self._look_again = started + _LOOK_SECONDS
+            return True
+        if hints is None:
+            took = time.monotonic() - started
+            self._look_again = time.monotonic() + max(_LOOK_SECONDS, took * _LOOK_COST)
+        if count:
+            self._changed()
+        return hints is None or not self._outgrown(hints)
+
+    def _outgrown(self, hints: Iterable[str]) -> bool:
+        """Whether a new directory is not watched, or a new link would be followed."""
+        for path in hints:
+            entry = self._engine.entry(path) if path else None
+            if entry and entry.kind is (Kind.DIRECTORY if self._per_directory else Kind.LINK):
+                return True
+        return False
+
+    def _say(self, watching: Watching) -> None:
+        if watching != self._watching:
+            self._watching = watching
+            self._mode_changed(watching)
+
+
+def _why_slower(error: BaseException) -> str:
+    if "limit" in str(error).lower() or "space" in str(error).lower():
+        return (
+            "Live updates are slower: the system's watch limit is reached. Checking every 2 s. "
+            "To fix: sudo sysctl fs.inotify.max_user_watches=524288"
+        )
+    return f"Live updates are slower: the folder cannot be watched ({error}). Checking every 2 s."

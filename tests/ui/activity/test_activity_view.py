@@ -1,0 +1,279 @@
+"""Activity on screen: it follows until the person reads, and never loses count."""
+
+from collections.abc import Callable
+
+import pytest
+from rich.cells import cell_len
+from textual.app import App, ComposeResult
+from textual.binding import Binding
+from textual.events import MouseScrollUp
+from textual.message import Message
+from textual.pilot import Pilot
+from textual.scrollbar import ScrollTo, ScrollUp
+
+from memtui.core.visible import HIDDEN
+from memtui.ui.activity.row import ActivityRow
+from memtui.ui.activity.view import ActivityView
+
+
+class CountingView(ActivityView):
+    """Counts how often it is painted."""
+
+    paints = 0
+
+    def render_lines(self, crop):  # type: ignore[no-untyped-def]
+        self.paints += 1
+        return super().render_lines(crop)
+
+
+class Screen(App[None]):
+    """A screen with nothing but the view, which keeps what it is told."""
+
+    CSS = "ActivityView { width: 80; height: 10; }"
+
+    def __init__(self, rows: list[ActivityRow], capacity: int = 1000) -> None:
+        super().__init__()
+        self.view = CountingView(capacity=capacity)
+        self.view.append_rows(rows)
+        self.told: list[Message] = []
+
+    def compose(self) -> ComposeResult:
+        yield self.view
+
+    def on_mount(self) -> None:
+        self.view.focus()
+
+    def on_activity_view_highlighted(self, message: ActivityView.Highlighted) -> None:
+        self.told.append(message)
+
+    def on_activity_view_opened(self, message: ActivityView.Opened) -> None:
+        self.told.append(message)
+
+    def on_activity_view_follow_changed(self, message: ActivityView.FollowChanged) -> None:
+        self.told.append(message)
+
+    @property
+    def follows(self) -> list[bool]:
+        return [message.follow for message in self.told if isinstance(message, ActivityView.FollowChanged)]
+
+    @property
+    def opened(self) -> list[int]:
+        return [message.row.seq for message in self.told if isinstance(message, ActivityView.Opened)]
+
+    @property
+    def highlighted(self) -> list[int]:
+        return [message.row.seq for message in self.told if isinstance(message, ActivityView.Highlighted)]
+
+    @property
+    def seen(self) -> list[int]:
+        """The numbers of the events on screen."""
+        texts = (self.view.render_line(y).text for y in range(self.view.size.height))
+        return [int(text.split("/n/")[1].split(" ")[0]) for text in texts if text.strip()]
+
+    @property
+    def cursor(self) -> int | None:
+        row = self.view.cursor_row
+        return row.seq if row else None
+
+
+async def until(pilot: Pilot[None], condition: Callable[[], object]) -> None:
+    """Let the app work until the condition holds, within bounds."""
+    for _ in range(300):
+        if condition():
+            return
+        await pilot.pause()
+    raise AssertionError("it never came to be")
+
+
+def event(seq: int, actor: str = "Claude", command: str = "view", result: str = "ok") -> ActivityRow:
+    return ActivityRow(seq, "10:14:02", actor, command, f"/n/{seq}", result, None, None, 1.0)
+
+
+def some(count: int, start: int = 0) -> list[ActivityRow]:
+    return [event(seq) for seq in range(start, start + count)]
+
+
+async def test_it_follows_what_happens() -> None:
+    app = Screen(some(100))
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.seen == list(range(90, 100)))
+        app.view.append_rows(some(5, 100))
+        await until(pilot, lambda: app.seen == list(range(95, 105)))
+        assert app.cursor == 104
+        assert app.highlighted == []
+
+
+@pytest.mark.parametrize(
+    ("keys", "cursor"),
+    [
+        ("up", 98),
+        ("k k", 97),
+        ("k k j", 98),
+        ("k k down", 98),
+        ("pageup", 89),
+        ("pageup pageup pagedown", 89),
+        ("ctrl+u", 94),
+        ("ctrl+u ctrl+u ctrl+d", 94),
+        ("g", 0),
+        ("home", 0),
+    ],
+)
+async def test_moving_up_stops_following_and_holds_still(keys: str, cursor: int) -> None:
+    app = Screen(some(100))
+    async with app.run_test() as pilot:
+        await pilot.pause()
+        await pilot.press(*keys.split())
+        await until(pilot, lambda: app.cursor == cursor)
+        assert app.view.follow is False
+        await until(pilot, lambda: app.follows == [False])
+        seen = app.seen
+        assert cursor in seen
+        app.view.append_rows(some(50, 100))
+        await pilot.pause()
+        assert app.seen == seen
+        assert app.cursor == cursor
+        assert app.highlighted[-1] == cursor
+
+
+@pytest.mark.parametrize("key", ["G", "end"])
+async def test_the_end_key_follows_again(key: str) -> None:
+    app = Screen(some(100))
+    async with app.run_test() as pilot:
+        await pilot.press("g", key)
+        await until(pilot, lambda: app.follows == [False, True])
+        app.view.append_rows(some(1, 100))
+        await until(pilot, lambda: app.seen[-1] == 100)
+
+
+async def test_following_can_be_set_from_outside() -> None:
+    app = Screen(some(100))
+    async with app.run_test() as pilot:
+        app.view.follow = False
+        app.view.append_rows(some(5, 100))
+        await pilot.pause()
+        assert app.seen[-1] == 99
+        app.view.follow = True
+        await until(pilot, lambda: app.seen[-1] == 104)
+
+
+async def test_the_wheel_stops_following() -> None:
+    app = Screen(some(100))
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.seen[-1] == 99)
+        await pilot._post_mouse_events([MouseScrollUp], app.view)
+        await until(pilot, lambda: app.view.follow is False)
+
+
+@pytest.mark.parametrize("message", [ScrollUp(), ScrollTo(y=3)])
+async def test_the_scrollbar_stops_following(message: Message) -> None:
+    app = Screen(some(100))
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.seen[-1] == 99)
+        app.view.post_message(message)
+        await until(pilot, lambda: app.view.follow is False)
+
+
+async def test_enter_and_clicks_open_the_row() -> None:
+    app = Screen(some(100))
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.seen[-1] == 99)
+        await pilot.press("k", "enter")
+        await until(pilot, lambda: app.opened == [98])
+        await pilot.click(app.view, offset=(20, 3))
+        await until(pilot, lambda: app.opened == [98, 93])
+        assert app.cursor == 93
+
+
+async def test_an_empty_list_takes_every_key() -> None:
+    app = Screen([])
+    async with app.run_test() as pilot:
+        for binding in ActivityView.BINDINGS:
+            assert isinstance(binding, Binding)
+            assert binding.id is not None
+            assert binding.id.startswith("activity.")
+            assert binding.description
+            assert binding.tooltip
+            await pilot.press(*binding.key.split(","))
+        assert (app.opened, app.cursor, app.view.position) == ([], None, (0, 0))
+
+
+async def test_old_rows_go_but_what_is_read_stays_where_it_is() -> None:
+    app = Screen(some(100), capacity=100)
+    async with app.run_test() as pilot:
+        await pilot.press(*["k"] * 20)
+        await until(pilot, lambda: app.cursor == 79)
+        seen = app.seen
+        app.view.append_rows(some(30, 100))
+        await pilot.pause()
+        assert (app.cursor, app.seen) == (79, seen)
+        assert app.view.position == (50, 100)
+        app.view.append_rows(some(300, 130))
+        await pilot.pause()
+        assert app.cursor == 330
+
+
+async def test_a_filter_shows_what_it_lets_through_and_keeps_the_place() -> None:
+    app = Screen(some(100), capacity=100)
+    async with app.run_test() as pilot:
+        await pilot.press(*["k"] * 20)
+        await until(pilot, lambda: app.cursor == 79)
+        app.view.show_only = lambda row: row.seq % 2 == 0
+        assert app.cursor == 78
+        assert app.view.position == (40, 50)
+        app.view.append_rows(some(3, 100))
+        assert app.view.position == (38, 50), "two shown rows came, two went"
+        assert app.cursor == 78
+        app.view.show_only = None
+        assert app.cursor == 78
+        app.view.show_only = lambda row: row.seq < 0
+        assert (app.cursor, app.view.position) == (None, (0, 0))
+
+
+async def test_counters_count_what_is_no_longer_kept_too() -> None:
+    app = Screen(some(200), capacity=10)
+    async with app.run_test():
+        app.view.append_rows(
+            [
+                event(200, "you", "edit"),
+                event(201, "outside", "modified", "seen"),
+                event(202, "Claude", "create", "REFUSED"),
+                event(203, "Claude", "create"),
+            ]
+        )
+        counters = app.view.counters
+        assert (counters.all, counters.writes, counters.refused) == (204, 2, 1)
+        assert (counters.you, counters.outside) == (1, 1)
+        app.view.clear_rows()
+        assert (app.view.counters.all, app.view.position) == (0, (0, 0))
+
+
+async def test_a_thousand_rows_one_by_one_are_a_few_paints() -> None:
+    app = Screen(some(10), capacity=10_000)
+    async with app.run_test() as pilot:
+        await pilot.pause()
+        before = app.view.paints
+        for row in some(1000, 10):
+            app.view.append_rows([row])
+        assert app.seen[-1] == 1009
+        await until(pilot, lambda: app.view.paints > before)
+        await pilot.pause()
+        assert 1 <= app.view.paints - before <= 4
+
+
+async def test_hostile_events_are_drawn_safely_and_in_line() -> None:
+    hostile = [
+        ActivityRow(1, "\x1b[2J", "[@click=app.quit]x[/]", "\u202e", "日本語/" * 99, "ok", 9**9, 9**9, 1e99),
+        ActivityRow(2, "10:14:02", "a\nb", "c\td", "\udcff" * 99, "[/x]", None, 0, -5, "\x07\x9b31m"),
+        ActivityRow(3, "10:14:02", "👩‍👩‍👧" * 9, "x", "e\u0301" * 999, "ok", 1, None, None, "ﷺ" * 20),
+    ] * 10
+    app = Screen(hostile)
+    async with app.run_test(size=(210, 30)) as pilot:
+        for width in (200, 120, 80, 50, 20):
+            app.view.styles.width = width
+            await pilot.pause()
+            content = app.view.scrollable_content_region.width
+            assert content == width - 1
+            for y in range(10):
+                strip = app.view.render_line(y)
+                assert cell_len(strip.text) == strip.cell_length == content
+                assert not HIDDEN.search(strip.text)
