@@ -1,0 +1,1 @@
+"""Programs that act through the engine. Nothing here knows a screen."""

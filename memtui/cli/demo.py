@@ -8,14 +8,19 @@ from memtui.cli.verb import Options, Parser, Verb
 
 
 def _arguments(parser: Parser) -> None:
-    parser.add_argument("--speed", metavar="X", type=_speed, default=1.0, help="how many times as fast; 1 if not given")
+    parser.add_argument(
+        "--speed", metavar="X", type=_speed, default=1.0, help="how many times as fast; 1 if not given"
+    )
     parser.add_argument("--keep", metavar="DIR", help="work in this folder, and leave it behind")
 
 
 def _speed(given: str) -> float:
-    speed = float(given)
+    try:
+        speed = float(given)
+    except ValueError:
+        speed = 0.0
     if not (math.isfinite(speed) and speed > 0):
-        raise ValueError
+        raise argparse.ArgumentTypeError(f"{given!r} is no number above 0")
     return speed
 
 

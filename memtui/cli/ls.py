@@ -16,7 +16,9 @@ from memtui.store.base import Node
 def _arguments(parser: Parser) -> None:
     parser.add_argument("folder", metavar="DIR", nargs="?", help="the memory folder")
     parser.add_argument("-a", "--all", action="store_true", help="hidden files as well")
-    parser.add_argument("-0", "--null", action="store_true", help="paths only, exact, each ended by a NUL byte")
+    parser.add_argument(
+        "-0", "--null", action="store_true", help="paths only, exact, each ended by a NUL byte"
+    )
 
 
 def _run(options: Options, arguments: argparse.Namespace) -> int:
@@ -25,7 +27,9 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
     if arguments.null:
         output.exact(b"".join(os.fsencode(node.path) + b"\0" for node in files))
     elif options.json:
-        output.document({"schema": output.SCHEMA, "folder": path, "files": [_record(node, path) for node in files]})
+        output.document(
+            {"schema": output.SCHEMA, "folder": path, "files": [_record(node, path) for node in files]}
+        )
     else:
         _print_table(files)
         if not files and not options.quiet:

@@ -10,6 +10,7 @@ import os
 import re
 import sys
 import unicodedata
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import IO
 
@@ -80,9 +81,14 @@ def flush() -> None:
 
 
 def message(sentence: str) -> None:
-    """A sentence for a person, beside the output."""
+    """A sentence for a person, beside the output; what is in it from outside may be hostile."""
+    trace([one_line(sentence) + "\n"])
+
+
+def trace(lines: Iterable[str]) -> None:
+    """Lines beside the output, such as a traceback."""
     if sys.stderr is not None:
-        sys.stderr.write(visible(sentence) + "\n")
+        sys.stderr.write(visible("".join(lines)))
         sys.stderr.flush()
 
 
@@ -106,12 +112,19 @@ def utc(microseconds: int) -> str | None:
         at = datetime.fromtimestamp(microseconds // 1_000_000, UTC)
     except (ValueError, OverflowError, OSError):
         return None
-    return at.replace(microsecond=microseconds % 1_000_000, tzinfo=None).isoformat(timespec="microseconds") + "Z"
+    return (
+        at.replace(microsecond=microseconds % 1_000_000, tzinfo=None).isoformat(timespec="microseconds") + "Z"
+    )
 
 
 def age(seconds: float) -> str:
     """How long ago, in one unit: `14s`, `2m`, `3h`, `9d`, `2y`."""
-    for limit, unit, size in ((60, "s", 1), (3_600, "m", 60), (86_400, "h", 3_600), (730 * 86_400, "d", 86_400)):
+    for limit, unit, size in (
+        (60, "s", 1),
+        (3_600, "m", 60),
+        (86_400, "h", 3_600),
+        (730 * 86_400, "d", 86_400),
+    ):
         if seconds < limit:
             return f"{max(0, int(seconds)) // size}{unit}"
     return f"{int(seconds) // (365 * 86_400)}y"

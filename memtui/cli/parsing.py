@@ -88,7 +88,9 @@ def parser_of(verb: Verb) -> "VerbParser":
 def add_common(parser: Parser) -> None:
     """Declare the options that all verbs take. None has a default, so that either place can say it."""
     absent = argparse.SUPPRESS
-    parser.add_argument("-C", "--dir", metavar="DIR", dest="directory", default=absent, help="the memory folder")
+    parser.add_argument(
+        "-C", "--dir", metavar="DIR", dest="directory", default=absent, help="the memory folder"
+    )
     parser.add_argument("--state", metavar="DIR", default=absent, help="where the journal is kept")
     parser.add_argument("--read-only", action="store_true", default=absent, help="change and record nothing")
     parser.add_argument("--json", action="store_true", default=absent, help="answer for programs")
@@ -131,7 +133,7 @@ def _finish(parser: Parser, words: Sequence[str], given: argparse.Namespace) -> 
 def _unknown(word: str, parser: Parser, verb: Verb | None) -> Failure:
     if not word.startswith("-"):
         return Failure(Exit.USAGE, f"{parser.prog}: one word too many: {word!r}. See: {parser.prog} --help")
-    name = word.split("=")[0]
+    name = word.split("=", maxsplit=1)[0]
     own = [option for action in VerbParser(verb).options for option in action.option_strings] if verb else []
     if verb and name in own:
         hint = f"It goes behind the verb: memtui {verb.name} {name}"

@@ -42,7 +42,8 @@ def folder(options: Options, argument: str | None = None) -> str:
     given = named(options, argument)
     if given is None:
         raise Failure(
-            Exit.MISSING, "No memory folder is named, and there is no ./memories here. Name one: --dir DIR, or MEMTUI_DIR"
+            Exit.MISSING,
+            "No memory folder is named, and there is no ./memories here. Name one: --dir DIR, or MEMTUI_DIR",
         )
     return existing(given)
 
@@ -65,9 +66,13 @@ def existing(given: str) -> str:
                 f"No folder at {title}. Nothing was created. Create it with: mkdir -p {plain}  "
                 "or open another: memtui DIR",
             ) from error
-        raise Failure(Exit.MISSING, f"{title} cannot be opened: {_why(error)}. Nothing was changed.") from error
+        raise Failure(
+            Exit.MISSING, f"{title} cannot be opened: {_why(error)}. Nothing was changed."
+        ) from error
     if not stat.S_ISDIR(mode):
-        raise Failure(Exit.MISSING, f"{title} is not a folder. Nothing was opened. Open the folder that holds it.")
+        raise Failure(
+            Exit.MISSING, f"{title} is not a folder. Nothing was opened. Open the folder that holds it."
+        )
     return path
 
 
@@ -104,7 +109,9 @@ def place(given: str, path: str) -> MemoryPath:
 
 def outside(given: str) -> Failure:
     """The refusal of a path that leads out."""
-    return Failure(Exit.REFUSED, f"Refused: {given} is outside the memory folder. Nothing was read or written.")
+    return Failure(
+        Exit.REFUSED, f"Refused: {given} is outside the memory folder. Nothing was read or written."
+    )
 
 
 def _why(error: OSError) -> str:

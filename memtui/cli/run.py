@@ -2,8 +2,8 @@
 
 import argparse
 import json
-import sys
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO
 
@@ -36,15 +36,22 @@ class _Broken:
 
 
 def _arguments(parser: Parser) -> None:
-    parser.add_argument("file", metavar="COMMAND.json", help="one command, an array, or JSON lines; - for stdin")
-    parser.add_argument("--actor", metavar="NAME", default="script", help="who acts, for the journal; else script")
+    parser.add_argument(
+        "file", metavar="COMMAND.json", help="one command, an array, or JSON lines; - for stdin"
+    )
+    parser.add_argument(
+        "--actor", metavar="NAME", default="script", help="who acts, for the journal; else script"
+    )
 
 
 def _run(options: Options, arguments: argparse.Namespace) -> int:
     path = places.folder(options)
     actor = Agent(arguments.actor)
     codes = {Exit.OK}
-    with _source(arguments.file) as source, opening.open(path, state=options.state, read_only=options.read_only) as memory:
+    with (
+        _source(arguments.file) as source,
+        opening.open(path, state=options.state, read_only=options.read_only) as memory,
+    ):
         for command in _commands(source):
             if isinstance(command, _Broken):
                 codes.add(Exit.FINDINGS)
@@ -59,11 +66,13 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
 
 def _source(name: str) -> IO[bytes]:
     if name == "-":
-        return open(sys.stdin.fileno(), "rb", closefd=False)
+        return open(0, "rb", closefd=False)
     try:
         return open(name, "rb")
     except OSError as error:
-        raise Failure(Exit.MISSING, f"{name} cannot be read: {error.strerror.lower()}. Nothing was done.") from error
+        raise Failure(
+            Exit.MISSING, f"{name} cannot be read: {os.strerror(error.errno or 0).lower()}. Nothing was done."
+        ) from error
 
 
 def _commands(source: IO[bytes]) -> Iterator[object]:

@@ -10,7 +10,7 @@ from memtui.cli.verb import Options, Parser, Verb
 from memtui.core.errors import LeavesRoot
 from memtui.core.events import Agent, sha256
 from memtui.core.listing import human_size
-from memtui.core.paths import ROOT_NAME, MemoryPath
+from memtui.core.paths import MemoryPath
 from memtui.core.settings import Settings
 from memtui.core.snapshot import Kind
 from memtui.engine import Engine
@@ -21,7 +21,9 @@ from memtui.store.folder import FolderStore
 
 def _arguments(parser: Parser) -> None:
     parser.add_argument("path", metavar="PATH", help="relative to the folder, or /memories/...")
-    parser.add_argument("--as-model", action="store_true", help="the exact answer that an agent's `view` gets")
+    parser.add_argument(
+        "--as-model", action="store_true", help="the exact answer that an agent's `view` gets"
+    )
 
 
 def _run(options: Options, arguments: argparse.Namespace) -> int:
@@ -48,7 +50,12 @@ def _show_as_model(store: FolderStore, place: MemoryPath, options: Options) -> i
     with Engine(store, Journal(None), read_only=True) as engine:
         answer = engine.execute({"command": "view", "path": str(place)}, actor=Agent("memtui show"))
     if options.json:
-        record = {"schema": output.SCHEMA, "path": str(place), "text": answer.text, "is_error": answer.is_error}
+        record = {
+            "schema": output.SCHEMA,
+            "path": str(place),
+            "text": answer.text,
+            "is_error": answer.is_error,
+        }
         output.document(record)
     else:
         output.text(answer.text if answer.text.endswith("\n") else answer.text + "\n")
@@ -66,10 +73,10 @@ def _read(store: FolderStore, place: MemoryPath) -> Content:
             raise Failure(Exit.MISSING, f"{name} is a directory. To see what is in it: memtui ls")
         return store.read(place, limit=limit)
     except LeavesRoot:
-        raise Failure(Exit.REFUSED, f"Refused: {name} leads out of the memory folder by a link. Nothing was read.") from None
+        raise Failure(
+            Exit.REFUSED, f"Refused: {name} leads out of the memory folder by a link. Nothing was read."
+        ) from None
     except (FileNotFoundError, NotADirectoryError):
-        if place.parts[:1] == (ROOT_NAME[1:],):
-            name = "/".join(place.parts)
         raise Failure(Exit.MISSING, f"Nothing at {name}. What is there is listed by: memtui ls") from None
     except NotRegular:
         raise Failure(Exit.MISSING, f"{name} is no regular file, so it was not opened.") from None

@@ -38,13 +38,20 @@ class FolderStore:
             folder that is only looked at: every change is refused as on a read-only file system.
         title: What a person calls the folder.
         resolver: How paths are confined; by default as the kernel allows.
+        nameless: Whether new files are made without a name (`O_TMPFILE`) where the system can.
 
     Raises:
         FolderMissing: There is no directory at `path`, or it cannot be opened.
     """
 
     def __init__(
-        self, path: str, state: str | None, *, title: str = "", resolver: Resolver | None = None
+        self,
+        path: str,
+        state: str | None,
+        *,
+        title: str = "",
+        resolver: Resolver | None = None,
+        nameless: bool = True,
     ) -> None:
         self.title = title or path
         try:
@@ -53,7 +60,7 @@ class FolderStore:
             raise FolderMissing(f"{self.title} cannot be opened: {os.strerror(error.errno or 0).lower()}.") from error
         self.path = self.root.path
         self._noatime = _NOATIME
-        self._tmpfile = _TMPFILE
+        self._tmpfile = _TMPFILE if nameless else 0
         self._state = -1
         self._passing = ".memtui-"
         if state is not None:

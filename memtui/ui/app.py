@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import time
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual.app import App
@@ -54,6 +55,8 @@ class MemtuiApp(App[int]):
         self._label = label
         self._session: Session | None = None
         self._asked_to_quit = 0.0
+        self.when_opened: Callable[[], object] | None = None
+        """Called once, when the first folder is on screen."""
         if "TEXTUAL_THEME" not in os.environ:
             self.theme = _theme(os.environ.get("COLORFGBG", ""))
 
@@ -71,15 +74,19 @@ class MemtuiApp(App[int]):
         """Close what is open."""
         self._close()
 
+    def on_folder_shown(self) -> None:
+        """The first folder is on screen: whoever waited for it may begin."""
+        when_opened, self.when_opened = self.when_opened, None
+        if when_opened is not None:
+            when_opened()
+
     def open_folder(self, folder: str) -> None:
         """Show a folder in place of the one that is open."""
         self._close()
         path = os.path.realpath(os.path.expanduser(folder))
-        title = short(path) + (" (read-only)" if self._read_only else "")
-        self.title = f"memtui {'(read-only)' if self._read_only else ''}".strip()
+        self.title = "memtui (read-only)" if self._read_only else "memtui"
         session = Session(path, lambda message: screen.post_message(message), state=self._state, read_only=self._read_only)
         screen = BrowseScreen(session, title=short(path), label=self._label, read_only=self._read_only)
-        del title
         self._session = session
         if isinstance(self.screen, BrowseScreen):
             self.switch_screen(screen)
@@ -146,9 +153,13 @@ class MemtuiApp(App[int]):
 
 def browse(folder: str | None, *, state: str | None = None, read_only: bool = False) -> int:
     """Run the browser until the person leaves it; returns the exit code."""
-    app = MemtuiApp(folder, state=state, read_only=read_only)
+    return run(MemtuiApp(folder, state=state, read_only=read_only))
+
+
+def run(app: MemtuiApp) -> int:
+    """Run an application until it ends; returns the exit code."""
     result = app.run()
-    return app.return_code if result is None and app.return_code is not None else result or 0
+    return (app.return_code or 0) if result is None else result
 
 
 def _actions_provider() -> type:

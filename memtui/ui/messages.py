@@ -49,6 +49,19 @@ class Opened(Message):
         self.last = last
 
 
+class FolderShown(Message):
+    """A folder is on screen."""
+
+
+class Told(Message):
+    """Somebody has something to say that needs no answer."""
+
+    def __init__(self, words: str) -> None:
+        """Tell it."""
+        super().__init__()
+        self.words = words
+
+
 class Trouble(Message):
     """Something cannot be done; the person should know."""
 

@@ -57,7 +57,10 @@ class Preview:
             note.show(read.as_model, syntax="text", mode="source", numbers=False, keep_place=read.again)
             return
         title = one_line(read.path.rpartition("/")[2])
-        if seen.problem:
+        if seen.node is None and read.change is not None:
+            words = "Deleted. Its text is kept in the journal."
+            note.show_notice(title, words if read.change.event.new_path is None else "It was moved away.")
+        elif seen.problem:
             note.show_notice(title, seen.problem)
         elif seen.node is not None and seen.node.kind is Kind.DIRECTORY:
             note.show_notice(title + "/", "A folder. Enter opens or closes it.")

@@ -163,6 +163,8 @@ def _last_change(engine: Engine, path: str, data: bytes | None) -> LastChange | 
         return None
     event = events[0]
     before = _before(engine, path, event)
+    if data is None and all(change.after is None for change in event.changes if change.path == path):
+        data = b""
     if before is None or data is None or max(len(before), len(data)) > _COMPARED:
         return LastChange(event)
     try:

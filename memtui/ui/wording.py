@@ -35,10 +35,10 @@ def activity_row(event: Event) -> ActivityRow:
     note = event.note
     if event.is_error and not note:
         note = reason(event)
-    elif event.is_outside and not note:
-        note = "not via memtui"
     elif event.new_path and not event.is_error:
         note = f"to {relative(event.new_path)}"
+    elif event.is_outside and not note:
+        note = "not via memtui"
     return ActivityRow(
         seq=event.seq,
         time=datetime.fromtimestamp(event.at_us / 1e6).strftime("%H:%M:%S"),

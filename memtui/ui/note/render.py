@@ -148,11 +148,10 @@ def references(source: str, start: int = 0) -> dict[str, dict[str, str]]:
         begin = source.rfind("\n", max(0, at - 400), at) + 1
         end = source.find("\n", at)
         match = DEFINITION.match(source[begin : end if 0 <= end < at + 2000 else at + 2000])
-        if match:
-            label, target, title = match.groups()
-            href = parser().normalizeLink(target.removeprefix("<").removesuffix(">"))
+        if match and (label := normalizeReference(match[1])) not in found:
+            href = parser().normalizeLink(match[2].removeprefix("<").removesuffix(">"))
             if parser().validateLink(href):
-                found.setdefault(normalizeReference(label), {"href": href, "title": (title or "")[1:-1]})
+                found[label] = {"href": href, "title": (match[3] or "")[1:-1]}
         at = source.find("]:", at + 2)
     return found
 

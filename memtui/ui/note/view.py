@@ -31,6 +31,8 @@ _PLAIN = frozenset({"edge", "indent"})
 """Roles that tell how a span is copied, not how it looks."""
 FRAME = 1 / 30
 """Seconds between two looks at what was appended."""
+KEPT_ROWS = 1000
+"""Drawn rows that are kept for the next frame."""
 BAR = "┃ "
 
 ROLES = (
@@ -270,6 +272,8 @@ class NoteView(ScrollView, can_focus=True):
         following = self.scroll_offset.y >= self.max_scroll_y
         self._notice = None
         self._document.append(fragment)
+        if self._text_width() != self._document.layout.width:  # one more digit in the line numbers
+            self._lay_out(self._document.layout)
         self._settle()
         if following:
             self.scroll_to(y=self.max_scroll_y, animate=False)
@@ -570,6 +574,8 @@ class NoteView(ScrollView, can_focus=True):
         y += self.scroll_offset.y
         strip = self._strips.get(y)
         if strip is None:
+            if len(self._strips) >= KEPT_ROWS:
+                self._strips.clear()
             strip = self._strips[y] = self._draw(y, width)
         return strip
 

@@ -32,7 +32,7 @@ from memtui.ui.files.marks import Mark
 from memtui.ui.files.outline import Outline, Sort
 from memtui.ui.files.view import FilesView
 from memtui.ui.frame import Header, KeyLine, MessageLine, Status
-from memtui.ui.messages import Happened, LookedAt, Opened, Read, Trouble, WatchingChanged
+from memtui.ui.messages import FolderShown, Happened, LookedAt, Opened, Read, Told, Trouble, WatchingChanged
 from memtui.ui.note.view import NoteView
 from memtui.ui.preview import Preview, View
 from memtui.ui.screens.menu import Choice, MenuScreen
@@ -168,6 +168,7 @@ class BrowseScreen(Screen[None]):
         self.change.border_title = "last change"
         self.message.say(f"Opening {self._status.folder}")
         self.files.focus()
+        self.set_interval(1.0, self._show_titles)  # ages pass
         self.call_after_refresh(self._session.start)
 
     def on_resize(self, event: Resize) -> None:
@@ -192,6 +193,7 @@ class BrowseScreen(Screen[None]):
         self.message.say(f"Watching {self._status.folder}")
         self._show_counts(self.files.outline.files, None)
         self._show_titles()
+        self.app.post_message(FolderShown())
 
     @on(Happened)
     def _take_in(self, message: Happened) -> None:
@@ -212,6 +214,10 @@ class BrowseScreen(Screen[None]):
     @on(Trouble)
     def _show_trouble(self, message: Trouble) -> None:
         self.message.say(message.reason, warning=True)
+
+    @on(Told)
+    def _show_told(self, message: Told) -> None:
+        self.message.say(message.words)
 
     @on(LookedAt)
     def _show_looked_at(self, message: LookedAt) -> None:

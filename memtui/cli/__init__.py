@@ -1,0 +1,104 @@
+"""The command line: from words to a verb, and from what happened to an exit code.
+
+The verbs here are plain: they print and end, and load nothing but the core. Textual is loaded by the browser only.
+"""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import memtui
+from memtui.cli import browse, completion, crash, demo, doctor, log, ls, output, parsing, run, show
+from memtui.cli.exits import Exit, Failure
+from memtui.core.errors import Busy, FolderMissing, LeavesRoot, MemtuiError, StateUnusable
+
+_OTHERS = (ls.VERB, show.VERB, log.VERB, run.VERB, demo.VERB, doctor.VERB)
+VERBS = {verb.name: verb for verb in (*_OTHERS, completion.verb_over(_OTHERS))}
+"""The verbs, in the order in which help lists them."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Do what a command line says.
+
+    Args:
+        argv: Its words without the program's name; those of the process if not given.
+
+    Returns:
+        The exit code.
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    output.prepare()
+    try:
+        code = _dispatch(words)
+        output.flush()
+        return code
+    except KeyboardInterrupt:
+        return _ended(Exit.INTERRUPTED)
+    except BrokenPipeError:
+        return _ended(Exit.PIPE)
+    except MemtuiError as error:
+        return _failed(error, words)
+    except OSError as error:
+        if not _is_about_output():
+            return _stopped(error, words)
+        output.message(f"The output could not be written: {os.strerror(error.errno or 0).lower()}.")
+        return _ended(Exit.OUTPUT)
+    except Exception as error:  # the last one to see it: it is kept in full, and its name is said
+        return _stopped(error, words)
+
+
+def _dispatch(words: Sequence[str]) -> int:
+    try:
+        parsed = parsing.parse(words, VERBS, memtui.__version__)
+    except parsing.Asked as asked:
+        output.line(asked.text)
+        return Exit.OK
+    if parsed.verb is None:
+        return browse.run(parsed.options, parsed.word)
+    return parsed.verb.run(parsed.options, parsed.arguments)
+
+
+def _failed(error: MemtuiError, words: Sequence[str]) -> int:
+    """Say what is wrong with what was asked, or with the place where it was."""
+    if "--debug" in words:
+        output.trace(traceback.format_exception(error))
+    output.message(str(error))
+    match error:
+        case Failure():
+            return error.code
+        case FolderMissing() | StateUnusable():
+            return Exit.MISSING
+        case LeavesRoot():
+            return Exit.REFUSED
+        case Busy():
+            return Exit.CONFLICT
+        case _:
+            return Exit.INTERNAL
+
+
+def _stopped(error: Exception, words: Sequence[str]) -> int:
+    if "--debug" in words:
+        output.trace(traceback.format_exception(error))
+    output.message(f"memtui stopped because of a bug: {type(error).__name__}. {crash.keep(error)}")
+    return Exit.INTERNAL
+
+
+def _is_about_output() -> bool:
+    """Whether the output cannot be written to: what is still to be written fails again."""
+    try:
+        output.flush()
+    except OSError:
+        return True
+    return False
+
+
+def _ended(code: Exit) -> Exit:
+    """End without what is still to be written, and without Python complaining about it on its way out."""
+    try:
+        output.flush()
+    except (OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.close(nowhere)
+    return code

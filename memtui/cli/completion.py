@@ -1,0 +1,178 @@
+"""`memtui completion`: scripts for shells, made from the verbs and what they declare."""
+
+import argparse
+import shlex
+from collections.abc import Iterable, Sequence
+
+from memtui.cli import output
+from memtui.cli.exits import Exit
+from memtui.cli.parsing import VerbParser
+from memtui.cli.verb import Options, Parser, Verb
+
+
+def verb_over(others: Sequence[Verb]) -> Verb:
+    """The verb that prints scripts for other verbs, and for itself."""
+
+    def run(options: Options, arguments: argparse.Namespace) -> int:  # noqa: ARG001
+        parsers = [VerbParser(each) for each in (*others, verb)]
+        for line in _SHELLS[arguments.shell](parsers):
+            output.line(line)
+        return Exit.OK
+
+    verb = Verb(
+        "completion",
+        "print a completion script for a shell",
+        (("source <(memtui completion bash)", "for this shell; the script says how to keep it"),),
+        _arguments,
+        run,
+    )
+    return verb
+
+
+def _arguments(parser: Parser) -> None:
+    parser.add_argument("shell", metavar="SHELL", choices=tuple(_SHELLS), help=", ".join(_SHELLS))
+
+
+def _bash(parsers: Sequence[VerbParser]) -> Iterable[str]:
+    common = _common(parsers)
+    valued = "|".join(name for action in common if action.nargs != 0 for name in action.option_strings)
+    yield "# bash completion for memtui: source it, or put it into ~/.local/share/bash-completion/completions/memtui"
+    yield "_memtui() {"
+    yield '    local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}" verb="" words="" kind="" i'
+    yield "    for ((i = 1; i < COMP_CWORD; i++)); do"
+    yield '        case "${COMP_WORDS[i]}" in'
+    yield f"            {valued}) ((i++)) ;;"
+    yield "            -*) ;;"
+    yield '            *) verb="${COMP_WORDS[i]}"; break ;;'
+    yield "        esac"
+    yield "    done"
+    yield '    case "$verb" in'
+    yield from _bash_case('""', _names(common), [parser.verb.name for parser in parsers], "directory", common)
+    for parser in parsers:
+        words = parser.words[0] if parser.words else None
+        choices = list(words.choices or ()) if words else []
+        yield from _bash_case(parser.verb.name, _names(parser.options), choices, _kind(words), parser.options)
+    yield "    esac"
+    yield "    COMPREPLY=()"
+    yield '    [[ -n $words ]] && mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")'
+    yield '    case "$kind" in'
+    for kind, flag in (("directory", "-d"), ("file", "-f")):
+        yield f'        {kind}) compopt -o filenames; mapfile -t -O "${{#COMPREPLY[@]}}" COMPREPLY < <(compgen {flag} -- "$word") ;;'
+    yield "    esac"
+    yield "}"
+    yield "complete -F _memtui memtui"
+
+
+def _bash_case(
+    pattern: str, options: Sequence[str], words: Sequence[str], kind: str, actions: Iterable[argparse.Action]
+) -> Iterable[str]:
+    yield f"        {pattern})"
+    yield f'            if [[ $word == -* ]]; then words="{" ".join(options)}"'
+    yield f'            else words="{" ".join(words)}" kind="{kind}"; fi'
+    yield '            case "$before" in'
+    for action in actions:
+        if action.nargs != 0:
+            choices = " ".join(action.choices or ())
+            yield f'                {"|".join(action.option_strings)}) words="{choices}" kind="{_kind(action)}" ;;'
+    yield "            esac ;;"
+
+
+def _zsh(parsers: Sequence[VerbParser]) -> Iterable[str]:
+    yield "#compdef memtui"
+    yield "# zsh completion for memtui: put it into a directory of $fpath, as _memtui"
+    yield "_memtui() {"
+    yield "    local curcontext=$curcontext state line"
+    yield "    typeset -A opt_args"
+    yield "    _arguments -C \\"
+    for action in _common(parsers):
+        yield f"        {_zsh_option(action)} \\"
+    yield "        '1: :->verb' '*:: :->rest' && return"
+    yield "    case $state in"
+    yield "        verb)"
+    yield "            local -a verbs=("
+    for parser in parsers:
+        name, summary = parser.verb.name, parser.verb.summary
+        yield f"                {shlex.quote(f'{name}:{summary}')}"
+    yield "            )"
+    yield "            _describe -t commands command verbs"
+    yield "            _files -/ ;;"
+    yield "        rest)"
+    yield "            case $line[1] in"
+    for parser in parsers:
+        yield f"                {parser.verb.name}) _arguments \\"
+        for action in parser.options:
+            yield f"                    {_zsh_option(action)} \\"
+        for word in parser.words:
+            yield f"                    {shlex.quote(f'1:{word.metavar}:{_zsh_values(word)}')} \\"
+        yield "                    ;;"
+    yield "            esac ;;"
+    yield "    esac"
+    yield "}"
+    yield 'if [[ $funcstack[1] == _memtui ]]; then _memtui "$@"; else compdef _memtui memtui; fi'
+
+
+def _zsh_option(action: argparse.Action) -> str:
+    """One option as `_arguments` wants it: several names exclude each other and share what follows."""
+    said = (action.help or "").replace("[", "(").replace("]", ")").replace(":", "\\:")
+    value = "" if action.nargs == 0 else f":{action.metavar}:{_zsh_values(action)}"
+    names = action.option_strings
+    rest = shlex.quote(f"[{said}]{value}")
+    if len(names) == 1:
+        return names[0] + rest
+    return f"'({' '.join(names)})'{{{','.join(names)}}}{rest}"
+
+
+def _zsh_values(action: argparse.Action) -> str:
+    if action.choices:
+        return f"({' '.join(action.choices)})"
+    return {"directory": "_files -/", "file": "_files"}.get(_kind(action), " ")
+
+
+def _fish(parsers: Sequence[VerbParser]) -> Iterable[str]:
+    verbs = " ".join(parser.verb.name for parser in parsers)
+    yield "# fish completion for memtui: put it into ~/.config/fish/completions/memtui.fish"
+    yield "complete -c memtui -f"
+    yield "complete -c memtui -n __fish_use_subcommand -a '(__fish_complete_directories)'"
+    for action in _common(parsers):
+        yield f"complete -c memtui {_fish_option(action)}"
+    for parser in parsers:
+        name, summary = parser.verb.name, parser.verb.summary
+        yield f"complete -c memtui -n 'not __fish_seen_subcommand_from {verbs}' -a {name} -d {shlex.quote(summary)}"
+        here = f"-n '__fish_seen_subcommand_from {name}'"
+        for action in parser.options[: -len(_common(parsers))]:
+            yield f"complete -c memtui {here} {_fish_option(action)}"
+        for word in parser.words:
+            if word.choices:
+                yield f"complete -c memtui {here} -a {shlex.quote(' '.join(word.choices))}"
+            elif _kind(word):
+                values = {"directory": "-a '(__fish_complete_directories)'", "file": "-F"}[_kind(word)]
+                yield f"complete -c memtui {here} {values}"
+
+
+def _fish_option(action: argparse.Action) -> str:
+    names = (
+        f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in action.option_strings
+    )
+    value = ""
+    if action.nargs != 0:
+        value = {"directory": " -x -a '(__fish_complete_directories)'", "file": " -r -F"}.get(
+            _kind(action), " -x"
+        )
+    return f"{' '.join(names)}{value} -d {shlex.quote(action.help or '')}"
+
+
+def _common(parsers: Sequence[VerbParser]) -> list[argparse.Action]:
+    return parsers[0].declared[parsers[0].own :]
+
+
+def _names(actions: Iterable[argparse.Action]) -> list[str]:
+    return [name for action in actions for name in action.option_strings]
+
+
+def _kind(action: argparse.Action | None) -> str:
+    """What a shell should offer for a value, by what help calls it."""
+    name = str(action.metavar) if action and not action.choices else ""
+    return {"DIR": "directory", "COMMAND.json": "file"}.get(name, "")
+
+
+_SHELLS = {"bash": _bash, "zsh": _zsh, "fish": _fish}

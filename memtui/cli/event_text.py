@@ -1,0 +1,144 @@
+"""An event as a line for a person, and as an object for a program."""
+
+import os
+
+from memtui.cli import output
+from memtui.core.events import Agent, Change, Event, Memtui, Person, Version
+from memtui.core.paths import ROOT_NAME, MemoryPath
+
+_RESULTS = {
+    "ok": "ok",
+    "refused": "REFUSED",
+    "seen": "seen",
+    "no_change": "no change",
+    "uncertain": "UNCERTAIN",
+    "aborted": "ABORTED",
+}
+"""Results by the word that programs read, as people read them."""
+
+
+def aligned(event: Event) -> str:
+    """One line in columns. A value that is wider than its column pushes the rest aside and is never cut."""
+    path = event.path if event.new_path is None else f"{event.path} -> {event.new_path}"
+    columns = (
+        f"{event.at.astimezone():%Y-%m-%d %H:%M:%S}",
+        output.cell(event.actor.name, 8),
+        output.cell(event.command, 11),
+        output.cell(path, 36),
+        f"{_RESULTS[_result(event)]:<9}",
+        f"{_counts(event):<9}",
+        f"{_duration(event):>6}",
+        output.cell(event.note, 0),
+    )
+    return "  ".join(columns).rstrip()
+
+
+def record(event: Event, folder: str) -> dict[str, object]:
+    """An event with the keys that programs rely on; keys may be added, none is taken away.
+
+    Args:
+        event: Which.
+        folder: The memory folder, for the real path.
+    """
+    actor = event.actor
+    before, after = _hashes(event)
+    return {
+        "schema": output.SCHEMA,
+        "seq": event.seq,
+        "ts": output.utc(event.at_us),
+        "actor": actor.name,
+        "actor_kind": type(actor).__name__.lower(),
+        "model": actor.model if isinstance(actor, Agent) else None,
+        "session": actor.session if isinstance(actor, Agent) else None,
+        "tool": event.command if isinstance(actor, Agent | Person) else None,
+        "path": event.path,
+        "real": _real(event.path, folder),
+        "new_path": event.new_path,
+        "op": _operation(event),
+        "result": _result(event),
+        "added": event.added,
+        "removed": event.removed,
+        "duration_us": event.duration_us,
+        "call_id": event.call_id,
+        "sha256_before": before,
+        "sha256_after": after,
+        "changes": [_change(change) for change in event.changes],
+        "note": event.note,
+        "hash": event.hash,
+    }
+
+
+def _result(event: Event) -> str:
+    if event.is_error:
+        if event.changes:
+            return "uncertain"
+        return "aborted" if isinstance(event.actor, Memtui) else "refused"
+    if event.is_outside:
+        return "seen"
+    return "no_change" if event.no_change else "ok"
+
+
+def _operation(event: Event) -> str | None:
+    """What became of the path: the same words whoever did it."""
+    if event.command in ("view", "found"):
+        return None if event.is_error else "viewed" if event.command == "view" else "found"
+    if not event.changes:
+        return None
+    if event.new_path is not None:
+        return "renamed"
+    change = _own(event) or event.changes[0]
+    return "created" if change.before is None else "deleted" if change.after is None else "modified"
+
+
+def _own(event: Event) -> Change | None:
+    """The change of the path that the event names."""
+    return next((change for change in event.changes if str(MemoryPath.of(change.path)) == event.path), None)
+
+
+def _hashes(event: Event) -> tuple[str | None, str | None]:
+    if event.viewed is not None:
+        return event.viewed.sha256, event.viewed.sha256
+    own = _own(event)
+    if own is None:
+        return None, None
+    after = own.after
+    if event.new_path is not None:
+        moved = (change for change in event.changes if str(MemoryPath.of(change.path)) == event.new_path)
+        after = next((change.after for change in moved), None)
+    return _hash(own.before), _hash(after)
+
+
+def _hash(version: Version | None) -> str | None:
+    return version.sha256 if version else None
+
+
+def _change(change: Change) -> dict[str, object]:
+    version = change.after or change.before
+    return {
+        "path": str(MemoryPath.of(change.path)),
+        "kind": version.kind.value if version else None,
+        "sha256_before": _hash(change.before),
+        "sha256_after": _hash(change.after),
+    }
+
+
+def _real(path: str, folder: str) -> str | None:
+    """The path on this machine; `None` for one that the engine refused to understand."""
+    if path == ROOT_NAME:
+        return folder
+    parts = path.split("/")
+    if not path.startswith(ROOT_NAME + "/") or {"", ".", ".."} & set(parts[1:]):
+        return None
+    return os.path.join(folder, path[len(ROOT_NAME) + 1 :])
+
+
+def _counts(event: Event) -> str:
+    return "" if event.added is None or event.removed is None else f"+{event.added} -{event.removed}"
+
+
+def _duration(event: Event) -> str:
+    if event.is_outside or isinstance(event.actor, Memtui):
+        return ""
+    if event.duration_us < 1_000_000:
+        return f"{max(1, round(event.duration_us / 1_000))} ms"
+    return f"{event.duration_us / 1_000_000:.1f} s"

@@ -1,0 +1,206 @@
+"""What every test starts from: a state directory of its own, and memories over every kind of store."""
+
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+import memtui
+from memtui.core.paths import MemoryPath
+from memtui.core.snapshot import Kind
+from memtui.engine import Engine
+from memtui.journal.sqlite import Journal
+from memtui.store.base import Store
+from memtui.store.folder import FolderStore
+from memtui.store.memory import MemoryStore
+
+_SLOW = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
+settings.register_profile("quick", deadline=None, max_examples=40, suppress_health_check=_SLOW)
+settings.register_profile(
+    "ci", deadline=None, max_examples=40, derandomize=True, suppress_health_check=_SLOW, database=None
+)
+settings.load_profile("ci" if os.environ.get("CI") else "quick")
+
+FOLDERS = ("openat2", "walk", "named", "apart")
+STORES = ("memory", *FOLDERS)
+ME = memtui.Agent("tester", "a-model", "a-session")
+
+
+@dataclass
+class World:
+    """One memory, its engine, and the means to look at it and to change it from outside.
+
+    Attributes:
+        kind: Which store: in memory, or a folder (both resolvers, without nameless files, with its state on
+            another file system).
+        folder: The folder; `None` for a memory.
+    """
+
+    kind: str
+    folder: Path | None
+    state: Path | None
+    made: list[Engine] = field(default_factory=list)
+
+    def store(self) -> Store:
+        """A new store over the same bytes."""
+        if self.folder is None:
+            return MemoryStore()
+        resolver: Any = "walk" if self.kind == "walk" else None
+        return FolderStore(
+            str(self.folder), str(self.state), title="here", resolver=resolver, nameless=self.kind != "named"
+        )
+
+    def engine(self, *, store: Store | None = None, journal: Journal | None = None, **settings: Any) -> Engine:
+        """A new engine; over the same folder and journal, unless the memory is in memory."""
+        if journal is None:
+            journal = Journal(None if self.state is None else str(self.state / "journal.db"))
+        engine = Engine(store or self.store(), journal, settings=memtui.Settings(**settings))
+        self.made.append(engine)
+        engine.reconcile()
+        return engine
+
+    @property
+    def main(self) -> Engine:
+        """The first engine."""
+        return self.made[0] if self.made else self.engine()
+
+    def ask(self, engine: Engine | None = None, /, **command: object) -> memtui.Answer:
+        """Execute a command as an agent."""
+        return (engine or self.main).execute(command, actor=ME)
+
+    def put(self, path: str, data: bytes | str) -> None:
+        """Write a file as somebody who is not memtui would."""
+        data = data.encode() if isinstance(data, str) else data
+        if self.folder is not None:
+            target = self.folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+            return
+        store, place = self.main.store, MemoryPath.of(path)
+        node = store.node(place)
+        with store.writing(1) as transaction:
+            transaction.write(place, data, expected=node.stamp if node else None)
+
+    def make(self, path: str) -> None:
+        """Make a directory as somebody who is not memtui would."""
+        if self.folder is not None:
+            (self.folder / path).mkdir(parents=True, exist_ok=True)
+            return
+        self.put(path + "/passing", b"")
+        with self.main.store.writing(1) as transaction:
+            transaction.delete(MemoryPath.of(path + "/passing"))
+
+    def tree(self) -> dict[str, bytes | str | None]:
+        """Every path with a file's bytes, a link's target, and `None` for anything else."""
+        if self.folder is not None:
+            return tree_of(self.folder)
+        store = self.main.store
+        return {
+            node.path: store.read(MemoryPath.of(node.path), limit=1 << 30).data if node.kind is Kind.FILE else None
+            for node in store.scan(MemoryPath())
+        }
+
+    def picture(self) -> object:
+        """All that a refusal must leave alone: names, bytes, modes and times."""
+        return picture_of(self.folder) if self.folder is not None else self.tree()
+
+
+def tree_of(folder: Path) -> dict[str, bytes | str | None]:
+    """Every path below a folder with a file's bytes, a link's target, and `None` for anything else."""
+    found: dict[str, bytes | str | None] = {}
+    for directory, directories, files in os.walk(folder):
+        for name in (*directories, *files):
+            path = os.path.join(directory, name)
+            mode = os.lstat(path).st_mode
+            held: bytes | str | None = None
+            if stat.S_ISREG(mode):
+                held = Path(path).read_bytes()
+            elif stat.S_ISLNK(mode):
+                held = os.readlink(path)
+            found[os.path.relpath(path, folder)] = held
+    return found
+
+
+def picture_of(folder: Path) -> dict[str, tuple[object, ...]]:
+    """Names, bytes, modes, times and inodes below and at a folder."""
+    picture: dict[str, tuple[object, ...]] = {}
+    for path, held in {**tree_of(folder), ".": None}.items():
+        seen = os.lstat(folder / path)
+        picture[path] = (held, seen.st_mode, seen.st_mtime_ns, seen.st_ino, seen.st_nlink)
+    return picture
+
+
+@pytest.fixture(autouse=True)
+def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "xdg-state"))
+
+
+def _world(kind: str, tmp_path: Path) -> Iterator[World]:
+    if kind == "memory":
+        world = World(kind, None, None)
+        yield world
+    else:
+        folder = tmp_path / "folder"
+        folder.mkdir()
+        with tempfile.TemporaryDirectory(dir=_other_file_system(tmp_path) if kind == "apart" else tmp_path) as state:
+            world = World(kind, folder, Path(state))
+            yield world
+    for engine in world.made:
+        engine.close()
+
+
+def _other_file_system(tmp_path: Path) -> str:
+    other = "/dev/shm"
+    if not os.access(other, os.W_OK) or os.stat(other).st_dev == os.stat(tmp_path).st_dev:
+        pytest.skip("there is no second file system to write to")
+    return other
+
+
+@pytest.fixture(params=STORES)
+def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
+    """A memory over each store in turn."""
+    yield from _world(request.param, tmp_path)
+
+
+@pytest.fixture(params=FOLDERS)
+def folder_world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
+    """A memory over each kind of folder in turn."""
+    yield from _world(request.param, tmp_path)
+
+
+@pytest.fixture(params=("openat2", "walk"))
+def resolver_world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
+    """A memory over a folder, once with each resolver."""
+    yield from _world(request.param, tmp_path)
+
+
+@pytest.fixture
+def plain_world(tmp_path: Path) -> Iterator[World]:
+    """A memory over a folder as it is by default."""
+    yield from _world("openat2", tmp_path)
+
+
+@pytest.fixture
+def run_python() -> Callable[..., Any]:
+    """Start a Python program in a process of its own, which can import memtui."""
+    def run(program: str, *arguments: object, wait: bool = True, **options: Any) -> Any:
+        environment: Mapping[str, str] = {
+            **os.environ,
+            "PYTHONPATH": str(Path(memtui.__file__).parents[1]),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        words = [sys.executable, "-c", program, *map(str, arguments)]
+        pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        if not wait:
+            return subprocess.Popen(words, env=environment, **pipes, **options)
+        return subprocess.run(words, env=environment, timeout=60, check=False, **pipes, **options)
+
+    return run
