@@ -10,7 +10,7 @@
 from memtui.core.errors import MemtuiError
 from memtui.core.events import Agent, Answer, Event, Memtui, Outside, Person
 from memtui.core.settings import Settings
-from memtui.opening import open, open_in_memory  # noqa: A004 - read as `memtui.open`
+from memtui.opening import open, open_in_memory
 
 __version__ = "0.1.0"
 

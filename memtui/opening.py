@@ -17,7 +17,7 @@ from memtui.store.memory import MemoryStore
 JOURNAL = "journal.db"
 
 
-def open(  # noqa: A001 - read as `memtui.open`
+def open(
     folder: str | os.PathLike[str],
     *,
     state: str | os.PathLike[str] | None = None,

@@ -22,6 +22,10 @@ _DEBOUNCE_MS = 20
 _STEP_MS = 5
 _WAIT_MS = 500
 """A change is reported within the debounce; a wait that is much longer than this one was a suspended process."""
+_COMMIT_MS = 20
+_COMMIT_SECONDS = 1.0
+"""A commit is seen when it is written, but can be read only once it is synced, which nothing reports: so the journal
+is asked often for a second after it moved, and at every turn anyway."""
 _SUSPENDED_SECONDS = 3.0
 _POLL_SECONDS = 2.0
 _LOOK_SECONDS = 10.0
@@ -76,6 +80,8 @@ class Watch:
         self._notify: RustNotify | None = None
         self._per_directory = False
         self._look_again = 0.0
+        self._commit_until = 0.0
+        self._head = -1
         self._thread = threading.Thread(target=self._run, name="memtui-watch", daemon=True)
 
     def start(self) -> None:
@@ -134,18 +140,21 @@ class Watch:
             if self._notify is None:
                 self._stop.wait(_POLL_SECONDS)
                 self._look(None)
+                self._tell_if_moved()
                 continue
             try:
-                reported = self._notify.watch(_DEBOUNCE_MS, _STEP_MS, _WAIT_MS, self._stop)
+                wait = _COMMIT_MS if waited_from < self._commit_until else _WAIT_MS
+                reported = self._notify.watch(_DEBOUNCE_MS, _STEP_MS, wait, self._stop)
             except WatchfilesRustInternalError:
                 return
             now = time.monotonic()
             if isinstance(reported, set):
                 hints, journal_moved = self._hints(path for _, path in reported)
+                if journal_moved:
+                    self._commit_until = now + _COMMIT_SECONDS
                 if hints and not self._look(hints):
                     return
-                if journal_moved:
-                    self._changed()
+            self._tell_if_moved()
             if now - waited_from > _SUSPENDED_SECONDS or now >= self._look_again:
                 self._look(None)
 
@@ -181,8 +190,15 @@ class Watch:
             took = time.monotonic() - started
             self._look_again = time.monotonic() + max(_LOOK_SECONDS, took * _LOOK_COST)
         if count:
-            self._changed()
+            self._tell_if_moved()
         return hints is None or not self._outgrown(hints)
+
+    def _tell_if_moved(self) -> None:
+        """Tell if the journal has events that were not there before, by whomever."""
+        head = self._engine.journal.head()[0]
+        if head != self._head:
+            self._head = head
+            self._changed()
 
     def _outgrown(self, hints: Iterable[str]) -> bool:
         """Whether a new directory is not watched, or a new link would be followed."""

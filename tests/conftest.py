@@ -52,7 +52,7 @@ class World:
     def store(self) -> Store:
         """A new store over the same bytes."""
         if self.folder is None:
-            return MemoryStore()
+            return self.made[0].store if self.made else MemoryStore()
         resolver: Any = "walk" if self.kind == "walk" else None
         return FolderStore(
             str(self.folder), str(self.state), title="here", resolver=resolver, nameless=self.kind != "named"

@@ -1,6 +1,7 @@
 """The command line: from words to a verb, and from what happened to an exit code.
 
-The verbs here are plain: they print and end, and load nothing but the core. Textual is loaded by the browser only.
+The verbs here are plain: they print and end, and load nothing but the core. Textual is loaded by the browser
+and the demo only.
 """
 
 import os
@@ -38,14 +39,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return _ended(Exit.PIPE)
     except MemtuiError as error:
-        return _failed(error, words)
-    except OSError as error:
-        if not _is_about_output():
-            return _stopped(error, words)
-        output.message(f"The output could not be written: {os.strerror(error.errno or 0).lower()}.")
-        return _ended(Exit.OUTPUT)
+        return _ended(_failed(error, words))
     except Exception as error:  # the last one to see it: it is kept in full, and its name is said
-        return _stopped(error, words)
+        return _ended(_stopped(error, words))
 
 
 def _dispatch(words: Sequence[str]) -> int:
@@ -59,7 +55,7 @@ def _dispatch(words: Sequence[str]) -> int:
     return parsed.verb.run(parsed.options, parsed.arguments)
 
 
-def _failed(error: MemtuiError, words: Sequence[str]) -> int:
+def _failed(error: MemtuiError, words: Sequence[str]) -> Exit:
     """Say what is wrong with what was asked, or with the place where it was."""
     if "--debug" in words:
         output.trace(traceback.format_exception(error))
@@ -77,27 +73,18 @@ def _failed(error: MemtuiError, words: Sequence[str]) -> int:
             return Exit.INTERNAL
 
 
-def _stopped(error: Exception, words: Sequence[str]) -> int:
+def _stopped(error: Exception, words: Sequence[str]) -> Exit:
     if "--debug" in words:
         output.trace(traceback.format_exception(error))
     output.message(f"memtui stopped because of a bug: {type(error).__name__}. {crash.keep(error)}")
     return Exit.INTERNAL
 
 
-def _is_about_output() -> bool:
-    """Whether the output cannot be written to: what is still to be written fails again."""
-    try:
-        output.flush()
-    except OSError:
-        return True
-    return False
-
-
 def _ended(code: Exit) -> Exit:
     """End without what is still to be written, and without Python complaining about it on its way out."""
     try:
         output.flush()
-    except (OSError, ValueError):
+    except (Failure, OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         os.close(nowhere)

@@ -22,7 +22,7 @@ def verb_over(others: Sequence[Verb]) -> Verb:
     verb = Verb(
         "completion",
         "print a completion script for a shell",
-        (("source <(memtui completion bash)", "for this shell; the script says how to keep it"),),
+        (("source <(memtui completion bash)", "for now; the script says how to keep it"),),
         _arguments,
         run,
     )
@@ -33,47 +33,54 @@ def _arguments(parser: Parser) -> None:
     parser.add_argument("shell", metavar="SHELL", choices=tuple(_SHELLS), help=", ".join(_SHELLS))
 
 
+_BASH = """\
+# bash completion for memtui. To keep it: save it as
+# ~/.local/share/bash-completion/completions/memtui
+_memtui() {
+    local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"
+    local verb="" words="" kind="" i
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        case "${COMP_WORDS[i]}" in
+            @VALUED@) ((i++)) ;;
+            -*) ;;
+            *) verb="${COMP_WORDS[i]}"; break ;;
+        esac
+    done
+    case "$verb" in
+@CASES@
+    esac
+    COMPREPLY=()
+    if [[ -n $words ]]; then mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word"); fi
+    case "$kind" in
+        directory) compopt -o filenames; words=-d ;;
+        file) compopt -o filenames; words=-f ;;
+        *) return ;;
+    esac
+    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen "$words" -- "$word")
+}
+complete -F _memtui memtui"""
+
+
 def _bash(parsers: Sequence[VerbParser]) -> Iterable[str]:
     common = _common(parsers)
-    valued = "|".join(name for action in common if action.nargs != 0 for name in action.option_strings)
-    yield "# bash completion for memtui: source it, or put it into ~/.local/share/bash-completion/completions/memtui"
-    yield "_memtui() {"
-    yield '    local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}" verb="" words="" kind="" i'
-    yield "    for ((i = 1; i < COMP_CWORD; i++)); do"
-    yield '        case "${COMP_WORDS[i]}" in'
-    yield f"            {valued}) ((i++)) ;;"
-    yield "            -*) ;;"
-    yield '            *) verb="${COMP_WORDS[i]}"; break ;;'
-    yield "        esac"
-    yield "    done"
-    yield '    case "$verb" in'
-    yield from _bash_case('""', _names(common), [parser.verb.name for parser in parsers], "directory", common)
+    cases = [*_bash_case('""', common, [parser.verb.name for parser in parsers], "directory")]
     for parser in parsers:
-        words = parser.words[0] if parser.words else None
-        choices = list(words.choices or ()) if words else []
-        yield from _bash_case(parser.verb.name, _names(parser.options), choices, _kind(words), parser.options)
-    yield "    esac"
-    yield "    COMPREPLY=()"
-    yield '    [[ -n $words ]] && mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")'
-    yield '    case "$kind" in'
-    for kind, flag in (("directory", "-d"), ("file", "-f")):
-        yield f'        {kind}) compopt -o filenames; mapfile -t -O "${{#COMPREPLY[@]}}" COMPREPLY < <(compgen {flag} -- "$word") ;;'
-    yield "    esac"
-    yield "}"
-    yield "complete -F _memtui memtui"
+        word = parser.words[0] if parser.words else None
+        cases += _bash_case(parser.verb.name, parser.options, _choices(word), _kind(word))
+    valued = "|".join(_names(action for action in common if action.nargs != 0))
+    return [_BASH.replace("@VALUED@", valued).replace("@CASES@", "\n".join(cases))]
 
 
-def _bash_case(
-    pattern: str, options: Sequence[str], words: Sequence[str], kind: str, actions: Iterable[argparse.Action]
-) -> Iterable[str]:
-    yield f"        {pattern})"
-    yield f'            if [[ $word == -* ]]; then words="{" ".join(options)}"'
+def _bash_case(verb: str, options: Sequence[argparse.Action], words: Sequence[str], kind: str) -> Iterable[str]:
+    """What is offered behind a verb: its options, its word, and the values of its options."""
+    yield f"        {verb})"
+    yield f'            if [[ $word == -* ]]; then words="{" ".join(_names(options))}"'
     yield f'            else words="{" ".join(words)}" kind="{kind}"; fi'
     yield '            case "$before" in'
-    for action in actions:
-        if action.nargs != 0:
-            choices = " ".join(action.choices or ())
-            yield f'                {"|".join(action.option_strings)}) words="{choices}" kind="{_kind(action)}" ;;'
+    for option in options:
+        if option.nargs != 0:
+            values = f'words="{" ".join(_choices(option))}" kind="{_kind(option)}"'
+            yield f"                {'|'.join(option.option_strings)}) {values} ;;"
     yield "            esac ;;"
 
 
@@ -137,7 +144,8 @@ def _fish(parsers: Sequence[VerbParser]) -> Iterable[str]:
         yield f"complete -c memtui {_fish_option(action)}"
     for parser in parsers:
         name, summary = parser.verb.name, parser.verb.summary
-        yield f"complete -c memtui -n 'not __fish_seen_subcommand_from {verbs}' -a {name} -d {shlex.quote(summary)}"
+        anew = f"-n 'not __fish_seen_subcommand_from {verbs}'"
+        yield f"complete -c memtui {anew} -a {name} -d {shlex.quote(summary)}"
         here = f"-n '__fish_seen_subcommand_from {name}'"
         for action in parser.options[: -len(_common(parsers))]:
             yield f"complete -c memtui {here} {_fish_option(action)}"
@@ -150,14 +158,10 @@ def _fish(parsers: Sequence[VerbParser]) -> Iterable[str]:
 
 
 def _fish_option(action: argparse.Action) -> str:
-    names = (
-        f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in action.option_strings
-    )
+    names = (f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in action.option_strings)
     value = ""
     if action.nargs != 0:
-        value = {"directory": " -x -a '(__fish_complete_directories)'", "file": " -r -F"}.get(
-            _kind(action), " -x"
-        )
+        value = {"directory": " -x -a '(__fish_complete_directories)'", "file": " -r -F"}.get(_kind(action), " -x")
     return f"{' '.join(names)}{value} -d {shlex.quote(action.help or '')}"
 
 
@@ -167,6 +171,10 @@ def _common(parsers: Sequence[VerbParser]) -> list[argparse.Action]:
 
 def _names(actions: Iterable[argparse.Action]) -> list[str]:
     return [name for action in actions for name in action.option_strings]
+
+
+def _choices(action: argparse.Action | None) -> list[str]:
+    return [str(choice) for choice in (action.choices or ())] if action else []
 
 
 def _kind(action: argparse.Action | None) -> str:

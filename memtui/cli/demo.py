@@ -4,13 +4,12 @@ import argparse
 import math
 
 from memtui.cli.browse import insist_on_terminal
+from memtui.cli.exits import Exit, Failure
 from memtui.cli.verb import Options, Parser, Verb
 
 
 def _arguments(parser: Parser) -> None:
-    parser.add_argument(
-        "--speed", metavar="X", type=_speed, default=1.0, help="how many times as fast; 1 if not given"
-    )
+    parser.add_argument("--speed", metavar="X", type=_speed, default=1.0, help="how many times as fast; 1 if not given")
     parser.add_argument("--keep", metavar="DIR", help="work in this folder, and leave it behind")
 
 
@@ -28,7 +27,10 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:  # noqa: ARG00
     insist_on_terminal("The demo draws on it; see: memtui demo --help")
     from memtui.ui.demo import demo  # for start-up cost: plain verbs never load Textual
 
-    return demo(speed=arguments.speed, keep=arguments.keep)
+    try:
+        return demo(speed=arguments.speed, keep=arguments.keep)
+    except FileExistsError as error:
+        raise Failure(Exit.USAGE, str(error)) from error
 
 
 VERB = Verb(

@@ -1,4 +1,4 @@
-"""`memtui doctor`: what works here and what does not. It probes in temporary places and leaves nothing behind."""
+"""`memtui doctor`: what works here and what does not. It leaves nothing behind."""
 
 import argparse
 from collections.abc import Iterable, Iterator

@@ -42,6 +42,7 @@ def record(event: Event, folder: str) -> dict[str, object]:
     """
     actor = event.actor
     before, after = _hashes(event)
+    added, removed = _lines(event)
     return {
         "schema": output.SCHEMA,
         "seq": event.seq,
@@ -56,8 +57,8 @@ def record(event: Event, folder: str) -> dict[str, object]:
         "new_path": event.new_path,
         "op": _operation(event),
         "result": _result(event),
-        "added": event.added,
-        "removed": event.removed,
+        "added": added,
+        "removed": removed,
         "duration_us": event.duration_us,
         "call_id": event.call_id,
         "sha256_before": before,
@@ -133,7 +134,15 @@ def _real(path: str, folder: str) -> str | None:
 
 
 def _counts(event: Event) -> str:
-    return "" if event.added is None or event.removed is None else f"+{event.added} -{event.removed}"
+    added, removed = _lines(event)
+    return "" if added is None else f"+{added} -{removed}"
+
+
+def _lines(event: Event) -> tuple[int, int] | tuple[None, None]:
+    """Lines added and removed, or neither; a journal may leave out a count that is 0."""
+    if event.added is None and event.removed is None:
+        return None, None
+    return event.added or 0, event.removed or 0
 
 
 def _duration(event: Event) -> str:

@@ -47,7 +47,7 @@ def follow(memory: Engine, path: str, options: Options, *, after: int) -> Iterat
 
 
 def _follow_copies(path: str, options: Options, after: int) -> Iterator[Event]:
-    """As `follow`, from a copy of the journal, which is made again whenever the journal's files have moved."""
+    """As `follow`, from copies of the journal: a new one whenever its files have changed."""
     journal = opening.state_directory(path, options.state) / opening.JOURNAL
     seen: object = None
     for _ in _moments():

@@ -40,7 +40,7 @@ def of_verb(parser: "VerbParser") -> str:
     verb = parser.verb
     own, common = parser.declared[: parser.own], parser.declared[parser.own :]
     words = " ".join(_word(action) for action in parser.words)
-    width = max(len(command) for command, _ in verb.examples)
+    width = max(len(command) for command, shows in verb.examples if shows)
     lines = [
         f"memtui {verb.name}: {verb.summary}",
         "",

@@ -19,12 +19,8 @@ _FIRST_WHEN_FOLLOWING = 10
 
 def _arguments(parser: Parser) -> None:
     parser.add_argument("folder", metavar="DIR", nargs="?", help="the memory folder")
-    parser.add_argument(
-        "-f", "--follow", action="store_true", help="go on: print what happens, as it happens"
-    )
-    parser.add_argument(
-        "-n", "--last", metavar="N", type=_count, help="only the last N; with --follow 10 if not given"
-    )
+    parser.add_argument("-f", "--follow", action="store_true", help="go on: print what happens, as it happens")
+    parser.add_argument("-n", "--last", metavar="N", type=_count, help="only the last N; with --follow 10 if not given")
     parser.add_argument("--path", metavar="PATH", help="only what touched this path or what is below it")
     parser.add_argument("--actor", metavar="NAME", help="only what NAME did: an agent, you, outside, memtui")
     parser.add_argument("--errors", action="store_true", help="only what was refused or failed")

@@ -1,6 +1,7 @@
-"""`memtui ls`: the files of a memory folder. The store alone is asked; no journal is opened, and nothing changes."""
+"""`memtui ls`: the files of a memory folder. Only the store is asked, so looking changes nothing."""
 
 import argparse
+import contextlib
 import os
 import time
 
@@ -16,9 +17,7 @@ from memtui.store.base import Node
 def _arguments(parser: Parser) -> None:
     parser.add_argument("folder", metavar="DIR", nargs="?", help="the memory folder")
     parser.add_argument("-a", "--all", action="store_true", help="hidden files as well")
-    parser.add_argument(
-        "-0", "--null", action="store_true", help="paths only, exact, each ended by a NUL byte"
-    )
+    parser.add_argument("-0", "--null", action="store_true", help="paths only, exact, each ended by a NUL byte")
 
 
 def _run(options: Options, arguments: argparse.Namespace) -> int:
@@ -27,9 +26,7 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
     if arguments.null:
         output.exact(b"".join(os.fsencode(node.path) + b"\0" for node in files))
     elif options.json:
-        output.document(
-            {"schema": output.SCHEMA, "folder": path, "files": [_record(node, path) for node in files]}
-        )
+        output.document({"schema": output.SCHEMA, "folder": path, "files": [_record(node, path) for node in files]})
     else:
         _print_table(files)
         if not files and not options.quiet:
@@ -43,8 +40,7 @@ def _files(path: str, *, hidden: bool) -> tuple[list[Node], list[str]]:
     """All but directories, and the directories that could not be looked into, each in order."""
     files: list[Node] = []
     closed: list[str] = []
-    store = places.store(path)
-    try:
+    with contextlib.closing(places.store(path)) as store:
         for node in store.scan(ROOT):
             if not hidden and any(part.startswith(".") for part in node.path.split("/")):
                 continue
@@ -52,8 +48,6 @@ def _files(path: str, *, hidden: bool) -> tuple[list[Node], list[str]]:
                 files.append(node)
             elif not os.access(os.path.join(path, node.path), os.R_OK | os.X_OK):
                 closed.append(node.path)
-    finally:
-        store.close()
     files.sort(key=lambda node: node.path.split("/"))
     return files, sorted(closed)
 

@@ -1,8 +1,8 @@
 """What plain verbs print: aligned text for people, JSON for programs, messages to the side.
 
 Whatever comes from files, names or agents is hostile to a terminal. Lines of aligned text never hold a hidden
-character; JSON never holds one either, since it can name each one instead. Only a text that is asked for as such,
-and goes to a file or a pipe, goes there as it is.
+character; JSON never holds one either, since it can name each one instead. Only a text that is asked for as
+such, and goes to a file or a pipe, goes there as it is.
 """
 
 import json
@@ -10,10 +10,12 @@ import os
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import IO
 
+from memtui.cli.exits import Exit, Failure
 from memtui.core.visible import HIDDEN, one_line, visible
 
 SCHEMA = 1
@@ -53,10 +55,10 @@ def text(content: str) -> None:
 
 def exact(content: bytes) -> None:
     """Bytes as they are."""
-    if sys.stdout is None:
-        return
-    sys.stdout.flush()
-    sys.stdout.buffer.write(content)
+    if sys.stdout is not None:
+        with _writing():
+            sys.stdout.flush()
+            sys.stdout.buffer.write(content)
 
 
 def document(value: object) -> None:
@@ -77,7 +79,8 @@ def as_json(value: object, *, indent: int | None = None) -> str:
 def flush() -> None:
     """Hand over what was written, so that its reader has it now."""
     if sys.stdout is not None:
-        sys.stdout.flush()
+        with _writing():
+            sys.stdout.flush()
 
 
 def message(sentence: str) -> None:
@@ -112,9 +115,7 @@ def utc(microseconds: int) -> str | None:
         at = datetime.fromtimestamp(microseconds // 1_000_000, UTC)
     except (ValueError, OverflowError, OSError):
         return None
-    return (
-        at.replace(microsecond=microseconds % 1_000_000, tzinfo=None).isoformat(timespec="microseconds") + "Z"
-    )
+    return at.replace(microsecond=microseconds % 1_000_000, tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def age(seconds: float) -> str:
@@ -132,7 +133,19 @@ def age(seconds: float) -> str:
 
 def _write(shown: str) -> None:
     if sys.stdout is not None:
-        sys.stdout.write(shown)
+        with _writing():
+            sys.stdout.write(shown)
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise  # nobody reads on: no fault of anybody's
+    except OSError as error:
+        reason = os.strerror(error.errno or 0).lower()
+        raise Failure(Exit.OUTPUT, f"The output could not be written: {reason}.") from error
 
 
 def _named(match: re.Match[str]) -> str:

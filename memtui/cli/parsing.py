@@ -1,7 +1,7 @@
 """From words to a verb and its options.
 
-The words are read in two steps: the options that all verbs share, up to the first word; then, if that word is a
-verb, the rest with that verb's own parser. Only one verb's parser is ever built.
+The words are read in two steps: the options that all verbs share, up to the first word; then, if that word is
+a verb, the rest with that verb's own parser. Only one verb's parser is ever built.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from memtui.cli.words import closest, insist_on_folder
 
 
 class Parsed(NamedTuple):
-    """What a command line asks for: a verb with its arguments, or else the browser with a folder or without."""
+    """What a command line asks for: a verb with its arguments, or the browser, with a folder or without."""
 
     options: Options
     verb: Verb | None
@@ -88,9 +88,7 @@ def parser_of(verb: Verb) -> "VerbParser":
 def add_common(parser: Parser) -> None:
     """Declare the options that all verbs take. None has a default, so that either place can say it."""
     absent = argparse.SUPPRESS
-    parser.add_argument(
-        "-C", "--dir", metavar="DIR", dest="directory", default=absent, help="the memory folder"
-    )
+    parser.add_argument("-C", "--dir", metavar="DIR", dest="directory", default=absent, help="the memory folder")
     parser.add_argument("--state", metavar="DIR", default=absent, help="where the journal is kept")
     parser.add_argument("--read-only", action="store_true", default=absent, help="change and record nothing")
     parser.add_argument("--json", action="store_true", default=absent, help="answer for programs")

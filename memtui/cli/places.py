@@ -15,7 +15,7 @@ _USUAL = "memories"
 
 
 def named(options: Options, argument: str | None = None) -> str | None:
-    """The folder that the command line, the environment or the place where we stand names; `None` if none does.
+    """The folder that the command line or the environment names, else `./memories` if it is there.
 
     Raises:
         Failure: Two were named, or the name is empty.
@@ -66,13 +66,9 @@ def existing(given: str) -> str:
                 f"No folder at {title}. Nothing was created. Create it with: mkdir -p {plain}  "
                 "or open another: memtui DIR",
             ) from error
-        raise Failure(
-            Exit.MISSING, f"{title} cannot be opened: {_why(error)}. Nothing was changed."
-        ) from error
+        raise Failure(Exit.MISSING, f"{title} cannot be opened: {_why(error)}. Nothing was changed.") from error
     if not stat.S_ISDIR(mode):
-        raise Failure(
-            Exit.MISSING, f"{title} is not a folder. Nothing was opened. Open the folder that holds it."
-        )
+        raise Failure(Exit.MISSING, f"{title} is not a folder. Nothing was opened. Open the folder that holds it.")
     return path
 
 
@@ -109,9 +105,7 @@ def place(given: str, path: str) -> MemoryPath:
 
 def outside(given: str) -> Failure:
     """The refusal of a path that leads out."""
-    return Failure(
-        Exit.REFUSED, f"Refused: {given} is outside the memory folder. Nothing was read or written."
-    )
+    return Failure(Exit.REFUSED, f"Refused: {given} is outside the memory folder. Nothing was read or written.")
 
 
 def _why(error: OSError) -> str:

@@ -1,7 +1,7 @@
 """What `memtui doctor` finds out, each as one line.
 
-The memory folder is only looked at: what has to be tried out is tried in the state directory where there is one,
-else in a temporary directory.
+The memory folder is only looked at: what has to be tried out is tried in the state directory where there is
+one, else in a temporary directory.
 """
 
 import contextlib
@@ -10,6 +10,7 @@ import fcntl
 import importlib.metadata
 import os
 import platform
+import re
 import sqlite3
 import sys
 import tempfile
@@ -76,9 +77,7 @@ def folder(path: str | None, problem: str | None) -> Iterator[Check]:
         closed = files = 0
         for node in store.scan(ROOT):
             files += node.kind is Kind.FILE
-            closed += not os.access(
-                os.path.join(path, node.path), os.R_OK, follow_symlinks=node.kind is not Kind.LINK
-            )
+            closed += not os.access(os.path.join(path, node.path), os.R_OK, follow_symlinks=node.kind is not Kind.LINK)
         unreadable = f", {closed:,} things cannot be read" if closed else ""
         yield Check("files", "warn" if closed else "ok", f"{files:,}{unreadable}")
         yield _file_system(path)
@@ -166,9 +165,7 @@ def _calls(directory: Path) -> Iterator[Check]:
         *(("ok", "works") if _has_renameat2(directory) else ("warn", "not here: links are used instead")),
     )
     excludes = _flock_excludes(directory)
-    yield Check(
-        "flock", *(("ok", "works") if excludes else ("fail", "does not exclude: two writers could collide"))
-    )
+    yield Check("flock", *(("ok", "works") if excludes else ("fail", "does not exclude: two writers could collide")))
 
 
 def _has_tmpfile(directory: Path) -> bool:
@@ -230,10 +227,8 @@ def _file_system_type(path: str) -> str | None:
         with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as table:
             for row in table:
                 left, _, right = row.partition(" - ")
-                point = (
-                    left.split()[4].encode("latin-1", "surrogateescape").decode("unicode_escape", "replace")
-                )
-                inside = point == "/" or path == point or path.startswith(point + "/")
+                point = re.sub(r"\\(\d{3})", lambda octal: chr(int(octal[1], 8)), left.split()[4])
+                inside = point in ("/", path) or path.startswith(point + "/")
                 if inside and (found is None or len(point) >= found[0]):
                     found = (len(point), right.split()[0])
     except (OSError, IndexError, ValueError):
@@ -266,9 +261,7 @@ def _encoding() -> Check:
     encoding = (sys.stdout.encoding if sys.stdout else None) or "unknown"
     if encoding.lower().replace("-", "") == "utf8":
         return Check("encoding", "ok", encoding)
-    return Check(
-        "encoding", "warn", f"{encoding}: not all text can be shown; set LANG to one that ends in .UTF-8"
-    )
+    return Check("encoding", "warn", f"{encoding}: not all text can be shown; set LANG to one that ends in .UTF-8")
 
 
 def _inotify() -> Iterator[Check]:

@@ -36,12 +36,8 @@ class _Broken:
 
 
 def _arguments(parser: Parser) -> None:
-    parser.add_argument(
-        "file", metavar="COMMAND.json", help="one command, an array, or JSON lines; - for stdin"
-    )
-    parser.add_argument(
-        "--actor", metavar="NAME", default="script", help="who acts, for the journal; else script"
-    )
+    parser.add_argument("file", metavar="COMMAND.json", help="one command, an array, or JSON lines; - for stdin")
+    parser.add_argument("--actor", metavar="NAME", default="script", help="who acts, for the journal; else script")
 
 
 def _run(options: Options, arguments: argparse.Namespace) -> int:
@@ -77,13 +73,13 @@ def _source(name: str) -> IO[bytes]:
 
 def _commands(source: IO[bytes]) -> Iterator[object]:
     """Commands as they arrive: one to a line if the first line is one, else all that the whole text holds."""
-    lines = enumerate(source, 1)
+    lines: Iterator[tuple[int, bytes]] = enumerate(source, 1)
     first = next(((number, line) for number, line in lines if line.strip()), None)
     if first is None:
         yield _Broken("There is no command. Nothing was done.")
         return
     command = _parsed(*first)
-    if isinstance(command, _Broken) or isinstance(command, list):
+    if isinstance(command, _Broken | list):
         rest = list(lines)
         whole = _parsed(0, b"\n" * (first[0] - 1) + first[1] + b"".join(line for _, line in rest))
         if not isinstance(whole, _Broken):
@@ -142,7 +138,7 @@ VERB = Verb(
     "run",
     "execute memory commands that are given as JSON",
     (
-        ("memtui run command.json --actor nightly", "one command, an array, or JSON lines"),
+        ("memtui run commands.jsonl --actor nightly", "as the agent nightly"),
         ("""echo '{"command":"view","path":"/memories"}' | memtui run -""", ""),
     ),
     _arguments,

@@ -1,6 +1,7 @@
 """`memtui show`: one note, as it is or as an agent is shown it. No journal is opened, and nothing changes."""
 
 import argparse
+import contextlib
 import os
 import sys
 
@@ -21,21 +22,16 @@ from memtui.store.folder import FolderStore
 
 def _arguments(parser: Parser) -> None:
     parser.add_argument("path", metavar="PATH", help="relative to the folder, or /memories/...")
-    parser.add_argument(
-        "--as-model", action="store_true", help="the exact answer that an agent's `view` gets"
-    )
+    parser.add_argument("--as-model", action="store_true", help="the exact answer that an agent's `view` gets")
 
 
 def _run(options: Options, arguments: argparse.Namespace) -> int:
     path = places.folder(options)
     place = places.place(arguments.path, path)
-    store = places.store(path)
-    try:
-        if arguments.as_model:
-            return _show_as_model(store, place, options)
+    if arguments.as_model:
+        return _show_as_model(place, path, options)
+    with contextlib.closing(places.store(path)) as store:
         content = _read(store, place)
-    finally:
-        store.close()
     if options.json:
         output.document(_record(content, place, path))
     elif output.is_terminal(sys.stdout):
@@ -45,9 +41,9 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
     return Exit.OK
 
 
-def _show_as_model(store: FolderStore, place: MemoryPath, options: Options) -> int:
+def _show_as_model(place: MemoryPath, path: str, options: Options) -> int:
     """Ask as an agent would, with a journal that is forgotten at once: looking is recorded nowhere."""
-    with Engine(store, Journal(None), read_only=True) as engine:
+    with Engine(places.store(path), Journal(None), read_only=True) as engine:
         answer = engine.execute({"command": "view", "path": str(place)}, actor=Agent("memtui show"))
     if options.json:
         record = {
@@ -109,7 +105,7 @@ VERB = Verb(
     "print a note, or what an agent is shown of it",
     (
         ("memtui show notes/today.md", "the note; its exact bytes in a pipe"),
-        ("memtui show notes/today.md --as-model", "with line numbers, cut where an agent's is"),
+        ("memtui show notes/today.md --as-model", "numbered, and cut as it is for an agent"),
     ),
     _arguments,
     _run,

@@ -1,7 +1,7 @@
 """What a verb of the command line is, and what all of them are told.
 
-A verb is one value in one file. Help, completion and dispatch are made from the same values, so a verb cannot be
-listed in one of them and missing in another.
+A verb is one value in one file. Help, completion and dispatch are made from the same values, so a verb cannot
+be listed in one of them and missing in another.
 """
 
 import argparse

@@ -5,10 +5,12 @@ from collections.abc import Iterable
 
 from memtui.cli.exits import Exit, Failure
 
-RESERVED = frozenset(
-    ["audit", "blame", "chat", "config", "diff", "export", "hook", "import", "mcp", "places", "prune", "redact", "restore", "search", "serve", "stats", "verify", "version", "watch"]
+_LATER = (
+    "audit blame chat config diff export hook import mcp places prune redact restore search serve stats verify "
+    "version watch"
 )
-"""Kept for verbs to come, so that none of them will ever take a folder's name away from somebody."""
+RESERVED = frozenset(_LATER.split())
+"""Kept for verbs to come, so that none of them will ever take the name of somebody's folder."""
 
 
 def insist_on_folder(word: str, verbs: Iterable[str]) -> None:
@@ -25,9 +27,7 @@ def insist_on_folder(word: str, verbs: Iterable[str]) -> None:
     if not word or os.sep in word or word[0] in "~." or os.path.isdir(word):
         return
     if os.path.exists(word):
-        raise Failure(
-            Exit.MISSING, f"{word} is a file, not a folder. Nothing was opened. Browse a folder: memtui DIR"
-        )
+        raise Failure(Exit.MISSING, f"{word} is a file, not a folder. Nothing was opened. Browse a folder: memtui DIR")
     nearest = closest(word, [*verbs, *_folders_here()])
     hint = f"Did you mean '{nearest}'?" if nearest else "The commands are listed by: memtui --help"
     raise Failure(Exit.USAGE, f"No command or folder called '{word}'. {hint}")

@@ -4,7 +4,7 @@ Lines end at `\\n` and nowhere else: `\\r`, U+2028 and form feeds stay inside a 
 it, so `str.splitlines` has no place here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from operator import add
 from typing import NamedTuple
 
@@ -87,7 +87,7 @@ def insert(text: str, line: int, inserted: str) -> str:
     """
     n_lines = count_lines(text)
     if not 0 <= line <= n_lines:
-        raise Refusal(Message.BAD_INSERT_LINE, insert_line=line, n_lines=n_lines)
+        raise Refusal(Message.BAD_INSERT_LINE, insert_line=quoted(line), n_lines=n_lines)
     if text and not text.endswith("\n"):
         text += "\n"
     position = _line_start(text, line)
@@ -151,16 +151,41 @@ def _snippet(text: str, position: int) -> str:
 def _occurrences(text: str, old: str) -> str:
     """The line of each occurrence, overlapping ones too, the first twenty by number."""
     named: list[str] = []
-    position, line, counted, total = text.find(old), 1, 0, 0
-    while position >= 0:
-        if total < NAMED_OCCURRENCES:
+    line, counted, total = 1, 0, 0
+    for run in _runs(text, old):
+        for position in run[: max(NAMED_OCCURRENCES - total, 0)]:
             line += text.count("\n", counted, position)
             counted = position
             named.append(str(line))
-        total += 1
-        position = text.find(old, position + 1)
+        total += len(run)
     more = f" and {total - NAMED_OCCURRENCES} more" if total > NAMED_OCCURRENCES else ""
     return ", ".join(named) + more
+
+
+def _runs(text: str, old: str) -> Iterator[range]:
+    """Where `old` stands, overlapping places too, as runs at one distance.
+
+    Looking for it anew at each place of a run, as in a note of nothing but one letter, would compare its whole
+    length each time. Where two overlap by half or more it stands at that distance for as long as the text repeats.
+    """
+    position = text.find(old)
+    while position >= 0:
+        following = text.find(old, position + 1)
+        step = following - position
+        if following < 0 or 2 * step > len(old):
+            yield range(position, position + 1)
+            position = following
+            continue
+        low, high = following + len(old), len(text)
+        while low < high:
+            middle = (low + high + 1) // 2
+            if text[low:middle] == text[low - step : middle - step]:
+                low = middle
+            else:
+                high = middle - 1
+        run = range(position, low - len(old) + 1, step)
+        yield run
+        position = text.find(old, run[-1] + 1)
 
 
 def _line_start(text: str, line: int) -> int:

@@ -179,8 +179,15 @@ def quoted(value: object) -> str:
 
     A path that could not be judged must not be able to forge a line of the answer that refuses it.
     """
-    text = value if isinstance(value, str) else repr(value)
+    text = value if isinstance(value, str) else _repr(value)
     return _shortened(visible(text, newline="\\n", tab="\\t"), 256)
+
+
+def _repr(value: object) -> str:
+    try:
+        return repr(value)
+    except Exception:  # a caller's object may do anything here; so do an endless list and a huge integer
+        return f"<{type(value).__name__}>"
 
 
 def _shortened(text: str, limit: int) -> str:

@@ -161,13 +161,10 @@ class Engine:
         except Refusal as refusal:
             return self._refused(call, refusal)
         call = replace(call, command=judged.command, aliases=judged.aliases)
-        ledger = self._ledger(call.at_us)
         try:
             if isinstance(judged.command, commands.View):
                 return self._view(call, judged.command)
-            return self._change(call, judged.command, ledger)
-        except Refusal as refusal:
-            return self._refused(call, refusal, ledger)
+            return self._change(call, judged.command)
         except (OSError, MemtuiError) as error:
             return self._refused(call, _refusal_of(error, judged.command))
 
@@ -250,18 +247,22 @@ class Engine:
                     inner = (*parts, *node.path[start:].split("/"))
                     yield Listed(inner, node.kind is Kind.DIRECTORY, node.size)
 
-    def _change(self, call: _Call, command: commands.Change, ledger: Ledger) -> Answer:
+    def _change(self, call: _Call, command: commands.Change) -> Answer:
         if self.read_only:
             raise Refusal(Message.READ_ONLY, **_what(command))
         with self.store.writing(self.settings.lock_seconds) as transaction:
             self._recover(transaction)
             totals = self.journal.totals() if isinstance(call.actor, Agent) else None
+            ledger = self._ledger(call.at_us)
             for _ in range(_ATTEMPTS):
-                plan = Planner(self.store, ledger, self.settings, totals).plan(command)
                 try:
+                    plan = Planner(self.store, ledger, self.settings, totals).plan(command)
                     return self._carry_out(call, plan, ledger, transaction)
                 except Outdated:
                     ledger.reset()
+                except Refusal as refusal:
+                    # Under the lock still: what was seen from outside may not be recorded over a later command.
+                    return self._refused(call, refusal, ledger)
         raise Busy("Another program keeps changing the file.")
 
     def _carry_out(self, call: _Call, plan: Plan, ledger: Ledger, transaction: Transaction) -> Answer:
@@ -282,8 +283,8 @@ class Engine:
             known = plan.apply(transaction)
         except Uncertain:
             certain, known = False, self._looked_at(plan.changes)
-        except BaseException:
-            self.journal.drop(intent)
+        except Exception:
+            self.journal.drop(intent)  # not so for an interrupt, which may come after the move: recovery looks
             raise
         if not certain:
             text = say(Message.UNCERTAIN, path=event.path)
@@ -377,7 +378,11 @@ class Engine:
 
     def _settle(self, intent: Intent) -> None:
         event = intent.event
-        now = self._looked_at(event.changes)
+        try:
+            now = self._looked_at(event.changes)
+        except OSError:
+            self.journal.append([], intent=intent.id)  # not ours to look at any more
+            return
         stands = {path: known.version if known else None for path, known in now.items()}
         after = {change.path: change.after for change in event.changes}
         before: dict[str, Version | None] = {}
@@ -396,15 +401,21 @@ class Engine:
     def _looked_at(self, changes: Iterable[Change]) -> dict[str, Known | None]:
         known: dict[str, Known | None] = {}
         for path in {change.path for change in changes}:
-            node = self.store.node(MemoryPath.of(path))
+            node = reconcile.standing(self.store, path)
             if node is None:
                 known[path] = None
             elif node.kind is Kind.FILE:
-                data = self.store.read(MemoryPath.of(path), limit=self.settings.max_read_bytes).data
-                known[path] = Known(Version(Kind.FILE, sha256(data), len(data)), node.stamp)
+                known[path] = Known(self._version_of(node), node.stamp)
             else:
                 known[path] = Known(Version(node.kind), node.stamp)
         return known
+
+    def _version_of(self, file: Node) -> Version:
+        try:
+            data = self.store.read(MemoryPath.of(file.path), limit=self.settings.max_read_bytes).data
+        except (TooLarge, NotRegular, OSError):
+            return Version(Kind.FILE, None, file.size)
+        return Version(Kind.FILE, sha256(data), len(data))
 
     # Looking
 
@@ -490,6 +501,8 @@ def _refusal_of(error: BaseException, command: commands.Command) -> Refusal:
         case Refusal():
             return error
         case LeavesRoot():
+            if isinstance(command, commands.Rename) and str(error) == command.new_path.relative:
+                return Refusal(Message.ESCAPES_BY_LINK, path=command.new_path)
             return Refusal(Message.ESCAPES_BY_LINK, path=what["path"])
         case Busy():
             return Refusal(Message.BUSY, **what)

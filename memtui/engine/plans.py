@@ -80,6 +80,8 @@ class Planner:
         after = command.file_text.encode("utf-8")
         answer = say(Message.CREATED, path=path)
         if node is None:
+            if self._store.node(path) is not None:
+                raise Refusal(Message.EXISTS, path=path)  # a link to nothing: its name is taken
             self._refuse_below_file(path, Message.CREATE_BELOW_FILE)
             return self._writing(path, None, None, after, answer, diffs.counts("", command.file_text))
         before = self._read(path, node, Message.EXISTS)
@@ -212,7 +214,9 @@ class Planner:
 
     def _settled(self, node: Node) -> list[tuple[Node, Version]]:
         """A thing and everything below it, each with its version, which the journal then has."""
-        nodes = [node, *(self._store.scan(MemoryPath.of(node.path)) if node.kind is Kind.DIRECTORY else ())]
+        nodes = [node]
+        if node.kind is Kind.DIRECTORY:
+            nodes += self._store.scan(MemoryPath.of(node.path), complete=True)
         settled = []
         for each in nodes:
             version = self._ledger.settle(each.path, each)
@@ -224,7 +228,7 @@ class Planner:
 
     def _refuse_below_file(self, path: MemoryPath, message: Message) -> None:
         parent = path.parent
-        while (node := self._store.node(parent, follow=True)) is None:
+        while (node := self._store.node(parent, follow=True) or self._store.node(parent)) is None:
             parent = parent.parent
         if node.kind is not Kind.DIRECTORY:
             raise Refusal(message, path=path, new_path=path, parent=parent)

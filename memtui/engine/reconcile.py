@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from memtui.core.errors import LeavesRoot
 from memtui.core.paths import MemoryPath
 from memtui.core.snapshot import Kind
 from memtui.engine.ledger import Ledger
@@ -36,14 +37,17 @@ def suspects(store: Store, journal: Journal, paths: Iterable[str] | None) -> lis
     new: dict[str, Node] = {}
     gone: dict[str, Known] = {}
     for scope in [""] if paths is None else _scopes(paths):
-        node = store.node(MemoryPath.of(scope))
-        known = journal.known_below(scope) if node is None or node.kind is Kind.DIRECTORY or not scope else {}
-        if scope:
-            _compare(scope, node, journal.known(scope), new, gone)
-            _suspect_parents(store, journal, scope, new)
-        if node and node.kind is Kind.DIRECTORY:
-            for below in store.scan(MemoryPath.of(scope)):
-                _compare(below.path, below, known.pop(below.path, None), new, gone)
+        try:
+            node = standing(store, scope)
+            known = journal.known_below(scope)
+            if scope:
+                _compare(scope, node, journal.known(scope), new, gone)
+                _suspect_parents(store, journal, scope, new)
+            if node and node.kind is Kind.DIRECTORY:
+                for below in store.scan(MemoryPath.of(scope)):
+                    _compare(below.path, below, known.pop(below.path, None), new, gone)
+        except OSError:
+            continue  # not ours to look at
         gone |= known
     return list(_paired(new, gone))
 
@@ -52,8 +56,8 @@ def settle(store: Store, ledger: Ledger, batch: Sequence[Suspect]) -> None:
     """Look at suspects again and note their differences. The writer lock must be held."""
     for suspect in batch:
         try:
-            node = store.node(MemoryPath.of(suspect.path))
-            moved = store.node(MemoryPath.of(suspect.moved_to)) if suspect.moved_to is not None else None
+            node = standing(store, suspect.path)
+            moved = standing(store, suspect.moved_to) if suspect.moved_to is not None else None
         except OSError:
             continue  # not ours to look at: nothing can be said of it, least of all that it is gone
         if node is None and moved is not None:
@@ -62,6 +66,19 @@ def settle(store: Store, ledger: Ledger, batch: Sequence[Suspect]) -> None:
             ledger.settle(suspect.path, node)
             if moved is not None:
                 ledger.settle(moved.path, moved)
+
+
+def standing(store: Store, path: str) -> Node | None:
+    """What stands at a path itself. What is only seen through a link on the way stands elsewhere.
+
+    Raises:
+        OSError: It cannot be looked at.
+    """
+    try:
+        node = store.node(MemoryPath.of(path))
+    except LeavesRoot:
+        return None
+    return node if node is not None and node.path == path else None
 
 
 def batches(found: Sequence[Suspect], size: int = BATCH) -> Iterator[Sequence[Suspect]]:
@@ -93,7 +110,7 @@ def _suspect_parents(store: Store, journal: Journal, path: str, new: dict[str, N
     """A hint about a file in a new directory is one about the directory as well."""
     parent = os.path.dirname(path)
     while parent and parent not in new and journal.known(parent) is None:
-        node = store.node(MemoryPath.of(parent))
+        node = standing(store, parent)
         if node is None:
             return
         new[parent] = node

@@ -45,7 +45,7 @@ def encode(event: Event) -> bytes:
         "no_change": event.no_change,
         "note": event.note,
     }
-    kept = {key: value for key, value in record.items() if value not in (None, "", [], False)}
+    kept = {key: value for key, value in record.items() if value or (value == 0 and value is not False)}
     return json.dumps(kept, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")
 
 

@@ -159,7 +159,10 @@ class Journal:
         if not rows or rows[0][1] is None:
             return None
         packed, data = rows[0]
-        return zlib.decompress(data) if packed else bytes(data)
+        try:
+            return zlib.decompress(data) if packed else bytes(data)
+        except zlib.error as error:
+            raise StateUnusable(f"The journal is damaged: a version cannot be unpacked ({error}).") from error
 
     def known(self, path: str) -> Known | None:
         """What is known of one path."""
@@ -278,8 +281,11 @@ class Journal:
             self._db.execute("SELECT seq FROM events LIMIT 1")
 
     def _rows(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
-        with self._lock:
-            return self._db.execute(sql, values).fetchall()
+        try:
+            with self._lock:
+                return self._db.execute(sql, values).fetchall()
+        except sqlite3.Error as error:
+            raise StateUnusable(f"The journal cannot be read ({error}).") from error
 
     def _head(self) -> tuple[int, bytes]:
         rows = self._rows("SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1", ())
@@ -297,16 +303,17 @@ class Journal:
     @contextmanager
     def _transaction(self, *, durable: bool) -> Iterator[None]:
         with self._lock:
-            if durable is not self._durable:
-                self._db.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-                self._durable = durable
             try:
+                if durable is not self._durable:
+                    self._db.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+                    self._durable = durable
                 self._db.execute("BEGIN IMMEDIATE")
                 yield
                 self._db.execute("COMMIT")
             except BaseException as error:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
+                with contextlib.suppress(sqlite3.Error):
+                    if self._db.in_transaction:
+                        self._db.execute("ROLLBACK")
                 if isinstance(error, sqlite3.Error):
                     raise StateUnusable(f"The journal cannot be written ({error}).") from error
                 raise
@@ -319,7 +326,10 @@ def _numbered(event: Event, seq: int, hash: str = "") -> Event:
 
 def _event(row: Sequence[Any]) -> Event:
     body, hash, answer, arguments = row
-    return chain.decode(body, answer=answer, arguments=arguments, hash=hash)
+    try:
+        return chain.decode(body, answer=answer, arguments=arguments, hash=hash)
+    except (ValueError, LookupError, TypeError) as error:
+        raise StateUnusable(f"The journal is damaged: an event cannot be read ({error!r}).") from error
 
 
 def _known(row: Sequence[Any]) -> Known:

@@ -147,8 +147,16 @@ class Store(Protocol):
         """
         ...
 
-    def scan(self, below: MemoryPath) -> Iterator[Node]:
-        """Look at everything below a directory, links not followed, each directory before what is in it."""
+    def scan(self, below: MemoryPath, *, complete: bool = False) -> Iterator[Node]:
+        """Look at everything below a directory, links not followed, each directory before what is in it.
+
+        Args:
+            below: The directory; nothing is found below anything else.
+            complete: Whether a directory inside that cannot be read is an error, and not passed over.
+
+        Raises:
+            OSError: The directory itself, or with `complete` any other, cannot be read.
+        """
         ...
 
     def names(self) -> Iterator[Entry]:

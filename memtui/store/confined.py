@@ -84,6 +84,7 @@ class Root:
     def close(self) -> None:
         """Close the descriptor."""
         os.close(self.fd)
+        self.fd = -1  # a number that the system may give to another file must not be used again
 
     def is_there(self) -> bool:
         """Whether the path still names the directory that was opened."""
@@ -130,7 +131,7 @@ class Root:
             return os.open(place.name, _DIRECTORY, dir_fd=place.fd)
 
     def _walk(self, parts: tuple[str, ...], *, follow: bool) -> Place:
-        """Resolve a path with links by hand: `..` goes back to a descriptor that was held all along."""
+        """Resolve a path with links by hand, holding one descriptor, however deep it leads: `..` begins anew."""
         todo = list(reversed(parts))
         held: list[int] = []
         real: list[str] = []
@@ -143,10 +144,11 @@ class Root:
                 if name in ("", "."):
                     continue
                 if name == "..":
-                    if not held:
+                    if not real:
                         raise LeavesRoot("/".join(parts))
-                    os.close(held.pop())
-                    real.pop()
+                    todo.extend(reversed(real[:-1]))
+                    real.clear()
+                    _close_all(held)
                     continue
                 if not todo and not follow:
                     return self._keep(held, name, real)
@@ -155,13 +157,15 @@ class Root:
                     if not todo:
                         return self._keep(held, name, real)
                     try:
-                        held.append(os.open(name, _DIRECTORY, dir_fd=here))
+                        inner = os.open(name, _DIRECTORY, dir_fd=here)
                     except OSError as error:
                         if error.errno != errno.ELOOP:
                             raise
                         todo.append(name)  # swapped for a link just now: look again
                         links += 1
                     else:
+                        _close_all(held)
+                        held.append(inner)
                         real.append(name)
                     continue
                 links += 1
@@ -174,8 +178,7 @@ class Root:
                 todo.extend(reversed(target.split("/")))
             if not real:
                 return Place(self.fd, ".", (), owned=False)
-            os.close(held.pop())
-            return self._keep(held, real.pop(), real)
+            return self._walk(tuple(real), follow=False)
 
     def _keep(self, held: list[int], name: str, real: list[str]) -> Place:
         """Make a place of the innermost directory held, which is then the place's to close."""

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from memtui.core.errors import Busy, FolderMissing, Uncertain
+from memtui.core.errors import Busy, FolderMissing, LeavesRoot, StateUnusable, Uncertain
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.snapshot import Entry, Kind
 from memtui.store.base import Content, Node, NotRegular, Outdated, Stamp, TooLarge, Transaction, Written
@@ -103,15 +103,19 @@ class FolderStore:
             finally:
                 os.close(fd)
 
-    def scan(self, below: MemoryPath) -> Iterator[Node]:
+    def scan(self, below: MemoryPath, *, complete: bool = False) -> Iterator[Node]:
         """See `Store.scan`."""
         if below.is_root:
             self._insist_on_root()
-        for directory, entry in self._entries(below.parts):
+        for directory, entry in self._entries(below.parts, complete=complete):
             try:
                 seen = entry.stat(follow_symlinks=False)
             except FileNotFoundError:
                 continue
+            except PermissionError:
+                if complete:
+                    raise
+                continue  # a directory that may be listed, but not entered
             yield _node(directory + entry.name, seen)
 
     def names(self) -> Iterator[Entry]:
@@ -126,15 +130,22 @@ class FolderStore:
                 kind = Kind.LINK if entry.is_symlink() else Kind.OTHER
             yield Entry(directory + entry.name, kind)
 
-    def _entries(self, parts: tuple[str, ...]) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
+    def _entries(
+        self, parts: tuple[str, ...], *, complete: bool = False
+    ) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
         """Every entry below a directory with its directory's path (empty, or ending in `/`)."""
-        todo = ["/".join(parts)]
+        top = "/".join(parts)
+        todo = [top]
         while todo:
             path = todo.pop()
             try:
                 fd = self.root.open_directory(tuple(path.split("/")) if path else ())
+            except (FileNotFoundError, NotADirectoryError, LeavesRoot):
+                continue  # gone or replaced meanwhile
             except OSError:
-                continue  # gone meanwhile, or not ours to read: its own entry says so
+                if complete or path == top:
+                    raise
+                continue  # not ours to read: its own entry says so
             prefix = path + "/" if path else ""
             inner: list[str] = []
             try:
@@ -173,7 +184,10 @@ class FolderStore:
         if self._state < 0:
             yield _NoTransaction()
             return
-        fd = os.open("lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600, dir_fd=self._state)
+        try:
+            fd = os.open("lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600, dir_fd=self._state)
+        except FileNotFoundError as error:
+            raise StateUnusable("The state directory is not there any more.") from error
         try:
             _lock(fd, seconds)
             self._insist_on_root()
@@ -239,8 +253,10 @@ class _FolderTransaction:
             if not stat.S_ISDIR(place.stat().st_mode):
                 os.unlink(place.name, dir_fd=place.fd)
             else:
+                self._insist_on_emptying("/".join(place.parts))
                 fd, name = self._move_aside(place)
-                _remove_tree(fd, name, self._store._passing_name)
+                with contextlib.suppress(OSError):  # it is gone; what cannot be removed now waits for `tidy`
+                    _remove_tree(fd, name, self._store._passing_name)
             self._sync(place.fd, ())
 
     def rename(self, old: MemoryPath, new: MemoryPath) -> tuple[str, ...]:
@@ -267,11 +283,25 @@ class _FolderTransaction:
                     finally:
                         os.close(fd)
 
+    def _insist_on_emptying(self, top: str) -> None:
+        """Refuse before anything has moved what could only be removed in part.
+
+        Raises:
+            PermissionError: Somebody has forbidden writing to a directory inside.
+        """
+        below = self._store.scan(MemoryPath.of(top), complete=True)
+        inner = (node.path for node in below if node.kind is Kind.DIRECTORY)
+        for directory in (top, *inner):
+            with self._root.place(directory.split("/"), follow=False) as place:
+                if not os.access(place.name, os.R_OK | os.W_OK | os.X_OK, dir_fd=place.fd, effective_ids=True):
+                    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
     def _tidy(self, fd: int) -> None:
         with os.scandir(fd) as entries:
             left = [entry.name for entry in entries if entry.name.startswith(self._store._passing)]
         for name in left:
-            _remove_tree(fd, name, self._store._passing_name)
+            with contextlib.suppress(OSError):  # it stays out of sight; whoever comes next tries again
+                _remove_tree(fd, name, self._store._passing_name)
 
     @contextmanager
     def _making_parents(self, path: MemoryPath, *, follow: bool = True) -> Iterator[tuple[Place, tuple[str, ...]]]:

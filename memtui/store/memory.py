@@ -42,9 +42,12 @@ class MemoryStore:
             raise NotRegular
         if node.size > limit:
             raise TooLarge(node.size)
-        return Content(self._files[node.path], node)
+        data = self._files.get(node.path)
+        if data is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))  # gone meanwhile: readers take no lock
+        return Content(data, node)
 
-    def scan(self, below: MemoryPath) -> Iterator[Node]:
+    def scan(self, below: MemoryPath, *, complete: bool = False) -> Iterator[Node]:  # noqa: ARG002 - all is readable
         """See `Store.scan`."""
         yield from self._below(below.relative)
 
@@ -119,6 +122,6 @@ class MemoryStore:
     def _below(self, path: str) -> list[Node]:
         prefix = path + "/" if path else ""
         return sorted(
-            (node for node in self._nodes.values() if node.path.startswith(prefix) and node.path != path),
+            (node for node in tuple(self._nodes.values()) if node.path.startswith(prefix) and node.path != path),
             key=lambda node: node.path.split("/"),
         )

@@ -12,7 +12,7 @@ class ActionsProvider(Provider):
 
     async def discover(self) -> Hits:
         """All of them, before anything is typed."""
-        for action in actions_of(self.screen):
+        for action in sorted(actions_of(self.screen), key=lambda action: not action.binding.show):
             yield DiscoveryHit(action.words, self._runs(action), help=action.shown_keys)
 
     async def search(self, query: str) -> Hits:

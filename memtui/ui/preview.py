@@ -4,11 +4,11 @@ from enum import Enum
 from typing import Literal
 
 from memtui.core.snapshot import Kind
+from memtui.core.visible import one_line
 from memtui.ui import wording
 from memtui.ui.messages import Read
 from memtui.ui.note.formats import syntax_of
 from memtui.ui.note.view import NoteView
-from memtui.core.visible import one_line
 
 
 class View(Enum):

@@ -81,7 +81,7 @@ class ActivityView(ScrollView, can_focus=True, inherit_bindings=False):
             show=False,
             tooltip="The newest event, and follow",
         ),
-        Binding("enter", "open", "Open", id="activity.open", tooltip="Open what the event is about"),
+        Binding("enter", "open", "open", id="activity.open", tooltip="Open what the event is about"),
     ]
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {

@@ -76,7 +76,7 @@ class FilesView(ScrollView, can_focus=True, inherit_bindings=False):
         Binding(
             "enter",
             "open",
-            "Open",
+            "open",
             id="files.open",
             tooltip="Open the file, or expand or collapse the folder",
         ),

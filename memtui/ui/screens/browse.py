@@ -45,6 +45,7 @@ GONE_SECONDS = 10.0
 _MANY_GONE = 200
 _SMALLEST = (60, 15)
 _SIZES = ("", "half", "full")
+_NEED_A_NOTE = frozenset({"find", "switch_view", "next_change", "mark_seen", "mark_all_seen", "sort", "copy", "zoom"})
 
 _SORTS = (
     Choice("n", "by name", "name"),
@@ -103,6 +104,11 @@ class BrowseScreen(Screen[None]):
             tooltip="Put panes and divider back", show=False,
         ),
         Binding("R", "rescan", "rescan", id="browse.rescan", tooltip="Look at the whole folder again", show=False),
+        Binding("tab", "app.focus_next", "next pane", id="browse.next_pane", tooltip="To the next pane", show=False),
+        Binding(
+            "shift+tab", "app.focus_previous", "previous pane", id="browse.previous_pane",
+            tooltip="To the pane before", show=False,
+        ),
         Binding("1", "pane('files')", "files", id="browse.files", tooltip="To the files", show=False),
         Binding("2", "pane('note')", "note", id="browse.note", tooltip="To the note", show=False),
         Binding("3", "pane('activity')", "activity", id="browse.activity", tooltip="To the activity", show=False),
@@ -190,6 +196,10 @@ class BrowseScreen(Screen[None]):
         for event in message.recent:
             if event.seq > message.seen:
                 self._mark(event)
+        start = self._target(message.recent) or self._first_file()
+        if start is not None:
+            self._going_to = start
+            self.files.move_to(start)
         self.message.say(f"Watching {self._status.folder}")
         self._show_counts(self.files.outline.files, None)
         self._show_titles()
@@ -230,7 +240,7 @@ class BrowseScreen(Screen[None]):
         changed = message.path in self._unseen
         self._preview.show(message, self.note, changed=changed)
         self.change.change = message.change
-        self.set_class(message.change is None, "-unchanged")
+        self.set_class(message.change is not None, "-changed")
         self._show_titles()
 
     def _show_events(self, events: Sequence[Event]) -> None:
@@ -313,10 +323,18 @@ class BrowseScreen(Screen[None]):
                 return path
         return None
 
+    def _first_file(self) -> str | None:
+        """The first file that is in sight: a note says more than a folder."""
+        outline = self.files.outline
+        paths = (outline.path_at(index) for index in range(min(len(outline), self.size.height)))
+        return next((path for path in paths if (entry := outline.get(path)) and entry.kind is Kind.FILE), None)
+
     # What the person does in the panes
 
     @on(FilesView.Highlighted)
     def _open_note(self, message: FilesView.Highlighted) -> None:
+        if message.path != self.files.cursor_path:
+            return  # the cursor is elsewhere by now
         if message.path != self._going_to and self._going_to is not None:
             self.follow = False
         self._going_to = message.path
@@ -359,6 +377,11 @@ class BrowseScreen(Screen[None]):
             self._show_status()
 
     # Actions
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Nothing can be done with notes where there are none."""
+        del parameters
+        return not (self.has_class("-empty") and action in _NEED_A_NOTE)
 
     def action_find(self) -> None:
         """Open the line to find a text in the note."""
@@ -574,7 +597,10 @@ class BrowseScreen(Screen[None]):
         files = max(files, self.files.outline.files)
         words = f"{files:,} {'file' if files == 1 else 'files'}"
         self._status = replace(self._status, files=words if size is None else f"{words} {wording.size(size)}")
-        self.set_class(not files and not len(self.files.outline), "-empty")
+        empty = not files and not len(self.files.outline)
+        if empty != self.has_class("-empty"):
+            self.set_class(empty, "-empty")
+            self.refresh_bindings()
         self._show_status()
 
     def _show_status(self) -> None:

@@ -1,0 +1,149 @@
+"""Running the command line: in this process, in one of its own, and in a terminal."""
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+LIMIT = 30.0
+"""Seconds that anything may take before a test gives up on it."""
+
+
+@pytest.fixture(autouse=True)
+def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A state directory of the test's own, and no settings from whoever runs it."""
+    for name in ("MEMTUI_DIR", "MEMTUI_READ_ONLY", "NO_COLOR", "PYTHONPATH"):
+        monkeypatch.delenv(name, raising=False)
+    home = tmp_path / "state"
+    monkeypatch.setenv("XDG_STATE_HOME", str(home))
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    monkeypatch.setenv("TERM", "xterm-256color")
+    return home
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small memory folder, named by the environment."""
+    path = tmp_path / "memories"
+    (path / "notes").mkdir(parents=True)
+    (path / "prefs.md").write_text("- short answers\n- Berlin\n")
+    (path / "notes" / "today.md").write_text("standup at ten\n")
+    (path / ".hidden").write_text("x")
+    monkeypatch.setenv("MEMTUI_DIR", str(path))
+    return path
+
+
+class Ran(NamedTuple):
+    """What a process left."""
+
+    code: int
+    out: bytes
+    err: bytes
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def run() -> Run:
+    """Run memtui in a process of its own, with pipes."""
+
+    def run(*words: str | bytes, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> Ran:
+        done = subprocess.run(
+            [sys.executable, "-m", "memtui", *words],
+            input=stdin,
+            capture_output=True,
+            timeout=LIMIT,
+            env={**os.environ, **(env or {})},
+            check=False,
+        )
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture
+def run_in_terminal() -> Run:
+    """Run a program in a pseudo-terminal; what it shows is all in `out`."""
+
+    def run(*words: str, program: Sequence[str] = ("-m", "memtui"), env: Mapping[str, str] | None = None) -> Ran:
+        master, slave = pty.openpty()
+        try:
+            process = subprocess.Popen(
+                [sys.executable, *program, *words],
+                stdin=slave,
+                stdout=slave,
+                stderr=slave,
+                env={**os.environ, **(env or {})},
+            )
+            os.close(slave)
+            with process:
+                shown = read_until(master, lambda _: False)
+                code = process.wait(LIMIT)
+        finally:
+            os.close(master)
+        return Ran(code, shown.replace(b"\r\n", b"\n"), b"")
+
+    return run
+
+
+def read_until(fd: int, enough: Callable[[bytes], bool]) -> bytes:
+    """Read until it is enough, or there is no more."""
+    read = b""
+    deadline = time.monotonic() + LIMIT
+    while not enough(read):
+        ready, _, _ = select.select([fd], [], [], deadline - time.monotonic())
+        assert ready, f"nothing more came after {read!r}"
+        try:
+            data = os.read(fd, 65_536)
+        except OSError:  # a terminal whose last program has ended
+            return read
+        if not data:
+            return read
+        read += data
+    return read
+
+
+class Follower:
+    """A `memtui log --follow` that is running."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        self.process = process
+        assert process.stdout
+        self.stdout = process.stdout
+
+    def read_until(self, text: bytes) -> bytes:
+        """What it prints, up to a text."""
+        return read_until(self.stdout.fileno(), lambda read: text in read)
+
+
+@pytest.fixture
+def following() -> Callable[..., "contextmanager[Follower]"]:
+    """Run `memtui log --follow`, and end it whatever happens."""
+
+    @contextmanager
+    def following(*words: str) -> Iterator[Follower]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "memtui", "log", "--follow", *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            # A shell starts background jobs with the signal ignored; the tests may be one.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
+        )
+        with process:
+            try:
+                yield Follower(process)
+            finally:
+                process.kill()
+
+    return following  # type: ignore[return-value]

@@ -1,0 +1,37 @@
+"""Help fits on the smallest screen, and says what there is."""
+
+import pytest
+
+import memtui
+from memtui.cli import VERBS, main
+
+
+@pytest.mark.parametrize("words", [["--help"], ["-h"], ["help"], *([name, "--help"] for name in VERBS)], ids=" ".join)
+def test_help_fits_on_a_screen(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+
+
+def test_help_lists_every_verb_and_begins_with_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert all(line.startswith("  memtui ") for line in lines[2:5])
+    assert [line.split()[0] for line in lines if line[:2] == "  " and line.split()[0] in VERBS] == list(VERBS)
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_help_of_a_verb_has_an_example_and_needs_nothing_else(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name, "--help"]) == 0
+    first = capsys.readouterr().out
+    assert f"memtui {name}" in first.split("Usage:")[0].split("\n", 1)[1]
+    for words in (["help", name], ["-h", name], [name, "--nonsense", "-h"]):
+        assert main(words) == 0
+        assert capsys.readouterr().out == first
+
+
+@pytest.mark.parametrize("option", ["-V", "--version"])
+def test_the_version_is_said(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([option]) == 0
+    assert capsys.readouterr().out == f"memtui {memtui.__version__}\n"

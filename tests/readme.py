@@ -1,0 +1,54 @@
+"""What the README takes from the code: the table of keys. `python -m tests.readme` writes it there.
+
+A test compares the two, so a key that is added, moved or dropped cannot be forgotten in the document.
+"""
+
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from textual.dom import DOMNode
+
+from memtui.ui.activity.view import ActivityView
+from memtui.ui.actions import Action, declared
+from memtui.ui.app import MemtuiApp
+from memtui.ui.files.view import FilesView
+from memtui.ui.note.view import NoteView
+from memtui.ui.screens.browse import BrowseScreen
+
+README = Path(__file__).parent.parent / "README.md"
+_SECTION = re.compile(r"(<!-- keys -->\n).*?(<!-- end of keys -->)", re.DOTALL)
+_GROUPS: tuple[tuple[str, type[DOMNode]], ...] = (
+    ("everywhere", MemtuiApp),
+    ("browsing", BrowseScreen),
+    ("files", FilesView),
+    ("note", NoteView),
+    ("activity", ActivityView),
+)
+
+
+def key_table() -> str:
+    """The keys of the browser as a Markdown table."""
+    rows = ["| where | keys | what |", "|---|---|---|"]
+    for where, node_class in _GROUPS:
+        rows += (f"| {where} | {_keys(action)} | {action.words} |" for action in _distinct(declared(node_class)))
+    return "\n".join(rows) + "\n"
+
+
+def with_key_table(text: str) -> str:
+    """The README with the table of keys as it is now."""
+    return _SECTION.sub(lambda match: match.group(1) + key_table() + match.group(2), text)
+
+
+def _keys(action: Action) -> str:
+    return " ".join(f"`{key}`" for key in action.shown_keys.split())
+
+
+def _distinct(actions: Iterable[Action]) -> list[Action]:
+    return list({action.binding.id: action for action in actions}.values())
+
+
+if __name__ == "__main__":
+    README.write_text(with_key_table(README.read_text(encoding="utf-8")), encoding="utf-8")
+    sys.stdout.write("README.md: keys written\n")
