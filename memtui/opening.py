@@ -75,7 +75,7 @@ def connect(
             read_only=True,
         )
     try:
-        where.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make_private(where)
         store = FolderStore(path, str(where), title=title)
     except OSError as error:
         reason = os.strerror(error.errno or 0).lower()
@@ -95,6 +95,13 @@ def connect_without_journal(folder: str | os.PathLike[str]) -> Engine:
     """
     path = os.path.realpath(os.path.expanduser(folder))
     return Engine(FolderStore(path, None, title=short(path)), Journal(None), read_only=True)
+
+
+def _make_private(directory: Path) -> None:
+    """Make a directory and the missing ones above it, each for its owner only."""
+    if not directory.is_dir():
+        _make_private(directory.parent)
+        directory.mkdir(mode=0o700, exist_ok=True)
 
 
 def state_directory(folder: str, state: str | os.PathLike[str] | None = None) -> Path:

@@ -1,6 +1,7 @@
 """`memtui run`: memory commands from JSON, through the same door as everybody's."""
 
 import argparse
+import codecs
 import json
 import os
 from collections.abc import Iterator
@@ -73,7 +74,7 @@ def _source(name: str) -> IO[bytes]:
 
 def _commands(source: IO[bytes]) -> Iterator[object]:
     """Commands as they arrive: one to a line if the first line is one, else all that the whole text holds."""
-    lines: Iterator[tuple[int, bytes]] = enumerate(source, 1)
+    lines: Iterator[tuple[int, bytes]] = enumerate(_without_bom(source), 1)
     first = next(((number, line) for number, line in lines if line.strip()), None)
     if first is None:
         yield _Broken("There is no command. Nothing was done.")
@@ -92,9 +93,15 @@ def _commands(source: IO[bytes]) -> Iterator[object]:
             yield _parsed(number, line)
 
 
+def _without_bom(source: IO[bytes]) -> Iterator[bytes]:
+    for line in source:
+        yield line.removeprefix(codecs.BOM_UTF8)
+        yield from source
+
+
 def _parsed(number: int, data: bytes) -> object:
     try:
-        return json.loads(data.decode("utf-8-sig"))
+        return json.loads(data.decode("utf-8"))
     except json.JSONDecodeError as error:
         reason = f"{error.msg}, column {error.colno}"
     except UnicodeDecodeError:

@@ -84,6 +84,9 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 ALIASES: Mapping[tuple[str, str], str] = {("insert", "insert_text"): "new_str", ("rename", "old_path"): "path"}
 """Other names that models use for a field, by command and canonical name."""
 
+RECORDED_CHARACTERS = 16_384
+"""The most that the journal keeps of a text in a command's input; what was written is kept whole, as a version."""
+
 _ABSENT = object()
 
 
@@ -204,4 +207,10 @@ def recorded(raw: object) -> dict[str, object]:
     if not isinstance(name, str) or name not in FIELDS:
         return {"command": quoted(name)}
     wanted = {"command", *FIELDS[name], *(ALIASES.get((name, field), field) for field in FIELDS[name])}
-    return {field: raw[field] for field in wanted if field in raw}
+    return {field: _shortened(raw[field]) for field in wanted if field in raw}
+
+
+def _shortened(value: object) -> object:
+    if isinstance(value, str) and len(value) > RECORDED_CHARACTERS:
+        return f"{value[:RECORDED_CHARACTERS]}[... {len(value) - RECORDED_CHARACTERS:,} more characters]"
+    return value

@@ -138,6 +138,11 @@ class Engine:
                 self.store.close()
                 self.journal.close()
 
+    @property
+    def is_looked_at(self) -> bool:
+        """Whether all that was in the folder at first has been recorded."""
+        return self.journal.note(_LOOKED_AT) is not None
+
     # Commands
 
     def execute(self, command: object, *, actor: Actor, call_id: str | None = None) -> Answer:
@@ -343,7 +348,7 @@ class Engine:
             Busy, FolderMissing, StateUnusable: It could not be looked, and nothing was recorded.
         """
         self._insist_open()
-        first_look = self.journal.note(_LOOKED_AT) is None
+        first_look = not self.is_looked_at
         if self.journal.intents():
             with self.store.writing(self.settings.lock_seconds) as transaction:
                 self._recover(transaction)
@@ -364,6 +369,7 @@ class Engine:
                 self._tell()
         if first_look and finished and paths is None:
             self.journal.set_note(_LOOKED_AT, str(self._now_ns() // 1_000))
+            self._tell()
         return count
 
     def _recover(self, transaction: Transaction) -> None:

@@ -33,7 +33,8 @@ class _OpenHow(ctypes.Structure):
     _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
 
 
-_how = ctypes.byref(_OpenHow(_DIRECTORY, 0, _BENEATH | _NO_SYMLINKS | _NO_MAGICLINKS))
+# Not O_NOFOLLOW: a link at the end would then read as "no directory" (ENOTDIR), and not as a link (ELOOP).
+_how = ctypes.byref(_OpenHow(_DIRECTORY & ~os.O_NOFOLLOW, 0, _BENEATH | _NO_SYMLINKS | _NO_MAGICLINKS))
 _how_size = ctypes.sizeof(_OpenHow)
 
 

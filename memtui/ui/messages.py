@@ -74,15 +74,17 @@ class Trouble(Message):
 class Happened(Message):
     """Events were recorded, by this process or another."""
 
-    def __init__(self, events: Sequence[Event], files: int, size: int) -> None:
+    def __init__(self, events: Sequence[Event], files: int, size: int, *, complete: bool) -> None:
         """Tell which.
 
         Args:
             events: In order.
-            files: How many files there are now.
+            files: How many files are known now.
             size: Their bytes.
+            complete: Whether every file is known: the first look at a folder takes its time.
         """
         super().__init__()
+        self.complete = complete
         self.events = events
         self.files = files
         self.size = size

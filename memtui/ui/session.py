@@ -47,6 +47,7 @@ class Session:
         self._engine: Engine | None = None
         self._watch: Watch | None = None
         self._last = 0
+        self._totals: tuple[int, int, bool] | None = None
         self._wake = threading.Event()
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name="memtui-session", daemon=True)
@@ -151,8 +152,11 @@ class Session:
             events = engine.journal.events(self._last, limit=_PAGE)
             if events:
                 self._last = events[-1].seq
-            totals = engine.journal.totals()
-            self._post(Happened(events, totals.files, totals.bytes))
+            totals = (*engine.journal.totals(), engine.is_looked_at)
+            if events or totals != self._totals:
+                self._totals = totals
+                files, size, complete = totals
+                self._post(Happened(events, files, size, complete=complete))
             if len(events) < _PAGE:
                 return
 

@@ -3,7 +3,6 @@
 import os
 import pty
 import select
-import signal
 import subprocess
 import sys
 import time
@@ -113,6 +112,15 @@ def read_until(fd: int, enough: Callable[[bytes], bool]) -> bytes:
     return read
 
 
+# A shell starts background jobs with the signal ignored, and the tests may be such a job.
+_INTERRUPTIBLE = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from memtui.cli import main
+sys.exit(main())
+"""
+
+
 class Follower:
     """A `memtui log --follow` that is running."""
 
@@ -133,12 +141,10 @@ def following() -> Callable[..., "contextmanager[Follower]"]:
     @contextmanager
     def following(*words: str) -> Iterator[Follower]:
         process = subprocess.Popen(
-            [sys.executable, "-m", "memtui", "log", "--follow", *words],
+            [sys.executable, "-c", _INTERRUPTIBLE, "log", "--follow", *words],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
-            # A shell starts background jobs with the signal ignored; the tests may be one.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
         )
         with process:
             try:

@@ -54,7 +54,8 @@ def test_bash_offers_what_fits(
     (tmp_path / "folder").mkdir()
     (tmp_path / "file.json").touch()
     words = " ".join(f"'{word}'" for word in typed)
-    ask = f"compopt() {{ :; }}\nCOMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _memtui; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    here = f"COMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}"
+    ask = f"compopt() {{ :; }}\n{here}; _memtui; printf '%s\\n' \"${{COMPREPLY[@]}}\""
     done = subprocess.run(
         ["bash", "--norc", "-c", script("bash", capsys) + ask],
         capture_output=True,

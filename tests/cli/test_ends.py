@@ -162,6 +162,7 @@ sys.exit(main(sys.argv[1:]))
     ],
 )
 def test_the_browser_is_given_what_was_said(
+    *,
     words: list[str],
     named: str,
     expected: tuple[Any, ...],

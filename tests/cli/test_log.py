@@ -182,12 +182,15 @@ def test_following_prints_what_comes_and_ends_on_an_interrupt(folder: Path, foll
 
 
 def test_following_obeys_the_same_filters(folder: Path, following: Following) -> None:
-    with following("--json", "-n", "0", "--actor", "bot") as follower, memtui.open(folder) as memory:
-        (folder / "outside.md").write_text("x")
-        memory.reconcile()
-        memory.execute({"command": "view", "path": "/memories/prefs.md"}, actor=BOT)
-        line = follower.read_until(b"\n")
-        assert json.loads(line)["actor"] == "bot"
+    view = {"command": "view", "path": "/memories/prefs.md"}
+    with memtui.open(folder) as memory:
+        memory.execute(view, actor=BOT)
+        with following("--json", "-n", "1", "--actor", "bot") as follower:
+            assert json.loads(follower.read_until(b"\n"))["seq"] == 2
+            (folder / "outside.md").write_text("x")
+            memory.reconcile()
+            memory.execute(view, actor=BOT)
+            assert json.loads(follower.read_until(b"\n"))["seq"] == 4
 
 
 def test_following_ends_quietly_when_nobody_reads_on(folder: Path, following: Following) -> None:  # noqa: ARG001
@@ -209,7 +212,8 @@ def test_following_says_that_the_folder_has_gone(folder: Path, following: Follow
 def test_following_read_only_shows_what_others_record(folder: Path, state_home: Path, following: Following) -> None:
     memtui.open(folder).close()
     journal = next(state_home.rglob("journal.db"))
-    with following("--read-only", "-n", "0") as follower:
+    with following("--read-only") as follower:
+        assert b"found" in follower.read_until(b"\n")
         with memtui.open(folder) as memory:
             memory.execute({"command": "view", "path": "/memories/prefs.md"}, actor=BOT)
             memory.execute({"command": "delete", "path": "/memories/prefs.md"}, actor=BOT)

@@ -50,7 +50,7 @@ def text(*commands: Any) -> str:
     ],
 )
 def test_each_command_is_answered_and_the_worst_decides_the_code(
-    given: str, code: int, answers: int, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    *, given: str, code: int, answers: int, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     os.symlink("/etc/passwd", folder / "out")
     file = tmp_path / "commands"
@@ -92,6 +92,7 @@ def test_the_actor_is_recorded(folder: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("how", ["option", "environment"])
 def test_read_only_refuses_changes_and_still_answers_views(
+    *,
     how: str,
     folder: Path,
     tmp_path: Path,

@@ -44,6 +44,7 @@ from memtui.cli.words import RESERVED
     ],
 )
 def test_what_is_wrong_is_said_with_the_code_for_it(
+    *,
     words: list[str],
     code: int,
     said: str,

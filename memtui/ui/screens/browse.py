@@ -24,6 +24,7 @@ from textual.worker import get_current_worker
 from memtui.core.events import Change, Event, Outside, Person
 from memtui.core.paths import ROOT_NAME
 from memtui.core.snapshot import Entry, Kind
+from memtui.core.visible import one_line
 from memtui.ui import wording
 from memtui.ui.activity.view import ActivityView
 from memtui.ui.change import ChangeView
@@ -37,7 +38,6 @@ from memtui.ui.note.view import NoteView
 from memtui.ui.preview import Preview, View
 from memtui.ui.screens.menu import Choice, MenuScreen
 from memtui.ui.session import Session
-from memtui.ui.text import content
 from memtui.watch import Mode, Watching
 
 GONE_SECONDS = 10.0
@@ -142,6 +142,7 @@ class BrowseScreen(Screen[None]):
         self._unseen: dict[str, int] = {}
         self._last = 0
         self._sizes = (0, 0)
+        self._titles: dict[str | None, tuple[str, str]] = {}
         self._dragging = False
         self._pane_size = ""
 
@@ -207,7 +208,7 @@ class BrowseScreen(Screen[None]):
 
     @on(Happened)
     def _take_in(self, message: Happened) -> None:
-        self._show_counts(message.files, message.size)
+        self._show_counts(message.files, message.size, complete=message.complete)
         if self.paused:
             self._held += message.events
             self._show_status()
@@ -591,10 +592,11 @@ class BrowseScreen(Screen[None]):
 
     # Words around the panes
 
-    def _show_counts(self, files: int, size: int | None) -> None:
+    def _show_counts(self, files: int, size: int | None, *, complete: bool = False) -> None:
         if not self._opened:
             return
-        files = max(files, self.files.outline.files)
+        if not complete:
+            files = max(files, self.files.outline.files)
         words = f"{files:,} {'file' if files == 1 else 'files'}"
         self._status = replace(self._status, files=words if size is None else f"{words} {wording.size(size)}")
         empty = not files and not len(self.files.outline)
@@ -615,16 +617,22 @@ class BrowseScreen(Screen[None]):
         row, total = self.files.position
         outline = self.files.outline
         sort = "" if outline.sort is Sort.NAME and not outline.reverse else f"  by {outline.sort.value}"
-        self.files.border_title = f"1 Files{sort}" + (f"  new {marks}" if marks else "")
-        self.files.border_subtitle = f"{row:,} of {total:,}" if total else None
+        self._entitle(self.files, f"1 Files{sort}" + (f"  new {marks}" if marks else ""), f"{row:,} of {total:,}")
         path = self.files.cursor_path
-        self.note.border_title = content(f"2 {path.rpartition('/')[2] if path else 'Note'}".replace("\n", "\\n"))
-        self.note.border_subtitle = Content("   ").join(map(content, self._about_note()))
+        name = one_line(path.rpartition("/")[2]) if path else "Note"
+        self._entitle(self.note, f"2 {name}", "   ".join(map(one_line, self._about_note())))
         counters = self.activity.counters
         words = [f"3 Activity  all {counters.all:,}", f"writes {counters.writes:,}"]
         words += [f"refused {counters.refused:,}"] if counters.refused else []
         words += [f"outside {counters.outside:,}"] if counters.outside else []
-        self.activity.border_title = "  ".join(words)
+        self._entitle(self.activity, "  ".join(words))
+
+    def _entitle(self, pane: Widget, title: str, subtitle: str = "") -> None:
+        """Put words into the edges of a pane, if they are others than before: each time costs a repaint."""
+        if self._titles.get(pane.id) != (title, subtitle):
+            self._titles[pane.id] = (title, subtitle)
+            pane.border_title = Content(title)
+            pane.border_subtitle = Content(subtitle)
 
     def _about_note(self) -> list[str]:
         """What the note's lower edge says: who changed it last, the lines in view, size and tokens."""
@@ -633,7 +641,7 @@ class BrowseScreen(Screen[None]):
         if change is not None:
             seconds = time.time() - change.event.at_us / 1e6
             actor = "outside" if isinstance(change.event.actor, Outside) else change.event.actor.name
-            words.append(f"{actor} {wording.age(seconds)} ago".replace("\n", " "))
+            words.append(f"{actor} {wording.age(seconds)} ago")
         if self._preview.view is not View.RENDERED:
             words.append(self._preview.view.words)
         if self._preview.text:

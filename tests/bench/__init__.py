@@ -1,0 +1,1 @@
+"""How fast memtui is, against what a person or an agent would use instead, measured in one run on one machine."""

@@ -1,0 +1,47 @@
+"""`python -m tests.bench [NAME ...]`: measure, and print one Markdown table.
+
+Absolute times say little about another machine, so whatever can be compared is measured in turn with its
+counterpart and printed as a ratio.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterable
+
+from tests.bench import commands, folders, live, machine, notes, start, stalls, streaming
+from tests.bench.memories import Memories
+from tests.bench.table import Row, markdown
+
+MEASUREMENTS: dict[str, Callable[[Memories], Iterable[Row]]] = {
+    "commands": commands.measure,
+    "start": start.measure,
+    "live": live.measure,
+    "folders": folders.measure,
+    "notes": notes.measure,
+    "stalls": stalls.measure,
+    "streaming": streaming.measure,
+}
+
+
+def main() -> int:
+    """Run what was asked for, or everything; returns how many targets were missed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(MEASUREMENTS) + "; all if none is given")
+    names = parser.parse_args().names or list(MEASUREMENTS)
+    for name in names:
+        if name not in MEASUREMENTS:
+            parser.error(f"there is no measurement {name!r}")
+    rows: list[Row] = []
+    with Memories() as memories:
+        print(machine.line(memories.scratch), end="\n\n")
+        for name in names:
+            began = time.monotonic()
+            rows += MEASUREMENTS[name](memories)
+            print(f"{name}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+    print(markdown(rows))
+    return sum(row.missed for row in rows)
+
+
+if __name__ == "__main__":
+    main()

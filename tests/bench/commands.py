@@ -1,0 +1,134 @@
+"""The six commands, against the SDK's file system tool on the same disk, each in turn.
+
+The SDK's tool syncs the files that it writes, but no directory, and keeps no record; ours syncs both and keeps one.
+So it is measured a second time with the one thing added that makes its changes as durable: a sync of the
+directory after each change.
+"""
+
+import itertools
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from anthropic.tools import BetaLocalFilesystemMemoryTool
+
+from memtui.core.events import Agent
+from memtui.core.settings import Settings
+from memtui.opening import open as open_memory
+from tests.bench.memories import Memories
+from tests.bench.table import Row, middle, nearly_worst, seconds
+
+ROUNDS = 150
+SIZES = (("1 KB", 1_000), ("100 KB", 100_000))
+_WARM = 5
+_ACTOR = Agent("bench")
+_READS = ("view", "directory view")
+_TARGETS = {"view": 0.5, "directory view": 0.5}
+
+Input = dict[str, Any]
+Call = Callable[[Input], object]
+Times = dict[str, list[float]]
+
+
+class DurableTool(BetaLocalFilesystemMemoryTool):
+    """The SDK's tool, with every change confirmed by the disk."""
+
+    def call(self, input: Any) -> Any:
+        """Execute, then sync the directories that were changed."""
+        answer = super().call(input)
+        if input["command"] != "view":
+            for path in {input[field] for field in ("path", "old_path", "new_path") if field in input}:
+                fd = os.open(os.path.dirname(self.memory_root / path.removeprefix("/memories/")), os.O_RDONLY)
+                os.fsync(fd)
+                os.close(fd)
+        return answer
+
+
+def measure(memories: Memories) -> Iterable[Row]:
+    """Every command, for small and large notes."""
+    for label, size in SIZES:
+        ours, plain, durable = _compare(memories, size)
+        for command, times in ours.items():
+            yield _row(f"{command}, {label}", times, plain[command], durable[command], _TARGETS.get(command, 1.0))
+
+
+def _row(what: str, ours: list[float], plain: list[float], durable: list[float], limit: float) -> Row:
+    ratio, durably = middle(ours) / middle(plain), middle(ours) / middle(durable)
+    return Row(
+        what,
+        f"{seconds(middle(ours))} (p99 {seconds(nearly_worst(ours))})",
+        f"SDK {seconds(middle(plain))} (p99 {seconds(nearly_worst(plain))}), with the directory synced "
+        f"{seconds(middle(durable))} (p99 {seconds(nearly_worst(durable))})",
+        f"{ratio:.2f}, {durably:.2f}",
+        f"≤ {limit:g}",
+        missed=ratio > limit,
+    )
+
+
+def _compare(memories: Memories, size: int) -> list[Times]:
+    base = memories.empty(f"commands-{size}")
+    for name in ("ours", "plain", "durable"):
+        _fill((base / name / "memories"))
+    engine = open_memory(base / "ours" / "memories", state=base / "state", settings=Settings(view_char_limit=0))
+    tools = [BetaLocalFilesystemMemoryTool(str(base / "plain")), DurableTool(str(base / "durable"))]
+
+    def execute(command: Input) -> object:
+        answer = engine.execute(command, actor=_ACTOR)
+        assert not answer.is_error, answer.text
+        return answer
+
+    calls: list[Call] = [execute, tools[0].call, tools[1].call]
+    times: list[Times] = [{}, {}, {}]
+    with engine:
+        for number in range(-_WARM, ROUNDS):
+            for name, steps in _round(number, size).items():
+                for turn in range(3):
+                    which = (turn + number) % 3
+                    took = _timed(calls[which], steps[0] if which == 0 else steps[-1])
+                    if number >= 0:
+                        times[which].setdefault(name, []).append(took)
+    return times
+
+
+def _round(number: int, size: int) -> Mapping[str, tuple[list[Input], ...]]:
+    """The commands of one round by name; where the SDK's tool cannot do the same, what comes nearest follows."""
+    path, moved = f"/memories/topic-1/new-{number}.md", f"/memories/topic-2/moved-{number}.md"
+    text, other = _text(f"round {number}", size), _text(f"again {number}", size)
+    edit = {"command": "str_replace", "path": path, "old_str": f"round {number} line 7 ", "new_str": f"seven {number} "}
+    insert = {"command": "insert", "path": path, "insert_line": 5, "insert_text": f"inserted in {number}"}
+    create = {"command": "create", "path": path, "file_text": other}
+    return {
+        "create": ([{**create, "file_text": text}],),
+        "view": ([{"command": "view", "path": path}],),
+        "str_replace": ([edit],),
+        "insert": ([insert],),
+        "create over a file": ([create], [{"command": "delete", "path": path}, create]),
+        "rename": ([{"command": "rename", "old_path": path, "new_path": moved}],),
+        "delete": ([{"command": "delete", "path": moved}],),
+        "directory view": ([{"command": "view", "path": "/memories"}],),
+    }
+
+
+def _timed(call: Call, steps: list[Input]) -> float:
+    began = time.perf_counter()
+    for step in steps:
+        call(step)
+    return time.perf_counter() - began
+
+
+def _text(word: str, size: int) -> str:
+    lines = (f"{word} line {number} of a note that an agent keeps about its work\n" for number in itertools.count())
+    text = ""
+    while len(text) < size:
+        text += next(lines)
+    return text
+
+
+def _fill(folder: Path) -> None:
+    """A memory of some age: twenty topics of ten notes."""
+    for topic, note in itertools.product(range(20), range(10)):
+        path = folder / f"topic-{topic}" / f"note-{note}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(_text(f"note {note}", 1_000), encoding="utf-8")

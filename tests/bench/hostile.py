@@ -1,0 +1,45 @@
+"""Notes that stop a renderer: what SECURITY.md lists, one text each."""
+
+from collections.abc import Mapping
+
+
+def notes() -> Mapping[str, str]:
+    """The texts by name."""
+    wide = "|" + "|".join(["cell"] * 1_000) + "|\n|" + "-|" * 1_000 + "\n"
+    python = "def f(x):\n    return [y for y in x if y != 'a string']  # a comment\n"
+    return {
+        "table-200x200": _table(200, 200),
+        "table-2x5000": _table(5_000, 2),
+        "table-3000-columns": _table(3, 3_000),
+        "table-1000-columns": wide + ("|" + "|".join(["cell"] * 1_000) + "|\n") * 20,
+        "headings-2000": "".join(f"# Heading {number}\n\n" for number in range(2_000)),
+        "headings-10000": "".join(f"## Heading {number}\n" for number in range(10_000)),
+        "paragraphs-5000": "".join(f"Paragraph {number} with some words.\n\n" for number in range(5_000)),
+        "items-5000": "".join(f"- item {number}\n" for number in range(5_000)),
+        "tasks-5000": "".join(f"- [ ] task {number}\n" for number in range(5_000)),
+        "rules-5000": "---\n\n" * 5_000,
+        "fence-1mb": "```\n" + "a line in a fence\n" * 60_000 + "```\n",
+        "fence-python-200kb": "```python\n" + python * 2_700 + "```\n",
+        "fence-unclosed": "```python\n" + python * 2_700,
+        "fence-one-line-1mb": "```\n" + "x" * 1_000_000 + "\n```\n",
+        "lists-200-deep": "".join("  " * depth + f"- depth {depth}\n" for depth in range(200)),
+        "quotes-50000": ">" * 50_000 + " deep\n",
+        "quotes-spaced-20000": "> " * 20_000 + "deep\n",
+        "brackets-100000": "[" * 100_000 + "\n",
+        "stars-100000": "*" * 100_000 + "\n",
+        "stars-spaced-50000": "*a " * 50_000 + "\n",
+        "angles-100000": "<" * 100_000 + "\n",
+        "images-20000": "![" * 20_000 + "\n",
+        "backticks-50000": "`a" * 50_000 + "\n",
+        "one-line-1mb": "word " * 200_000 + "\n",
+        "one-word-1mb": "w" * 1_000_000 + "\n",
+        "short-lines-100000": "ab\n" * 100_000,
+        "references-5000": "".join(f"[r{number}]: /target/{number}\n" for number in range(5_000)) + "\n[r1] [r2]\n",
+        "bidi-100kb": "\u202eabc\u202c\u200b" * 16_000,
+        "json-one-line-1mb": "[" + ",".join(f'{{"a": {number}}}' for number in range(70_000)) + "]",
+    }
+
+
+def _table(rows: int, columns: int) -> str:
+    line = "|" + "|".join(f"c{column}" for column in range(columns)) + "|\n"
+    return line + "|" + "---|" * columns + "\n" + line * rows

@@ -1,0 +1,65 @@
+"""A note that a model writes while one looks on: 500 tokens a second into a widget.
+
+Started by `streaming`, in a terminal of its own: `python streamed.py FD WIDGET`. At the end it writes when the first
+token was due, on the monotonic clock, and the processor seconds that it took.
+"""
+
+import asyncio
+import os
+import sys
+import time
+
+from textual.app import App, ComposeResult
+from textual.widgets import Markdown
+
+from memtui.ui.note.view import NoteView
+from tests.bench.streaming import EVERY, RATE, TOKENS, token
+
+
+class StreamedApp(App[None]):
+    """One widget, which a model writes into."""
+
+    def __init__(self, fd: int, widget: str) -> None:
+        super().__init__()
+        self._fd = fd
+        self._widget = widget
+        self._writing: asyncio.Task[None] | None = None
+
+    def compose(self) -> ComposeResult:
+        """Ours or the stock widget."""
+        yield NoteView(id="note") if self._widget == "NoteView" else Markdown(id="note")
+
+    def on_mount(self) -> None:
+        """Begin to write."""
+        note = self.query_one("#note")
+        if isinstance(note, NoteView):
+            note.show("")
+        note.styles.height = "1fr" if isinstance(note, NoteView) else "auto"
+        self._writing = asyncio.create_task(self._write())
+
+    async def _write(self) -> None:
+        await asyncio.sleep(0.5)
+        note = self.query_one("#note")
+        stream = Markdown.get_stream(note) if isinstance(note, Markdown) else None
+        used, start = time.process_time(), time.monotonic()
+        if stream is not None:
+            self.screen.anchor()
+        for number in range(TOKENS):
+            wait = start + number / RATE - time.monotonic()
+            await asyncio.sleep(max(wait, 0))
+            if stream is not None:
+                await stream.write(token(number))
+            elif isinstance(note, NoteView):
+                note.append(token(number))
+        if stream is not None:
+            await stream.stop()
+        await asyncio.sleep(0.2)
+        report = f"{start} {time.process_time() - used}\n"
+        os.write(self._fd, report.encode())
+        await asyncio.sleep(5)
+        self.exit()
+
+
+if __name__ == "__main__":
+    assert EVERY
+    StreamedApp(int(sys.argv[1]), sys.argv[2]).run()

@@ -1,0 +1,46 @@
+"""memtui with a heartbeat: told by a signal, it says for how long its loop stood still at worst since the last time.
+
+Started by `stalls`, in a terminal of its own: `python watched.py FD FOLDER STATE`.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+import time
+
+from memtui.ui.app import MemtuiApp, run
+
+TICK = 0.01
+
+
+class WatchedApp(MemtuiApp):
+    """The real application, and a task that notices when it is late."""
+
+    def __init__(self, fd: int, folder: str, state: str) -> None:
+        super().__init__(folder, state=state)
+        self._fd = fd
+        self._worst = 0.0
+        self._beating: asyncio.Task[None] | None = None
+
+    def on_mount(self) -> None:
+        """Begin to beat."""
+        super().on_mount()
+        self._beating = asyncio.create_task(self._beat())
+        asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, self._report)
+
+    async def _beat(self) -> None:
+        before = time.perf_counter()
+        while True:
+            await asyncio.sleep(TICK)
+            now = time.perf_counter()
+            self._worst = max(self._worst, now - before - TICK)
+            before = now
+
+    def _report(self) -> None:
+        os.write(self._fd, f"{self._worst}\n".encode())
+        self._worst = 0.0
+
+
+if __name__ == "__main__":
+    sys.exit(run(WatchedApp(int(sys.argv[1]), sys.argv[2], sys.argv[3])))
