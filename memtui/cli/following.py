@@ -77,8 +77,11 @@ def _moments() -> Iterator[None]:
         pause = max(_PAUSE, (time.monotonic() - started) * _SHARE)
         if poller is None:
             time.sleep(pause)
-        elif any(event & (select.POLLERR | select.POLLHUP) for _, event in poller.poll(pause * 1_000)):
-            raise BrokenPipeError
+            continue
+        for _, event in poller.poll(pause * 1_000):
+            if event & (select.POLLERR | select.POLLHUP):
+                raise BrokenPipeError
+            poller = None  # this system does not poll such a file, and would answer at once for ever
 
 
 def _reader_poller() -> "select.poll | None":

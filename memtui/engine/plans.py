@@ -135,6 +135,7 @@ class Planner:
             raise Refusal(Message.DESTINATION_EXISTS, path=new)
         self._refuse_below_file(new, Message.RENAME_BELOW_FILE)
         destination, missing = self._destination(new)
+        self._ledger.settle(destination.relative, None)
         source = MemoryPath.of(node.path)
         moved = self._settled(node)
 
@@ -178,6 +179,7 @@ class Planner:
         else:
             was, stamp = None, None
             real, missing = self._destination(path)
+            self._ledger.settle(real.relative, None)
         self._refuse_over_limits(path, len(after), node)
         version = self._ledger.keep(after)
 

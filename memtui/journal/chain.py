@@ -56,7 +56,7 @@ def decode(body: bytes, *, answer: str | None, arguments: str | None, hash: byte
         seq=record["seq"],
         at_us=record["at_us"],
         actor=_decoded_actor(record["actor"]),
-        command=record["command"],
+        command=record.get("command", ""),
         path=record.get("path", ""),
         new_path=record.get("new_path"),
         is_error=record.get("is_error", False),

@@ -6,7 +6,9 @@ is not. Events are refused update and delete by the database itself, not by our 
 
 import contextlib
 import os
+import shutil
 import sqlite3
+import tempfile
 import threading
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,6 +48,8 @@ _VERSION = 1
 _PACK_FROM = 512
 """Bytes from which a text is compressed."""
 _BUSY_MS = 5_000
+_COPIES = 5
+"""How often a journal that is being written to is copied again."""
 
 
 class Known(NamedTuple):
@@ -107,15 +111,14 @@ class Journal:
         journal._lock = threading.RLock()
         journal._durable = None
         journal._db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        if os.path.exists(path):
-            still = "" if os.path.exists(path + "-wal") else "&immutable=1"
-            uri = "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23") + "?mode=ro" + still
-            try:
-                with contextlib.closing(sqlite3.connect(uri, uri=True)) as source:
+        try:
+            if os.path.exists(path):
+                with _still(path) as copy, contextlib.closing(sqlite3.connect(copy, uri=True)) as source:
                     source.backup(journal._db)
-            except sqlite3.Error as error:
-                raise StateUnusable(f"The journal cannot be read: {path} ({error}).") from error
-        journal._prepare()
+            journal._prepare()
+        except (OSError, sqlite3.Error) as error:
+            journal._db.close()
+            raise StateUnusable(f"The journal cannot be read: {path} ({error}).") from error
         return journal
 
     def close(self) -> None:
@@ -317,6 +320,36 @@ class Journal:
                 if isinstance(error, sqlite3.Error):
                     raise StateUnusable(f"The journal cannot be written ({error}).") from error
                 raise
+
+
+@contextmanager
+def _still(path: str) -> Iterator[str]:
+    """The address of a database as it is now, for reading.
+
+    One that has a log beside it is copied aside first: SQLite writes an index beside it even to read it.
+    """
+    if not os.path.exists(path + "-wal"):
+        yield _address(path) + "&immutable=1"
+        return
+    with tempfile.TemporaryDirectory(prefix="memtui-") as aside:
+        copy = os.path.join(aside, "journal.db")
+        for _ in range(_COPIES):
+            before = _stamps(path)
+            for end in ("", "-wal"):
+                with contextlib.suppress(FileNotFoundError):  # the log went into the database meanwhile
+                    shutil.copyfile(path + end, copy + end)
+            if _stamps(path) == before:
+                break
+        yield _address(copy)
+
+
+def _stamps(path: str) -> list[tuple[int, int]]:
+    present = (path + end for end in ("", "-wal") if os.path.exists(path + end))
+    return [(seen.st_size, seen.st_mtime_ns) for seen in map(os.stat, present)]
+
+
+def _address(path: str) -> str:
+    return "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23") + "?mode=ro"
 
 
 def _numbered(event: Event, seq: int, hash: str = "") -> Event:

@@ -153,22 +153,22 @@ class Root:
                     continue
                 if not todo and not follow:
                     return self._keep(held, name, real)
-                target = _read_link(name, here)
-                if target is None:
-                    if not todo:
-                        return self._keep(held, name, real)
+                if todo:
                     try:
                         inner = os.open(name, _DIRECTORY, dir_fd=here)
                     except OSError as error:
-                        if error.errno != errno.ELOOP:
+                        target = _read_link(name, here) if error.errno in (errno.ELOOP, errno.ENOTDIR) else None
+                        if target is None:
                             raise
-                        todo.append(name)  # swapped for a link just now: look again
-                        links += 1
                     else:
                         _close_all(held)
                         held.append(inner)
                         real.append(name)
-                    continue
+                        continue
+                else:
+                    target = _read_link(name, here)
+                    if target is None:
+                        return self._keep(held, name, real)
                 links += 1
                 if links > _MAX_LINKS:
                     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))

@@ -131,7 +131,7 @@ class FolderStore:
             yield Entry(directory + entry.name, kind)
 
     def _entries(
-        self, parts: tuple[str, ...], *, complete: bool = False
+        self, parts: tuple[str, ...], *, complete: bool = False, check: Callable[[int], None] = lambda _: None
     ) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
         """Every entry below a directory with its directory's path (empty, or ending in `/`)."""
         top = "/".join(parts)
@@ -149,6 +149,7 @@ class FolderStore:
             prefix = path + "/" if path else ""
             inner: list[str] = []
             try:
+                check(fd)
                 with os.scandir(fd) as entries:
                     for entry in entries:
                         if entry.name.startswith(self._passing):
@@ -253,7 +254,7 @@ class _FolderTransaction:
             if not stat.S_ISDIR(place.stat().st_mode):
                 os.unlink(place.name, dir_fd=place.fd)
             else:
-                self._insist_on_emptying("/".join(place.parts))
+                self._insist_on_emptying(place.parts)
                 fd, name = self._move_aside(place)
                 with contextlib.suppress(OSError):  # it is gone; what cannot be removed now waits for `tidy`
                     _remove_tree(fd, name, self._store._passing_name)
@@ -283,18 +284,19 @@ class _FolderTransaction:
                     finally:
                         os.close(fd)
 
-    def _insist_on_emptying(self, top: str) -> None:
+    def _insist_on_emptying(self, parts: tuple[str, ...]) -> None:
         """Refuse before anything has moved what could only be removed in part.
 
         Raises:
             PermissionError: Somebody has forbidden writing to a directory inside.
         """
-        below = self._store.scan(MemoryPath.of(top), complete=True)
-        inner = (node.path for node in below if node.kind is Kind.DIRECTORY)
-        for directory in (top, *inner):
-            with self._root.place(directory.split("/"), follow=False) as place:
-                if not os.access(place.name, os.R_OK | os.W_OK | os.X_OK, dir_fd=place.fd, effective_ids=True):
-                    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+        def insist(fd: int) -> None:
+            if not os.access(".", os.W_OK | os.X_OK, dir_fd=fd, effective_ids=True):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+        for _ in self._store._entries(parts, complete=True, check=insist):
+            pass
 
     def _tidy(self, fd: int) -> None:
         with os.scandir(fd) as entries:

@@ -2,51 +2,65 @@
 
 from typing import ClassVar
 
+from textual import on
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widgets import Input
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.widgets import Input, Static
 
 from memtui.ui.note.view import NoteView
 
 
-class FindLine(Input):
+class FindLine(Horizontal):
     """Finds as the person types; Enter keeps the matches and goes to the note, Esc forgets them.
 
     Args:
         note: Where to find.
         id: The widget's id in the DOM.
-        classes: Its CSS classes.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "forget", "Back", id="find.back", tooltip="Forget the search"),
-        Binding("down,ctrl+n", "next", "Next match", id="find.next", tooltip="To the next match", show=False),
-        Binding("up", "previous", "Previous", id="find.previous", tooltip="To the previous match", show=False),
+        Binding("escape", "forget", "back", id="find.back", tooltip="Forget the search"),
+        Binding("down,ctrl+n", "next", "next", id="find.next", tooltip="To the next match"),
+        Binding("up", "previous", "previous", id="find.previous", tooltip="To the previous match"),
     ]
 
-    def __init__(self, note: NoteView, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(placeholder="Find in this note", id=id, classes=classes, compact=True)
+    DEFAULT_CSS = """
+    FindLine { height: 1; padding: 0 1; background: $panel; }
+    FindLine #prompt { width: 2; color: $text-accent; }
+    FindLine Input { width: 1fr; background: $panel; }
+    FindLine #count { width: auto; min-width: 12; text-align: right; }
+    """
+
+    def __init__(self, note: NoteView, *, id: str | None = None) -> None:
+        super().__init__(id=id)
         self._note = note
+
+    def compose(self) -> ComposeResult:
+        """The prompt, the text, and how often it was found."""
+        yield Static("/", id="prompt")
+        yield Input(placeholder="Find in this note", compact=True)
+        yield Static(id="count")
 
     def on_mount(self) -> None:
         """Ready to type, where messages stand otherwise."""
         self.screen.add_class("-finding")
-        self.focus()
+        self.query_one(Input).focus()
 
     def on_unmount(self) -> None:
         """Give the line back."""
         self.screen.remove_class("-finding")
 
-    def on_input_changed(self, event: Input.Changed) -> None:
-        """Show the matches of what has been typed by now."""
+    @on(Input.Changed)
+    def _find(self, event: Input.Changed) -> None:
         event.stop()
         count = self._note.search(event.value)
         words = f"{count:,} {'match' if count == 1 else 'matches'}" if event.value else ""
-        self.screen.query_one("KeyLine").refresh()
-        self.tooltip = words or None
-        self.border_title = words or None
+        self.query_one("#count", Static).update(Content(words))
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Keep the matches: n and N go through them."""
+    @on(Input.Submitted)
+    def _keep(self, event: Input.Submitted) -> None:
         event.stop()
         self._note.focus()
         self.remove()

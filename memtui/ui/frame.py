@@ -135,9 +135,11 @@ class KeyLine(Widget):
     def render(self) -> RenderResult:
         """As many keys as fit."""
         shown: list[Binding] = []
+        seen: set[str | None] = set()
         for active in self.screen.active_bindings.values():
             binding = active.binding
-            if binding.show and active.enabled and not any(binding.id == other.id for other in shown):
+            if binding.show and active.enabled and not self._is_typed(binding) and binding.id not in seen:
+                seen.add(binding.id)
                 shown.append(binding)
         last = [binding for name in self.LAST for binding in shown if binding.id == name]
         others = [binding for binding in shown if binding not in last]
@@ -149,6 +151,11 @@ class KeyLine(Widget):
                 break
             fitting.append(binding)
         return Content("  ").join([_key(binding) for binding in (*fitting, *last)])
+
+    def _is_typed(self, binding: Binding) -> bool:
+        """Whether the focused text box takes the key as text. Textual itself does not know `slash` as a character."""
+        focused, name = self.screen.focused, key_name(binding.key)
+        return focused is not None and len(name) == 1 and focused.check_consume_key(binding.key, name)
 
 
 def _key(binding: Binding) -> Content:

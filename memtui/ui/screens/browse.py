@@ -157,11 +157,8 @@ class BrowseScreen(Screen[None]):
             yield EmptyFolder()
         yield ActivityView(id="activity", classes="pane")
         yield MessageLine(id="message")
-        yield Static(
-            f"READ-ONLY: nothing under {self._status.folder} can be changed from this session.",
-            id="read-only",
-            markup=False,
-        )
+        words = f"READ-ONLY: nothing under {one_line(self._status.folder)} can be changed from this session."
+        yield Static(Content(words), id="read-only")
         yield KeyLine()
         yield Static(id="too-small", markup=False)
 
@@ -388,9 +385,7 @@ class BrowseScreen(Screen[None]):
         """Open the line to find a text in the note."""
         from memtui.ui.find_line import FindLine  # deferred: Input is not needed for the first paint
 
-        if self.query(FindLine):
-            self.query_one(FindLine).focus()
-        else:
+        if not self.query(FindLine):
             self.mount(FindLine(self.note, id="find"), before=self.message)
 
     def action_switch_view(self) -> None:
@@ -428,7 +423,9 @@ class BrowseScreen(Screen[None]):
             target = order[(order.index(here) + step) % len(order)]
         else:
             after = [path for path in order if path.split("/") > here.split("/")]
-            target = (after or order)[0] if step > 0 else next((p for p in reversed(order) if p not in after), order[-1])
+            target = (
+                (after or order)[0] if step > 0 else next((p for p in reversed(order) if p not in after), order[-1])
+            )
         self.follow = False
         self.files.move_to(target)
 

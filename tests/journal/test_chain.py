@@ -1,0 +1,86 @@
+"""The canonical form of events, and the chain over it."""
+
+import dataclasses
+import hashlib
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.core.events import Agent, Change, Event, Memtui, Outside, Person, Version
+from memtui.core.snapshot import Kind
+from memtui.journal import chain
+
+TEXT = st.text(st.characters(exclude_categories=()), max_size=8)
+SOME = TEXT.filter(bool)
+NUMBER = st.integers(0, 2**63)
+HASH = st.binary(min_size=32, max_size=32).map(bytes.hex)
+ACTOR = st.one_of(
+    st.builds(Agent, TEXT, st.none() | SOME, st.none() | SOME),
+    st.builds(Person, TEXT),
+    st.builds(Outside, TEXT),
+    st.builds(Memtui, TEXT),
+)
+VERSION = st.builds(Version, st.sampled_from(Kind), st.none() | HASH, NUMBER)
+CHANGE = st.builds(Change, TEXT, st.none() | VERSION, st.none() | VERSION)
+EVENT = st.builds(
+    Event,
+    seq=NUMBER,
+    at_us=NUMBER,
+    actor=ACTOR,
+    command=TEXT,
+    path=TEXT,
+    new_path=st.none() | SOME,
+    is_error=st.booleans(),
+    answer=st.none() | TEXT,
+    changes=st.lists(CHANGE, max_size=3).map(tuple),
+    viewed=st.none() | VERSION,
+    added=st.none() | NUMBER,
+    removed=st.none() | NUMBER,
+    duration_us=NUMBER,
+    call_id=st.none() | SOME,
+    aliases=st.lists(TEXT, max_size=2).map(tuple),
+    no_change=st.booleans(),
+    note=TEXT,
+    arguments=st.none() | TEXT,
+)
+
+
+@given(EVENT)
+def test_an_event_comes_back_as_it_was(event: Event) -> None:
+    body = chain.encode(event)
+    assert chain.decode(body, answer=event.answer, arguments=event.arguments, hash=b"") == event
+
+
+@given(EVENT)
+def test_the_canonical_form_is_ascii_sorted_and_the_same_every_time(event: Event) -> None:
+    body = chain.encode(event)
+    assert body == chain.encode(dataclasses.replace(event))
+    assert body.isascii()
+    assert body == json.dumps(json.loads(body), sort_keys=True, separators=(",", ":")).encode()
+
+
+@given(EVENT, EVENT)
+def test_two_events_that_differ_have_two_forms(one: Event, two: Event) -> None:
+    assert (one == two) == (chain.encode(one) == chain.encode(two))
+
+
+@given(st.lists(EVENT, max_size=3))
+def test_texts_stand_in_the_form_by_their_hashes_only(events: list[Event]) -> None:
+    secret = "hunter2-hunter2"
+    for event in events:
+        body = chain.encode(dataclasses.replace(event, answer=secret, arguments=secret))
+        assert secret.encode() not in body
+        assert body.count(hashlib.sha256(secret.encode()).hexdigest().encode()) >= 2
+
+
+@given(st.lists(st.binary(max_size=8), max_size=5), st.data())
+def test_no_event_can_be_changed_dropped_or_moved_without_another_head(bodies: list[bytes], data: st.DataObject) -> None:
+    def head(of: list[bytes]) -> bytes:
+        at = chain.START
+        for body in of:
+            at = chain.link(at, body)
+        return at
+
+    other = data.draw(st.permutations(bodies).map(list) | st.lists(st.binary(max_size=8), max_size=5))
+    assert (head(other) == head(bodies)) == (other == bodies)

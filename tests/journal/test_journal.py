@@ -1,0 +1,257 @@
+"""The journal refuses to forget, to change and to skip, and several processes can append to it."""
+
+import dataclasses
+import os
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.core.errors import StateUnusable
+from memtui.core.events import Agent, Change, Event, Person, Version, sha256
+from memtui.core.snapshot import Kind
+from memtui.journal import chain
+from memtui.journal.sqlite import Journal, Known
+
+EVENT = Event(at_us=1, actor=Person(), command="create", path="/memories/f", answer="ok", arguments="{}")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    return str(tmp_path / "journal.db")
+
+
+@pytest.fixture
+def journal(path: str) -> Iterator[Journal]:
+    journal = Journal(path)
+    yield journal
+    journal.close()
+
+
+def raw(path: str, sql: str, values: tuple[object, ...] = ()) -> list[Any]:
+    connection = sqlite3.connect(path, isolation_level=None)
+    try:
+        return connection.execute(sql, values).fetchall()
+    finally:
+        connection.close()
+
+
+def changed(text: bytes, name: str = "f") -> Event:
+    version = Version(Kind.FILE, sha256(text), len(text))
+    return dataclasses.replace(EVENT, changes=(Change(name, None, version),))
+
+
+def test_events_are_numbered_without_gaps_and_come_back_in_order(journal: Journal) -> None:
+    first = journal.append([EVENT, dataclasses.replace(EVENT, path="/memories/g")])
+    (third,) = journal.append([dataclasses.replace(EVENT, added=0, removed=0)])
+    assert [event.seq for event in (*first, third)] == [1, 2, 3]
+    assert journal.events() == [*first, third]
+    assert journal.events(after=1, limit=1) == [first[1]]
+    assert journal.head() == (3, third.hash)
+
+
+def test_the_chain_recomputes_from_the_rows(journal: Journal, path: str) -> None:
+    journal.append([EVENT] * 3)
+    at = chain.START
+    for body, hash in raw(path, "SELECT body, hash FROM events ORDER BY seq"):
+        at = chain.link(at, body)
+        assert at == hash
+    assert journal.head() == (3, at.hex())
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        ("DELETE FROM events WHERE seq = 3", "never deleted"),
+        ("DELETE FROM events", "never deleted"),
+        ("UPDATE events SET body = x''", "never changed"),
+        ("UPDATE events SET seq = 9 WHERE seq = 3", "never changed"),
+        ("INSERT INTO events VALUES (5, x'', x'')", "no gaps"),
+        ("INSERT INTO events VALUES (2, x'', x'')", "no gaps"),
+        ("INSERT INTO events VALUES (0, x'', x'')", "no gaps"),
+        ("DELETE FROM versions", "never deleted"),
+    ],
+)
+def test_the_database_itself_refuses_to_change_the_record(journal: Journal, path: str, sql: str, words: str) -> None:
+    journal.append([changed(b"x")] * 3, texts={sha256(b"x"): b"x"})
+    with pytest.raises(sqlite3.IntegrityError, match=words):
+        raw(path, sql)
+    assert len(journal.events()) == 3
+
+
+@pytest.mark.parametrize("text", [b"", b"x", b"\xff\x00", b"long " * 1_000, bytes(range(256)) * 4])
+def test_a_text_comes_back_as_it_was(journal: Journal, text: bytes) -> None:
+    journal.append([changed(text)], texts={sha256(text): text})
+    journal.append([changed(text)], texts={sha256(text): text})
+    assert journal.text(sha256(text)) == text
+    assert journal.text(sha256(b"another")) is None
+
+
+def test_what_is_known_and_the_totals_follow(journal: Journal) -> None:
+    file = Known(Version(Kind.FILE, "ab" * 32, 5), (1, 2))
+    journal.append([], known={"d": Known(Version(Kind.DIRECTORY), (3,)), "d/f": file, "d0": file, "caf\udce9": file})
+    assert journal.known("d/f") == file
+    assert set(journal.known_below("d")) == {"d/f"}
+    assert set(journal.known_below("")) == {"d", "d/f", "d0", "caf\udce9"}
+    assert journal.totals() == (3, 15)
+    journal.append([], known={"d/f": None, "d0": Known(Version(Kind.FILE, None, 7), (9,)), "d": None})
+    assert journal.totals() == (2, 12)
+    assert journal.known("d/f") is None
+
+
+def test_the_events_of_a_path_come_newest_first(journal: Journal) -> None:
+    journal.append([changed(b"1"), changed(b"2", "g"), changed(b"3")])
+    assert [event.seq for event in journal.events_of("f")] == [3, 1]
+    assert [event.seq for event in journal.events_of("f", limit=1)] == [3]
+
+
+def test_an_intent_is_kept_with_its_text_until_it_is_settled(journal: Journal) -> None:
+    event = changed(b"x")
+    number = journal.intend(event, {sha256(b"x"): b"x"})
+    assert [(intent.id, intent.event) for intent in journal.intents()] == [(number, event)]
+    assert journal.events() == []
+    assert journal.text(sha256(b"x")) == b"x"
+    journal.append([event], intent=number)
+    assert journal.intents() == []
+    other = journal.intend(event, {})
+    journal.drop(other)
+    assert journal.intents() == []
+
+
+def test_all_events_are_recorded_or_none(journal: Journal) -> None:
+    journal.append([EVENT])
+    with pytest.raises(TypeError):
+        journal.append([EVENT, dataclasses.replace(EVENT, path=object())], known={"f": None})
+    assert len(journal.events()) == 1
+    journal.append([EVENT])
+    assert journal.head()[0] == 2
+
+
+def test_a_journal_is_the_owners_alone(journal: Journal, path: str) -> None:
+    journal.append([EVENT])
+    modes = {os.stat(path + end).st_mode & 0o777 for end in ("", "-wal", "-shm")}
+    assert modes == {0o600}
+
+
+def test_a_newer_schema_is_refused_with_a_sentence(journal: Journal, path: str) -> None:
+    journal.append([EVENT])
+    journal.close()
+    raw(path, "PRAGMA user_version = 2")
+    for opening in (Journal, Journal.copy_of):
+        with pytest.raises(StateUnusable, match=r"^The journal was written by a newer memtui\. Update memtui to use it\.$"):
+            opening(path)
+
+
+@pytest.mark.parametrize("junk", [b"not a database at all, but long enough to be looked at" * 50, b"SQLite format 3\x00junk" * 90])
+def test_what_is_no_journal_is_refused_with_a_sentence(path: str, junk: bytes) -> None:
+    Path(path).write_bytes(junk)
+    for opening in (Journal, Journal.copy_of):
+        with pytest.raises(StateUnusable, match="The journal cannot be"):
+            opening(path)
+    assert Path(path).read_bytes() == junk
+
+
+def test_a_damaged_row_is_said_and_not_thrown(journal: Journal, path: str) -> None:
+    text = b"long " * 1_000
+    journal.append([changed(text)], texts={sha256(text): text})
+    raw(path, "UPDATE versions SET data = x'00'")
+    with pytest.raises(StateUnusable, match="damaged"):
+        journal.text(sha256(text))
+    journal.intend(EVENT, {})
+    raw(path, "UPDATE intents SET body = x'00'")
+    with pytest.raises(StateUnusable, match="damaged"):
+        journal.intents()
+
+
+def test_a_closed_journal_is_an_error_of_ours(journal: Journal) -> None:
+    journal.close()
+    with pytest.raises(StateUnusable):
+        journal.head()
+    with pytest.raises(StateUnusable):
+        journal.append([EVENT])
+
+
+def state_of(directory: Path) -> dict[str, tuple[bytes, int]]:
+    return {each.name: (each.read_bytes(), each.stat().st_mtime_ns) for each in directory.iterdir()}
+
+
+def test_a_copy_reads_all_and_writes_nothing(journal: Journal, path: str) -> None:
+    journal.append([EVENT] * 2)
+    live = state_of(Path(path).parent)
+    copy = Journal.copy_of(path)
+    assert copy.events() == journal.events()
+    copy.append([EVENT])
+    assert (len(copy.events()), len(journal.events())) == (3, 2)
+    copy.close()
+    assert {name: held for name, held in state_of(Path(path).parent).items() if name != "journal.db-shm"} == {
+        name: held for name, held in live.items() if name != "journal.db-shm"
+    }
+    journal.close()
+    closed = state_of(Path(path).parent)
+    copy = Journal.copy_of(path)
+    assert len(copy.events()) == 2
+    copy.close()
+    assert state_of(Path(path).parent) == closed
+
+
+def test_a_copy_of_a_journal_whose_process_was_killed_reads_all_and_writes_nothing(
+    run_python: Any, path: str
+) -> None:
+    killed = run_python(
+        "import os, sys\n"
+        "from memtui.journal.sqlite import Journal\n"
+        "from memtui.core.events import Event, Person\n"
+        "journal = Journal(sys.argv[1])\n"
+        "journal.append([Event(at_us=1, actor=Person(), command='view', path='/memories')])\n"
+        "os.kill(os.getpid(), 9)\n",
+        path,
+    )
+    assert killed.returncode == -9
+    for left in ((), ("-shm",)):
+        for end in left:
+            os.unlink(path + end)
+        before = state_of(Path(path).parent)
+        assert "journal.db-wal" in before
+        copy = Journal.copy_of(path)
+        assert len(copy.events()) == 1
+        copy.close()
+        assert state_of(Path(path).parent) == before
+
+
+def test_a_copy_of_nothing_is_empty_and_makes_nothing(path: str) -> None:
+    copy = Journal.copy_of(path)
+    assert copy.events() == []
+    copy.close()
+    assert not os.path.exists(path)
+
+
+APPEND = """
+import sys
+from memtui.journal.sqlite import Journal
+from memtui.core.events import Agent, Event
+path, name = sys.argv[1:]
+sys.stdin.read(1)
+journal = Journal(path)
+for number in range(60):
+    journal.append([Event(at_us=number, actor=Agent(name), command="view", path="/memories")], durable=number % 5 == 0)
+journal.close()
+"""
+
+
+def test_processes_append_to_one_new_journal_without_gaps(run_python: Any, path: str) -> None:
+    running = [run_python(APPEND, path, name, wait=False, stdin=subprocess.PIPE) for name in ("a", "b", "c")]
+    for process in running:
+        process.stdin.write("x")
+        process.stdin.flush()
+    for process in running:
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 0, errors
+    journal = Journal(path)
+    events = journal.events()
+    assert [event.seq for event in events] == list(range(1, 181))
+    for name in ("a", "b", "c"):
+        assert [event.at_us for event in events if event.actor == Agent(name)] == list(range(60))
+    journal.close()

@@ -1,0 +1,366 @@
+"""What `memtui.store.base` promises, held against every store."""
+
+import contextlib
+import os
+import stat
+import threading
+from typing import Any
+
+import pytest
+
+from memtui.core.errors import Busy, FolderMissing, LeavesRoot
+from memtui.core.paths import ROOT, MemoryPath
+from memtui.core.snapshot import Kind
+from memtui.store.base import NotRegular, Outdated, TooLarge
+from memtui.store.folder import FolderStore
+
+of = MemoryPath.of
+
+
+@pytest.fixture
+def store(world: Any) -> Any:
+    return world.main.store
+
+
+@pytest.fixture
+def folder_store(folder_world: Any) -> Any:
+    return folder_world.main.store
+
+
+def write(store: Any, path: str, data: bytes, expected: Any = None) -> Any:
+    with store.writing(1) as transaction:
+        return transaction.write(of(path), data, expected=expected)
+
+
+def test_what_was_written_is_read_with_the_node_that_was_returned(store: Any) -> None:
+    written = write(store, "a/b/f", b"x\xff\x00")
+    assert written.made == ("a", "a/b")
+    content = store.read(of("a/b/f"), limit=10)
+    assert (content.data, content.node) == (b"x\xff\x00", written.node)
+    assert (written.node.path, written.node.kind, written.node.size) == ("a/b/f", Kind.FILE, 3)
+    assert store.node(of("a/b/f")) == written.node
+    assert store.node(of("a")).kind is Kind.DIRECTORY
+    assert (store.node(ROOT).path, store.node(ROOT).kind) == ("", Kind.DIRECTORY)
+
+
+def test_what_is_not_there_is_none_and_cannot_be_read(store: Any) -> None:
+    write(store, "f", b"")
+    for path in ("no", "no/where", "f/below"):
+        assert store.node(of(path)) is None
+        assert store.node(of(path), follow=True) is None
+    with pytest.raises(FileNotFoundError):
+        store.read(of("no"), limit=1)
+
+
+def test_reading_stops_before_the_limit_is_passed(store: Any) -> None:
+    write(store, "f", b"12345")
+    assert store.read(of("f"), limit=5).data == b"12345"
+    with pytest.raises(TooLarge) as refused:
+        store.read(of("f"), limit=4)
+    assert refused.value.size == 5
+
+
+def test_a_directory_is_not_read(store: Any) -> None:
+    write(store, "d/f", b"")
+    for path in ("d", ""):
+        with pytest.raises(NotRegular):
+            store.read(of(path), limit=1)
+
+
+def test_a_write_is_refused_where_something_else_stands(store: Any) -> None:
+    first = write(store, "f", b"one").node
+    second = write(store, "f", b"two", first.stamp).node
+    assert second.stamp != first.stamp
+    for expected in (first.stamp, None, (0,)):
+        with pytest.raises(Outdated):
+            write(store, "f", b"three", expected)
+    with pytest.raises(Outdated):
+        write(store, "new/f", b"three", second.stamp)
+    assert store.read(of("f"), limit=9).data == b"two"
+    assert [node.path for node in store.scan(ROOT)] == ["f"]
+
+
+def test_writing_below_a_file_fails_and_leaves_nothing(store: Any) -> None:
+    write(store, "f", b"")
+    with pytest.raises(OSError, match="irectory"):
+        write(store, "f/x/y", b"")
+    assert [node.path for node in store.scan(ROOT)] == ["f"]
+
+
+def test_a_rename_never_overwrites(store: Any) -> None:
+    for path in ("f", "g", "d/x", "e/x"):
+        write(store, path, path.encode())
+    before = {node.path for node in store.scan(ROOT)}
+    for old, new in (("f", "g"), ("f", "d"), ("d", "f"), ("d", "e"), ("d/x", "e/x")):
+        with store.writing(1) as transaction, pytest.raises(FileExistsError):
+            transaction.rename(of(old), of(new))
+    assert {node.path for node in store.scan(ROOT)} == before
+    assert store.read(of("g"), limit=9).data == b"g"
+
+
+def test_a_rename_moves_all_makes_parents_and_keeps_a_things_own_number(store: Any) -> None:
+    write(store, "d/e/f", b"x")
+    stamp = store.node(of("d/e/f")).stamp
+    with store.writing(1) as transaction:
+        assert transaction.rename(of("d"), of("p/q/d")) == ("p", "p/q")
+    assert store.read(of("p/q/d/e/f"), limit=9).data == b"x"
+    assert store.node(of("p/q/d/e/f")).stamp == stamp
+    with store.writing(1) as transaction:
+        assert transaction.rename(of("p/q/d/e/f"), of("g")) == ()
+    assert store.node(of("g")).stamp[-1] == stamp[-1]
+    with store.writing(1) as transaction, pytest.raises(FileNotFoundError):
+        transaction.rename(of("no"), of("r/s"))
+    assert store.node(of("r")) is None
+
+
+def test_a_delete_takes_all_below_and_nothing_beside(store: Any) -> None:
+    for path in ("d/e/f", "d/g", "dd/f", "d.f"):
+        write(store, path, b"")
+    with store.writing(1) as transaction:
+        transaction.delete(of("d"))
+        with pytest.raises(FileNotFoundError):
+            transaction.delete(of("d"))
+    assert [node.path for node in store.scan(ROOT)] == sorted(node.path for node in store.scan(ROOT))
+    assert {node.path for node in store.scan(ROOT)} == {"dd", "dd/f", "d.f"}
+
+
+def test_scans_and_names_give_every_directory_before_what_is_in_it(store: Any) -> None:
+    for path in ("b/c/f", "a", "b/a", "ä/x"):
+        write(store, path, b"12")
+    found = [node.path for node in store.scan(ROOT)]
+    assert sorted(found) == ["a", "b", "b/a", "b/c", "b/c/f", "ä", "ä/x"]
+    assert all(path.rpartition("/")[0] in ["", *found[:at]] for at, path in enumerate(found))
+    entries = list(store.names())
+    assert {(entry.path, entry.kind) for entry in entries} == {(node.path, node.kind) for node in store.scan(ROOT)}
+    assert {node.path for node in store.scan(of("b"))} == {"b/a", "b/c", "b/c/f"}
+    assert list(store.scan(of("a"))) == []
+    assert list(store.scan(of("no"))) == []
+
+
+def test_one_writer_at_a_time_and_the_next_one_waits_only_so_long(store: Any) -> None:
+    entered, leave = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with store.writing(1):
+            entered.set()
+            leave.wait(20)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    assert entered.wait(20)
+    with pytest.raises(Busy), store.writing(0.01):
+        pytest.fail("two writers at once")
+    leave.set()
+    holder.join(20)
+    with store.writing(1) as transaction:
+        transaction.tidy()
+
+
+def test_an_exception_gives_the_lock_back(store: Any) -> None:
+    with pytest.raises(ZeroDivisionError), store.writing(1):
+        raise ZeroDivisionError
+    with store.writing(0.01):
+        pass
+
+
+# What only a folder can hold
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+def test_modes_are_the_owners_alone_whatever_the_umask(folder_world: Any, umask: int) -> None:
+    store = folder_world.main.store
+    before = os.umask(umask)
+    try:
+        node = write(store, "d/f", b"x").node
+        write(store, "d/f", b"y", node.stamp)
+        (folder_world.folder / "kept").touch()
+        (folder_world.folder / "kept").chmod(0o444)
+        write(store, "kept", b"y", store.node(of("kept")).stamp)
+    finally:
+        os.umask(before)
+    modes = {name: stat.S_IMODE(os.lstat(folder_world.folder / name).st_mode) for name in ("d", "d/f", "kept")}
+    assert modes == {"d": 0o700, "d/f": 0o600, "kept": 0o444}
+
+
+def test_a_fifo_without_a_writer_is_not_waited_for(folder_world: Any) -> None:
+    store = folder_world.main.store
+    os.mkfifo(folder_world.folder / "fifo")
+    with pytest.raises(NotRegular):
+        store.read(of("fifo"), limit=10)
+    assert store.node(of("fifo")).kind is Kind.OTHER
+    assert store.node(of("fifo/x")) is None
+    assert [entry.kind for entry in store.names()] == [Kind.OTHER]
+
+
+def test_a_file_swapped_for_a_fifo_or_a_link_after_it_was_looked_at_is_not_read(folder_world: Any) -> None:
+    store = folder_world.main.store
+    path = folder_world.folder / "f"
+    place = store.root.place(("f",), follow=True)
+    os.mkfifo(path)
+    with place, contextlib.closing(open(store._open_to_read(place), "rb")) as opened:
+        assert stat.S_ISFIFO(os.fstat(opened.fileno()).st_mode)  # without waiting
+    path.unlink()
+    path.symlink_to("/etc/passwd")
+    with pytest.raises(NotRegular):
+        store._open_to_read(place)
+
+
+def test_nothing_of_ours_is_left_in_the_folder_or_the_state(folder_world: Any) -> None:
+    store = folder_world.main.store
+    node = write(store, "a/f", b"x").node
+    write(store, "a/f", b"y", node.stamp)
+    with contextlib.suppress(Outdated):
+        write(store, "a/f", b"z", None)
+    with store.writing(1) as transaction:
+        transaction.rename(of("a"), of("b/c"))
+        transaction.delete(of("b"))
+    assert os.listdir(folder_world.folder) == []
+    assert {name.partition("-")[0] for name in os.listdir(folder_world.state)} <= {"journal.db", "lock"}
+
+
+def test_what_a_killed_writer_left_is_never_shown_and_is_tidied(folder_world: Any) -> None:
+    store = folder_world.main.store
+    write(store, "d/e/f", b"x")
+    name = store._passing_name()
+    left = [folder_world.state / name, folder_world.folder / name, folder_world.folder / "d/e" / name]
+    for path in left:
+        path.mkdir()
+        (path / "inner").mkdir()
+        (path / "inner" / "file").write_bytes(b"")
+    other = folder_world.folder / ".memtui-not-ours"
+    other.write_bytes(b"")
+    assert {node.path for node in store.scan(ROOT)} == {"d", "d/e", "d/e/f", ".memtui-not-ours"}
+    assert {entry.path for entry in store.names()} == {"d", "d/e", "d/e/f", ".memtui-not-ours"}
+    with store.writing(1) as transaction:
+        transaction.tidy()
+    assert not any(path.exists() for path in left)
+    assert other.exists()
+
+
+def test_a_tree_1500_levels_deep_is_deleted(folder_world: Any) -> None:
+    store = folder_world.main.store
+    fd = os.open(folder_world.folder, os.O_RDONLY)
+    for _ in range(1_500):
+        os.mkdir("d", dir_fd=fd)
+        inner = os.open("d", os.O_RDONLY, dir_fd=fd)
+        os.close(fd)
+        fd = inner
+    os.close(fd)
+    with store.writing(1) as transaction:
+        transaction.delete(of("d"))
+    assert os.listdir(folder_world.folder) == []
+
+
+def test_a_deep_path_holds_few_descriptors(resolver_world: Any) -> None:
+    store = resolver_world.main.store
+    parts = ("n" * 200,) * 25
+    write(store, "/".join(parts), b"x")
+    before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else None
+    with store.root.place(parts, follow=True):
+        if before is not None:
+            assert len(os.listdir("/proc/self/fd")) <= before + 2
+    assert store.read(MemoryPath(parts), limit=1).data == b"x"
+
+
+def test_a_sparse_file_of_a_terabyte_is_not_read(folder_world: Any) -> None:
+    with open(folder_world.folder / "huge", "wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(TooLarge):
+        folder_world.main.store.read(of("huge"), limit=1 << 20)
+
+
+def test_a_read_that_races_with_writers_is_never_torn(folder_world: Any) -> None:
+    store = folder_world.main.store
+    path = folder_world.folder / "f"
+    path.write_bytes(b"a" * 5_000)
+    stop = threading.Event()
+
+    def replace() -> None:
+        for number in range(2_000):
+            passing = folder_world.folder.parent / "passing"
+            passing.write_bytes((b"a" if number % 2 else b"bb") * 5_000)
+            passing.rename(path)
+            if stop.is_set():
+                return
+
+    thread = threading.Thread(target=replace)
+    thread.start()
+    for _ in range(300):
+        assert store.read(of("f"), limit=1 << 20).data in (b"a" * 5_000, b"bb" * 5_000)
+    stop.set()
+    thread.join(20)
+
+
+def test_a_root_that_vanished_or_was_replaced_is_said(folder_world: Any) -> None:
+    store = folder_world.main.store
+    write(store, "f", b"x")
+    folder_world.folder.rename(folder_world.folder.parent / "moved")
+    for missing in ("vanished", "replaced", "replaced by a link"):
+        with pytest.raises(FolderMissing):
+            list(store.scan(ROOT))
+        with pytest.raises(FolderMissing):
+            list(store.names())
+        with pytest.raises(FolderMissing):
+            store.node(of("no"))
+        with pytest.raises(FolderMissing), store.writing(1):
+            pytest.fail("a writer in a folder that is not there")
+        if missing == "vanished":
+            folder_world.folder.mkdir()
+        elif missing == "replaced":
+            folder_world.folder.rmdir()
+            folder_world.folder.symlink_to("moved")
+
+
+def test_there_is_no_store_without_a_folder(tmp_path: Any) -> None:
+    (tmp_path / "file").touch()
+    for path in ("no", "file"):
+        with pytest.raises(FolderMissing):
+            FolderStore(str(tmp_path / path), None)
+
+
+def test_names_need_not_be_unicode(folder_world: Any) -> None:
+    raw = os.fsencode(folder_world.folder) + b"/caf\xe9"
+    os.mkdir(raw)
+    with open(raw + b"/\xff", "wb"):
+        pass
+    store = folder_world.main.store
+    assert {node.path for node in store.scan(ROOT)} == {"caf\udce9", "caf\udce9/\udcff"}
+    assert store.read(of("caf\udce9/\udcff"), limit=1).data == b""
+    with store.writing(1) as transaction:
+        transaction.rename(of("caf\udce9/\udcff"), of("plain"))
+        transaction.delete(of("caf\udce9"))
+    assert os.listdir(folder_world.folder) == ["plain"]
+
+
+@pytest.mark.parametrize("target", ["/etc", "..", "a/../..", "/"])
+def test_a_link_out_is_never_followed(resolver_world: Any, target: str) -> None:
+    resolver_world.make("a")
+    (resolver_world.folder / "link").symlink_to(target)
+    store = resolver_world.main.store
+    assert store.node(of("link")).kind is Kind.LINK
+    for look in (
+        lambda: store.node(of("link"), follow=True),
+        lambda: store.node(of("link/passwd")),
+        lambda: store.read(of("link/passwd"), limit=1 << 20),
+        lambda: write(store, "link/x", b""),
+    ):
+        with pytest.raises(LeavesRoot):
+            look()
+    assert {node.path for node in store.scan(ROOT)} == {"a", "link"}
+    assert list(store.scan(of("link"))) == []
+
+
+def test_looking_changes_no_time_of_a_file(folder_world: Any) -> None:
+    folder_world.put("d/f", "x")
+    path = folder_world.folder / "d/f"
+    os.utime(path, (1, 2))
+    before = [os.lstat(each) for each in (folder_world.folder, path.parent, path)]
+    store = folder_world.main.store
+    store.read(of("d/f"), limit=1)
+    list(store.scan(ROOT))
+    after = [os.lstat(each) for each in (folder_world.folder, path.parent, path)]
+    assert [(seen.st_mtime_ns, seen.st_ctime_ns) for seen in after] == [
+        (seen.st_mtime_ns, seen.st_ctime_ns) for seen in before
+    ]
+    if hasattr(os, "O_NOATIME"):
+        assert after[-1].st_atime_ns == before[-1].st_atime_ns
