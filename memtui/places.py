@@ -8,6 +8,8 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from memtui.core.visible import one_line
+
 _PLACES = (
     "./memories",
     "./memory/memories",
@@ -25,7 +27,7 @@ class Place:
 
     Attributes:
         path: Where, with `~` expanded.
-        shown: As a person writes it.
+        shown: As a person writes it, on one line, hidden characters made visible.
         files: How many files are in it, at any depth.
         changed_ns: When the newest of them was written, in nanoseconds since 1970; `None` if it is empty.
     """
@@ -60,7 +62,7 @@ def _place(real: str, path: str, home: str) -> Place:
         if files >= _COUNTED:
             break
     shown = "~" + path[len(home) :] if path.startswith(home + "/") else path
-    return Place(real, shown, files, newest)
+    return Place(real, one_line(shown), files, newest)
 
 
 def _files(top: str) -> Iterator["os.DirEntry[str]"]:

@@ -42,7 +42,6 @@ def record(event: Event, folder: str) -> dict[str, object]:
     """
     actor = event.actor
     before, after = _hashes(event)
-    added, removed = _lines(event)
     return {
         "schema": output.SCHEMA,
         "seq": event.seq,
@@ -57,8 +56,8 @@ def record(event: Event, folder: str) -> dict[str, object]:
         "new_path": event.new_path,
         "op": _operation(event),
         "result": _result(event),
-        "added": added,
-        "removed": removed,
+        "added": event.added,
+        "removed": event.removed,
         "duration_us": event.duration_us,
         "call_id": event.call_id,
         "sha256_before": before,
@@ -134,15 +133,7 @@ def _real(path: str, folder: str) -> str | None:
 
 
 def _counts(event: Event) -> str:
-    added, removed = _lines(event)
-    return "" if added is None else f"+{added} -{removed}"
-
-
-def _lines(event: Event) -> tuple[int, int] | tuple[None, None]:
-    """Lines added and removed, or neither; a journal may leave out a count that is 0."""
-    if event.added is None and event.removed is None:
-        return None, None
-    return event.added or 0, event.removed or 0
+    return "" if event.added is None else f"+{event.added} -{event.removed}"
 
 
 def _duration(event: Event) -> str:

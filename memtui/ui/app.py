@@ -13,8 +13,8 @@ from textual.widget import Widget
 
 from memtui.opening import short
 from memtui.ui.gate import Gate
+from memtui.ui.messages import FolderWanted
 from memtui.ui.screens.browse import BrowseScreen
-from memtui.ui.session import Session
 
 _QUIT_SECONDS = 2.0
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP)
@@ -53,7 +53,6 @@ class MemtuiApp(App[int]):
         self._state = state
         self._read_only = read_only
         self._label = label
-        self._session: Session | None = None
         self._asked_to_quit = 0.0
         self.when_opened: Callable[[], object] | None = None
         """Called once, when the first folder is on screen."""
@@ -70,45 +69,40 @@ class MemtuiApp(App[int]):
         else:
             self.open_folder(self._folder)
 
-    def on_unmount(self) -> None:
-        """Close what is open."""
-        self._close()
-
     def on_folder_shown(self) -> None:
         """The first folder is on screen: whoever waited for it may begin."""
         when_opened, self.when_opened = self.when_opened, None
         if when_opened is not None:
             when_opened()
 
+    def on_folder_wanted(self, message: FolderWanted) -> None:
+        """A screen asks for another folder."""
+        self.open_folder(message.path)
+
     def open_folder(self, folder: str) -> None:
         """Show a folder in place of the one that is open."""
-        self._close()
         path = os.path.realpath(os.path.expanduser(folder))
+        state = self._state if folder == self._folder else None  # what was said of one folder holds for no other
         self.title = "memtui (read-only)" if self._read_only else "memtui"
-        session = Session(path, lambda message: screen.post_message(message), state=self._state, read_only=self._read_only)
-        screen = BrowseScreen(session, title=short(path), label=self._label, read_only=self._read_only)
-        self._session = session
+        screen = BrowseScreen(path, state=state, title=short(path), label=self._label, read_only=self._read_only)
         if isinstance(self.screen, BrowseScreen):
             self.switch_screen(screen)
         else:
             self.push_screen(screen)
 
-    def _close(self) -> None:
-        if self._session is not None:
-            self._session.stop()
-            self._session = None
-
     def action_places(self) -> None:
         """Choose a folder."""
         from memtui.ui.screens.places import PlacesScreen  # deferred: Input and lists are not for the first paint
 
+        first = not any(isinstance(screen, BrowseScreen) for screen in self.screen_stack)
+
         def chosen(folder: str | None) -> None:
             if folder is not None:
                 self.open_folder(folder)
-            elif self._session is None:
+            elif first:
                 self.exit(0)
 
-        self.push_screen(PlacesScreen(first=self._session is None), chosen)
+        self.push_screen(PlacesScreen(), chosen)
 
     def action_help(self) -> None:
         """The keys of the focused pane, then all others; Enter runs one."""

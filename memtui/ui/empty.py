@@ -1,26 +1,50 @@
 """A folder in which nothing is remembered yet: calm, and with a way on."""
 
+import time
+from collections.abc import Sequence
+
 from textual.app import RenderResult
 from textual.content import Content
+from textual.reactive import reactive
 from textual.widget import Widget
+
+from memtui.places import Place
+from memtui.ui import wording
+from memtui.ui.text import content, fit_middle
+
+_NAME_WIDTH = 38
 
 
 class EmptyFolder(Widget):
     """Stands in for the panes while there is nothing to show in them."""
 
+    places: reactive[Sequence[Place]] = reactive(())
+    """Other folders that were found on this machine."""
+
     def render(self) -> RenderResult:
         """What is the case, what will happen, what can be done."""
         key = "bold $text-accent"
-        return Content.assemble(
-            "\n",
-            ("Nothing is remembered here yet.", "bold"),
-            "\n\nAn agent writes to this folder through its memory tool.\n"
-            "New files will appear here as they are written.\n\n",
-            ("  o      ", key),
-            "open another folder\n",
-            ("  :      ", key),
-            "all commands\n",
-            ("  q      ", key),
-            "quit\n\n",
-            "Nothing has been created or changed on disk.",
-        )
+        lines = [
+            Content.styled("Nothing is remembered here yet.", "bold"),
+            Content(""),
+            Content("An agent writes to this folder through its memory tool."),
+            Content("New files will appear here as they are written."),
+            Content(""),
+            Content.assemble(("  o  ", key), "open another folder"),
+            Content.assemble(("  :  ", key), "all commands"),
+            Content(""),
+        ]
+        if self.places:
+            lines += [Content("Also found on this machine:"), *map(place_row, range(1, 10), self.places), Content("")]
+        lines.append(Content("Nothing has been created or changed on disk."))
+        return Content("\n").join(lines)
+
+
+def place_row(number: int, place: Place) -> Content:
+    """A folder on one line: the key that opens it, its name, its files, and when one of them changed last."""
+    name = fit_middle(place.shown, _NAME_WIDTH)
+    files = f"{place.files:,} {'file' if place.files == 1 else 'files'}" if place.files else "empty"
+    when = f", {wording.age(time.time() - place.changed_ns / 1e9)} ago" if place.changed_ns else ""
+    return Content.assemble(
+        (f"  {number}  ", "bold $text-accent"), content(name.ljust(_NAME_WIDTH)), "  ", files + when
+    )

@@ -59,7 +59,7 @@ class Status:
         label: A word on what this session is, such as `scripted demo`; empty for an ordinary one.
         files: How many files there are, with their bytes, in words.
         read_only: Whether nothing can be changed.
-        live: `LIVE`, `POLLING`, `PAUSED`, `GONE` or `opening`.
+        live: `LIVE`, `POLLING`, `PAUSED`, `GONE` or `opening`; empty while there is no folder.
         follow: Whether the screen goes where something happens.
     """
 
@@ -83,6 +83,8 @@ class Header(Widget):
     def render(self) -> RenderResult:
         """The line, with the folder shortened as far as the state asks."""
         status, width = self.status, self.size.width
+        if not status.live:
+            return Content.assemble((" memtui", "bold $text-primary"), "  ", one_line(status.folder))
         words: list[tuple[str, str]] = []
         if status.label:
             words.append((status.label, "$text-warning bold"))

@@ -53,6 +53,15 @@ class FolderShown(Message):
     """A folder is on screen."""
 
 
+class FolderWanted(Message):
+    """The person wants another folder."""
+
+    def __init__(self, path: str) -> None:
+        """Tell which."""
+        super().__init__()
+        self.path = path
+
+
 class Told(Message):
     """Somebody has something to say that needs no answer."""
 

@@ -24,8 +24,8 @@ ROUNDS = 150
 SIZES = (("1 KB", 1_000), ("100 KB", 100_000))
 _WARM = 5
 _ACTOR = Agent("bench")
-_READS = ("view", "directory view")
 _TARGETS = {"view": 0.5, "directory view": 0.5}
+_ORDERS = list(itertools.permutations(range(3)))
 
 Input = dict[str, Any]
 Call = Callable[[Input], object]
@@ -84,8 +84,7 @@ def _compare(memories: Memories, size: int) -> list[Times]:
     with engine:
         for number in range(-_WARM, ROUNDS):
             for name, steps in _round(number, size).items():
-                for turn in range(3):
-                    which = (turn + number) % 3
+                for which in _ORDERS[number % len(_ORDERS)]:
                     took = _timed(calls[which], steps[0] if which == 0 else steps[-1])
                     if number >= 0:
                         times[which].setdefault(name, []).append(took)

@@ -11,6 +11,8 @@ SIZES = (("1 KB", 1_000), ("100 KB", 100_000), ("5 MB", 5_000_000))
 ROUNDS = 8
 PAGES = 60
 LIMIT = 0.15
+_MARK = r"mark-\d{5}"
+_PAGE_DOWN = "\x1b[6~"
 FRAMES = 30
 """Pages a second that look fluent."""
 
@@ -56,22 +58,14 @@ def _page(terminal: Terminal, pages: int) -> Iterator[float]:
     """Seconds from each key to the first words that were not on screen before."""
     terminal.press("\r")
     terminal.settle()
-    first = _newest(terminal, 0)
+    seen = terminal.marks(_MARK, after=0)
     for _ in range(pages):
-        after = terminal.mark
-        began = terminal.press("\x1b[6~")
-        while True:
-            arrived, found = terminal.find(r"mark-\d{5}", after=after)
-            if (number := int(found[5:])) > first:
-                break
-            after += 1
-        first = number + 5  # a page shows at least a few
-        yield arrived - began
-
-
-def _newest(terminal: Terminal, least: int) -> int:
-    del terminal
-    return least + 8
+        begun = terminal.mark
+        pressed = terminal.press(_PAGE_DOWN)
+        arrived, _text = terminal.find(_MARK, after=begun, accept=lambda text: text not in seen)
+        yield arrived - pressed
+        terminal.settle(0.02)
+        seen |= terminal.marks(_MARK, after=begun)
 
 
 def _note(size: int) -> str:

@@ -32,7 +32,8 @@ def measure(memories: Memories) -> Iterable[Row]:
         terminal.when(f"{len(texts)} files")
         terminal.settle(0.5)
         report()
-        quiet = _quiet(terminal, report)
+        terminal.settle(0.5)
+        quiet = report()
         for number, name in enumerate(sorted(texts)):
             if number:
                 terminal.press("j")
@@ -55,9 +56,3 @@ def measure(memories: Memories) -> Iterable[Row]:
     yield within("stalls: the screen stands still, worst hostile note", stalls[worst], LIMIT, also=also)
     for stall, name in reversed(over):
         yield within(f"stalls: {name}", stall, LIMIT)
-
-
-def _quiet(terminal: Terminal, report: object) -> float:
-    assert callable(report)
-    terminal.settle(0.5)
-    return float(report())

@@ -13,7 +13,7 @@ from textual.app import App, ComposeResult
 from textual.widgets import Markdown
 
 from memtui.ui.note.view import NoteView
-from tests.bench.streaming import EVERY, RATE, TOKENS, token
+from tests.bench.streaming import RATE, TOKENS, token
 
 
 class StreamedApp(App[None]):
@@ -61,5 +61,4 @@ class StreamedApp(App[None]):
 
 
 if __name__ == "__main__":
-    assert EVERY
     StreamedApp(int(sys.argv[1]), sys.argv[2]).run()

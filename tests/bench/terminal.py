@@ -16,12 +16,14 @@ import tempfile
 import termios
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Self
 
 COLUMNS, LINES = 120, 36
 _PATIENCE = 120.0
+_LONGEST = 200
+"""Bytes of the longest text that is waited for."""
 _REPOSITORY = Path(__file__).parents[2]
 
 
@@ -104,30 +106,36 @@ class Terminal:
         os.write(self._main, keys.encode())
         return now
 
-    def when(self, pattern: str, *, after: int = 0, seconds: float = _PATIENCE) -> float:
+    def when(self, pattern: str, *, after: int = 0) -> float:
         """Wait for a text, as a regular expression; returns when it arrived, on the monotonic clock.
 
         Raises:
             Slow: It did not.
         """
-        return self.find(pattern, after=after, seconds=seconds)[0]
+        return self.find(pattern, after=after)[0]
 
-    def find(self, pattern: str, *, after: int = 0, seconds: float = _PATIENCE) -> tuple[float, bytes]:
-        """As `when`, with what was found."""
+    def find(
+        self, pattern: str, *, after: int = 0, accept: Callable[[str], bool] = lambda _: True
+    ) -> tuple[float, str]:
+        """As `when`, for the first text that is accepted, which is returned as well."""
         compiled = re.compile(pattern.encode())
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + _PATIENCE
         position = after
         with self._grown:
             while True:
-                found = compiled.search(self._output, position)
-                if found:
-                    text = bytes(found.group())
-                    return next(now for size, now in self._stamps if size >= found.end()), text
-                position = max(after, len(self._output) - 200)
+                for found in compiled.finditer(self._output, position):
+                    if accept(text := found.group().decode()):
+                        return next(now for size, now in self._stamps if size >= found.end()), text
+                position = max(after, len(self._output) - _LONGEST)
                 left = deadline - time.monotonic()
                 if left <= 0 or self._ended:
                     raise Slow(f"{pattern!r} did not appear; at the end: {bytes(self._output[-400:])!r}")
                 self._grown.wait(left)
+
+    def marks(self, pattern: str, *, after: int = 0) -> set[str]:
+        """All texts of a kind that arrived so far."""
+        with self._grown:
+            return {found.decode() for found in re.findall(pattern.encode(), bytes(self._output[after:]))}
 
     def settle(self, seconds: float = 0.3, *, most: float = 20.0) -> None:
         """Wait until nothing is written for a while."""

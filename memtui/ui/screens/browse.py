@@ -14,7 +14,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.content import Content
-from textual.events import Click, MouseDown, MouseMove, MouseUp, Resize
+from textual.events import Click, Key, MouseDown, MouseMove, MouseUp, Resize
 from textual.reactive import var
 from textual.screen import Screen
 from textual.widget import Widget
@@ -25,6 +25,7 @@ from memtui.core.events import Change, Event, Outside, Person
 from memtui.core.paths import ROOT_NAME
 from memtui.core.snapshot import Entry, Kind
 from memtui.core.visible import one_line
+from memtui.places import find_places
 from memtui.ui import wording
 from memtui.ui.activity.view import ActivityView
 from memtui.ui.change import ChangeView
@@ -33,7 +34,17 @@ from memtui.ui.files.marks import Mark
 from memtui.ui.files.outline import Outline, Sort
 from memtui.ui.files.view import FilesView
 from memtui.ui.frame import Header, KeyLine, MessageLine, Status
-from memtui.ui.messages import FolderShown, Happened, LookedAt, Opened, Read, Told, Trouble, WatchingChanged
+from memtui.ui.messages import (
+    FolderShown,
+    FolderWanted,
+    Happened,
+    LookedAt,
+    Opened,
+    Read,
+    Told,
+    Trouble,
+    WatchingChanged,
+)
 from memtui.ui.note.view import NoteView
 from memtui.ui.preview import Preview, View
 from memtui.ui.screens.menu import Choice, MenuScreen
@@ -61,7 +72,8 @@ class BrowseScreen(Screen[None]):
     """One memory folder.
 
     Args:
-        session: The folder, not started yet.
+        folder: An existing directory, links resolved.
+        state: Where its journal lies, if not in its usual place.
         title: How it is called.
         label: A word on what this session is; empty for an ordinary one.
         read_only: Whether nothing can be changed.
@@ -129,9 +141,11 @@ class BrowseScreen(Screen[None]):
     follow = var(True)
     paused = var(False)
 
-    def __init__(self, session: Session, *, title: str, label: str = "", read_only: bool = False) -> None:
+    def __init__(
+        self, folder: str, *, title: str, state: str | None = None, label: str = "", read_only: bool = False
+    ) -> None:
         super().__init__()
-        self._session = session
+        self._session = Session(folder, self.post_message, state=state, read_only=read_only)
         self._status = Status(title, label, read_only=read_only)
         self._watching = Watching(Mode.LIVE)
         self._opened = False
@@ -174,6 +188,10 @@ class BrowseScreen(Screen[None]):
         self.files.focus()
         self.set_interval(1.0, self._show_titles)  # ages pass
         self.call_after_refresh(self._session.start)
+
+    def on_unmount(self) -> None:
+        """Close the folder."""
+        self._session.stop()
 
     def on_resize(self, event: Resize) -> None:
         """Say it where the terminal is too small, and recover."""
@@ -530,6 +548,13 @@ class BrowseScreen(Screen[None]):
         elif self.focused is not self.files:
             self.files.focus()
 
+    def on_key(self, event: Key) -> None:
+        """A number opens one of the folders that the empty state offers."""
+        places = self.query_one(EmptyFolder).places
+        if self.has_class("-empty") and event.character and event.character in "123456789"[: len(places)]:
+            event.stop()
+            self.app.post_message(FolderWanted(places[int(event.character) - 1].path))
+
     # The divider under the mouse
 
     def on_mouse_down(self, event: MouseDown) -> None:
@@ -587,6 +612,11 @@ class BrowseScreen(Screen[None]):
     def _remember_seen(self, seq: int) -> None:
         self._session.mark_seen(seq)
 
+    @work(thread=True, exclusive=True, group="places", exit_on_error=False)
+    def _find_places(self) -> None:
+        places = [place for place in find_places() if place.path != self._session.folder]
+        self.app.call_from_thread(setattr, self.query_one(EmptyFolder), "places", places)
+
     # Words around the panes
 
     def _show_counts(self, files: int, size: int | None, *, complete: bool = False) -> None:
@@ -600,6 +630,8 @@ class BrowseScreen(Screen[None]):
         if empty != self.has_class("-empty"):
             self.set_class(empty, "-empty")
             self.refresh_bindings()
+            if empty:
+                self._find_places()
         self._show_status()
 
     def _show_status(self) -> None:

@@ -49,7 +49,9 @@ class MenuScreen(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         """The answers as a list."""
-        rows = (Content.assemble((f"{each.key:<3}", "bold $text-accent"), content(each.label)) for each in self._choices)
+        rows = (
+            Content.assemble((f"{each.key:<3}", "bold $text-accent"), content(each.label)) for each in self._choices
+        )
         options = OptionList(*(Option(row) for row in rows), markup=False)
         options.border_title = content(self._question)
         yield options

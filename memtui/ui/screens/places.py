@@ -1,10 +1,8 @@
 """Choose a memory folder: those found on this machine, or any other by its path. Nothing is made or changed."""
 
 import os
-import time
 from typing import ClassVar
 
-from rich.cells import cell_len
 from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -16,27 +14,19 @@ from textual.widgets.option_list import Option
 
 from memtui.core.visible import one_line
 from memtui.places import Place, find_places
-from memtui.ui import wording
+from memtui.ui.empty import place_row
 from memtui.ui.frame import Header, KeyLine, MessageLine, Status
-from memtui.ui.text import content, fit_middle
-
-_NAME_WIDTH = 40
 
 
 class PlacesScreen(Screen[str | None]):
-    """Answers with the directory that the person chose, or `None`.
-
-    Args:
-        first: Whether no folder is open yet.
-    """
+    """Answers with the directory that the person chose, or `None`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "Back", id="places.back", tooltip="Back without choosing"),
     ]
 
-    def __init__(self, *, first: bool = False) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._first = first
         self._places: list[Place] = []
 
     def compose(self) -> ComposeResult:
@@ -65,7 +55,7 @@ class PlacesScreen(Screen[str | None]):
     def _show(self, places: list[Place]) -> None:
         self._places = places
         options = self.query_one(OptionList)
-        options.add_options(Option(_row(number, place)) for number, place in enumerate(places, start=1))
+        options.add_options(Option(place_row(number, place)) for number, place in enumerate(places, start=1))
         if places:
             options.highlighted = 0
             self._tell("Found on this machine:")
@@ -98,11 +88,3 @@ class PlacesScreen(Screen[str | None]):
             shown = one_line(event.value.strip())
             words = f"No folder at {shown}. Nothing was created." if shown else "Type the path of a folder."
             self.query_one(MessageLine).say(words, warning=True)
-
-
-def _row(number: int, place: Place) -> Content:
-    name = fit_middle(one_line(place.shown), _NAME_WIDTH)
-    files = f"{place.files:,} {'file' if place.files == 1 else 'files'}" if place.files else "empty"
-    when = f", {wording.age(time.time() - place.changed_ns / 1e9)} ago" if place.changed_ns else ""
-    gap = " " * (_NAME_WIDTH - cell_len(name) + 2)
-    return Content.assemble((f" {number}  ", "bold $text-accent"), content(name), gap, files + when)
