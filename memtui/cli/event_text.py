@@ -6,16 +6,6 @@ from memtui.cli import output
 from memtui.core.events import Agent, Change, Event, Memtui, Person, Version
 from memtui.core.paths import ROOT_NAME, MemoryPath
 
-_RESULTS = {
-    "ok": "ok",
-    "refused": "REFUSED",
-    "seen": "seen",
-    "no_change": "no change",
-    "uncertain": "UNCERTAIN",
-    "aborted": "ABORTED",
-}
-"""Results by the word that programs read, as people read them."""
-
 
 def aligned(event: Event) -> str:
     """One line in columns. A value that is wider than its column pushes the rest aside and is never cut."""
@@ -25,7 +15,7 @@ def aligned(event: Event) -> str:
         output.cell(event.actor.name, 8),
         output.cell(event.command, 11),
         output.cell(path, 36),
-        f"{_RESULTS[_result(event)]:<9}",
+        f"{event.result.shown:<9}",
         f"{_counts(event):<9}",
         f"{_duration(event):>6}",
         output.cell(event.note, 0),
@@ -55,7 +45,7 @@ def record(event: Event, folder: str) -> dict[str, object]:
         "real": _real(event.path, folder),
         "new_path": event.new_path,
         "op": _operation(event),
-        "result": _result(event),
+        "result": event.result.value,
         "added": event.added,
         "removed": event.removed,
         "duration_us": event.duration_us,
@@ -66,16 +56,6 @@ def record(event: Event, folder: str) -> dict[str, object]:
         "note": event.note,
         "hash": event.hash,
     }
-
-
-def _result(event: Event) -> str:
-    if event.is_error:
-        if event.changes:
-            return "uncertain"
-        return "aborted" if isinstance(event.actor, Memtui) else "refused"
-    if event.is_outside:
-        return "seen"
-    return "no_change" if event.no_change else "ok"
 
 
 def _operation(event: Event) -> str | None:

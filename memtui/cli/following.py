@@ -1,25 +1,20 @@
-"""Events as they come: recorded by others, or found by looking.
+"""Events as they come: recorded by others, or found by the watcher."""
 
-All waiting is in `_moments`, so that a watcher can take its place.
-"""
-
-import contextlib
 import os
 import select
 import sys
+import threading
 import time
 from collections.abc import Iterator
 
 from memtui import opening
 from memtui.cli.verb import Options
-from memtui.core.errors import Busy
+from memtui.core.errors import FolderMissing
 from memtui.core.events import Event
 from memtui.engine import Engine
 
 _PAUSE = 0.25
-"""Seconds between two looks."""
-_SHARE = 20
-"""A look at a large folder is repeated no sooner than after so many times what it took."""
+"""Seconds after which it is asked again whether anybody still reads the output."""
 
 
 def follow(memory: Engine, path: str, options: Options, *, after: int) -> Iterator[Event]:
@@ -37,20 +32,43 @@ def follow(memory: Engine, path: str, options: Options, *, after: int) -> Iterat
     """
     if options.read_only:
         yield from _follow_copies(path, options, after)
-        return
-    for _ in _moments():
-        with contextlib.suppress(Busy):
-            memory.reconcile()
-        for event in memory.events(after=after):
-            after = event.seq
-            yield event
+    else:
+        yield from _follow_folder(memory, path, options, after)
+
+
+def _follow_folder(memory: Engine, path: str, options: Options, after: int) -> Iterator[Event]:
+    from memtui.watch import Mode, Watch, Watching  # deferred: the watcher's library is for those who follow
+
+    woken = threading.Event()
+    gone: list[str] = []
+
+    def note(watching: Watching) -> None:
+        if watching.mode is Mode.GONE:
+            gone.append(watching.reason)
+            woken.set()
+
+    state = str(opening.state_directory(path, options.state))
+    watch = Watch(memory, path, state, changed=woken.set, mode_changed=note)
+    watch.start()
+    try:
+        while True:
+            for event in memory.events(after=after):
+                after = event.seq
+                yield event
+            if gone:
+                raise FolderMissing(gone[-1])
+            _insist_on_reader()
+            woken.wait(_PAUSE)
+            woken.clear()
+    finally:
+        watch.stop()
 
 
 def _follow_copies(path: str, options: Options, after: int) -> Iterator[Event]:
     """As `follow`, from copies of the journal: a new one whenever its files have changed."""
     journal = opening.state_directory(path, options.state) / opening.JOURNAL
     seen: object = None
-    for _ in _moments():
+    while True:
         stamps = [_stamp(f"{journal}{suffix}") for suffix in ("", "-wal")]
         if stamps != seen:
             with opening.connect(path, state=options.state, read_only=True) as memory:
@@ -58,6 +76,8 @@ def _follow_copies(path: str, options: Options, after: int) -> Iterator[Event]:
                     after = event.seq
                     yield event
             seen = stamps
+        _insist_on_reader()
+        time.sleep(_PAUSE)
 
 
 def _stamp(path: str) -> tuple[int, int] | None:
@@ -68,28 +88,13 @@ def _stamp(path: str) -> tuple[int, int] | None:
     return seen.st_size, seen.st_mtime_ns
 
 
-def _moments() -> Iterator[None]:
-    """Again and again, the moment to look; ends when nobody reads the output any more."""
-    poller = _reader_poller()
-    while True:
-        started = time.monotonic()
-        yield
-        pause = max(_PAUSE, (time.monotonic() - started) * _SHARE)
-        if poller is None:
-            time.sleep(pause)
-            continue
-        for _, event in poller.poll(pause * 1_000):
-            if event & (select.POLLERR | select.POLLHUP):
-                raise BrokenPipeError
-            poller = None  # this system does not poll such a file, and would answer at once for ever
-
-
-def _reader_poller() -> "select.poll | None":
-    """What tells that the reader of a pipe has gone, while there is nothing to write to it."""
+def _insist_on_reader() -> None:
+    """Find out that the reader of a pipe has gone, also while there is nothing to write to it."""
     try:
-        fd = sys.stdout.fileno()
         poller = select.poll()
-        poller.register(fd, 0)
+        poller.register(sys.stdout.fileno(), 0)
+        found = poller.poll(0)
     except (AttributeError, OSError, ValueError):
-        return None  # no descriptor behind it, or no poll on this system
-    return poller
+        return  # no descriptor behind it, or no poll on this system
+    if any(event & (select.POLLERR | select.POLLHUP) for _, event in found):
+        raise BrokenPipeError

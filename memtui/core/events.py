@@ -6,6 +6,7 @@ Screens, reports, search and undo are all made from these. An event is never cha
 import hashlib
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from enum import StrEnum
 
 from memtui.core.snapshot import Kind
 
@@ -79,6 +80,28 @@ class Change:
     after: Version | None
 
 
+class Result(StrEnum):
+    """How an event ended, as a word for programs."""
+
+    OK = "ok"
+    NO_CHANGE = "no_change"
+    """It succeeded, and there was nothing to change."""
+    SEEN = "seen"
+    """Nobody told us; it was found."""
+    REFUSED = "refused"
+    """It was refused or failed, and nothing was changed."""
+    UNCERTAIN = "uncertain"
+    """It was done, but the disk did not confirm it."""
+    ABORTED = "aborted"
+    """Its process died before it was done."""
+
+    @property
+    def shown(self) -> str:
+        """As people read it: what went wrong stands out."""
+        words = self.value.replace("_", " ")
+        return words.upper() if self in (Result.REFUSED, Result.UNCERTAIN, Result.ABORTED) else words
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
     """One command with its answer, or one change seen from outside.
@@ -135,6 +158,17 @@ class Event:
     def is_outside(self) -> bool:
         """Whether nobody told us about it."""
         return isinstance(self.actor, Outside)
+
+    @property
+    def result(self) -> Result:
+        """How it ended."""
+        if self.is_error:
+            if self.changes:
+                return Result.UNCERTAIN
+            return Result.ABORTED if isinstance(self.actor, Memtui) else Result.REFUSED
+        if self.is_outside:
+            return Result.SEEN
+        return Result.NO_CHANGE if self.no_change else Result.OK
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,12 +84,19 @@ class Ledger:
         return version
 
     def settle_move(self, old: str, new: str, node: Node) -> None:
-        """Note that the thing known at `old` now stands at `new`."""
+        """Note that the thing known at `old` now stands at `new`, if its text is the same.
+
+        Another text means that it was changed as well, or that the system has used its number again.
+        """
         was = self._journal.known(old)
         version = self._version_of(node, was, None)
+        if was is None or was.version != version:
+            self.settle(old, None)
+            self.settle(new, node)
+            return
         self.known[old] = None
         self.known[new] = Known(version, node.stamp)
-        self._differences.append(_Difference("renamed", old, was.version if was else None, version, new))
+        self._differences.append(_Difference("renamed", old, was.version, version, new))
 
     def keep(self, data: bytes) -> Version:
         """Keep a text that is about to be written, or was just read."""
@@ -158,7 +165,9 @@ class Ledger:
             return ""
         if version.sha256 is None or version.size > _DIFF_LIMIT:
             return None
-        data = self.texts.get(version.sha256) or self._journal.text(version.sha256)
+        data = self.texts.get(version.sha256)
+        if data is None:
+            data = self._journal.text(version.sha256)
         try:
             return None if data is None else data.decode("utf-8")
         except UnicodeDecodeError:

@@ -5,11 +5,11 @@ under the writer lock, a limited number at a time, so that a first look at a hug
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from memtui.core.errors import LeavesRoot
-from memtui.core.paths import MemoryPath
+from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.snapshot import Kind
 from memtui.engine.ledger import Ledger
 from memtui.journal.sqlite import Journal, Known
@@ -36,6 +36,7 @@ def suspects(store: Store, journal: Journal, paths: Iterable[str] | None) -> lis
     """
     new: dict[str, Node] = {}
     gone: dict[str, Known] = {}
+    store.node(ROOT)  # raises if the folder itself is gone
     for scope in [""] if paths is None else _scopes(paths):
         try:
             node = standing(store, scope)
@@ -125,7 +126,22 @@ def _paired(new: dict[str, Node], gone: dict[str, Known]) -> Iterator[Suspect]:
         now = appeared.get((known.version.kind, known.stamp[-1]))
         if now is not None and known.version.kind is not Kind.OTHER:
             moved[path] = now
+    _forget_chance_numbers(moved, gone)
     settled = set(moved.values())
     order: Callable[[str], list[str]] = lambda path: path.split("/")  # noqa: E731 - directories before what they hold
     for path in sorted((*gone, *(path for path in new if path not in settled)), key=order):
         yield Suspect(path, moved.get(path))
+
+
+def _forget_chance_numbers(moved: dict[str, str], gone: Mapping[str, Known]) -> None:
+    """A directory has moved only if something in it moved along: the system uses numbers again."""
+    held = {os.path.dirname(path) for path in gone}
+    along: set[tuple[str, str]] = set()
+    for old, new in moved.items():
+        above = old, new
+        while os.path.basename(above[0]) == os.path.basename(above[1]) and all(above):
+            above = os.path.dirname(above[0]), os.path.dirname(above[1])
+            along.add(above)
+    for old, new in tuple(moved.items()):
+        if old in held and (old, new) not in along:
+            del moved[old]

@@ -85,11 +85,11 @@ class FolderStore:
 
     def node(self, path: MemoryPath, *, follow: bool = False) -> Node | None:
         """See `Store.node`."""
+        self._insist_on_root()
         try:
             with self.root.place(path.parts, follow=follow) as place:
                 return _node("/".join(place.parts), place.stat())
         except (FileNotFoundError, NotADirectoryError):
-            self._insist_on_root()
             return None
 
     def read(self, path: MemoryPath, *, limit: int) -> Content:

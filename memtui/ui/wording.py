@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from memtui.core.events import Event
+from memtui.core.events import Event, Result
 from memtui.core.paths import ROOT_NAME
 from memtui.ui.activity.row import ActivityRow
 
@@ -21,13 +21,8 @@ _DONE = {
 }
 
 
-def result(event: Event) -> str:
-    """One word for how it ended."""
-    if event.is_error:
-        return "REFUSED" if not event.note else "ERROR"
-    if event.is_outside:
-        return "seen"
-    return "no change" if event.no_change else "ok"
+_SHORT = {Result.NO_CHANGE: "same", Result.UNCERTAIN: "UNSURE"}
+"""Results whose words are wider than their column."""
 
 
 def activity_row(event: Event) -> ActivityRow:
@@ -45,7 +40,7 @@ def activity_row(event: Event) -> ActivityRow:
         actor=event.actor.name,
         command=event.command,
         path=event.path,
-        result=result(event),
+        result=_SHORT.get(event.result, event.result.shown),
         added=event.added,
         removed=event.removed,
         duration_ms=None if event.is_outside else event.duration_us / 1_000,

@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 
+from memtui.ui import app
 from memtui.ui.app import MemtuiApp, run
 
 TICK = 0.01
@@ -16,6 +17,8 @@ TICK = 0.01
 
 class WatchedApp(MemtuiApp):
     """The real application, and a task that notices when it is late."""
+
+    CSS_PATH = os.path.join(os.path.dirname(app.__file__), "app.tcss")
 
     def __init__(self, fd: int, folder: str, state: str) -> None:
         super().__init__(folder, state=state)

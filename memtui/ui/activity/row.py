@@ -216,7 +216,7 @@ def _actor_style(row: ActivityRow, palette: Palette) -> Style:
 
 def _result_style(row: ActivityRow, palette: Palette) -> Style:
     match row.result:
-        case "ok":
+        case "ok" | "same":
             return palette.ok
         case "seen":
             return palette.seen

@@ -1,0 +1,180 @@
+"""Several processes and threads at one memory: nothing that was acknowledged is lost."""
+
+import os
+import subprocess
+import threading
+from typing import Any
+
+import pytest
+
+import memtui
+
+WORK = """
+import sys
+import memtui
+job, folder, state, name, resolver = sys.argv[1:]
+from memtui.journal.sqlite import Journal
+from memtui.engine import Engine
+from memtui.store.folder import FolderStore
+sys.stdin.read(1)
+store = FolderStore(folder, state, resolver=resolver)
+memory = Engine(store, Journal(state + "/journal.db"), settings=memtui.Settings(lock_seconds=50))
+memory.reconcile()
+me = memtui.Agent(name)
+def ask(**command):
+    return memory.execute(command, actor=me)
+won = 0
+for number in range(25):
+    if job == "count":
+        while True:
+            value = ask(command="view", path="/memories/counter").text.split("\\t")[1].split("\\n")[0]
+            if not ask(command="str_replace", path="/memories/counter", old_str=f"{value}\\n", new_str=f"{int(value) + 1}\\n").is_error:
+                break
+    elif job == "insert":
+        answer = ask(command="insert", path="/memories/list", insert_line=0, insert_text=f"{name}-{number}")
+        assert not answer.is_error, answer.text
+    else:
+        assert not ask(command="create", path=f"/memories/{name}-{number}", file_text=name).is_error
+        answer = ask(command="rename", old_path=f"/memories/{name}-{number}", new_path=f"/memories/won-{number}")
+        won += not answer.is_error
+        assert not answer.is_error or answer.text == f"Error: The destination /memories/won-{number} already exists", answer.text
+memory.close()
+print(won)
+"""
+
+
+def together(run_python: Any, job: str, folder: Any, state: Any, count: int = 3) -> int:
+    """Run processes at one folder; returns how often a rename was acknowledged."""
+    running = [
+        run_python(
+            WORK, job, folder, state, f"p{each}", "walk" if each == 0 else "openat2", wait=False, stdin=subprocess.PIPE
+        )
+        for each in range(count)
+    ]
+    for process in running:
+        process.stdin.write("x")
+        process.stdin.flush()
+    won = 0
+    for process in running:
+        output, errors = process.communicate(timeout=100)
+        assert process.returncode == 0, errors
+        won += int(output)
+    return won
+
+
+@pytest.fixture
+def shared(tmp_path: Any) -> Any:
+    for name in ("folder", "state"):
+        (tmp_path / name).mkdir()
+    return tmp_path / "folder", tmp_path / "state"
+
+
+def insist_on_a_true_record(folder: Any, state: Any) -> list[Any]:
+    """Nothing is taken for a change from outside, and nothing of ours is left over."""
+    with memtui.open(folder, state=state) as memory:
+        events = list(memory.events())
+        assert not [event for event in events if event.is_outside and event.command != "found"]
+        assert memory.journal.intents() == []
+        assert memory.reconcile() == 0
+    assert not [name for name in os.listdir(state) if name.startswith(".memtui")]
+    return events
+
+
+def test_no_step_of_a_counter_is_lost(run_python: Any, shared: Any) -> None:
+    (shared[0] / "counter").write_text("0\n")
+    together(run_python, "count", *shared)
+    assert (shared[0] / "counter").read_text() == "75\n"
+    insist_on_a_true_record(*shared)
+
+
+def test_no_insert_is_lost(run_python: Any, shared: Any) -> None:
+    (shared[0] / "list").write_text("")
+    together(run_python, "insert", *shared)
+    assert sorted((shared[0] / "list").read_text().split()) == sorted(f"p{p}-{n}" for p in range(3) for n in range(25))
+    assert sum(event.command == "insert" for event in insist_on_a_true_record(*shared)) == 75
+
+
+def test_one_of_many_renames_onto_a_name_wins(run_python: Any, shared: Any) -> None:
+    assert together(run_python, "rename", *shared) == 25
+    assert len(os.listdir(shared[0])) == 75
+    assert sum(name.startswith("won") for name in os.listdir(shared[0])) == 25
+    insist_on_a_true_record(*shared)
+
+
+def test_threads_of_one_engine_lose_nothing_and_raise_nothing(world: Any) -> None:
+    engine = world.main
+    world.put("list", "")
+    wrong: list[object] = []
+
+    def work(name: int) -> None:
+        me = memtui.Agent(str(name))
+        try:
+            for number in range(15):
+                commands: list[dict[str, object]] = [
+                    {"command": "insert", "path": "/memories/list", "insert_line": 0, "insert_text": f"{name}-{number}"},
+                    {"command": "create", "path": f"/memories/d{number % 3}/{name}/f", "file_text": "x"},
+                    {"command": "view", "path": "/memories"},
+                    {"command": "view", "path": "/memories/list"},
+                    {"command": "rename", "old_path": f"/memories/d{number % 3}", "new_path": f"/memories/{name}/{number}"},
+                    {"command": "delete", "path": f"/memories/{name}"},
+                ]
+                answers = [engine.execute(command, actor=me) for command in commands]
+                wrong.extend(answer.text for answer in answers[:4] if answer.is_error)
+                engine.reconcile()
+        except BaseException as error:
+            wrong.append(error)
+            raise
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert wrong == []
+    assert len(world.tree()["list"].split()) == 60
+    events = list(engine.events())
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    assert {event.command for event in events if event.is_outside} <= {"created", "found", "modified"}
+    assert engine.reconcile() == 0
+
+
+def test_a_folder_that_is_busy_too_long_says_so_and_nothing_changed(folder_world: Any) -> None:
+    folder_world.put("f", "x")
+    engine = folder_world.engine(lock_seconds=0.02)
+    holder = folder_world.store()
+    before = folder_world.picture()
+    with holder.writing(1):
+        answer = folder_world.ask(engine, command="delete", path="/memories/f")
+        assert not folder_world.ask(engine, command="view", path="/memories/f").is_error
+    assert (answer.is_error, answer.text) == (
+        True,
+        "Error: could not delete /memories/f: the memory folder is busy. Nothing was changed; try again",
+    )
+    assert folder_world.picture() == before
+    holder.close()
+
+
+def test_closing_while_others_execute_raises_nothing_but_closed(plain_world: Any) -> None:
+    for _ in range(20):
+        engine = plain_world.engine()
+        started = threading.Event()
+        wrong: list[BaseException] = []
+
+        def work(engine: Any = engine, started: Any = started, wrong: Any = wrong) -> None:
+            try:
+                for number in range(1_000):
+                    engine.execute(
+                        {"command": "create", "path": "/memories/f", "file_text": f"{number}\n"}, actor=memtui.Agent("a")
+                    )
+                    started.set()
+            except memtui.core.errors.Closed:
+                return
+            except BaseException as error:
+                wrong.append(error)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        assert started.wait(20)
+        engine.close()
+        thread.join(20)
+        assert wrong == []
