@@ -43,13 +43,14 @@ class Preview:
         self.text = ""
         self.size = 0
 
-    def show(self, read: Read, note: NoteView, *, changed: bool) -> None:
+    def show(self, read: Read, note: NoteView, *, changed: bool, follow: bool) -> None:
         """Show what was read, or say why it cannot be shown.
 
         Args:
             read: What stands at the path.
             note: Where.
             changed: Whether the person has not seen its last change, so that its lines are marked.
+            follow: Whether the changed lines are brought into view.
         """
         seen, self.text, self.size = read.seen, "", read.seen.node.size if read.seen.node else 0
         if self.view is View.MODEL and read.as_model is not None and seen.node is not None:
@@ -71,9 +72,9 @@ class Preview:
         elif b"\0" in seen.data[:8_192]:
             note.show_notice(title, f"Binary data, {wording.size(len(seen.data))}. It is not shown as text.")
         else:
-            self._show_text(read, seen.data, note, changed=changed)
+            self._show_text(read, seen.data, note, changed=changed, follow=follow)
 
-    def _show_text(self, read: Read, data: bytes, note: NoteView, *, changed: bool) -> None:
+    def _show_text(self, read: Read, data: bytes, note: NoteView, *, changed: bool, follow: bool) -> None:
         try:
             self.text = data.decode("utf-8")
         except UnicodeDecodeError:
@@ -83,4 +84,7 @@ class Preview:
             return
         mode: Literal["rendered", "source"] = "rendered" if self.view is View.RENDERED else "source"
         note.show(self.text, syntax=syntax_of(read.path, self.text), mode=mode, keep_place=read.again)
-        note.highlight_lines(read.change.lines if changed and read.change else ())
+        lines = read.change.lines if changed and read.change else frozenset()
+        note.highlight_lines(lines)
+        if follow and lines:
+            note.reveal_line(min(lines))

@@ -53,11 +53,9 @@ class StreamedApp(App[None]):
                 note.append(token(number))
         if stream is not None:
             await stream.stop()
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(0.2)  # the last frame
         report = f"{start} {time.process_time() - used}\n"
         os.write(self._fd, report.encode())
-        await asyncio.sleep(5)
-        self.exit()
 
 
 if __name__ == "__main__":

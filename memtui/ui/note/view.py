@@ -291,6 +291,18 @@ class NoteView(ScrollView, can_focus=True):
 
     # --- search
 
+    def reveal_line(self, line: int) -> None:
+        """Bring a source line into view, a third from the top, unless it is there already.
+
+        Args:
+            line: Its number, counted from 1.
+        """
+        first, last, _ = self._told or (0, 0, 0)
+        if self._notice is None and not first <= line <= last:
+            top = self._document.row_of_line(line - 1) - self._port.height // 3
+            self.scroll_to(y=max(top, 0), animate=False)
+            self._settle()
+
     def search(self, query: str) -> int:
         """Mark a literal text wherever it is in view, and say how often the note holds it.
 

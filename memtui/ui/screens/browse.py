@@ -254,7 +254,7 @@ class BrowseScreen(Screen[None]):
         if message.path != self.files.cursor_path:
             return
         changed = message.path in self._unseen
-        self._preview.show(message, self.note, changed=changed)
+        self._preview.show(message, self.note, changed=changed, follow=self.follow)
         self.change.change = message.change
         self.set_class(message.change is not None, "-changed")
         self._show_titles()

@@ -1,0 +1,255 @@
+"""A fault of the disk, the journal or a lock is answered truthfully, and leaves nothing half done."""
+
+import errno
+import os
+from typing import Any
+
+import pytest
+
+import memtui
+from memtui.opening import JOURNAL, state_directory
+from memtui.store import confined
+from memtui.store import folder as folder_module
+
+COMMANDS: dict[str, dict[str, Any]] = {
+    "create": {"command": "create", "path": "/memories/p/q/n", "file_text": "new\n"},
+    "overwrite": {"command": "create", "path": "/memories/f", "file_text": "new\n"},
+    "insert": {"command": "insert", "path": "/memories/d/x", "insert_line": 1, "insert_text": "x"},
+    "delete": {"command": "delete", "path": "/memories/f"},
+    "delete a directory": {"command": "delete", "path": "/memories/d"},
+    "rename": {"command": "rename", "old_path": "/memories/f", "new_path": "/memories/p/g"},
+    "rename a directory": {"command": "rename", "old_path": "/memories/d", "new_path": "/memories/p/dd"},
+}
+REASONS = {
+    errno.ENOSPC: "no space left",
+    errno.EDQUOT: "no space left",
+    errno.EIO: "input/output error",
+    errno.EROFS: "read-only",
+    errno.EACCES: "permission denied",
+    errno.EPERM: "permission denied",
+}
+CALLS = ("open", "mkdir", "link", "rename", "write", "fsync", "fchmod", "unlink", "rmdir", "scandir", "stat", "fstat")
+
+
+class Failing:
+    """Stands between a module and the system; the n-th call fails."""
+
+    def __init__(self, real: Any, names: tuple[str, ...], count: list[int], code: int) -> None:
+        self.__dict__.update(real=real, names=names, count=count, code=code)
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self.real, name)
+        if name not in self.names:
+            return value
+
+        def call(*arguments: Any, **options: Any) -> Any:
+            self.count[0] -= 1
+            if self.count[0] == 0:
+                raise OSError(self.code, os.strerror(self.code))
+            return value(*arguments, **options)
+
+        return call
+
+
+@pytest.fixture
+def filled(folder_world: Any) -> Any:
+    folder_world.put("f", "1\n2\n")
+    folder_world.put("d/x", "x\n")
+    folder_world.put("d/e/y", "x\n")
+    folder_world.main.reconcile()
+    return folder_world
+
+
+def put_back(world: Any) -> None:
+    for name in ("p", "d/g"):
+        world.ask(command="delete", path=f"/memories/{name}")
+    world.put("f", "1\n2\n")
+    world.put("d/x", "x\n")
+    world.put("d/e/y", "x\n")
+    world.main.reconcile()
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EROFS, errno.EACCES], ids=errno.errorcode.get)
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+def test_a_call_that_fails_is_answered_truthfully_and_leaves_nothing_half_done(
+    filled: Any, command: dict[str, Any], code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = command.get("path", command.get("old_path"))
+    failed = 0
+    for point in range(1, 200):
+        before = filled.tree()
+        since = len(list(filled.main.events()))
+        count = [point]
+        with monkeypatch.context() as patch:
+            patch.setattr(folder_module, "os", Failing(os, CALLS, count, code))
+            moving = Failing(confined, ("rename_to_free_name",), count, code).rename_to_free_name
+            patch.setattr(folder_module, "rename_to_free_name", moving)
+            answer = filled.ask(**command)
+        after = filled.tree()
+        uncertain = "was changed, but the disk did not confirm" in answer.text
+        if answer.is_error and not uncertain:
+            failed += 1
+            assert answer.text.startswith("Error: could not ")
+            assert answer.text.endswith(f"{path}: {REASONS[code]}")
+            assert after == before, (point, answer.text)
+        else:
+            assert after != before, (point, answer.text)
+        events = list(filled.main.events())[since:]
+        assert [(event.is_error, bool(event.changes)) for event in events] == [(answer.is_error, after != before)]
+        assert filled.main.journal.intents() == []
+        filled.main.reconcile()
+        assert len(list(filled.main.events())) == since + 1, point
+        assert not [name for name in os.listdir(filled.state) if name.startswith(".memtui")] or command == (
+            COMMANDS["delete a directory"]
+        )
+        put_back(filled)
+        if count[0] > 0:
+            break
+    assert failed >= 3
+    assert count[0] > 0
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+@pytest.mark.parametrize(("code", "words"), REASONS.items())
+def test_a_store_that_fails_is_answered_with_the_right_words(
+    filled: Any, command: dict[str, Any], code: int, words: str
+) -> None:
+    class Broken:
+        def __init__(self, store: Any) -> None:
+            self._store = store
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._store, name)
+
+        def writing(self, seconds: float) -> Any:
+            raise OSError(code, "never shown: /host/path")
+
+    engine = filled.engine()
+    engine.store = Broken(engine.store)
+    before = filled.picture()
+    answer = filled.ask(engine, **command)
+    path = command.get("path", command.get("old_path"))
+    assert answer.is_error
+    assert answer.text.endswith(f" {path}: {words}")
+    assert filled.picture() == before
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+@pytest.mark.parametrize(
+    ("pragma", "words"),
+    [("PRAGMA query_only = 1", "read-only"), ("PRAGMA max_page_count = 1", "no space left")],
+)
+def test_a_journal_that_cannot_be_written_stops_every_change(
+    filled: Any, command: dict[str, Any], pragma: str, words: str
+) -> None:
+    before = filled.picture()
+    engine = filled.engine()
+    engine.journal._db.execute(pragma)
+    full = {**command, "file_text": os.urandom(200_000).hex()} if "file_text" in command else command
+    full = {**full, "insert_text": os.urandom(200_000).hex()} if "insert_text" in command else full
+    answer = filled.ask(engine, **full)
+    if words == "no space left" and not answer.is_error:
+        return  # there was room on the last page
+    path = command.get("path", command.get("old_path"))
+    assert answer.is_error
+    assert answer.text.endswith(f" {path}: the journal cannot be written ({words}). Nothing was changed")
+    assert answer.event.note == "not recorded"
+    assert filled.picture() == before
+    assert not filled.ask(engine, command="view", path="/memories/f").is_error
+
+
+def test_a_journal_that_fails_after_the_change_says_so_and_the_next_writer_records_it(filled: Any) -> None:
+    class Torn:
+        def __init__(self, journal: Any) -> None:
+            self._journal = journal
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._journal, name)
+
+        def append(self, events: Any, **options: Any) -> Any:
+            raise memtui.core.errors.StateUnusable("The journal cannot be written.")
+
+    engine = filled.engine()
+    whole, engine.journal = engine.journal, Torn(engine.journal)
+    answer = filled.ask(engine, command="create", path="/memories/f", file_text="new\n")
+    assert (answer.is_error, answer.text) == (
+        True,
+        "Error: /memories/f was changed, but the disk did not confirm that the change is kept. "
+        "View it before going on",
+    )
+    assert filled.tree()["f"] == b"new\n"
+    engine.journal = whole
+    assert not filled.ask(command="view", path="/memories/f").is_error
+    filled.main.reconcile()
+    (*_, last) = filled.main.events()
+    assert (last.command, last.note) == ("create", "recovered after a crash")
+
+
+def test_a_journal_that_cannot_be_read_is_an_answer(filled: Any) -> None:
+    engine = filled.engine()
+    engine.journal._db.execute("PRAGMA writable_schema = 1")
+    engine.journal._db.execute("DROP TABLE known")
+    for command in ({"command": "view", "path": "/memories/f"}, *COMMANDS.values()):
+        answer = filled.ask(engine, **command)
+        assert answer.is_error
+        assert answer.text.endswith(": input/output error")
+
+
+def test_a_state_directory_that_vanished_is_an_answer(filled: Any) -> None:
+    engine = filled.engine()
+    for name in os.listdir(filled.state):
+        (filled.state / name).unlink()
+    filled.state.rmdir()
+    before = filled.picture()
+    for command in COMMANDS.values():
+        answer = filled.ask(engine, **command)
+        assert answer.is_error
+        assert answer.text.endswith(": input/output error")
+    assert filled.picture() == before
+    filled.state.mkdir()
+
+
+@pytest.mark.parametrize("seen", [False, True], ids=["never opened", "opened before"])
+def test_read_only_refuses_every_change_and_writes_nothing_anywhere(
+    plain_world: Any, tmp_path: Any, seen: bool
+) -> None:
+    folder = plain_world.folder
+    plain_world.put("f", "1\n")
+    plain_world.put("d/x", "x\n")
+    state = state_directory(str(folder))
+    if seen:
+        with memtui.open(folder) as memory:
+            memory.execute(COMMANDS["overwrite"], actor=memtui.Agent("a"))
+        plain_world.put("f", "outside\n")
+
+    def everything() -> object:
+        return [
+            (top, sorted(files), [(os.lstat(os.path.join(top, name)).st_mtime_ns) for name in sorted(files)])
+            for top, _, files in os.walk(tmp_path)
+        ]
+
+    before, picture = everything(), plain_world.picture()
+    with memtui.open(folder, read_only=True) as memory:
+        for command in COMMANDS.values():
+            answer = memory.execute(command, actor=memtui.Agent("a"))
+            assert answer.is_error
+            assert answer.text.endswith(": read-only")
+        assert not memory.execute({"command": "view", "path": "/memories/f"}, actor=memtui.Agent("a")).is_error
+        assert [event.is_outside for event in memory.events()].count(True) >= 1
+    assert everything() == before
+    assert plain_world.picture() == picture
+    assert (state / JOURNAL).exists() == seen
+
+
+def test_the_state_is_never_inside_the_folder(plain_world: Any) -> None:
+    (plain_world.folder / "link").symlink_to(".")
+    for state in ("", "state", "link/state", "../folder/state"):
+        with pytest.raises(memtui.core.errors.StateUnusable, match="inside the memory folder"):
+            memtui.open(plain_world.folder, state=plain_world.folder / state)
+    assert os.listdir(plain_world.folder) == ["link"]
+
+
+def test_no_folder_is_ever_made(tmp_path: Any) -> None:
+    with pytest.raises(memtui.core.errors.FolderMissing):
+        memtui.open(tmp_path / "no")
+    assert os.listdir(tmp_path) == []

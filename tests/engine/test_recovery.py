@@ -1,0 +1,279 @@
+"""After a death at any point, the next look tells what happened, and nothing of ours is left over."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from memtui.core.events import Memtui, Outside
+from memtui.journal import chain
+
+COMMANDS: dict[str, dict[str, Any]] = {
+    "create": {"command": "create", "path": "/memories/p/q/n", "file_text": "new\n"},
+    "overwrite": {"command": "create", "path": "/memories/f", "file_text": "new\n"},
+    "str_replace": {"command": "str_replace", "path": "/memories/f", "old_str": "1", "new_str": "one"},
+    "insert": {"command": "insert", "path": "/memories/d/x", "insert_line": 1, "insert_text": "x"},
+    "delete": {"command": "delete", "path": "/memories/f"},
+    "delete a directory": {"command": "delete", "path": "/memories/d"},
+    "rename": {"command": "rename", "old_path": "/memories/f", "new_path": "/memories/d/g"},
+    "rename a directory": {"command": "rename", "old_path": "/memories/d", "new_path": "/memories/p/dd"},
+}
+
+
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+class Dying:
+    """A store whose transactions die before or after what they do."""
+
+    def __init__(self, store: Any, *, done: bool) -> None:
+        self._store = store
+        self._done = done
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    @contextmanager
+    def writing(self, seconds: float) -> Iterator[Any]:
+        with self._store.writing(seconds) as transaction:
+            yield _Dying(transaction, self._done)
+
+
+class _Dying:
+    def __init__(self, transaction: Any, done: bool) -> None:
+        self._transaction = transaction
+        self._done = done
+
+    def __getattr__(self, name: str) -> Any:
+        def die(*arguments: Any, **options: Any) -> Any:
+            if self._done:
+                getattr(self._transaction, name)(*arguments, **options)
+            raise Killed
+
+        return getattr(self._transaction, name) if name == "tidy" else die
+
+
+@pytest.fixture
+def filled(folder_world: Any) -> Any:
+    folder_world.put("f", "1\n2\n")
+    folder_world.put("d/x", "x\n")
+    folder_world.main.reconcile()
+    return folder_world
+
+
+def die(world: Any, command: dict[str, Any], *, done: bool) -> None:
+    engine = world.engine(store=Dying(world.store(), done=done))
+    with pytest.raises(Killed):
+        world.ask(engine, **command)
+    assert len(engine.journal.intents()) == 1
+
+
+@pytest.mark.parametrize("found_by", ["opening", "the next command"])
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+def test_what_was_done_before_a_death_is_recorded_as_recovered(
+    filled: Any, command: dict[str, Any], found_by: str
+) -> None:
+    since = len(list(filled.main.events()))
+    die(filled, command, done=True)
+    after = filled.tree()
+    if found_by == "opening":
+        filled.engine()
+    else:
+        filled.ask(command="create", path="/memories/later", file_text="")
+    event = list(filled.main.events())[since]
+    assert (event.note, event.command, event.is_error) == ("recovered after a crash", command["command"], False)
+    assert event.changes
+    assert filled.main.journal.intents() == []
+    assert filled.main.reconcile() == 0
+    assert filled.tree() == after | ({} if found_by == "opening" else {"later": b""})
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+def test_what_was_not_done_before_a_death_is_recorded_as_aborted(filled: Any, command: dict[str, Any]) -> None:
+    since = len(list(filled.main.events()))
+    before = filled.picture()
+    die(filled, command, done=False)
+    filled.engine()
+    (event,) = list(filled.main.events())[since:]
+    assert (event.actor, event.is_error, event.changes) == (Memtui(), True, ())
+    assert event.note == "aborted by a crash: not done"
+    assert filled.main.journal.intents() == []
+    assert filled.picture() == before
+
+
+@pytest.mark.parametrize("done", [True, False])
+@pytest.mark.parametrize(
+    "meddle",
+    [
+        lambda folder: (folder / "f").write_text("somebody else\n"),
+        lambda folder: ((folder / "f").unlink(), (folder / "f").mkdir()),
+        lambda folder: ((folder / "f").unlink(), (folder / "f").symlink_to("/etc")),
+        lambda folder: (folder / "f").write_bytes(b"\xff" * 2_000),
+    ],
+)
+def test_what_stands_there_from_somebody_else_is_from_outside(filled: Any, done: bool, meddle: Any) -> None:
+    since = len(list(filled.main.events()))
+    die(filled, COMMANDS["str_replace"], done=done)
+    meddle(filled.folder)
+    later = filled.engine(max_read_bytes=1_000)
+    (event,) = list(later.events())[since:]
+    assert (event.actor, event.command, event.path) == (Outside(), "modified", "/memories/f")
+    assert later.journal.intents() == []
+    assert not filled.ask(later, command="view", path="/memories").is_error
+
+
+def test_a_directory_that_became_a_link_out_does_not_stop_recovery(filled: Any) -> None:
+    die(filled, COMMANDS["insert"], done=False)
+    (filled.folder / "d").rename(filled.folder.parent / "away")
+    (filled.folder / "d").symlink_to("/etc")
+    assert not filled.ask(command="create", path="/memories/later", file_text="").is_error
+    assert filled.main.journal.intents() == []
+
+
+KILLS = """
+import json, os, signal, sys
+import memtui
+import memtui.store.confined as confined
+import memtui.store.folder as folder_module
+from memtui.engine import Engine
+from memtui.journal.sqlite import Journal
+from memtui.store.folder import FolderStore
+
+folder, state, nameless, how, commands = sys.argv[1], sys.argv[2], sys.argv[3] == "nameless", sys.argv[4], json.loads(sys.argv[5])
+ME = memtui.Agent("a")
+POINTS = ("open", "mkdir", "link", "rename", "unlink", "rmdir", "write", "fsync", "fchmod", "close")
+
+def engine():
+    store = FolderStore(folder, state, nameless=nameless)
+    return Engine(store, Journal(state + "/journal.db"))
+
+def die():
+    if how == "exit":
+        os._exit(77)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+class Counting:
+    "Stands between a module and the system; dies before the n-th call."
+    def __init__(self, real, names, count):
+        self.__dict__.update(real=real, names=names, count=count)
+    def __getattr__(self, name):
+        value = getattr(self.real, name)
+        if name not in self.names:
+            return value
+        def call(*a, **k):
+            self.count[0] -= 1
+            if self.count[0] == 0:
+                die()
+            return value(*a, **k)
+        return call
+
+def tree():
+    found = {}
+    for top, directories, files in os.walk(folder):
+        for name in files:
+            with open(os.path.join(top, name)) as file:
+                found[os.path.relpath(os.path.join(top, name), folder)] = file.read()
+        for name in directories:
+            found[os.path.relpath(os.path.join(top, name), folder)] = None
+    return found
+
+def reset():
+    for top, directories, files in os.walk(folder, topdown=False):
+        for name in files:
+            os.unlink(os.path.join(top, name))
+        for name in directories:
+            os.rmdir(os.path.join(top, name))
+    os.mkdir(folder + "/d")
+    for name, text in (("f", "1\\n2\\n"), ("d/x", "x\\n")):
+        with open(os.path.join(folder, name), "w") as file:
+            file.write(text)
+    memory = engine()
+    memory.reconcile()
+    memory.close()
+
+results = []
+for command in commands:
+    for point in range(1, 200):
+        reset()
+        before = tree()
+        child = os.fork()
+        if child == 0:
+            memory = engine()
+            count = [point]
+            folder_module.os = Counting(os, POINTS, count)
+            folder_module.rename_to_free_name = Counting(confined, ("rename_to_free_name",), count).rename_to_free_name
+            memory.journal = Counting(memory.journal, ("intend", "append", "drop"), count)
+            answer = memory.execute(command, actor=ME)
+            os._exit(0 if not answer.is_error else 5)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        assert status in (0, 77, -9), status
+        killed = tree()
+        memory = engine()
+        since = len(list(memory.events()))
+        memory.reconcile()
+        events = list(memory.events())[since:]
+        missing = [c.path for e in memory.events() for c in e.changes for v in (c.before, c.after)
+                   if v and v.sha256 and memory.journal.text(v.sha256) is None]
+        results.append({
+            "command": command, "point": point, "status": status, "before": before, "killed": killed, "after": tree(),
+            "events": [[type(e.actor).__name__, e.command, e.note, e.is_error, [c.path for c in e.changes]] for e in events],
+            "acknowledged": [e.command for e in list(memory.events())[since - 1:since]],
+            "intents": len(memory.journal.intents()), "missing": missing,
+            "left": [n for n in os.listdir(state) if n.startswith(".memtui")],
+        })
+        memory.close()
+        if status == 0:
+            break
+print(json.dumps(results))
+"""
+
+
+@pytest.mark.parametrize(("kind", "how"), [("nameless", "exit"), ("named", "signal")])
+def test_a_kill_at_any_point_leaves_the_old_or_the_new_and_a_record_that_says_which(
+    run_python: Any, tmp_path: Any, kind: str, how: str
+) -> None:
+    for name in ("folder", "state"):
+        (tmp_path / name).mkdir()
+    done = run_python(KILLS, tmp_path / "folder", tmp_path / "state", kind, how, json.dumps(list(COMMANDS.values())))
+    assert done.returncode == 0, done.stderr
+    results = json.loads(done.stdout)
+    wholes = {json.dumps(each["command"]): each["after"] for each in results if each["status"] == 0}
+    assert len(wholes) == len(COMMANDS)
+    assert len(results) > 5 * len(COMMANDS)
+    for result in results:
+        new, old, now = wholes[json.dumps(result["command"])], result["before"], result["after"]
+        made = {path for path, held in new.items() if held is None and path not in old}
+        happened = now == new
+        assert happened or {path: held for path, held in now.items() if path not in made} == old, result
+        assert (result["intents"], result["missing"], result["left"]) == (0, [], []), result
+        if result["status"] == 0:
+            assert result["events"] == [], result
+            continue
+        kinds = [(actor, note) for actor, _, note, _, _ in result["events"]]
+        if happened:
+            assert kinds in ([], [("Agent", "recovered after a crash")]), result
+        else:
+            aborted = ("Memtui", "aborted by a crash: not done")
+            outside = [event for event in result["events"] if event[0] == "Outside"]
+            assert [kind for kind in kinds if kind[0] != "Outside"] in ([], [aborted]), result
+            assert all(set(paths) <= made for *_, paths in outside), result
+
+
+def test_the_chain_holds_over_deaths(filled: Any) -> None:
+    for done in (True, False):
+        for command in COMMANDS.values():
+            die(filled, command, done=done)
+            filled.engine()
+            filled.put("f", "1\n2\n")
+            filled.put("d/x", "x\n")
+            for name in ("p", "d/g"):
+                filled.ask(command="delete", path=f"/memories/{name}")
+            filled.main.reconcile()
+    at = chain.START
+    for event in filled.main.events():
+        at = hashlib.sha256(at + chain.encode(event)).digest()
+        assert at.hex() == event.hash

@@ -1,0 +1,73 @@
+"""What other people's programs rely on: the names, the example, and a quick import."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import memtui
+
+HEAVY = ("textual", "anthropic", "pydantic", "rich", "watchfiles", "markdown_it", "rapidfuzz", "pygments", "platformdirs")
+
+
+def test_the_example_of_the_design_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "app/memories").mkdir(parents=True)
+    memory = memtui.open("~/app/memories")
+    answer = memory.execute({"command": "view", "path": "/memories"}, actor=memtui.Agent("my-agent"))
+    assert (answer.text.split("\n")[1:], answer.is_error) == (["0B\t/memories"], False)
+    assert answer.event.actor == memtui.Agent("my-agent")
+    assert [event.seq for event in memory.events(after=0)] == [answer.event.seq]
+    assert list(memory.events(after=answer.event.seq)) == []
+    memory.close()
+
+
+def test_a_memory_is_a_context_manager_and_may_be_kept_nowhere() -> None:
+    with memtui.open_in_memory(settings=memtui.Settings(create="refuse")) as memory:
+        create = {"command": "create", "path": "/memories/f", "file_text": "x"}
+        assert not memory.execute(create, actor=memtui.Person()).is_error
+        assert memory.execute(create, actor=memtui.Person()).is_error
+    with pytest.raises(memtui.MemtuiError):
+        memory.execute(create, actor=memtui.Person())
+
+
+def test_the_journal_is_kept_where_it_is_told_or_below_the_state_home(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    with memtui.open(tmp_path / "notes", state=tmp_path / "there"):
+        assert (tmp_path / "there/journal.db").exists()
+    with memtui.open(tmp_path / "notes"):
+        (kept,) = (tmp_path / "xdg-state/memtui/stores").iterdir()
+        assert kept.name.startswith("notes-")
+        assert kept.stat().st_mode & 0o777 == 0o700
+
+
+def test_what_was_recorded_is_there_when_it_is_opened_again(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    with memtui.open(tmp_path / "notes") as memory:
+        memory.execute({"command": "create", "path": "/memories/f", "file_text": "x"}, actor=memtui.Agent("a"))
+        events = list(memory.events())
+    with memtui.open(tmp_path / "notes") as memory:
+        assert list(memory.events()) == events
+
+
+def test_every_public_name_is_there() -> None:
+    assert all(hasattr(memtui, name) for name in memtui.__all__)
+    assert {"open", "open_in_memory", "Agent", "Person", "Settings", "Answer", "Event"} <= set(memtui.__all__)
+
+
+def test_a_subscriber_is_told_of_events_until_it_goes() -> None:
+    told: list[int] = []
+    with memtui.open_in_memory() as memory:
+        leave = memory.subscribe(lambda: told.append(1))
+        for _ in range(2):
+            memory.execute({"command": "view", "path": "/memories"}, actor=memtui.Agent("a"))
+            leave() if len(told) == 1 and told.count(1) == 1 and leave else None
+    assert told == [1]
+
+
+def test_importing_memtui_loads_nothing_heavy(run_python: Any) -> None:
+    done = run_python("import sys, memtui; print(*sorted({name.partition('.')[0] for name in sys.modules}))")
+    assert done.returncode == 0, done.stderr
+    loaded = set(done.stdout.split())
+    assert "memtui" in loaded
+    assert loaded.isdisjoint(HEAVY)
