@@ -1,10 +1,10 @@
 """memtui: see what an AI agent remembers, as it remembers it.
 
-    import memtui
+import memtui
 
-    with memtui.open("~/app/memories") as memory:
-        answer = memory.execute({"command": "view", "path": "/memories"}, actor=memtui.Agent("my-agent"))
-        print(answer.text)
+with memtui.open("~/app/memories") as memory:
+    answer = memory.execute({"command": "view", "path": "/memories"}, actor=memtui.Agent("my-agent"))
+    print(answer.text)
 """
 
 from memtui.core.errors import MemtuiError

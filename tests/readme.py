@@ -15,6 +15,7 @@ from memtui.ui.actions import Action, declared
 from memtui.ui.app import MemtuiApp
 from memtui.ui.files.view import FilesView
 from memtui.ui.note.view import NoteView
+from memtui.ui.rows import RowsView
 from memtui.ui.screens.browse import BrowseScreen
 
 README = Path(__file__).parent.parent / "README.md"
@@ -22,6 +23,7 @@ _SECTION = re.compile(r"(<!-- keys -->\n).*?(<!-- end of keys -->)", re.DOTALL)
 _GROUPS: tuple[tuple[str, type[DOMNode]], ...] = (
     ("everywhere", MemtuiApp),
     ("browsing", BrowseScreen),
+    ("files and activity", RowsView),
     ("files", FilesView),
     ("note", NoteView),
     ("activity", ActivityView),

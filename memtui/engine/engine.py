@@ -287,7 +287,11 @@ class Engine:
         try:
             known = plan.apply(transaction)
         except Uncertain:
-            certain, known = False, self._looked_at(plan.changes)
+            certain = False
+            try:
+                known = self._looked_at(plan.changes)
+            except (OSError, MemtuiError):
+                return _uncertain(event)
         except Exception:
             self.journal.drop(intent)  # not so for an interrupt, which may come after the move: recovery looks
             raise
@@ -300,9 +304,7 @@ class Engine:
                 [*ledger.events(), event], known={**ledger.known, **known}, texts=ledger.texts, intent=intent
             )
         except StateUnusable:
-            # The change stands and its intent is kept, so that the next writer records it.
-            text = say(Message.UNCERTAIN, path=event.path)
-            return Answer(text, True, replace(event, answer=text, is_error=True, note="uncertain"))
+            return _uncertain(event)
         self._tell()
         return Answer(event.answer or "", event.is_error, recorded[-1])
 
@@ -324,9 +326,7 @@ class Engine:
         events = [*(ledger.events() if ledger else ()), event]
         kept = {**(ledger.texts if ledger else {}), **(texts or {})}
         try:
-            event = self.journal.append(
-                events, texts=kept, known=ledger.known if ledger else None, durable=durable
-            )[-1]
+            event = self.journal.append(events, texts=kept, known=ledger.known if ledger else None, durable=durable)[-1]
         except StateUnusable:
             return Answer(text, event.is_error, replace(event, note="not recorded"))
         self._tell()
@@ -500,6 +500,12 @@ class Engine:
             raise Closed("The memory is closed.")
 
 
+def _uncertain(event: Event) -> Answer:
+    """The answer where a change stands that could not be recorded: its intent is kept, and the next writer does."""
+    text = say(Message.UNCERTAIN, path=event.path)
+    return Answer(text, True, replace(event, answer=text, is_error=True, note="uncertain"))
+
+
 def _refusal_of(error: BaseException, command: commands.Command) -> Refusal:
     """The answer to a fault: what could not be done, to which path, and why; never a path of the host."""
     what = _what(command)
@@ -544,4 +550,3 @@ def _as_json(recorded: Mapping[str, object]) -> str:
         return json.dumps(recorded, ensure_ascii=True, sort_keys=True)
     except (TypeError, ValueError, RecursionError):
         return json.dumps(quoted(recorded), ensure_ascii=True)
-

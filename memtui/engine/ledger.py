@@ -240,4 +240,3 @@ def _is_directory(version: Version | None) -> bool:
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
-

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from memtui.core import commands, diffs, edits
-from memtui.core.errors import Refusal
+from memtui.core.errors import MemtuiError, Refusal, Uncertain
 from memtui.core.events import Change, Version
 from memtui.core.listing import human_size
 from memtui.core.messages import Message, say
@@ -148,7 +148,7 @@ class Planner:
             for each, version in moved:
                 known[each.path] = None
                 known[renamed(each.path)] = Known(version, each.stamp)
-            top = self._store.node(destination)
+            top = self._node_afterwards(destination)
             if top:
                 known[top.path] = Known(moved[0][1], top.stamp)
             return known
@@ -250,10 +250,17 @@ class Planner:
     def _made(self, missing: list[str]) -> dict[str, Known | None]:
         made: dict[str, Known | None] = {}
         for directory in missing:
-            node = self._store.node(MemoryPath.of(directory))
+            node = self._node_afterwards(MemoryPath.of(directory))
             if node:
                 made[directory] = Known(Version(node.kind), node.stamp)
         return made
+
+    def _node_afterwards(self, path: MemoryPath) -> Node | None:
+        """Look at what a change has made. That it cannot be looked at does not undo the change."""
+        try:
+            return self._store.node(path)
+        except (OSError, MemtuiError) as error:
+            raise Uncertain(str(error)) from error
 
     def _refuse_over_limits(self, path: MemoryPath, size: int, node: Node | None) -> None:
         if self._totals is None:
@@ -279,4 +286,3 @@ def _decoded(data: bytes) -> str | None:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         return None
-

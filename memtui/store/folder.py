@@ -242,7 +242,8 @@ class _FolderTransaction:
                         os.link(f"/proc/self/fd/{fd}", place.name, dst_dir_fd=place.fd, follow_symlinks=True)
                 else:
                     self._move_into_place(fd, passing, place, replacing=seen is not None)
-                node = _node("/".join(place.parts), os.fstat(fd))
+                with _as_uncertain():
+                    node = _node("/".join(place.parts), os.fstat(fd))
             finally:
                 os.close(fd)
             self._sync(place.fd, made)
@@ -399,13 +400,11 @@ class _FolderTransaction:
 
     def _sync(self, fd: int, made: tuple[str, ...]) -> None:
         """Have the system confirm a directory, and the parents of directories just made."""
-        try:
+        with _as_uncertain():
             os.fsync(fd)
             for directory in made:
                 with self._root.place(directory.split("/"), follow=False) as place:
                     os.fsync(place.fd)
-        except OSError as error:
-            raise Uncertain(os.strerror(error.errno or 0)) from error
 
 
 def _read_only() -> OSError:
@@ -418,6 +417,15 @@ def _as_outdated() -> Iterator[None]:
         yield
     except FileExistsError:
         raise Outdated from None
+
+
+@contextmanager
+def _as_uncertain() -> Iterator[None]:
+    """For what comes after the move: the change stands already."""
+    try:
+        yield
+    except OSError as error:
+        raise Uncertain(os.strerror(error.errno or 0)) from error
 
 
 def _take_over_mode(fd: int, replaced: os.stat_result) -> None:

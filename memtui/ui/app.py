@@ -56,6 +56,8 @@ class MemtuiApp(App[int]):
         self._asked_to_quit = 0.0
         self.when_opened: Callable[[], object] | None = None
         """Called once, when the first folder is on screen."""
+        self.bug: Exception | None = None
+        """What ended the application, if nobody meant it to end."""
         if "TEXTUAL_THEME" not in os.environ:
             self.theme = _theme(os.environ.get("COLORFGBG", ""))
 
@@ -140,6 +142,14 @@ class MemtuiApp(App[int]):
             self._asked_to_quit = time.monotonic()
             self._say("Press q to quit.")
 
+    def _handle_exception(self, error: Exception) -> None:
+        self.bug = self.bug or error
+        super()._handle_exception(error)
+
+    def _print_error_renderables(self) -> None:
+        """Textual would print a traceback with the values of variables: the texts of notes."""
+        self._exit_renderables.clear()
+
     def _say(self, words: str) -> None:
         if isinstance(self.screen, BrowseScreen):
             self.screen.message.say(words)
@@ -151,8 +161,14 @@ def browse(folder: str | None, *, state: str | None = None, read_only: bool = Fa
 
 
 def run(app: MemtuiApp) -> int:
-    """Run an application until it ends; returns the exit code."""
+    """Run an application until it ends; returns the exit code.
+
+    Raises:
+        Exception: What a bug raised, once the terminal is as it was before: the command line keeps it in a log.
+    """
     result = app.run()
+    if app.bug is not None:
+        raise app.bug
     return (app.return_code or 0) if result is None else result
 
 

@@ -29,9 +29,7 @@ class LastChange:
 class Opened(Message):
     """The folder was opened and its names were read."""
 
-    def __init__(
-        self, engine: Engine, entries: Sequence[Entry], recent: Sequence[Event], seen: int, last: int
-    ) -> None:
+    def __init__(self, engine: Engine, entries: Sequence[Entry], recent: Sequence[Event], seen: int, last: int) -> None:
         """Tell what is there.
 
         Args:

@@ -28,4 +28,3 @@ class ActionsProvider(Provider):
             await self.app.run_action(action.binding.action, default_namespace=action.node)
 
         return run
-

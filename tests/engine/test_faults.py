@@ -84,6 +84,7 @@ def test_a_call_that_fails_is_answered_truthfully_and_leaves_nothing_half_done(
             patch.setattr(folder_module, "os", Failing(os, CALLS, count, code))
             moving = Failing(confined, ("rename_to_free_name",), count, code).rename_to_free_name
             patch.setattr(folder_module, "rename_to_free_name", moving)
+            patch.setattr(confined, "os", Failing(os, ("open", "stat", "readlink"), count, code))
             answer = filled.ask(**command)
         after = filled.tree()
         uncertain = "was changed, but the disk did not confirm" in answer.text
@@ -105,7 +106,7 @@ def test_a_call_that_fails_is_answered_truthfully_and_leaves_nothing_half_done(
         put_back(filled)
         if count[0] > 0:
             break
-    assert failed >= 3
+    assert failed >= 2
     assert count[0] > 0
 
 

@@ -24,9 +24,7 @@ WIDEST = 72
 LONGEST = 2000
 """Characters of a text that are looked at; what an agent sends may be a megabyte."""
 
-WRITES = frozenset(
-    {"create", "str_replace", "insert", "delete", "rename", "edit", "undo", "redo", "restore", "redact"}
-)
+WRITES = frozenset({"create", "str_replace", "insert", "delete", "rename", "edit", "undo", "redo", "restore", "redact"})
 """Commands that change the folder."""
 
 

@@ -12,15 +12,13 @@ from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollTo
 from textual.strip import Strip
-from textual.widget import Widget
 
 from memtui.ui.activity.row import ActivityRow, Palette, draw
+from memtui.ui.rows import RowsView
 
 CAPACITY = 100_000
 """Rows that are kept; older ones are in the journal."""
@@ -45,7 +43,7 @@ class Counters:
         self.outside += row.actor == "outside"
 
 
-class ActivityView(ScrollView, can_focus=True, inherit_bindings=False):
+class ActivityView(RowsView):
     """The events of a session, newest last.
 
     Args:
@@ -55,32 +53,6 @@ class ActivityView(ScrollView, can_focus=True, inherit_bindings=False):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "up", "Up", id="activity.up", show=False, tooltip="The event before"),
-        Binding("down,j", "down", "Down", id="activity.down", show=False, tooltip="The event after"),
-        Binding("pageup", "page(-1)", "Page up", id="activity.page_up", show=False, tooltip="One page up"),
-        Binding(
-            "pagedown", "page(1)", "Page down", id="activity.page_down", show=False, tooltip="One page down"
-        ),
-        Binding(
-            "ctrl+u", "half(-1)", "Half page up", id="activity.half_up", show=False, tooltip="Half a page up"
-        ),
-        Binding(
-            "ctrl+d",
-            "half(1)",
-            "Half page down",
-            id="activity.half_down",
-            show=False,
-            tooltip="Half a page down",
-        ),
-        Binding("g,home", "top", "Oldest", id="activity.top", show=False, tooltip="The oldest event"),
-        Binding(
-            "G,end",
-            "bottom",
-            "Newest",
-            id="activity.bottom",
-            show=False,
-            tooltip="The newest event, and follow",
-        ),
         Binding("enter", "open", "open", id="activity.open", tooltip="Open what the event is about"),
     ]
 
@@ -99,9 +71,6 @@ class ActivityView(ScrollView, can_focus=True, inherit_bindings=False):
 
     DEFAULT_CSS = """
     ActivityView {
-        overflow-x: hidden;
-        overflow-y: auto;
-        scrollbar-size-vertical: 1;
         & > .activity--detail { color: $foreground 85%; }
         & > .activity--agent { color: $text-primary; }
         & > .activity--you { text-style: bold; }
@@ -159,15 +128,12 @@ class ActivityView(ScrollView, can_focus=True, inherit_bindings=False):
             """The widget that says so."""
             return self.view
 
-    def __init__(
-        self, *, capacity: int = CAPACITY, id: str | None = None, classes: str | None = None
-    ) -> None:
+    def __init__(self, *, capacity: int = CAPACITY, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._kept: deque[ActivityRow] = deque(maxlen=capacity)
         self._shown: deque[ActivityRow] = self._kept
         self._show_only: Callable[[ActivityRow], bool] | None = None
         self._counters = Counters()
-        self._row = 0
         self._palette: Palette | None = None
 
     # Attributes down
@@ -183,10 +149,9 @@ class ActivityView(ScrollView, can_focus=True, inherit_bindings=False):
         return self._shown[self._row] if self._shown else None
 
     @property
-    def position(self) -> tuple[int, int]:
-        """The cursor's row, from 1, and the number of rows shown; `(0, 0)` while there is none."""
-        total = len(self._shown)
-        return (self._row + 1 if total else 0, total)
+    def row_count(self) -> int:
+        """How many rows are shown."""
+        return len(self._shown)
 
     @property
     def show_only(self) -> Callable[[ActivityRow], bool] | None:
@@ -251,10 +216,7 @@ class ActivityView(ScrollView, can_focus=True, inherit_bindings=False):
             return
         total = len(self._shown)
         top = self.scroll_offset.y
-        if self.virtual_size.height != total:
-            # Not by assignment: that lays out the whole screen again, for each file that an agent writes.
-            self.set_reactive(Widget.virtual_size, Size(0, total))
-            self._scroll_update(self.virtual_size)
+        self._fit_height()
         if self.follow:
             self._row = max(0, total - 1)
             self.scroll_to(y=max(0, total - self._page), animate=False)
@@ -275,40 +237,12 @@ class ActivityView(ScrollView, can_focus=True, inherit_bindings=False):
         if row != self._row:
             self._row = row
             self.post_message(self.Highlighted(self, self._shown[row]))
-        top, height = self.scroll_offset.y, self._page
-        if row < top:
-            self.scroll_to(y=row, animate=False)
-        elif row >= top + height:
-            self.scroll_to(y=row - height + 1, animate=False)
+        self._bring_into_view()
         self.refresh()
-
-    @property
-    def _page(self) -> int:
-        return max(1, self.scrollable_content_region.height)
-
-    def action_up(self) -> None:
-        """To the event before."""
-        self._go(self._row - 1)
-
-    def action_down(self) -> None:
-        """To the event after."""
-        self._go(self._row + 1)
-
-    def action_page(self, pages: int) -> None:
-        """Some pages down, or up if negative."""
-        self._go(self._row + pages * self._page)
-
-    def action_half(self, halves: int) -> None:
-        """Some half pages down, or up if negative."""
-        self._go(self._row + halves * max(1, self._page // 2))
-
-    def action_top(self) -> None:
-        """To the oldest event that is kept."""
-        self._go(0)
 
     def action_bottom(self) -> None:
         """To the newest event, and follow from there."""
-        self._go(len(self._shown) - 1)
+        super().action_bottom()
         self.follow = True
 
     def action_open(self) -> None:

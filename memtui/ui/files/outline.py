@@ -173,9 +173,7 @@ class Outline:
         start = bisect_left(self._rows, order, key=self._order)
         if path not in self._expanded:
             return slice(start, start + 1)
-        return slice(
-            start, bisect_right(self._rows, order, lo=start, key=lambda row: self._order(row)[:depth])
-        )
+        return slice(start, bisect_right(self._rows, order, lo=start, key=lambda row: self._order(row)[:depth]))
 
     def row(self, index: int) -> Row:
         """All that the row shows.
@@ -264,9 +262,7 @@ class Outline:
             children[path] = entry
             self._rows.insert(bisect_left(self._rows, self._order(path), key=self._order), path)
         if known.mtime_ns != entry.mtime_ns:
-            start = (
-                f"{path}/" if entry.kind is Kind.DIRECTORY else path
-            )  # a directory's own time is its own, too
+            start = f"{path}/" if entry.kind is Kind.DIRECTORY else path  # a directory's own time is its own, too
             if known.mtime_ns is not None and (entry.mtime_ns is None or entry.mtime_ns < known.mtime_ns):
                 self._forget_time(start, known.mtime_ns)
             self._recount(start, 0, entry.mtime_ns)
@@ -403,9 +399,7 @@ class Outline:
         """
         children = self._folders[path].children
         directories = [child for child in children if child in self._folders]
-        others = (
-            list(children) if not directories else [child for child in children if child not in self._folders]
-        )
+        others = list(children) if not directories else [child for child in children if child not in self._folders]
         if not self._hidden:
             at = len(path) + 1 if path else 0
             directories = [child for child in directories if not child.startswith(".", at)]
@@ -428,9 +422,7 @@ class Outline:
             newest = newer(folder.newest_ns, mtime_ns)
             if not files and newest == folder.newest_ns:
                 continue
-            moves = (files and self._sort is Sort.SIZE) or (
-                newest != folder.newest_ns and self._sort is Sort.MODIFIED
-            )
+            moves = (files and self._sort is Sort.SIZE) or (newest != folder.newest_ns and self._sort is Sort.MODIFIED)
             block = self._cut(parent) if moves else None
             folder.files += files
             folder.newest_ns = newest

@@ -151,9 +151,7 @@ def draw(
         name_style = palette.cursor + Style(strike=True) if mark is Mark.DELETED else palette.cursor
     elif fresh:
         under = Style(bgcolor=palette.fresh.bgcolor, underline=palette.fresh.underline)
-        lead, name_style, mark_style, detail = (
-            style + under for style in (lead, name_style, mark_style, detail)
-        )
+        lead, name_style, mark_style, detail = (style + under for style in (lead, name_style, mark_style, detail))
     segments = [
         Segment(">" if cursor else " ", lead),
         Segment(mark.value if mark else " ", mark_style),

@@ -10,24 +10,22 @@ from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.timer import Timer
-from textual.widget import Widget
 
 from memtui.core.snapshot import Entry, Kind
 from memtui.ui.files.contents import ancestors, is_at_or_below, parent_of
 from memtui.ui.files.marks import Mark, Marks
 from memtui.ui.files.outline import Outline, Row, Sort
 from memtui.ui.files.row import SECOND, Palette, age_text, draw, indent_of, step_of
+from memtui.ui.rows import RowsView
 
 FRESH = 1.5
 """Seconds for which a row that changed is lit."""
 
 
-class FilesView(ScrollView, can_focus=True, inherit_bindings=False):
+class FilesView(RowsView):
     """A folder as an outline.
 
     Args:
@@ -38,25 +36,6 @@ class FilesView(ScrollView, can_focus=True, inherit_bindings=False):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "up", "Up", id="files.up", show=False, tooltip="The entry above"),
-        Binding("down,j", "down", "Down", id="files.down", show=False, tooltip="The entry below"),
-        Binding("pageup", "page(-1)", "Page up", id="files.page_up", show=False, tooltip="One page up"),
-        Binding(
-            "pagedown", "page(1)", "Page down", id="files.page_down", show=False, tooltip="One page down"
-        ),
-        Binding(
-            "ctrl+u", "half(-1)", "Half page up", id="files.half_up", show=False, tooltip="Half a page up"
-        ),
-        Binding(
-            "ctrl+d",
-            "half(1)",
-            "Half page down",
-            id="files.half_down",
-            show=False,
-            tooltip="Half a page down",
-        ),
-        Binding("g,home", "top", "Top", id="files.top", show=False, tooltip="The first entry"),
-        Binding("G,end", "bottom", "Bottom", id="files.bottom", show=False, tooltip="The last entry"),
         Binding(
             "left,h",
             "close",
@@ -97,9 +76,6 @@ class FilesView(ScrollView, can_focus=True, inherit_bindings=False):
 
     DEFAULT_CSS = """
     FilesView {
-        overflow-x: hidden;
-        overflow-y: auto;
-        scrollbar-size-vertical: 1;
         & > .files--directory { color: $text-primary; text-style: bold; }
         & > .files--hidden, & > .files--detail { color: $foreground 85%; }
         & > .files--added { color: $text-success; }
@@ -197,7 +173,6 @@ class FilesView(ScrollView, can_focus=True, inherit_bindings=False):
         self._outline = outline or Outline()
         self._now = now
         self._cursor: str | None = None
-        self._row = 0
         self._told: tuple[int, int] | None = None
         self._marks = Marks()
         self._fresh_until: dict[str, int] = {}
@@ -230,10 +205,9 @@ class FilesView(ScrollView, can_focus=True, inherit_bindings=False):
         return self._cursor
 
     @property
-    def position(self) -> tuple[int, int]:
-        """The cursor's row, from 1, and the number of rows; `(0, 0)` while there is no row."""
-        total = len(self._outline)
-        return (self._row + 1 if total else 0, total)
+    def row_count(self) -> int:
+        """How many rows there are."""
+        return len(self._outline)
 
     def show(self, outline: Outline) -> None:
         """Show another outline, with the cursor on the same path if it is there; marks stay."""
@@ -346,10 +320,7 @@ class FilesView(ScrollView, can_focus=True, inherit_bindings=False):
         height = self.scrollable_content_region.height
         was_seen = top <= before < top + height
         total = len(self._outline)
-        if self.virtual_size.height != total:
-            # Not by assignment: that lays out the whole screen again, for each file that an agent writes.
-            self.set_reactive(Widget.virtual_size, Size(0, total))
-            self._scroll_update(self.virtual_size)
+        self._fit_height()
         self._ages.clear()
         candidates = [] if self._cursor is None else [self._cursor, *(beside or ancestors(self._cursor))]
         for path in candidates:
@@ -394,15 +365,6 @@ class FilesView(ScrollView, can_focus=True, inherit_bindings=False):
         above = (self._outline.path_at(index) for index in range(row, max(-1, row - 200), -1))
         return [path, *ancestors(path), *above]
 
-    def _bring_into_view(self) -> None:
-        top, height = self.scroll_offset.y, self.scrollable_content_region.height
-        if not height:
-            return
-        if self._row < top:
-            self.scroll_to(y=self._row, animate=False)
-        elif self._row >= top + height:
-            self.scroll_to(y=self._row - height + 1, animate=False)
-
     def _tell_highlighted(self) -> None:
         entry = None if self._cursor is None else self._outline.get(self._cursor)
         if entry is not None:
@@ -414,34 +376,6 @@ class FilesView(ScrollView, can_focus=True, inherit_bindings=False):
             self.post_message(self.Moved(self, *self.position))
 
     # Keys
-
-    @property
-    def _page(self) -> int:
-        return max(1, self.scrollable_content_region.height)
-
-    def action_up(self) -> None:
-        """To the entry above."""
-        self._go(self._row - 1)
-
-    def action_down(self) -> None:
-        """To the entry below."""
-        self._go(self._row + 1)
-
-    def action_page(self, pages: int) -> None:
-        """Some pages down, or up if negative."""
-        self._go(self._row + pages * self._page)
-
-    def action_half(self, halves: int) -> None:
-        """Some half pages down, or up if negative."""
-        self._go(self._row + halves * max(1, self._page // 2))
-
-    def action_top(self) -> None:
-        """To the first entry."""
-        self._go(0)
-
-    def action_bottom(self) -> None:
-        """To the last entry."""
-        self._go(len(self._outline) - 1)
 
     def action_close(self) -> None:
         """Collapse the directory, or go to the one around the entry."""
@@ -463,10 +397,7 @@ class FilesView(ScrollView, can_focus=True, inherit_bindings=False):
             self.action_open()
         elif not self._outline.is_expanded(self._cursor):
             self._toggle(self._cursor)
-        elif (
-            self._row + 1 < len(self._outline)
-            and parent_of(self._outline.path_at(self._row + 1)) == self._cursor
-        ):
+        elif self._row + 1 < len(self._outline) and parent_of(self._outline.path_at(self._row + 1)) == self._cursor:
             self._go(self._row + 1)
 
     def action_open(self) -> None:

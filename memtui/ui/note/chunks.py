@@ -143,11 +143,7 @@ def split_markdown(source: str, start: int = 0, line: int = 0) -> Iterator[Chunk
     regions = _Regions(source, start)
     while start < end:
         stop = _next_border(source, start, regions)
-        if (
-            stop - start <= LIMIT
-            and not _dense(source, start, stop, 2)
-            and not _long_line(source, start, stop)
-        ):
+        if stop - start <= LIMIT and not _dense(source, start, stop, 2) and not _long_line(source, start, stop):
             pieces: Iterator[Chunk] = iter([Chunk(start, stop, line, "markdown", gap=start > 0)])
         else:
             pieces = _pieces(source, start, stop, line, regions)
@@ -456,11 +452,7 @@ def _inner_border(source: str, start: int, stop: int, kind: str, regions: _Regio
     lines = [start + match.end() for match in re.finditer("\n", source[start:window])]
     sizes = zip([start, *lines], [*lines, stop], strict=True)
     upto = next(
-        (
-            begin
-            for begin, end in sizes
-            if end - begin > LONG and _long_line(source, begin, min(stop, begin + LIMIT))
-        ),
+        (begin for begin, end in sizes if end - begin > LONG and _long_line(source, begin, min(stop, begin + LIMIT))),
         stop,
     )
     lines = [at for at in lines if start < at <= upto and at < stop]

@@ -323,9 +323,7 @@ class Document:
             before = self._haystack().count(self.query, begin, offset)
             on_line = [mark for mark in near if rows[mark.row].first == line] or near
             return on_line[min(before, len(on_line) - 1)]
-        row = next(
-            (at for at, row in enumerate(rows) if row.last >= line and row.spans), max(0, len(rows) - 1)
-        )
+        row = next((at for at, row in enumerate(rows) if row.last >= line and row.spans), max(0, len(rows) - 1))
         return Found(index, row, 0, 0)
 
 

@@ -17,9 +17,7 @@ _BY_EXTENSION = {
     "log": "text", "csv": "text", "tsv": "text",
 }  # fmt: skip
 
-_MARKDOWN = re.compile(
-    r"(?m)^(?:#{1,6} \S|```|[-*] \[[ xX]\] |[-*+] \S.*\n[-*+] \S|\|[ \t]*:?-+)|\]\(\S+\)|\*\*\S"
-)
+_MARKDOWN = re.compile(r"(?m)^(?:#{1,6} \S|```|[-*] \[[ xX]\] |[-*+] \S.*\n[-*+] \S|\|[ \t]*:?-+)|\]\(\S+\)|\*\*\S")
 _XML = re.compile(r"\s*<(?:\?xml\b|!DOCTYPE\b|([A-Za-z_][\w.-]*)[^<>]*>)")
 _LOOKED_AT = 8192
 """Characters at the start of a note that the guess is made from."""

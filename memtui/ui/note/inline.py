@@ -119,9 +119,7 @@ class _Writer:
             case "html_inline":
                 self._literal(token.content, "warning")
             case "strong_open" | "em_open" | "s_open":
-                self._styles.append(
-                    {"strong_open": "strong", "em_open": "emphasis", "s_open": "strike"}[token.type]
-                )
+                self._styles.append({"strong_open": "strong", "em_open": "emphasis", "s_open": "strike"}[token.type])
             case "strong_close" | "em_close" | "s_close":
                 self._styles.pop()
             case "link_open":

@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
 
-DEEP = re.compile(
-    r"(?m)^(?:[ \t]*(?:[-*+]|\d{1,9}[.)]|>)(?=[ \t>]|$)){12}|^[ \t]{48}[ \t]*(?:[-*+>]|\d{1,9}[.)])"
-)
+DEEP = re.compile(r"(?m)^(?:[ \t]*(?:[-*+]|\d{1,9}[.)]|>)(?=[ \t>]|$)){12}|^[ \t]{48}[ \t]*(?:[-*+>]|\d{1,9}[.)])")
 """A line nested deeper than is worth drawing, and than the parser may recurse into."""
 DEFINITION = re.compile(
     r"[ ]{0,3}\[([^\[\]\n]{1,300})\]:[ \t]*(<[^<>\n]*>|\S+)[ \t]*"
@@ -79,9 +77,7 @@ def render(source: str, chunk: Chunk, context: Context) -> list[Row]:
         case _:
             rows = _markdown(text, chunk, context)
     if not rows:
-        return [
-            blank(chunk.line)
-        ]  # a chunk of empty lines: without a row, the screen would ask for all of them
+        return [blank(chunk.line)]  # a chunk of empty lines: without a row, the screen would ask for all of them
     return [blank(chunk.line), *rows] if chunk.gap else rows
 
 
@@ -293,9 +289,7 @@ def panel(text: str, info: str, language: str, line: int, width: int) -> list[Ro
     rows: list[Row] = []
     edge = Span(" ", "panel edge", line)
     if info.strip():
-        rows += [
-            Row(merge([edge, *clean(info.strip(), "panel language", line - 1)]), line - 1, line - 1, "panel")
-        ]
+        rows += [Row(merge([edge, *clean(info.strip(), "panel language", line - 1)]), line - 1, line - 1, "panel")]
     for index, spans in enumerate(coloured(text, language, line, "panel")):
         for row in code(spans, width - 2, line + index, fill="panel"):
             rows.append(indent(row, [edge]))

@@ -85,9 +85,7 @@ def body_rows(cells: Sequence[Cell], columns: Columns, line: int, names: Sequenc
     rows = []
     for index in range(max(map(len, wrapped))):
         spans: list[Span] = []
-        for column, (parts, width, align) in enumerate(
-            zip(wrapped, columns.widths, columns.aligns, strict=True)
-        ):
+        for column, (parts, width, align) in enumerate(zip(wrapped, columns.widths, columns.aligns, strict=True)):
             if column:
                 spans.append(Span(SEPARATOR, "rule", line))
             spans += _pad(parts[index] if index < len(parts) else [], width, align, line)

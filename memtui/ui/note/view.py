@@ -545,9 +545,7 @@ class NoteView(ScrollView, can_focus=True):
             parts.append(row.copied(begin, stop))
             y += 1
         lines = "".join(parts).split("\n")
-        return "\n".join(line.rstrip(" ") for line in lines[:-1]) + ("\n" if len(lines) > 1 else "") + lines[
-            -1
-        ], "\n"
+        return "\n".join(line.rstrip(" ") for line in lines[:-1]) + ("\n" if len(lines) > 1 else "") + lines[-1], "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:
         """Draw the selection."""

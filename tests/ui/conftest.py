@@ -1,0 +1,349 @@
+"""What the tests of the screens share: an app over a folder, waiting for conditions, and a real terminal."""
+
+import asyncio
+import codecs
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+from textual.pilot import Pilot
+
+import memtui
+from memtui.ui.app import MemtuiApp
+from memtui.ui.screens.browse import BrowseScreen
+
+DEADLINE = 15.0
+"""Seconds after which a condition is taken to hold never."""
+
+FILES: Mapping[str, str] = {
+    "alpha.md": "# Alpha\n\nThe *first* note.\n",
+    "notes/beta.md": "# Beta\n\nneedle one\n\nneedle two\n\nneedle three\n",
+    "notes/gamma.md": "# Gamma\n",
+    "zeta.txt": "plain text\n",
+    ".hidden.md": "hidden\n",
+}
+
+
+def fill(folder: Path, files: Mapping[str, str | bytes]) -> None:
+    """Write files as somebody who is not memtui would."""
+    for name, held in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(held.encode() if isinstance(held, str) else held)
+
+
+class Opened:
+    """An application over a folder, with what a test does to it and sees of it."""
+
+    def __init__(self, app: MemtuiApp, pilot: Pilot[int], folder: Path, state: Path) -> None:
+        self.app = app
+        self.pilot = pilot
+        self.folder = folder
+        self.state = state
+
+    @property
+    def browse(self) -> BrowseScreen:
+        """The screen with the panes, also while another one is above it."""
+        return next(screen for screen in self.app.screen_stack if isinstance(screen, BrowseScreen))
+
+    @property
+    def text(self) -> str:
+        """All that is on the topmost screen."""
+        return screen_text(self.app)
+
+    @property
+    def message(self) -> str:
+        """What the message line says."""
+        return self.browse.message.text
+
+    @property
+    def cursor(self) -> str | None:
+        """The file under the cursor."""
+        return self.browse.files.cursor_path
+
+    @property
+    def rows(self) -> list[str]:
+        """The paths of the rows of the files."""
+        return list(self.browse.files.outline)
+
+    @property
+    def actors(self) -> list[tuple[str, str, str]]:
+        """Who did what to which path, as the activity tells it."""
+        return [(row.actor, row.command, row.path) for row in self.browse.activity._shown]
+
+    def shown(self, name: str) -> str:
+        """The row of a file as it is drawn."""
+        files = self.browse.files
+        row = self.rows.index(name)
+        return files.render_line(row - files.scroll_offset.y).text
+
+    def engine(self) -> memtui.engine.Engine:
+        """Another engine over the same folder and journal, as another program would have it."""
+        return memtui.open(self.folder, state=self.state)
+
+    def put(self, name: str, held: str | bytes) -> None:
+        """Write a file as somebody who is not memtui would."""
+        fill(self.folder, {name: held})
+
+    async def press(self, *keys: str) -> None:
+        """Press keys."""
+        await self.pilot.press(*keys)
+
+    async def wait_for(self, condition: Callable[[], object], what: str = "") -> None:
+        """Wait until a condition holds; fail with what is on screen if it never does."""
+        await wait_for(self.app, self.pilot, condition, what)
+
+    async def to(self, name: str) -> None:
+        """Put the cursor on a file as a person does, and wait until its note is shown."""
+        await self.wait_for(lambda: name in self.rows, f"a row for {name}")
+        self.browse.files.focus()
+        while self.cursor != name:
+            here = self.rows.index(self.cursor) if self.cursor in self.rows else 0
+            await self.press("down" if self.rows.index(name) > here else "up")
+        await self.note_of(name)
+
+    async def note_of(self, name: str) -> None:
+        """Wait until the note of a file is shown."""
+        title = name.rpartition("/")[2]
+        await self.wait_for(lambda: title in str(self.browse.note.border_title), f"the note of {name}")
+        await self.pilot.app.workers.wait_for_complete()
+        await self.pilot.pause()
+
+
+def screen_text(app: MemtuiApp) -> str:
+    """What is drawn on the topmost screen, line by line."""
+    return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips())
+
+
+async def wait_for(app: MemtuiApp, pilot: Pilot[int], condition: Callable[[], object], what: str = "") -> None:
+    """Wait until a condition holds; fail with what is on screen if it never does."""
+    until = time.monotonic() + DEADLINE
+    while not condition():
+        if time.monotonic() > until:
+            pytest.fail(f"waited in vain for {what or 'a condition'}; on screen:\n{screen_text(app)}")
+        await asyncio.sleep(0.01)
+        await pilot.pause()
+
+
+Opening = Callable[..., AbstractAsyncContextManager[Opened]]
+
+
+@pytest.fixture
+def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opening:
+    """Opens the app over a folder: `async with opened(files) as app`."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "xdg-state"))
+
+    @asynccontextmanager
+    async def open_app(
+        files: Mapping[str, str | bytes] | None = None,
+        *,
+        size: tuple[int, int] = (120, 36),
+        read_only: bool = False,
+        ready: bool = True,
+        folder: Path | None = None,
+        state: Path | None = None,
+    ) -> AsyncIterator[Opened]:
+        place = folder or tmp_path / "memories"
+        place.mkdir(exist_ok=True)
+        fill(place, FILES if files is None else files)
+        state = state or tmp_path / "state"
+        app = MemtuiApp(str(place), state=str(state), read_only=read_only)
+        async with app.run_test(size=size) as pilot:
+            opened = Opened(app, pilot, place, state)
+            if ready:
+                await wait_for(app, pilot, lambda: isinstance(app.screen, BrowseScreen), "the screen")
+                await opened.wait_for(lambda: opened.browse._status.live in ("LIVE", "POLLING"), "LIVE")
+                await opened.wait_for(lambda: opened.app._session._watch is not None, "the watcher")  # type: ignore[union-attr]
+                await opened.wait_for(lambda: "Opening" not in opened.message, "the folder")
+                await app.workers.wait_for_complete()
+                await pilot.pause()
+            yield opened
+
+    return open_app
+
+
+_TOKEN = re.compile(
+    r"\x1b\[(?P<csi>[0-?]*[ -/]*[@-~])"
+    r"|\x1b\](?P<osc>[^\x07\x1b\x9c]*)(?:\x07|\x1b\\|\x9c)"
+    r"|\x1b[PX^_](?P<dcs>[^\x1b\x9c]*)(?:\x1b\\|\x9c)"
+    r"|\x1b(?P<esc>[ -/]*[0-~])"
+    r"|(?P<control>[\x00-\x1f\x7f-\x9f])"
+    r"|(?P<text>[^\x00-\x1f\x7f-\x9f]+)",
+    re.DOTALL,
+)
+
+
+class Terminal:
+    """A program in a pseudo-terminal, and what a terminal makes of what it writes.
+
+    Attributes:
+        process: The program.
+        seen: Every control of its output, as (kind, content), in order.
+        written: Every piece of text, in order.
+    """
+
+    def __init__(self, words: list[str], size: tuple[int, int], env: Mapping[str, str], cwd: Path | None) -> None:
+        self.size = size
+        self._fd, inner = pty.openpty()
+        fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
+        self.process = subprocess.Popen(
+            words, stdin=inner, stdout=inner, stderr=inner, env=dict(env), cwd=cwd, start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )  # fmt: skip
+        os.close(inner)
+        self._decode = codecs.getincrementaldecoder("utf-8")("strict")
+        self._rest = ""
+        self._open = True
+        self.raw = b""
+        self.seen: list[tuple[str, str]] = []
+        self.written: list[str] = []
+        self._cells: dict[tuple[int, int], str] = {}
+        self._at = (1, 1)
+
+    def read(self, seconds: float = 0.05) -> bool:
+        """Take in what was written; tells whether there may be more."""
+        if self._open and select.select([self._fd], [], [], seconds)[0]:
+            try:
+                data = os.read(self._fd, 1 << 16)
+            except OSError:
+                data = b""
+            if not data:
+                self.close()
+            self.raw += data
+            self._take(self._decode.decode(data, final=not data))
+        return self._open
+
+    def _take(self, text: str) -> None:
+        text, self._rest = self._rest + text, ""
+        at = 0
+        while at < len(text):
+            match = _TOKEN.match(text, at)
+            if match is None or (match.end() == len(text) and match["esc"] and self._open):
+                self._rest = text[at:]  # a sequence that is not complete yet
+                return
+            self._act(match.lastgroup or "", match[match.lastgroup or 0])
+            at = match.end()
+
+    def _act(self, kind: str, held: str) -> None:
+        if kind != "text":
+            self.seen.append((kind, held))
+        if kind == "text":
+            self.written.append(held)
+            row, column = self._at
+            for character in held:
+                self._cells[row, column] = character
+                for covered in range(1, cell_len(character)):
+                    self._cells[row, column + covered] = ""
+                column += cell_len(character)
+            self._at = (row, column)
+        elif kind == "csi" and held.endswith("H"):
+            row, _, column = held[:-1].partition(";")
+            self._at = (int(row or 1), int(column or 1))
+        elif held == "\r" and kind == "control":
+            self._at = (self._at[0], 1)
+        elif held == "\n" and kind == "control":
+            self._at = (self._at[0] + 1, self._at[1])
+
+    @property
+    def text(self) -> str:
+        """What is on the screen."""
+        rows = range(1, self.size[1] + 1)
+        return "\n".join(
+            "".join(self._cells.get((row, column), " ") for column in range(1, self.size[0] + 1)).rstrip() for row in rows
+        )
+
+    def wait_for(self, condition: Callable[[], object] | str) -> None:
+        """Read until a condition holds, or a text is on the screen."""
+        holds = (lambda: condition in self.text) if isinstance(condition, str) else condition
+        until = time.monotonic() + 2 * DEADLINE
+        while not holds():
+            if not self.read() and not holds():
+                pytest.fail(f"ended with {self.process.wait()} before {condition!r}; on screen:\n{self.text}")
+            if time.monotonic() > until:
+                pytest.fail(f"waited in vain for {condition!r}; on screen:\n{self.text}")
+
+    def settle(self) -> None:
+        """Read until nothing has been written for a moment."""
+        before = -1
+        while before != len(self.raw):
+            before = len(self.raw)
+            self.read(0.2)
+
+    def press(self, keys: str) -> None:
+        """Type characters, or sequences that keys send."""
+        os.write(self._fd, keys.encode())
+
+    def kill(self, number: signal.Signals) -> None:
+        """Send a signal to the program."""
+        os.kill(self.process.pid, number)
+
+    def end(self) -> int:
+        """Read until the program has ended; its exit code."""
+        until = time.monotonic() + 2 * DEADLINE
+        while self.process.poll() is None:
+            self.read()
+            if time.monotonic() > until:
+                pytest.fail(f"it does not end; on screen:\n{self.text}")
+        while self.read(0.2):
+            if not select.select([self._fd], [], [], 0)[0]:
+                break
+        return self.process.wait()
+
+    @property
+    def modes(self) -> dict[str, bool]:
+        """The modes that were switched on or off last: `1049` the alternate screen, `25` the cursor, `1000` the mouse."""
+        modes: dict[str, bool] = {}
+        for kind, held in self.seen:
+            if kind == "csi" and held.startswith("?") and held[-1] in "hl":
+                modes.update({mode: held[-1] == "h" for mode in held[1:-1].split(";")})
+        return modes
+
+    def close(self) -> None:
+        """Take the terminal away."""
+        if self._open:
+            self._open = False
+            os.close(self._fd)
+
+
+Starting = Callable[..., Terminal]
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Starting]:
+    """Starts a program in a pseudo-terminal of its own: `terminal("-m", "memtui", folder)`."""
+    started: list[Terminal] = []
+
+    def start(
+        *words: object, size: tuple[int, int] = (120, 36), env: Mapping[str, str] | None = None, cwd: Path | None = None
+    ) -> Terminal:
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(Path(memtui.__file__).parents[1]),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "XDG_STATE_HOME": str(tmp_path / "xdg-state"),
+            "TERM": "xterm-256color",
+            "COLORTERM": "truecolor",
+            **(env or {}),
+        }
+        started.append(Terminal([sys.executable, *map(str, words)], size, environment, cwd))
+        return started[-1]
+
+    yield start
+    for each in started:
+        if each.process.poll() is None:
+            each.process.kill()
+        each.process.wait()
+        each.close()

@@ -1,0 +1,109 @@
+"""However memtui ends, the terminal is as it was: no alternate screen, no mouse, a cursor, and a true exit code."""
+
+import signal
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Starting = Callable[..., Any]
+
+CRASHING = """
+import sys
+from memtui import cli
+from memtui.ui.note.view import NoteView
+
+def render_line(self, y):
+    text = self.source
+    if "password" in text:
+        raise RuntimeError("a bug")
+    return original(self, y)
+
+original, NoteView.render_line = NoteView.render_line, render_line
+sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "memories"
+    folder.mkdir()
+    (folder / "alpha.md").write_text("# Alpha\n")
+    return folder
+
+
+def assert_usable(screen: Any) -> None:
+    modes = screen.modes
+    assert not modes["1049"], "still on the alternate screen"
+    assert modes["25"], "no cursor"
+    left = {mode for mode in ("1000", "1002", "1003", "1006", "1015", "1004", "2004") if modes.get(mode)}
+    assert not left, "still reporting the mouse, the focus or pasted text"
+    assert screen.seen.count(("csi", ">25u")) <= screen.seen.count(("csi", "<u")), "keys are still encoded"
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_ends_it_cleanly(terminal: Starting, folder: Path, number: signal.Signals, code: int) -> None:
+    screen = terminal("-m", "memtui", folder)
+    screen.wait_for("Watching")
+    screen.kill(number)
+    assert screen.end() == code
+    assert_usable(screen)
+
+
+@pytest.mark.parametrize(("keys", "code"), [("q", 0), ("\x11", 0), ("\x03\x03", 130)], ids=["q", "Ctrl+Q", "Ctrl+C"])
+def test_a_key_ends_it_cleanly(terminal: Starting, folder: Path, keys: str, code: int) -> None:
+    screen = terminal("-m", "memtui", folder)
+    screen.wait_for("Watching")
+    screen.press(keys)
+    assert screen.end() == code
+    assert_usable(screen)
+    assert "Traceback" not in screen.text
+
+
+def test_a_terminal_that_goes_away_ends_it(terminal: Starting, folder: Path) -> None:
+    screen = terminal("-m", "memtui", folder)
+    screen.wait_for("Watching")
+    screen.close()
+    assert screen.process.wait(timeout=20) in (129, 70)
+
+
+def test_one_ctrl_c_says_how_to_quit(terminal: Starting, folder: Path) -> None:
+    screen = terminal("-m", "memtui", folder)
+    screen.wait_for("Watching")
+    screen.press("\x03")
+    screen.wait_for("Press q to quit.")
+    screen.press("q")
+    assert screen.end() == 0
+
+
+def test_a_bug_is_one_sentence_and_a_log_that_only_its_owner_can_read(
+    terminal: Starting, folder: Path, tmp_path: Path
+) -> None:
+    (folder / "alpha.md").write_text("the password is swordfish\n")
+    screen = terminal("-c", CRASHING, folder)
+    assert screen.end() == 70
+    assert_usable(screen)
+    output = "".join(screen.written)
+    said = output[output.rindex("memtui stopped") :]
+    assert said.startswith("memtui stopped because of a bug")
+    (log,) = (tmp_path / "xdg-state" / "memtui" / "log").iterdir()
+    assert said.rstrip().endswith(f"Log: {log}")
+    assert "Traceback" not in output
+    assert "swordfish" not in said
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
+    kept = log.read_text()
+    assert "RuntimeError: a bug" in kept
+    assert "render_line" in kept
+
+
+def test_a_bug_while_starting_is_said_the_same_way(terminal: Starting, folder: Path) -> None:
+    program = CRASHING.replace("raise RuntimeError", "pass").replace(
+        "sys.exit(", "from memtui.ui.app import MemtuiApp\nMemtuiApp.on_mount = lambda self: 1 / 0\nsys.exit("
+    )
+    screen = terminal("-c", program, folder)
+    assert screen.end() == 70
+    assert_usable(screen)
+    assert "memtui stopped because of a bug" in "".join(screen.written)
+    assert "Traceback" not in "".join(screen.written)
