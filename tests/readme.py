@@ -10,8 +10,8 @@ from pathlib import Path
 
 from textual.dom import DOMNode
 
-from memtui.ui.activity.view import ActivityView
 from memtui.ui.actions import Action, declared
+from memtui.ui.activity.view import ActivityView
 from memtui.ui.app import MemtuiApp
 from memtui.ui.files.view import FilesView
 from memtui.ui.note.view import NoteView

@@ -45,7 +45,7 @@ def blocks(before: Sequence[str], after: Sequence[str]) -> list[Block]:
         new_end -= 1
     if start == old_end and start == new_end:
         return []
-    if start == old_end or start == new_end:
+    if start in (old_end, new_end):
         return [Block(start, old_end, start, new_end)]
     old, new = before[start:old_end], after[start:new_end]
     if len(old) * len(new) > EXACT_CELLS and not set(old) & set(new):

@@ -273,7 +273,7 @@ class _FolderTransaction:
                 return made
 
     def tidy(self) -> None:
-        """See `Transaction.tidy`. Every directory is searched: on other file systems things wait beside their places."""
+        """See `Transaction.tidy`. Every directory is searched: things may wait beside their places."""
         self._tidy(self._store._state)
         self._tidy(self._root.fd)
         for node in self._store.scan(ROOT):
@@ -315,10 +315,10 @@ class _FolderTransaction:
                 place = self._root.place(path.parts, follow=follow)
             except FileNotFoundError:
                 for depth in range(1, len(path.parts)):
-                    with self._root.place(path.parts[:depth], follow=True) as parent:
-                        with contextlib.suppress(FileExistsError):
-                            os.mkdir(parent.name, 0o700, dir_fd=parent.fd)
-                            made.append("/".join(parent.parts))
+                    parent = self._root.place(path.parts[:depth], follow=True)
+                    with parent, contextlib.suppress(FileExistsError):
+                        os.mkdir(parent.name, 0o700, dir_fd=parent.fd)
+                        made.append("/".join(parent.parts))
                 place = self._root.place(path.parts, follow=follow)
             with place:
                 yield place, tuple(made)

@@ -34,7 +34,7 @@ class MemtuiApp(App[int]):
     CSS_PATH = "app.tcss"
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "ctrl+p"
-    COMMANDS: ClassVar = {lambda: _actions_provider()}
+    COMMANDS: ClassVar = {lambda: _actions_provider()}  # noqa: PLW0108 - defined below, called later
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("colon,ctrl+p", "command_palette", "commands", id="app.commands", tooltip="All commands"),
         Binding("question_mark,f1", "help", "help", id="app.help", tooltip="The keys of this pane, then all"),
