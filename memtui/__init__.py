@@ -1,22 +1,30 @@
 """memtui: see what an AI agent remembers, as it remembers it.
 
-import memtui
+    import memtui
 
-with memtui.open("~/app/memories") as memory:
-    answer = memory.execute({"command": "view", "path": "/memories"}, actor=memtui.Agent("my-agent"))
-    print(answer.text)
+    with memtui.open("~/app/memories") as memory:
+        answer = memory.execute({"command": "view", "path": "/memories"}, actor=memtui.Agent("my-agent"))
+        print(answer.text)
+
+Names are loaded when they are first used: the command line and the screens start without the engine.
 """
 
-from memtui.core.errors import MemtuiError
-from memtui.core.events import Agent, Answer, Event, Memtui, Outside, Person
-from memtui.core.settings import Settings
-from memtui.opening import open, open_in_memory
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memtui.core.errors import MemtuiError
+    from memtui.core.events import Agent, Answer, Event, Memtui, Outside, Person
+    from memtui.core.settings import Settings
+    from memtui.engine import Engine
+    from memtui.opening import open, open_in_memory
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Agent",
     "Answer",
+    "Engine",
     "Event",
     "Memtui",
     "MemtuiError",
@@ -26,3 +34,19 @@ __all__ = [
     "open",
     "open_in_memory",
 ]
+
+_HOMES = {
+    "Engine": "memtui.engine",
+    "MemtuiError": "memtui.core.errors",
+    "Settings": "memtui.core.settings",
+    "open": "memtui.opening",
+    "open_in_memory": "memtui.opening",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module 'memtui' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES.get(name, "memtui.core.events")), name)
+    globals()[name] = value
+    return value

@@ -11,6 +11,7 @@ from memtui.core.errors import FolderMissing, StateUnusable
 from memtui.core.settings import Settings
 from memtui.engine import Engine
 from memtui.journal.sqlite import Journal
+from memtui.places import short
 from memtui.store.folder import FolderStore
 from memtui.store.memory import MemoryStore
 
@@ -127,11 +128,3 @@ def state_directory(folder: str, state: str | os.PathLike[str] | None = None) ->
             "reach it. Choose another one with --state."
         )
     return chosen
-
-
-def short(path: str | os.PathLike[str]) -> str:
-    """A path of this machine as a person writes it: `~` for the home directory."""
-    text, home = os.fspath(path), os.path.expanduser("~")
-    if home != "/" and (text == home or text.startswith(home + "/")):
-        return "~" + text[len(home) :]
-    return text

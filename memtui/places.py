@@ -77,3 +77,11 @@ def _files(top: str) -> Iterator["os.DirEntry[str]"]:
                         yield entry
         except OSError:
             continue
+
+
+def short(path: str | os.PathLike[str]) -> str:
+    """A path of this machine as a person writes it: `~` for the home directory."""
+    text, home = os.fspath(path), os.path.expanduser("~")
+    if home != "/" and (text == home or text.startswith(home + "/")):
+        return "~" + text[len(home) :]
+    return text

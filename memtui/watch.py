@@ -9,13 +9,12 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from enum import Enum
 
 from watchfiles._rust_notify import RustNotify, WatchfilesRustInternalError
 
 from memtui.core.errors import Busy, Closed, FolderMissing, MemtuiError
 from memtui.core.snapshot import Kind
+from memtui.core.watching import Mode, Watching
 from memtui.engine import Engine
 
 _DEBOUNCE_MS = 20
@@ -32,22 +31,6 @@ _LOOK_SECONDS = 10.0
 _LOOK_COST = 100
 """Everything is looked at again every ten seconds, or as much later as keeps it under one part in this many."""
 _MANY_HINTS = 2_000
-
-
-class Mode(Enum):
-    """How changes are noticed."""
-
-    LIVE = "live"
-    POLLING = "polling"
-    GONE = "gone"
-
-
-@dataclass(frozen=True, slots=True)
-class Watching:
-    """How changes are noticed now, and why not better, as a sentence for a person."""
-
-    mode: Mode
-    reason: str = ""
 
 
 class Watch:

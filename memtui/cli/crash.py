@@ -4,7 +4,7 @@ import os
 import time
 import traceback
 
-from memtui.opening import short
+from memtui.places import short
 
 
 def keep(error: BaseException) -> str:

@@ -11,6 +11,7 @@ from memtui import opening
 from memtui.cli.verb import Options
 from memtui.core.errors import FolderMissing
 from memtui.core.events import Event
+from memtui.core.watching import Mode, Watching
 from memtui.engine import Engine
 
 _PAUSE = 0.25
@@ -37,7 +38,7 @@ def follow(memory: Engine, path: str, options: Options, *, after: int) -> Iterat
 
 
 def _follow_folder(memory: Engine, path: str, options: Options, after: int) -> Iterator[Event]:
-    from memtui.watch import Mode, Watch, Watching  # deferred: the watcher's library is for those who follow
+    from memtui.watch import Watch  # deferred: the watcher's library is for those who follow
 
     woken = threading.Event()
     gone: list[str] = []

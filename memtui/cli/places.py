@@ -8,7 +8,7 @@ import stat
 from memtui.cli.exits import Exit, Failure
 from memtui.cli.verb import Options
 from memtui.core.paths import ROOT_NAME, MemoryPath
-from memtui.opening import short
+from memtui.places import short
 from memtui.store.folder import FolderStore
 
 _USUAL = "memories"

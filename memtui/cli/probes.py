@@ -22,7 +22,8 @@ import memtui
 from memtui.core.errors import MemtuiError
 from memtui.core.paths import ROOT
 from memtui.core.snapshot import Kind
-from memtui.opening import JOURNAL, short, state_directory
+from memtui.opening import JOURNAL, state_directory
+from memtui.places import short
 from memtui.store.folder import FolderStore
 
 _PACKAGES = ("textual", "watchfiles", "markdown-it-py", "rapidfuzz", "anthropic")

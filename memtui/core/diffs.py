@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
+from memtui.core.edits import count_lines
+
 EXACT_CELLS = 4_000_000
 """Above this product of line counts, matching falls back to the quicker, coarser comparison."""
 
@@ -62,6 +64,8 @@ def counts(before: str, after: str) -> Counts:
     """How many lines a change added and removed."""
     start, tail = _common_ends(before, after)
     before, after = before[start : len(before) - tail], after[start : len(after) - tail]
+    if not before or not after:
+        return Counts(count_lines(after), count_lines(before))  # a new note, a deleted one, lines put in or taken out
     added = removed = 0
     for block in blocks(lines_of(before), lines_of(after)):
         added += block.new_end - block.new_start

@@ -8,11 +8,12 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from memtui.core import commands, edits
+from memtui.core import commands, diffs, edits
+from memtui.core.changes import LastChange
 from memtui.core.errors import (
     Busy,
     Closed,
@@ -46,6 +47,8 @@ _REASONS: Mapping[int, str] = {
     errno.EROFS: "read-only",
 }
 _LOOKED_AT = "looked_at"
+_COMPARED = 1_000_000
+"""Bytes of the largest texts that are compared line by line for a person who looks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +78,12 @@ class _Call:
     command: commands.Command | None = None
     aliases: tuple[str, ...] = ()
 
-    def event(self) -> Event:
-        """An event with all that is known of the call so far."""
+    def event(self, *, arguments: bool = True) -> Event:
+        """An event with all that is known of the call so far.
+
+        Args:
+            arguments: Whether it holds the call's arguments; making JSON of a whole note takes its time.
+        """
         recorded = commands.recorded(self.raw)
         name = recorded.get("command")
         event = Event(
@@ -87,12 +94,13 @@ class _Call:
             duration_us=(time.perf_counter_ns() - self.started_ns) // 1_000,
             call_id=self.call_id,
             aliases=self.aliases,
+            arguments=_as_json(recorded) if arguments else None,
         )
         if self.command is None:
-            return replace(event, arguments=_as_json(recorded))
+            return event
         path = self.command.old_path if isinstance(self.command, commands.Rename) else self.command.path
         new_path = str(self.command.new_path) if isinstance(self.command, commands.Rename) else None
-        return replace(event, path=str(path), new_path=new_path, arguments=_as_json(recorded))
+        return replace(event, path=str(path), new_path=new_path)
 
 
 class Engine:
@@ -271,11 +279,14 @@ class Engine:
         raise Busy("Another program keeps changing the file.")
 
     def _carry_out(self, call: _Call, plan: Plan, ledger: Ledger, transaction: Transaction) -> Answer:
-        event = replace(call.event(), answer=plan.answer, changes=plan.changes, no_change=not plan.changes)
-        if plan.counts:
-            event = replace(event, added=plan.counts.added, removed=plan.counts.removed)
-        if event.command == "create":
-            event = replace(event, arguments=None)  # its text is the version
+        event = replace(
+            call.event(arguments=not isinstance(call.command, commands.Create)),  # its text is the version
+            answer=plan.answer,
+            changes=plan.changes,
+            no_change=not plan.changes,
+            added=plan.counts.added if plan.counts else None,
+            removed=plan.counts.removed if plan.counts else None,
+        )
         if not plan.changes:
             return self._recorded(plan.answer, event, ledger)
         try:
@@ -301,7 +312,7 @@ class Engine:
         event = replace(event, duration_us=(time.perf_counter_ns() - call.started_ns) // 1_000)
         try:
             recorded = self.journal.append(
-                [*ledger.events(), event], known={**ledger.known, **known}, texts=ledger.texts, intent=intent
+                [*ledger.events(), event], known={**ledger.known, **known}, intent=intent  # which holds the texts
             )
         except StateUnusable:
             return _uncertain(event)
@@ -477,6 +488,39 @@ class Engine:
         if target.kind is not Kind.FILE:
             return Seen(link, problem=f"It is a link to {MemoryPath.of(target.path)}.")
         return Seen(link, self.store.read(place, limit=self.settings.max_read_bytes).data)
+
+    def last_change(self, path: str, data: bytes | None) -> LastChange | None:
+        """What became of a file last, since memtui first looked.
+
+        Args:
+            path: Relative to the folder.
+            data: What it holds now; `None` if that could not be read, or if it is gone.
+        """
+        events = self.journal.events_of(path, limit=1)
+        if not events or events[0].command == "found":
+            return None
+        event = events[0]
+        changes = [change for change in event.changes if change.path == path]
+        if all(change.after is None for change in changes):
+            data = b""
+        before = self._before(event, changes)
+        if before is None or data is None or max(len(before), len(data)) > _COMPARED:
+            return LastChange(event)
+        try:
+            old, new = before.decode("utf-8"), data.decode("utf-8")
+        except UnicodeDecodeError:
+            return LastChange(event)
+        lines = diffs.changed_lines(old, new) if old else ()
+        return LastChange(event, tuple(diffs.unified(old, new)), frozenset(lines))
+
+    def _before(self, event: Event, changes: Sequence[Change]) -> bytes | None:
+        """The bytes that a path held before an event; none for a file that was new."""
+        for change in changes:
+            if change.before and change.before.sha256:
+                return self.journal.text(change.before.sha256)
+            if change.before is None and event.new_path is None:
+                return b""
+        return None
 
     def subscribe(self, callback: Callable[[], None]) -> Callable[[], None]:
         """Be told that something was recorded here. The callback runs in whichever thread recorded it.

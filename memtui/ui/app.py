@@ -9,9 +9,11 @@ from typing import ClassVar
 
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.driver import Driver
 from textual.widget import Widget
 
-from memtui.opening import short
+from memtui.places import short
+from memtui.ui.driver import TerminalDriver
 from memtui.ui.gate import Gate
 from memtui.ui.messages import FolderWanted
 from memtui.ui.screens.browse import BrowseScreen
@@ -141,6 +143,11 @@ class MemtuiApp(App[int]):
         else:
             self._asked_to_quit = time.monotonic()
             self._say("Press q to quit.")
+
+    def get_driver_class(self) -> type[Driver]:
+        """Textual's way to the terminal, or ours where it would be the one for Unix."""
+        chosen = super().get_driver_class()
+        return TerminalDriver if chosen is TerminalDriver.__base__ else chosen
 
     def _handle_exception(self, error: Exception) -> None:
         self.bug = self.bug or error

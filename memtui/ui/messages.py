@@ -1,35 +1,25 @@
 """Facts that threads tell the screens. A thread never touches a widget; it posts one of these."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
+from memtui.core.changes import LastChange
 from memtui.core.events import Event
 from memtui.core.snapshot import Entry
-from memtui.engine import Engine, Seen
-from memtui.watch import Watching
+from memtui.core.watching import Watching
 
-
-@dataclass(frozen=True, slots=True)
-class LastChange:
-    """The last change of a file.
-
-    Attributes:
-        event: What happened.
-        diff: The change as a unified diff; empty where there are no two texts to compare.
-        lines: Numbers (from 1) of the lines that are new or changed.
-    """
-
-    event: Event
-    diff: tuple[str, ...] = ()
-    lines: frozenset[int] = frozenset()
+if TYPE_CHECKING:  # the engine is loaded by the session's thread, behind the first paint
+    from memtui.engine import Engine, Seen
 
 
 class Opened(Message):
     """The folder was opened and its names were read."""
 
-    def __init__(self, engine: Engine, entries: Sequence[Entry], recent: Sequence[Event], seen: int, last: int) -> None:
+    def __init__(
+        self, engine: "Engine", entries: Sequence[Entry], recent: Sequence[Event], seen: int, last: int
+    ) -> None:
         """Tell what is there.
 
         Args:
@@ -118,7 +108,9 @@ class LookedAt(Message):
 class Read(Message):
     """What stands at a path was read for the preview."""
 
-    def __init__(self, path: str, seen: Seen, *, as_model: str | None, change: LastChange | None, again: bool) -> None:
+    def __init__(
+        self, path: str, seen: "Seen", *, as_model: str | None, change: LastChange | None, again: bool
+    ) -> None:
         """Tell what.
 
         Args:

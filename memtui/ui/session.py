@@ -6,23 +6,22 @@ threads find is posted as messages.
 
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from memtui.core import diffs
 from memtui.core.errors import Closed, MemtuiError, StateUnusable
-from memtui.core.events import Event
 from memtui.core.paths import MemoryPath
-from memtui.engine import Engine
-from memtui.opening import connect, connect_without_journal, state_directory
-from memtui.ui.messages import Happened, LastChange, LookedAt, Opened, Read, Trouble, WatchingChanged
-from memtui.watch import Watch, Watching
+from memtui.core.watching import Watching
+from memtui.ui.messages import Happened, LookedAt, Opened, Read, Trouble, WatchingChanged
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+    from memtui.watch import Watch
 
 RECENT = 500
 """Events of earlier that the activity begins with."""
 _PAGE = 5_000
-_COMPARED = 1_000_000
-"""Bytes of the largest texts that are compared line by line for the preview."""
 _SEEN = "seen"
 
 Post = Callable[[Message], object]
@@ -86,7 +85,7 @@ class Session:
         try:
             seen = engine.look(path)
             answer = engine.answer_to_view(MemoryPath.of(path)) if as_model else None
-            change = _last_change(engine, path, seen.data)
+            change = engine.last_change(path, seen.data)
         except MemtuiError as error:
             self._post(Trouble(str(error)))
             return
@@ -105,6 +104,7 @@ class Session:
             self._post(Trouble(str(error)))
             return
         try:
+            self._begin_to_watch(engine)
             while not self._stopping:
                 self._wake.wait()
                 self._wake.clear()
@@ -116,7 +116,9 @@ class Session:
                 self._watch.stop()
             engine.close()
 
-    def _open(self) -> Engine:
+    def _open(self) -> "Engine":
+        from memtui.opening import connect, connect_without_journal  # deferred: behind the first paint
+
         try:
             engine = connect(self.folder, state=self._state, read_only=self._read_only)
         except StateUnusable as error:
@@ -133,6 +135,12 @@ class Session:
         self._post(Opened(engine, entries, recent, seen, last))
         engine.subscribe(self._wake.set)
         self._wake.set()
+        return engine
+
+    def _begin_to_watch(self, engine: "Engine") -> None:
+        from memtui.opening import state_directory  # deferred: behind the first paint
+        from memtui.watch import Watch
+
         watched = None if self._read_only else str(state_directory(self.folder, self._state))
         self._watch = Watch(
             engine,
@@ -142,12 +150,11 @@ class Session:
             mode_changed=self._tell_watching,
         )
         self._watch.start()
-        return engine
 
     def _tell_watching(self, watching: Watching) -> None:
         self._post(WatchingChanged(watching))
 
-    def _bring(self, engine: Engine) -> None:
+    def _bring(self, engine: "Engine") -> None:
         while not self._stopping:
             events = engine.journal.events(self._last, limit=_PAGE)
             if events:
@@ -159,31 +166,3 @@ class Session:
                 self._post(Happened(events, files, size, complete=complete))
             if len(events) < _PAGE:
                 return
-
-
-def _last_change(engine: Engine, path: str, data: bytes | None) -> LastChange | None:
-    events = engine.journal.events_of(path, limit=1)
-    if not events or events[0].command == "found":
-        return None
-    event = events[0]
-    before = _before(engine, path, event)
-    if data is None and all(change.after is None for change in event.changes if change.path == path):
-        data = b""
-    if before is None or data is None or max(len(before), len(data)) > _COMPARED:
-        return LastChange(event)
-    try:
-        old, new = before.decode("utf-8"), data.decode("utf-8")
-    except UnicodeDecodeError:
-        return LastChange(event)
-    lines = diffs.changed_lines(old, new) if old else ()
-    return LastChange(event, tuple(diffs.unified(old, new)), frozenset(lines))
-
-
-def _before(engine: Engine, path: str, event: Event) -> bytes | None:
-    """The bytes that a path held before an event; none for a file that was new."""
-    for change in event.changes:
-        if change.path == path and change.before and change.before.sha256:
-            return engine.journal.text(change.before.sha256)
-        if change.path == path and change.before is None and event.new_path is None:
-            return b""
-    return None

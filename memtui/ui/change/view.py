@@ -7,8 +7,8 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from memtui.core.changes import LastChange
 from memtui.core.visible import visible
-from memtui.ui.messages import LastChange
 from memtui.ui.text import TAB, fit
 
 _STYLES = {"+": "$text-success", "-": "$text-error", "@": "$text-secondary"}

@@ -25,6 +25,7 @@ from memtui.core.events import Change, Event, Outside, Person
 from memtui.core.paths import ROOT_NAME
 from memtui.core.snapshot import Entry, Kind
 from memtui.core.visible import one_line
+from memtui.core.watching import Mode, Watching
 from memtui.places import find_places
 from memtui.ui import wording
 from memtui.ui.activity.view import ActivityView
@@ -49,7 +50,6 @@ from memtui.ui.note.view import NoteView
 from memtui.ui.preview import Preview, View
 from memtui.ui.screens.menu import Choice, MenuScreen
 from memtui.ui.session import Session
-from memtui.watch import Mode, Watching
 
 GONE_SECONDS = 10.0
 """For how long a deleted entry is still shown, struck through."""
@@ -154,6 +154,7 @@ class BrowseScreen(Screen[None]):
         self._position = ""
         self._going_to: str | None = None
         self._unseen: dict[str, int] = {}
+        self._gone: dict[str, int] = {}
         self._last = 0
         self._sizes = (0, 0)
         self._titles: dict[str | None, tuple[str, str]] = {}
@@ -212,6 +213,7 @@ class BrowseScreen(Screen[None]):
         for event in message.recent:
             if event.seq > message.seen:
                 self._mark(event)
+        self._unseen = {path: seq for path, seq in self._unseen.items() if path in self.files.outline}
         start = self._target(message.recent) or self._first_file()
         if start is not None:
             self._going_to = start
@@ -286,6 +288,7 @@ class BrowseScreen(Screen[None]):
         added: list[Entry] = []
         gone: list[str] = []
         for change in event.changes:
+            self._gone.pop(change.path, None)
             if change.after is None:
                 gone.append(change.path)
             elif change.path not in self.files.outline or change.before is not None:
@@ -300,15 +303,24 @@ class BrowseScreen(Screen[None]):
         if not paths:
             return
         if len(paths) > _MANY_GONE:
-            self.files.drop(paths)
+            self._forget(paths)
             return
         gone_at = self._last
+        self._gone.update(dict.fromkeys(paths, gone_at))
         self.set_timer(GONE_SECONDS, lambda: self._drop(paths, gone_at))
 
     def _drop(self, paths: Iterable[str], gone_at: int) -> None:
         """Drop entries, unless they have come back since."""
-        self.files.drop([path for path in paths if self._unseen.get(path, 0) <= gone_at])
+        gone = [path for path in paths if self._gone.get(path) == gone_at]
+        for path in gone:
+            del self._gone[path]
+        self._forget(gone)
         self._show_titles()
+
+    def _forget(self, paths: Sequence[str]) -> None:
+        for path in paths:
+            self._unseen.pop(path, None)
+        self.files.drop(paths)
 
     def _mark(self, event: Event) -> None:
         """Remember what the person has not seen yet. What she did herself she has seen."""
