@@ -191,6 +191,7 @@ def plain_world(tmp_path: Path) -> Iterator[World]:
 @pytest.fixture
 def run_python() -> Callable[..., Any]:
     """Start a Python program in a process of its own, which can import memtui."""
+
     def run(program: str, *arguments: object, wait: bool = True, **options: Any) -> Any:
         environment: Mapping[str, str] = {
             **os.environ,

@@ -7,7 +7,17 @@ import pytest
 
 import memtui
 
-HEAVY = ("textual", "anthropic", "pydantic", "rich", "watchfiles", "markdown_it", "rapidfuzz", "pygments", "platformdirs")
+HEAVY = (
+    "textual",
+    "anthropic",
+    "pydantic",
+    "rich",
+    "watchfiles",
+    "markdown_it",
+    "rapidfuzz",
+    "pygments",
+    "platformdirs",
+)
 
 
 def test_the_example_of_the_design_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,13 +1,17 @@
 """Comparing two texts line by line."""
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from memtui.core.edits import count_lines
 
-EXACT_CELLS = 4_000_000
-"""Above this product of line counts, matching falls back to the quicker, coarser comparison."""
+EXACT_WORK = 100_000_000
+"""What the exact comparison may cost: lines before, times lines after, times the fewer of the two. Some notes of a
+few kilobytes, such as two thousand times the same line with others in between, would take it a minute."""
+_MAX_DEPTH = 8
 
 
 class Counts(NamedTuple):
@@ -39,25 +43,66 @@ def blocks(before: Sequence[str], after: Sequence[str]) -> list[Block]:
 
     What is equal at both ends is set aside first, so that a small edit in a huge note costs little.
     """
-    start, old_end, new_end = 0, len(before), len(after)
-    while start < old_end and start < new_end and before[start] == after[start]:
-        start += 1
-    while old_end > start and new_end > start and before[old_end - 1] == after[new_end - 1]:
-        old_end -= 1
-        new_end -= 1
-    if start == old_end and start == new_end:
-        return []
-    if start in (old_end, new_end):
-        return [Block(start, old_end, start, new_end)]
-    old, new = before[start:old_end], after[start:new_end]
-    if len(old) * len(new) > EXACT_CELLS and not set(old) & set(new):
-        return [Block(start, old_end, start, new_end)]
-    matcher = SequenceMatcher(None, old, new, autojunk=len(old) * len(new) > EXACT_CELLS)
-    return [
-        Block(start + i1, start + i2, start + j1, start + j2)
-        for tag, i1, i2, j1, j2 in matcher.get_opcodes()
-        if tag != "equal"
-    ]
+    whole = Block(0, len(before), 0, len(after))
+    return list(_differing(before, after, whole, [EXACT_WORK], _MAX_DEPTH))
+
+
+def _differing(
+    before: Sequence[str], after: Sequence[str], within: Block, budget: list[int], depth: int
+) -> Iterator[Block]:
+    """The runs that differ within a region: exactly where that is cheap, else between lines that are unique in it."""
+    start, old_end, new_start, new_end = within
+    while start < old_end and new_start < new_end and before[start] == after[new_start]:
+        start, new_start = start + 1, new_start + 1
+    while old_end > start and new_end > new_start and before[old_end - 1] == after[new_end - 1]:
+        old_end, new_end = old_end - 1, new_end - 1
+    old, new = before[start:old_end], after[new_start:new_end]
+    if not old or not new:
+        if old or new:
+            yield Block(start, old_end, new_start, new_end)
+        return
+    work = len(old) * len(new) * min(len(old), len(new))
+    if work <= budget[0]:
+        budget[0] -= work
+        for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+            if tag != "equal":
+                yield Block(start + i1, start + i2, new_start + j1, new_start + j2)
+        return
+    anchors = _anchors(old, new) if depth else []
+    if not anchors:
+        yield Block(start, old_end, new_start, new_end)
+        return
+    old_at, new_at = start, new_start
+    for i, j in [*anchors, (len(old), len(new))]:
+        gap = Block(old_at, start + i, new_at, new_start + j)
+        yield from _differing(before, after, gap, budget, depth - 1)
+        old_at, new_at = start + i + 1, new_start + j + 1
+
+
+def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """Positions of lines that stand once in both, as many as keep one order ("patience")."""
+    once_old, once_new = _once(old), _once(new)
+    pairs = [(i, once_new[line]) for line, i in once_old.items() if line in once_new]
+    tails: list[int] = []
+    ends: list[int] = []
+    before_it: list[int] = []
+    for number, (_, j) in enumerate(pairs):
+        at = bisect_left(tails, j)
+        before_it.append(ends[at - 1] if at else -1)
+        tails[at : at + 1] = [j]
+        ends[at : at + 1] = [number]
+    kept: list[tuple[int, int]] = []
+    number = ends[-1] if ends else -1
+    while number >= 0:
+        kept.append(pairs[number])
+        number = before_it[number]
+    return kept[::-1]
+
+
+def _once(lines: Sequence[str]) -> dict[str, int]:
+    """Position of each line that stands once, in order."""
+    counted = Counter(lines)
+    return {line: at for at, line in enumerate(lines) if counted[line] == 1}
 
 
 def counts(before: str, after: str) -> Counts:

@@ -3,7 +3,6 @@
 Screens, reports, search and undo are all made from these. An event is never changed once it is recorded.
 """
 
-import hashlib
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -188,4 +187,6 @@ class Answer:
 
 def sha256(data: bytes) -> str:
     """The hash that a version of a file is known by, in hexadecimal."""
+    import hashlib  # deferred: it opens OpenSSL, which nobody waits for before the first paint
+
     return hashlib.sha256(data).hexdigest()

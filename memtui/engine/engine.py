@@ -197,7 +197,7 @@ class Engine:
         if content is None:
             event = replace(event, answer=text)
         else:
-            known = self.journal.known(content.node.path)
+            known = self._known(content.node.path)
             if known and known.stamp == content.node.stamp:
                 version = known.version
             else:
@@ -205,6 +205,12 @@ class Engine:
                 texts[version.sha256 or ""] = content.data
             event = replace(event, viewed=version)
         return self._recorded(text, event, texts=texts, durable=False)
+
+    def _known(self, path: str) -> Known | None:
+        try:
+            return self.journal.known(path)
+        except StateUnusable:
+            return None  # a view is answered all the same
 
     def _viewed(self, command: commands.View, *, as_agent: bool) -> tuple[str, Content | None, str]:
         path = command.path
@@ -312,7 +318,9 @@ class Engine:
         event = replace(event, duration_us=(time.perf_counter_ns() - call.started_ns) // 1_000)
         try:
             recorded = self.journal.append(
-                [*ledger.events(), event], known={**ledger.known, **known}, intent=intent  # which holds the texts
+                [*ledger.events(), event],
+                known={**ledger.known, **known},
+                intent=intent,  # which holds the texts
             )
         except StateUnusable:
             return _uncertain(event)
@@ -475,6 +483,8 @@ class Engine:
             return Seen(node, problem=f"It is too large to show: {human_size(error.size)}; the limit is {limit}.")
         except (NotRegular, FileNotFoundError):
             return Seen(None, problem="It changed while it was opened.")
+        except LeavesRoot:
+            return Seen(None, problem="It lies behind a link that leads out of the memory folder.")
         except OSError as error:
             return Seen(node, problem=f"It cannot be read: {_reason_of(error)}.")
 

@@ -94,6 +94,7 @@ def _actor(actor: Actor) -> list[str | None]:
             return ["outside", actor.name]
         case Memtui():
             return ["memtui", actor.name]
+    raise TypeError(f"not an actor: {actor!r}")  # recorded, it could never be read again
 
 
 def _decoded_actor(record: list[str | None]) -> Actor:

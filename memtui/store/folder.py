@@ -80,12 +80,15 @@ class FolderStore:
         self.root.close()
         if self._state >= 0:
             os.close(self._state)
+            self._state = -1
 
     # Looking
 
     def node(self, path: MemoryPath, *, follow: bool = False) -> Node | None:
         """See `Store.node`."""
         self._insist_on_root()
+        if any(part.startswith(self._passing) for part in path.parts):
+            return None
         try:
             with self.root.place(path.parts, follow=follow) as place:
                 return _node("/".join(place.parts), place.stat())

@@ -44,7 +44,7 @@ def test_an_existing_file_is_overwritten_and_its_old_version_kept(world: Any) ->
 
 def test_creating_the_same_text_again_is_no_change(world: Any) -> None:
     world.put("f", "same")
-    world.main
+    world.main.reconcile()
     before = world.picture()
     answer = world.ask(command="create", path="/memories/f", file_text="same")
     assert (answer.is_error, answer.event.no_change, answer.event.changes) == (False, True, ())
@@ -74,7 +74,7 @@ def test_a_directory_is_never_overwritten(world: Any, setting: str, path: str) -
 @pytest.mark.parametrize(("below", "parent"), [("d/f/x", "d/f"), ("d/f/x/y/z", "d/f")])
 def test_nothing_is_made_below_a_file(world: Any, below: str, parent: str) -> None:
     world.put("d/f", "file")
-    world.main
+    world.main.reconcile()
     before = world.picture()
     answer = world.ask(command="create", path=f"/memories/{below}", file_text="new")
     assert (answer.is_error, answer.text) == (
@@ -106,7 +106,7 @@ def test_a_link_inside_is_written_through(resolver_world: Any) -> None:
 )
 def test_nothing_is_made_through_a_dangling_link(resolver_world: Any, path: str, text: str) -> None:
     (resolver_world.folder / "l").symlink_to("nowhere")
-    resolver_world.main
+    resolver_world.main.reconcile()
     before = resolver_world.picture()
     answer = resolver_world.ask(command="create", path=path, file_text="new")
     assert (answer.is_error, answer.text) == (True, text)

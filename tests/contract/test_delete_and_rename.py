@@ -18,7 +18,8 @@ def fill(world: Any) -> None:
 
 @pytest.mark.parametrize(
     ("path", "gone"),
-    [("f", ["f"]), ("d/e/y", ["d/e/y"]), ("d", ["d", "d/x", "d/e", "d/e/y"]), ("empty", ["empty"]), ("d/e/", ["d/e", "d/e/y"])],
+    [("f", ["f"]), ("d/e/y", ["d/e/y"]), ("d", ["d", "d/x", "d/e", "d/e/y"]), ("empty", ["empty"]),
+     ("d/e/", ["d/e", "d/e/y"])],
 )  # fmt: skip
 def test_a_file_and_a_directory_with_all_below_it_are_deleted(world: Any, path: str, gone: list[str]) -> None:
     fill(world)

@@ -48,7 +48,9 @@ def test_an_unknown_command_is_refused(world: Any, command: object, shown: str) 
     assert (answer.is_error, answer.text) == (True, f"Error: unknown command {shown}")
 
 
-@pytest.mark.parametrize("given", [None, "view", 5, [], [("command", "view")], b"{}", {}, {"path": "/memories"}, object()])
+@pytest.mark.parametrize(
+    "given", [None, "view", 5, [], [("command", "view")], b"{}", {}, {"path": "/memories"}, object()]
+)
 def test_what_is_no_mapping_with_a_command_is_refused(world: Any, given: object) -> None:
     answer = world.main.execute(given, actor=memtui.Agent("a"))
     assert (answer.is_error, answer.text) == (True, "Error: the input must be an object with a `command`")
@@ -132,7 +134,15 @@ def test_a_lone_surrogate_is_refused(filled: Any, command: dict[str, object], fi
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [("1", "1"), (True, "True"), (1.5, "1.5"), (None, "None"), ([1], "[1]"), (float("nan"), "nan"), (float("inf"), "inf")],
+    [
+        ("1", "1"),
+        (True, "True"),
+        (1.5, "1.5"),
+        (None, "None"),
+        ([1], "[1]"),
+        (float("nan"), "nan"),
+        (float("inf"), "inf"),
+    ],
 )
 def test_what_is_no_integer_is_refused(filled: Any, value: object, shown: str) -> None:
     answer = filled.ask(command="insert", path="/memories/f", insert_line=value, insert_text="x")
@@ -175,8 +185,10 @@ def _endless() -> list[object]:
 
 
 ODD = [
-    _nested(100_000), _endless(), 10**5_000, -(10**5_000), 1e308, float("nan"), b"\xff", bytearray(b"x"), object(), Evil(),
-    [Evil()], {"a": {1, 2}}, {1: 2, "a": 3}, range(5), "x" * 3_000_000, "\x00\x1b]52;c;\x07", "\ud800", Ellipsis, 3 + 4j, [10**5_000] * 2,
+    _nested(100_000), _endless(), 10**5_000, -(10**5_000), 1e308, float("nan"), b"\xff", bytearray(b"x"),
+    object(), Evil(),
+    [Evil()], {"a": {1, 2}}, {1: 2, "a": 3}, range(5), "x" * 3_000_000, "\x00\x1b]52;c;\x07", "\ud800",
+    Ellipsis, 3 + 4j, [10**5_000] * 2,
 ]  # fmt: skip
 
 
@@ -207,6 +219,17 @@ def test_any_name_of_an_actor_is_recorded(world: Any, name: str) -> None:
     assert not answer.is_error
     (*_, last) = world.main.events()
     assert (last.actor, last.call_id) == (actor, name or None)
+
+
+def test_what_is_no_actor_is_a_mistake_of_the_program_and_changes_nothing(filled: Any) -> None:
+    before = filled.picture()
+    for actor in (None, "tester", object):
+        for command in (VIEW, {"command": "delete", "path": "/memories/f"}, {}):
+            with pytest.raises(TypeError, match="not an actor"):
+                filled.main.execute(command, actor=actor)
+    assert filled.picture() == before
+    assert filled.main.journal.intents() == []
+    assert all(event.actor for event in filled.main.events())
 
 
 def test_a_closed_memory_says_so(world: Any) -> None:

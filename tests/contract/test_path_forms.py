@@ -168,7 +168,9 @@ def test_names_paths_and_depths_at_the_limits_are_taken(world: Any) -> None:
         assert world.tree()[path] == b"x"
 
 
-@pytest.mark.parametrize("name", ["~", "$HOME", "a b", "<b>", "🙂", "漢字", "שלום", "a\u200cb", "👩\u200d💻", "-rf", "[x]", "..."])
+@pytest.mark.parametrize(
+    "name", ["~", "$HOME", "a b", "<b>", "🙂", "漢字", "שלום", "a\u200cb", "👩\u200d💻", "-rf", "[x]", "..."]
+)
 def test_ordinary_characters_are_stored_as_given(world: Any, name: str) -> None:
     answer = world.ask(command="create", path=f"/memories/{name}", file_text="x")
     assert (answer.is_error, answer.text) == (False, f"File created successfully at: /memories/{name}")

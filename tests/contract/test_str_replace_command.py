@@ -44,7 +44,7 @@ def test_without_a_new_text_the_match_is_deleted(world: Any, given: dict[str, ob
 
 def test_replacing_a_text_by_itself_succeeds_and_is_marked(world: Any) -> None:
     world.put("f", "a b\n")
-    world.main
+    world.main.reconcile()
     before = world.picture()
     answer = world.ask(command="str_replace", path="/memories/f", old_str="b", new_str="b")
     assert (answer.is_error, answer.text, answer.event.no_change) == (False, DONE + "     1\ta b\n     2\t", True)

@@ -11,9 +11,7 @@ import memtui
 from memtui.core.listing import human_size
 
 HEAD = "Here's the content of /memories/{} with line numbers:\n"
-LISTS = (
-    "Here're the files and directories up to 2 levels deep in {}, excluding hidden items and node_modules:\n"
-)
+LISTS = "Here're the files and directories up to 2 levels deep in {}, excluding hidden items and node_modules:\n"
 
 
 def test_a_directory_is_listed_two_levels_deep_sorted_by_code_point(world: Any) -> None:
@@ -84,7 +82,8 @@ def test_lines_are_split_on_newlines_only_and_numbered_six_wide(world: Any, text
     ("view_range", "numbers"),
     [
         ([1, 3], [1, 2, 3]), ([2, 2], [2]), ([0, 1], [1]), ([-5, 2], [1, 2]), ([2, 99], [2, 3]), ([2, -1], [2, 3, 4]),
-        ((2, 3), [2, 3]), ([2.0, 3.0], [2, 3]), ([1, 10**400], [1, 2, 3]), ([-(10**5000), 1], [1]), (None, [1, 2, 3, 4]),
+        ((2, 3), [2, 3]), ([2.0, 3.0], [2, 3]), ([1, 10**400], [1, 2, 3]),
+        ([-(10**5000), 1], [1]), (None, [1, 2, 3, 4]),
     ],
 )  # fmt: skip
 def test_a_range_is_fitted_to_the_file(world: Any, view_range: object, numbers: list[int]) -> None:
@@ -99,7 +98,8 @@ def test_a_range_is_fitted_to_the_file(world: Any, view_range: object, numbers: 
     [
         ([4, 5], "[4, 5]"), ([4, -1], "[4, -1]"), ([3, 2], "[3, 2]"), ([1, -2], "[1, -2]"), ([1], "[1]"), ([], "[]"),
         ([1, 2, 3], "[1, 2, 3]"), (["1", 2], "['1', 2]"), ([True, 2], "[True, 2]"), ([1.5, 2], "[1.5, 2]"),
-        ([1, float("nan")], "[1, nan]"), ([1, None], "[1, None]"), ("1,2", "1,2"), (5, "5"), ({"start": 1}, "{'start': 1}"),
+        ([1, float("nan")], "[1, nan]"), ([1, None], "[1, None]"), ("1,2", "1,2"), (5, "5"),
+        ({"start": 1}, "{'start': 1}"),
         ([0, 0], "[0, 0]"), ([[1, 2]], "[[1, 2]]"), ((3, 2), "[3, 2]"), (False, "False"),
     ],
 )  # fmt: skip
@@ -198,7 +198,7 @@ def test_a_file_that_goes_between_two_looks_is_said_to_be_gone(plain_world: Any)
             return self._store.read(path, limit=limit)
 
     plain_world.put("f", "x")
-    plain_world.main
+    plain_world.main.reconcile()
     engine = plain_world.engine(store=Hasty(plain_world.store()))
     assert plain_world.ask(engine, command="view", path="/memories/f").text == (
         "The file /memories/f no longer exists (may have been deleted or renamed concurrently)."

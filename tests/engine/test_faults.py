@@ -100,8 +100,9 @@ def test_a_call_that_fails_is_answered_truthfully_and_leaves_nothing_half_done(
         assert filled.main.journal.intents() == []
         filled.main.reconcile()
         assert len(list(filled.main.events())) == since + 1, point
-        assert not [name for name in os.listdir(filled.state) if name.startswith(".memtui")] or command == (
-            COMMANDS["delete a directory"]
+        assert (
+            not [name for name in os.listdir(filled.state) if name.startswith(".memtui")]
+            or command == (COMMANDS["delete a directory"])
         )
         put_back(filled)
         if count[0] > 0:
@@ -122,7 +123,7 @@ def test_a_store_that_fails_is_answered_with_the_right_words(
         def __getattr__(self, name: str) -> Any:
             return getattr(self._store, name)
 
-        def writing(self, seconds: float) -> Any:
+        def writing(self, _: float) -> Any:
             raise OSError(code, "never shown: /host/path")
 
     engine = filled.engine()
@@ -167,7 +168,7 @@ def test_a_journal_that_fails_after_the_change_says_so_and_the_next_writer_recor
         def __getattr__(self, name: str) -> Any:
             return getattr(self._journal, name)
 
-        def append(self, events: Any, **options: Any) -> Any:
+        def append(self, *_: Any, **__: Any) -> Any:
             raise memtui.core.errors.StateUnusable("The journal cannot be written.")
 
     engine = filled.engine()
@@ -175,8 +176,7 @@ def test_a_journal_that_fails_after_the_change_says_so_and_the_next_writer_recor
     answer = filled.ask(engine, command="create", path="/memories/f", file_text="new\n")
     assert (answer.is_error, answer.text) == (
         True,
-        "Error: /memories/f was changed, but the disk did not confirm that the change is kept. "
-        "View it before going on",
+        "Error: /memories/f was changed, but the disk did not confirm that the change is kept. View it before going on",
     )
     assert filled.tree()["f"] == b"new\n"
     engine.journal = whole
@@ -190,7 +190,9 @@ def test_a_journal_that_cannot_be_read_is_an_answer(filled: Any) -> None:
     engine = filled.engine()
     engine.journal._db.execute("PRAGMA writable_schema = 1")
     engine.journal._db.execute("DROP TABLE known")
-    for command in ({"command": "view", "path": "/memories/f"}, *COMMANDS.values()):
+    answer = filled.ask(engine, command="view", path="/memories/f")
+    assert answer.text.endswith("     1\t1\n     2\t2\n     3\t")
+    for command in COMMANDS.values():
         answer = filled.ask(engine, **command)
         assert answer.is_error
         assert answer.text.endswith(": input/output error")
@@ -240,6 +242,32 @@ def test_read_only_refuses_every_change_and_writes_nothing_anywhere(
     assert everything() == before
     assert plain_world.picture() == picture
     assert (state / JOURNAL).exists() == seen
+
+
+def test_a_file_that_somebody_keeps_changing_is_busy_and_stays_as_it_is(filled: Any) -> None:
+    class Restless:
+        """Somebody outside is always faster."""
+
+        def __init__(self, store: Any) -> None:
+            self._store = store
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._store, name)
+
+        def read(self, path: Any, *, limit: int) -> Any:
+            content = self._store.read(path, limit=limit)
+            (filled.folder / path.relative).write_bytes(content.data + b"more\n")
+            return content
+
+    engine = filled.engine()
+    engine.store = Restless(engine.store)
+    answer = filled.ask(engine, command="insert", path="/memories/f", insert_line=0, insert_text="mine")
+    assert (answer.is_error, answer.text) == (
+        True,
+        "Error: could not edit /memories/f: the memory folder is busy. Nothing was changed; try again",
+    )
+    assert b"mine" not in filled.tree()["f"]
+    assert engine.journal.intents() == []
 
 
 def test_the_state_is_never_inside_the_folder(plain_world: Any) -> None:

@@ -45,14 +45,13 @@ def found_after(world: Any, hints: list[str] | None, change: Any) -> list[Any]:
 
 
 def shown(events: list[Any]) -> list[tuple[object, ...]]:
-    return sorted(
-        (event.command, event.path, event.new_path, event.added, event.removed) for event in events
-    )
+    return sorted((event.command, event.path, event.new_path, event.added, event.removed) for event in events)
 
 
 CHANGES: list[tuple[str, Any, list[str], list[tuple[object, ...]]]] = [
     ("a new file", lambda d: (d / "n").write_text("a\nb\n"), ["n"], [("created", "/memories/n", None, 2, 0)]),
-    ("a changed file", lambda d: (d / "f").write_text("1\ntwo\n3\n4\n"), ["f"], [("modified", "/memories/f", None, 2, 1)]),
+    ("a changed file", lambda d: (d / "f").write_text("1\ntwo\n3\n4\n"), ["f"],
+     [("modified", "/memories/f", None, 2, 1)]),
     ("a deleted file", lambda d: (d / "f").unlink(), ["f"], [("deleted", "/memories/f", None, 0, 3)]),
     (
         "a renamed file",
@@ -75,7 +74,8 @@ CHANGES: list[tuple[str, Any, list[str], list[tuple[object, ...]]]] = [
         [("created", "/memories/n/m/z", None, 1, 0)],
     ),
     ("a FIFO", lambda d: os.mkfifo(d / "n"), ["n"], [("created", "/memories/n", None, None, None)]),
-    ("a binary file", lambda d: (d / "n").write_bytes(b"\xff\x00"), ["n"], [("created", "/memories/n", None, None, None)]),
+    ("a binary file", lambda d: (d / "n").write_bytes(b"\xff\x00"), ["n"],
+     [("created", "/memories/n", None, None, None)]),
     (
         "a file made binary",
         lambda d: (d / "f").write_bytes(b"\xff"),
@@ -105,7 +105,9 @@ CHANGES: list[tuple[str, Any, list[str], list[tuple[object, ...]]]] = [
 
 
 @pytest.mark.parametrize("hinted", [False, True], ids=["at open", "by hint"])
-@pytest.mark.parametrize(("change", "hints", "expected"), [case[1:] for case in CHANGES], ids=[case[0] for case in CHANGES])
+@pytest.mark.parametrize(
+    ("change", "hints", "expected"), [case[1:] for case in CHANGES], ids=[case[0] for case in CHANGES]
+)
 def test_a_change_from_outside_is_recorded_once(
     looked: Any, hinted: bool, change: Any, hints: list[str], expected: list[tuple[object, ...]]
 ) -> None:
@@ -236,13 +238,11 @@ def test_a_refusal_never_records_over_a_command_of_another_process(looked: Any) 
     looked.put("f", "outside\n")
     assert looked.ask(late, command="insert", path="/memories/f", insert_line=0, insert_text="long " * 9).is_error
     assert looked.main.reconcile() == 0
-    assert [event.command for event in news(looked) if event.path == "/memories/f" and event.is_outside] == [
-        "modified"
-    ]
+    assert [event.command for event in news(looked) if event.path == "/memories/f" and event.is_outside] == ["modified"]
     late.store.close()
 
 
-def test_what_is_behind_a_link_now_is_gone_from_where_it_was(looked: Any, tmp_path: Any) -> None:
+def test_what_is_behind_a_link_now_is_gone_from_where_it_was(looked: Any) -> None:
     for target in ("/etc", "elsewhere"):
         shutil.rmtree(looked.folder / "d", ignore_errors=True)
         looked.put("d/x", "x\n")
@@ -305,6 +305,9 @@ UNREADABLE = """
 import os, sys
 import memtui
 folder, state, nobody = sys.argv[1:]
+with memtui.open_in_memory() as memory:  # all that is to be imported is imported as the one who may
+    for command in ({"command": "create", "file_text": ""}, {"command": "view"}, {"command": "delete"}):
+        memory.execute({**command, "path": "/memories/f"}, actor=memtui.Agent("a"))
 if os.geteuid() == 0:
     os.setgroups([])
     os.setuid(int(nobody))
@@ -331,7 +334,9 @@ for mode in (0o000, 0o400, 0o300, 0o100):
         pass
 os.chmod(folder + "/d", 0o700)
 assert open(folder + "/d/e/y").read() == "y"
-os.mkdir(folder + "/p"); os.mkdir(folder + "/p/q"); open(folder + "/p/q/f", "w").close(); os.chmod(folder + "/p/q", 0o500)
+os.makedirs(folder + "/p/q")
+open(folder + "/p/q/f", "w").close()
+os.chmod(folder + "/p/q", 0o500)
 os.chmod(folder + "/f", 0o000)
 with memtui.open(folder, state=state) as memory:
     answer = memory.execute({"command": "delete", "path": "/memories/p"}, actor=me)

@@ -143,7 +143,8 @@ from memtui.engine import Engine
 from memtui.journal.sqlite import Journal
 from memtui.store.folder import FolderStore
 
-folder, state, nameless, how, commands = sys.argv[1], sys.argv[2], sys.argv[3] == "nameless", sys.argv[4], json.loads(sys.argv[5])
+folder, state, kind, how, commands = sys.argv[1:]
+nameless, commands = kind == "nameless", json.loads(commands)
 ME = memtui.Agent("a")
 POINTS = ("open", "mkdir", "link", "rename", "unlink", "rmdir", "write", "fsync", "fchmod", "close")
 
@@ -220,7 +221,9 @@ for command in commands:
                    if v and v.sha256 and memory.journal.text(v.sha256) is None]
         results.append({
             "command": command, "point": point, "status": status, "before": before, "killed": killed, "after": tree(),
-            "events": [[type(e.actor).__name__, e.command, e.note, e.is_error, [c.path for c in e.changes]] for e in events],
+            "events": [
+                [type(e.actor).__name__, e.command, e.note, e.is_error, [c.path for c in e.changes]] for e in events
+            ],
             "acknowledged": [e.command for e in list(memory.events())[since - 1:since]],
             "intents": len(memory.journal.intents()), "missing": missing,
             "left": [n for n in os.listdir(state) if n.startswith(".memtui")],

@@ -75,7 +75,9 @@ def test_texts_stand_in_the_form_by_their_hashes_only(events: list[Event]) -> No
 
 
 @given(st.lists(st.binary(max_size=8), max_size=5), st.data())
-def test_no_event_can_be_changed_dropped_or_moved_without_another_head(bodies: list[bytes], data: st.DataObject) -> None:
+def test_no_event_can_be_changed_dropped_or_moved_without_another_head(
+    bodies: list[bytes], data: st.DataObject
+) -> None:
     def head(of: list[bytes]) -> bytes:
         at = chain.START
         for body in of:

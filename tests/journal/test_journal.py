@@ -141,11 +141,15 @@ def test_a_newer_schema_is_refused_with_a_sentence(journal: Journal, path: str) 
     journal.close()
     raw(path, "PRAGMA user_version = 2")
     for opening in (Journal, Journal.copy_of):
-        with pytest.raises(StateUnusable, match=r"^The journal was written by a newer memtui\. Update memtui to use it\.$"):
+        with pytest.raises(
+            StateUnusable, match=r"^The journal was written by a newer memtui\. Update memtui to use it\.$"
+        ):
             opening(path)
 
 
-@pytest.mark.parametrize("junk", [b"not a database at all, but long enough to be looked at" * 50, b"SQLite format 3\x00junk" * 90])
+@pytest.mark.parametrize(
+    "junk", [b"not a database at all, but long enough to be looked at" * 50, b"SQLite format 3\x00junk" * 90]
+)
 def test_what_is_no_journal_is_refused_with_a_sentence(path: str, junk: bytes) -> None:
     Path(path).write_bytes(junk)
     for opening in (Journal, Journal.copy_of):
@@ -197,9 +201,7 @@ def test_a_copy_reads_all_and_writes_nothing(journal: Journal, path: str) -> Non
     assert state_of(Path(path).parent) == closed
 
 
-def test_a_copy_of_a_journal_whose_process_was_killed_reads_all_and_writes_nothing(
-    run_python: Any, path: str
-) -> None:
+def test_a_copy_of_a_journal_whose_process_was_killed_reads_all_and_writes_nothing(run_python: Any, path: str) -> None:
     killed = run_python(
         "import os, sys\n"
         "from memtui.journal.sqlite import Journal\n"

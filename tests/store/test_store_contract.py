@@ -230,7 +230,11 @@ def test_what_a_killed_writer_left_is_never_shown_and_is_tidied(folder_world: An
     other = folder_world.folder / ".memtui-not-ours"
     other.write_bytes(b"")
     assert {node.path for node in store.scan(ROOT)} == {"d", "d/e", "d/e/f", ".memtui-not-ours"}
+    folder_world.main.reconcile()
     assert {entry.path for entry in store.names()} == {"d", "d/e", "d/e/f", ".memtui-not-ours"}
+    assert store.node(of(name)) is None
+    assert store.node(of(f"d/e/{name}/inner")) is None
+    assert folder_world.main.reconcile([name, f"d/e/{name}"]) == 0
     with store.writing(1) as transaction:
         transaction.tidy()
     assert not any(path.exists() for path in left)
