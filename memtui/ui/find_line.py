@@ -46,7 +46,8 @@ class FindLine(Horizontal):
     def on_mount(self) -> None:
         """Ready to type, where messages stand otherwise."""
         self.screen.add_class("-finding")
-        self.query_one(Input).focus()
+        for line in self.query(Input):  # none if the program ends meanwhile
+            line.focus()
 
     def on_unmount(self) -> None:
         """Give the line back."""

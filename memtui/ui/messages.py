@@ -68,6 +68,15 @@ class Trouble(Message):
         self.reason = reason
 
 
+class Unrecorded(Message):
+    """The journal cannot be used: the folder can be looked at, and no more."""
+
+    def __init__(self, reason: str) -> None:
+        """Tell why, in a sentence."""
+        super().__init__()
+        self.reason = reason
+
+
 class Happened(Message):
     """Events were recorded, by this process or another."""
 

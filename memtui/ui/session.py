@@ -13,7 +13,7 @@ from textual.message import Message
 from memtui.core.errors import Closed, MemtuiError, StateUnusable
 from memtui.core.paths import MemoryPath
 from memtui.core.watching import Watching
-from memtui.ui.messages import Happened, LookedAt, Opened, Read, Trouble, WatchingChanged
+from memtui.ui.messages import Happened, LookedAt, Opened, Read, Trouble, Unrecorded, WatchingChanged
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -124,7 +124,7 @@ class Session:
         except StateUnusable as error:
             engine = connect_without_journal(self.folder)
             self._read_only = True
-            self._post(Trouble(f"{error} Browsing works; nothing is recorded, and nothing can be changed."))
+            self._post(Unrecorded(str(error)))
         self._engine = engine
         journal = engine.journal
         last = journal.head()[0]

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 
-from tests.bench import commands, folders, live, machine, notes, start, stalls, streaming
+from tests.bench import commands, folders, live, machine, notes, stalls, start, streaming
 from tests.bench.memories import Memories
 from tests.bench.table import Row, markdown
 

@@ -1,6 +1,6 @@
 """Notes of every size under the cursor: until they are on screen, how fast they turn their pages, and their memory."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from tests.bench.memories import Memories
@@ -62,10 +62,14 @@ def _page(terminal: Terminal, pages: int) -> Iterator[float]:
     for _ in range(pages):
         begun = terminal.mark
         pressed = terminal.press(_PAGE_DOWN)
-        arrived, _text = terminal.find(_MARK, after=begun, accept=lambda text: text not in seen)
+        arrived, _text = terminal.find(_MARK, after=begun, accept=_not_in(frozenset(seen)))
         yield arrived - pressed
         terminal.settle(0.02)
         seen |= terminal.marks(_MARK, after=begun)
+
+
+def _not_in(seen: frozenset[str]) -> Callable[[str], bool]:
+    return lambda text: text not in seen
 
 
 def _note(size: int) -> str:

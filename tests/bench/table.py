@@ -37,7 +37,8 @@ def markdown(rows: Iterable[Row]) -> str:
 
 def within(what: str, ours: float, limit: float, *, also: str = "") -> Row:
     """A time in seconds that has a target of its own."""
-    return Row(what, seconds(ours) + also, target=f"≤ {seconds(limit)}", missed=ours > limit)
+    ratio = f"{ours / limit:.2f} of the target"
+    return Row(what, seconds(ours) + also, ratio=ratio, target=f"≤ {seconds(limit)}", missed=ours > limit)
 
 
 def compared(what: str, ours: float, theirs: float, limit: float | None, *, name: str = "") -> Row:

@@ -14,7 +14,7 @@ import sys
 import termios
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -22,6 +22,7 @@ from rich.cells import cell_len
 from textual.pilot import Pilot
 
 import memtui
+from memtui.engine import Engine
 from memtui.ui.app import MemtuiApp
 from memtui.ui.screens.browse import BrowseScreen
 
@@ -90,7 +91,7 @@ class Opened:
         row = self.rows.index(name)
         return files.render_line(row - files.scroll_offset.y).text
 
-    def engine(self) -> memtui.engine.Engine:
+    def engine(self) -> Engine:
         """Another engine over the same folder and journal, as another program would have it."""
         return memtui.open(self.folder, state=self.state)
 
@@ -119,8 +120,17 @@ class Opened:
         """Wait until the note of a file is shown."""
         title = name.rpartition("/")[2]
         await self.wait_for(lambda: title in str(self.browse.note.border_title), f"the note of {name}")
-        await self.pilot.app.workers.wait_for_complete()
+        await self.rest()
+
+    async def rest(self) -> None:
+        """Wait until all that was begun in threads is on screen."""
+        await self.wait_for(lambda: all(worker.is_finished for worker in self.app.workers), "the workers")
         await self.pilot.pause()
+
+    def looked_at_all(self) -> bool:
+        """Whether the whole folder was looked at once, and the screen knows what was found."""
+        engine = self.browse._session._engine
+        return engine is not None and engine.journal.note("looked_at") is not None
 
 
 def screen_text(app: MemtuiApp) -> str:
@@ -166,10 +176,10 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opening:
             if ready:
                 await wait_for(app, pilot, lambda: isinstance(app.screen, BrowseScreen), "the screen")
                 await opened.wait_for(lambda: opened.browse._status.live in ("LIVE", "POLLING"), "LIVE")
-                await opened.wait_for(lambda: opened.app._session._watch is not None, "the watcher")  # type: ignore[union-attr]
+                await opened.wait_for(lambda: opened.browse._session._watch is not None, "the watcher")
                 await opened.wait_for(lambda: "Opening" not in opened.message, "the folder")
-                await app.workers.wait_for_complete()
-                await pilot.pause()
+                await opened.wait_for(opened.looked_at_all, "the first look")
+                await opened.rest()
             yield opened
 
     return open_app
@@ -284,6 +294,8 @@ class Terminal:
 
     def press(self, keys: str) -> None:
         """Type characters, or sequences that keys send."""
+        if not self._open:
+            pytest.fail(f"it has ended with {self.process.wait()}; on screen:\n{self.text}")
         os.write(self._fd, keys.encode())
 
     def kill(self, number: signal.Signals) -> None:
@@ -321,9 +333,8 @@ class Terminal:
 Starting = Callable[..., Terminal]
 
 
-@pytest.fixture
-def terminal(tmp_path: Path) -> Iterator[Starting]:
-    """Starts a program in a pseudo-terminal of its own: `terminal("-m", "memtui", folder)`."""
+@contextmanager
+def _starting(state: Path) -> Iterator[Starting]:
     started: list[Terminal] = []
 
     def start(
@@ -333,17 +344,35 @@ def terminal(tmp_path: Path) -> Iterator[Starting]:
             **os.environ,
             "PYTHONPATH": str(Path(memtui.__file__).parents[1]),
             "PYTHONDONTWRITEBYTECODE": "1",
-            "XDG_STATE_HOME": str(tmp_path / "xdg-state"),
+            "XDG_STATE_HOME": str(state),
             "TERM": "xterm-256color",
             "COLORTERM": "truecolor",
+            "COLUMNS": str(size[0]),
+            "LINES": str(size[1]),
             **(env or {}),
         }
         started.append(Terminal([sys.executable, *map(str, words)], size, environment, cwd))
         return started[-1]
 
-    yield start
-    for each in started:
-        if each.process.poll() is None:
-            each.process.kill()
-        each.process.wait()
-        each.close()
+    try:
+        yield start
+    finally:
+        for each in started:
+            if each.process.poll() is None:
+                each.process.kill()
+            each.process.wait()
+            each.close()
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Starting]:
+    """Starts a program in a pseudo-terminal of its own: `terminal("-m", "memtui", folder)`."""
+    with _starting(tmp_path / "xdg-state") as start:
+        yield start
+
+
+@pytest.fixture(scope="module")
+def shared_terminal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starting]:
+    """The same, for what several tests compare with."""
+    with _starting(tmp_path_factory.mktemp("shared")) as start:
+        yield start

@@ -44,6 +44,7 @@ from memtui.ui.messages import (
     Read,
     Told,
     Trouble,
+    Unrecorded,
     WatchingChanged,
 )
 from memtui.ui.note.view import NoteView
@@ -239,6 +240,15 @@ class BrowseScreen(Screen[None]):
         if message.watching.reason:
             self.message.say(message.watching.reason, warning=True)
 
+    @on(Unrecorded)
+    def _show_unrecorded(self, message: Unrecorded) -> None:
+        """Say it for as long as it lasts: nothing that happens later may hide it."""
+        self._status = replace(self._status, read_only=True)
+        self.add_class("-read-only")
+        words = f"READ-ONLY: {message.reason} Browsing works; nothing is recorded, and nothing can be changed."
+        self.query_one("#read-only", Static).update(Content(one_line(words)))
+        self._show_status()
+
     @on(Trouble)
     def _show_trouble(self, message: Trouble) -> None:
         self.message.say(message.reason, warning=True)
@@ -415,7 +425,9 @@ class BrowseScreen(Screen[None]):
         """Open the line to find a text in the note."""
         from memtui.ui.find_line import FindLine  # deferred: Input is not needed for the first paint
 
-        if not self.query(FindLine):
+        if self.query(FindLine):
+            self.query_one("#find Input").focus()
+        else:
             self.mount(FindLine(self.note, id="find"), before=self.message)
 
     def action_switch_view(self) -> None:
@@ -524,13 +536,13 @@ class BrowseScreen(Screen[None]):
                 self.set_class(pane == focused and name == size, f"-{name}-{pane}")
         self._pane_size = size if focused else ""
         if size:
-            self.files.styles.clear_rule("width")
+            self.files.styles.width = None
 
     def action_divide(self, columns: int) -> None:
         """Move the divider between files and note; 0 puts everything back."""
         if columns == 0:
             self._set_pane_size("")
-            self.files.styles.clear_rule("width")
+            self.files.styles.width = None
         else:
             self._divide_at(self.files.outer_size.width + columns)
 

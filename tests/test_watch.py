@@ -1,0 +1,238 @@
+"""The watcher against real folders: nothing is lost, nothing outside is seen, and it says when it is slower."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import memtui
+from memtui import watch as watch_module
+from memtui.core.watching import Mode, Watching
+from memtui.engine import Engine
+from memtui.opening import connect
+from memtui.watch import Watch
+
+DEADLINE = 20.0
+
+
+def wait_for(condition: Callable[[], object], what: str = "") -> None:
+    until = time.monotonic() + DEADLINE
+    while not condition():
+        if time.monotonic() > until:
+            pytest.fail(f"waited in vain for {what or 'a condition'}")
+        time.sleep(0.01)
+
+
+class Watched:
+    """A folder with a watcher over it, and what the watcher told."""
+
+    def __init__(self, folder: Path, state: Path) -> None:
+        self.folder = folder
+        self.state = state
+        self.engine: Engine = connect(folder, state=state)
+        self.calls = 0
+        self.told: list[Watching] = []
+        self.watch = Watch(
+            self.engine, str(folder), str(state), changed=self._changed, mode_changed=self.told.append
+        )
+
+    def _changed(self) -> None:
+        self.calls += 1
+
+    def start(self) -> None:
+        self.watch.start()
+        wait_for(lambda: self.told and self.engine.journal.note("looked_at") is not None, "the first look")
+
+    @property
+    def paths(self) -> set[str]:
+        return {change.path for event in self.engine.events() for change in event.changes}
+
+    def stop(self) -> None:
+        self.watch.stop()
+        self.engine.close()
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> Iterator[Watched]:
+    (tmp_path / "folder").mkdir()
+    watched = Watched(tmp_path / "folder", tmp_path / "state")
+    yield watched
+    watched.stop()
+
+
+def test_a_burst_of_new_nested_directories_loses_no_file(watched: Watched) -> None:
+    watched.start()
+    names = [f"a{number % 5}/b{number % 7}/c{number % 3}/f{number}.md" for number in range(200)]
+    for name in names:
+        path = watched.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+    wait_for(lambda: set(names) <= watched.paths, "all files")
+    assert {event.actor.name for event in watched.engine.events()} == {"outside"}
+
+
+def test_a_change_is_told_to_whoever_waits(watched: Watched) -> None:
+    watched.start()
+    before = watched.calls
+    (watched.folder / "new.md").write_text("x")
+    wait_for(lambda: watched.calls > before and "new.md" in watched.paths)
+
+
+@pytest.mark.parametrize("when", ["before", "while it watches"])
+def test_a_link_out_of_the_folder_is_not_followed(watched: Watched, tmp_path: Path, when: str) -> None:
+    outside = tmp_path / "outside"
+    for number in range(30):
+        (outside / f"d{number}").mkdir(parents=True)
+    if when == "before":
+        (watched.folder / "door").symlink_to(outside)
+    (watched.folder / "own").mkdir()
+    watched.start()
+    if when != "before":
+        (watched.folder / "door").symlink_to(outside)
+        wait_for(lambda: "door" in watched.paths)
+    (outside / "secret.md").write_text("outside")
+    (outside / "d3" / "secret.md").write_text("outside")
+    (watched.folder / "own" / "marker.md").write_text("inside")
+    wait_for(lambda: "own/marker.md" in watched.paths)
+    watched.engine.reconcile()
+    assert not [path for path in watched.paths if "secret" in path]
+    wait_for(lambda: inotify_watches() < 30, "watches on our own directories only")
+    (watched.folder / "own" / "deeper").mkdir()
+    (watched.folder / "own" / "deeper" / "late.md").write_text("inside")
+    wait_for(lambda: "own/deeper/late.md" in watched.paths)
+
+
+def inotify_watches() -> int:
+    count = 0
+    for fd in os.listdir("/proc/self/fdinfo"):
+        try:
+            count += Path("/proc/self/fdinfo", fd).read_text().count("inotify wd:")
+        except OSError:
+            continue
+    return count
+
+
+def refusing(words: str) -> Callable[..., Any]:
+    def rust_notify(*_: object) -> None:
+        raise OSError(words)
+
+    return rust_notify
+
+
+def test_without_watches_it_polls_and_says_how_to_get_them(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch_module, "RustNotify", refusing("OS file watch limit reached."))
+    monkeypatch.setattr(watch_module, "_POLL_SECONDS", 0.05)
+    watched.start()
+    (told,) = watched.told
+    assert told.mode is Mode.POLLING
+    assert told.reason == (
+        "Live updates are slower: the system's watch limit is reached. Checking every 2 s. "
+        "To fix: sudo sysctl fs.inotify.max_user_watches=524288"
+    )
+    (watched.folder / "new.md").write_text("x")
+    wait_for(lambda: "new.md" in watched.paths and watched.calls)
+    with memtui.open(watched.folder, state=watched.state) as other:
+        other.execute({"command": "delete", "path": "/memories/new.md"}, actor=memtui.Agent("Clara"))
+    before = watched.calls
+    wait_for(lambda: watched.calls >= before)
+
+
+def test_another_reason_for_polling_is_said(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch_module, "RustNotify", refusing("no such thing"))
+    watched.start()
+    assert watched.told[0].mode is Mode.POLLING
+    assert "no such thing" in watched.told[0].reason
+
+
+def test_an_event_of_another_process_wakes_it_and_is_not_taken_for_an_outside_change(
+    watched: Watched, run_python: Callable[..., Any]
+) -> None:
+    watched.start()
+    before = watched.calls
+    program = (
+        "import memtui, sys\n"
+        "with memtui.open(sys.argv[1], state=sys.argv[2]) as memory:\n"
+        "    memory.execute({'command': 'create', 'path': '/memories/a.md', 'file_text': 'x'},"
+        " actor=memtui.Agent('Clara'))\n"
+    )
+    done = run_python(program, watched.folder, watched.state)
+    assert done.returncode == 0, done.stderr
+    wait_for(lambda: watched.calls > before and "a.md" in watched.paths)
+    watched.engine.reconcile()
+    assert [event.actor.name for event in watched.engine.events() if event.command != "found"] == ["Clara"]
+
+
+WATCHING = """
+import sys, time
+from memtui.opening import connect
+from memtui.watch import Watch
+folder, state = sys.argv[1:]
+engine = connect(folder, state=state)
+watch = Watch(engine, folder, state, changed=lambda: None)
+watch.start()
+while engine.journal.note("looked_at") is None:
+    time.sleep(0.01)
+print("ready", flush=True)
+sys.stdin.readline()
+watch.stop()
+engine.close()
+"""
+
+
+def test_a_suspended_process_catches_up(tmp_path: Path, run_python: Callable[..., Any]) -> None:
+    folder, state = tmp_path / "folder", tmp_path / "state"
+    folder.mkdir()
+    process = run_python(WATCHING, folder, state, wait=False, stdin=-1)
+    try:
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGSTOP)
+        names = {f"d{number % 9}/f{number}.md" for number in range(100)}
+        for name in names:
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_text("x")
+        process.send_signal(signal.SIGCONT)
+
+        def recorded() -> set[str]:
+            with connect(folder, state=state) as engine:  # which does not look for changes itself
+                return {change.path for event in engine.events() for change in event.changes}
+
+        wait_for(lambda: names <= recorded(), "what happened while it was suspended")
+    finally:
+        process.send_signal(signal.SIGCONT)
+        process.communicate("\n", timeout=20)
+
+
+def test_a_folder_that_vanishes_is_said_and_watched_again_when_it_is_back(
+    watched: Watched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch_module, "_POLL_SECONDS", 0.05)
+    watched.start()
+    watched.folder.rename(tmp_path / "aside")
+    wait_for(lambda: watched.told[-1].mode is Mode.GONE, "GONE")
+    (tmp_path / "aside").rename(watched.folder)
+    wait_for(lambda: watched.told[-1].mode is Mode.LIVE, "LIVE again")
+    (watched.folder / "new.md").write_text("x")
+    wait_for(lambda: "new.md" in watched.paths)
+    assert not [event for event in watched.engine.events() if event.command == "deleted"]
+
+
+def test_stop_ends_the_thread(watched: Watched) -> None:
+    watched.start()
+    watched.watch.stop()
+    assert "memtui-watch" not in [thread.name for thread in threading.enumerate()]
+    before = len(list(watched.engine.events()))
+    (watched.folder / "late.md").write_text("x")
+    assert len(list(watched.engine.events())) == before
+
+
+def test_stop_before_start_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    watched = Watched(tmp_path / "folder", tmp_path / "state")
+    watched.stop()

@@ -1,0 +1,80 @@
+"""Bindings are the only registry of what a person can do: each has an id, words, a tooltip, and does something."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+import pytest
+from textual.actions import parse
+from textual.binding import Binding
+from textual.dom import DOMNode
+
+from memtui.ui.activity.view import ActivityView
+from memtui.ui.app import MemtuiApp
+from memtui.ui.files.view import FilesView
+from memtui.ui.find_line import FindLine
+from memtui.ui.note.view import NoteView
+from memtui.ui.screens.browse import BrowseScreen
+from memtui.ui.screens.help import HelpScreen
+from memtui.ui.screens.menu import MenuScreen
+from memtui.ui.screens.places import PlacesScreen
+
+Opening = Callable[..., AbstractAsyncContextManager[Any]]
+
+NODES: tuple[type[DOMNode], ...] = (
+    MemtuiApp, BrowseScreen, FilesView, NoteView, ActivityView, FindLine, HelpScreen, MenuScreen, PlacesScreen
+)  # fmt: skip
+
+
+def declared(node: type[DOMNode]) -> Iterator[Binding]:
+    """The bindings that memtui declares for a class, its own bases included."""
+    for base in node.__mro__:
+        if base.__module__.startswith("memtui."):
+            for binding in base.__dict__.get("BINDINGS", ()):
+                assert isinstance(binding, Binding), f"{base.__name__} binds {binding!r}, which has no id"
+                yield binding
+
+
+@pytest.mark.parametrize("node", NODES, ids=lambda node: node.__name__)
+def test_every_binding_has_an_id_words_and_a_tooltip(node: type[DOMNode]) -> None:
+    bindings = list(declared(node))
+    assert bindings
+    for binding in bindings:
+        assert binding.id, binding
+        assert "." in binding.id
+        assert binding.description, binding
+        assert binding.tooltip, binding
+        assert binding.tooltip[0].isupper(), binding
+        assert not binding.tooltip.endswith("."), binding
+
+
+@pytest.mark.parametrize("node", NODES, ids=lambda node: node.__name__)
+def test_every_binding_runs_an_action_that_exists(node: type[DOMNode]) -> None:
+    for binding in declared(node):
+        namespace, name, _ = parse(binding.action)
+        target = {"app": MemtuiApp, "": node}[namespace]
+        found = any(hasattr(target, f"{prefix}action_{name}") for prefix in ("", "_"))
+        assert found or (not namespace and hasattr(MemtuiApp, f"action_{name}")), binding
+
+
+def test_an_id_means_one_thing() -> None:
+    meanings: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for node in NODES:
+        for binding in declared(node):
+            assert binding.id
+            meanings[binding.id].add((binding.action, binding.tooltip))
+    assert {name: each for name, each in meanings.items() if len(each) > 1} == {}
+
+
+@pytest.mark.parametrize("node", NODES, ids=lambda node: node.__name__)
+def test_a_key_is_bound_once_in_a_pane(node: type[DOMNode]) -> None:
+    keys = [key for binding in declared(node) for key in binding.key.split(",")]
+    assert sorted(keys) == sorted(set(keys))
+
+
+async def test_no_key_of_a_pane_takes_one_of_the_screen_or_the_app(opened: Opening) -> None:
+    outer = {key for node in (BrowseScreen, MemtuiApp) for binding in declared(node) for key in binding.key.split(",")}
+    for node in (FilesView, NoteView, ActivityView):
+        inner = {key for binding in declared(node) for key in binding.key.split(",")}
+        assert not inner & outer, f"{node.__name__} hides keys"

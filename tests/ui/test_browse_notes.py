@@ -1,0 +1,222 @@
+"""What the preview shows of every kind of file, and finding in it."""
+
+import os
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from textual.widgets import Input
+
+from memtui.core.paths import MemoryPath
+from memtui.core.settings import Settings
+from memtui.ui.find_line import FindLine
+from memtui.ui.preview import View
+
+FILES = {"alpha.md": "# Alpha\n", "notes/beta.md": "needle\n", ".hidden.md": "hidden\n", "zeta.txt": "plain\n"}
+
+Opening = Callable[..., AbstractAsyncContextManager[Any]]
+
+
+async def test_t_goes_through_rendered_source_and_what_the_model_sees(opened: Opening) -> None:
+    async with opened() as app:
+        await app.to("alpha.md")
+        assert "The first note." in app.text
+        await app.press("t")
+        await app.wait_for(lambda: "*first*" in app.text and "as source" in app.text)
+        await app.press("t")
+        await app.wait_for(lambda: "as the model sees it" in app.text)
+        with app.engine() as engine:
+            answer = engine.answer_to_view(MemoryPath.of("alpha.md"))
+        await app.wait_for(lambda: app.browse.note.source == answer)
+        assert "Here's the content of /memories/alpha.md with line numbers:" in app.text
+        await app.press("t")
+        await app.wait_for(lambda: "*first*" not in app.text)
+
+
+async def test_what_the_model_sees_of_a_folder_and_of_a_long_note_is_the_exact_answer(opened: Opening) -> None:
+    async with opened({"long.md": "a line of text\n" * 3_000, "d/x.md": "x"}) as app:
+        app.browse._preview.view = View.MODEL
+        for name in ("long.md", "d"):
+            await app.to(name)
+            with app.engine() as engine:
+                answer = engine.answer_to_view(MemoryPath.of(name))
+            await app.wait_for(lambda answer=answer: app.browse.note.source == answer)
+
+
+async def test_looking_is_no_event(opened: Opening) -> None:
+    async with opened() as app:
+        with app.engine() as engine:
+            before = len(list(engine.events()))
+        for name in ("alpha.md", "zeta.txt", "notes/beta.md"):
+            await app.to(name)
+            await app.press("t", "t", "t")
+        await app.rest()
+        with app.engine() as engine:
+            assert len(list(engine.events())) == before
+
+
+async def test_find_goes_through_the_matches_and_esc_forgets_them(opened: Opening) -> None:
+    async with opened({"long.md": "".join(f"line {n} {'needle' if n % 40 == 0 else ''}\n\n" for n in range(200))}) as app:
+        await app.to("long.md")
+        await app.press("slash")
+        await app.wait_for(lambda: app.browse.query(FindLine))
+        await app.press(*"needle", "enter")
+        await app.wait_for(lambda: not app.browse.query(FindLine))
+        note = app.browse.note
+        assert app.browse.focused is note
+        places = []
+        for _ in range(3):
+            await app.press("n")
+            places.append(note._match)
+        assert places == sorted(set(places))
+        await app.press("N")
+        assert note._match == places[1]
+        assert note.scroll_offset.y > 0
+        await app.press("slash")
+        await app.wait_for(lambda: app.browse.query(FindLine))
+        await app.press(*"zzz")
+        await app.press("escape")
+        await app.wait_for(lambda: not app.browse.query(FindLine))
+        assert note.search("") == 0
+        await app.press("n")
+        assert note._match == -1
+
+
+async def test_keys_typed_into_find_do_nothing_else(opened: Opening) -> None:
+    async with opened() as app:
+        await app.press("slash")
+        await app.wait_for(lambda: app.browse.query(FindLine))
+        await app.press(*"qfPtm.o1?:")
+        assert app.browse.query_one(Input).value == "qfPtm.o1?:"
+        assert app.app.is_running
+        assert app.browse.follow
+
+
+@pytest.mark.parametrize(
+    ("held", "words"),
+    [
+        (b"\x00\x01\x02" * 100, "Binary data, 300 B. It is not shown as text."),
+        (b"", "This file is empty."),
+        (b"broken \xff\xfe bytes\n", "\\xff\\xfe"),
+    ],
+    ids=["binary", "empty", "broken UTF-8"],
+)
+async def test_what_is_no_text_says_so(opened: Opening, held: bytes, words: str) -> None:
+    async with opened({"odd.md": held, "other.md": "x"}) as app:
+        await app.to("other.md")
+        await app.to("odd.md")
+        await app.wait_for(lambda: words in app.text)
+
+
+async def test_what_is_no_file_says_so(opened: Opening, tmp_path: Path) -> None:
+    folder = tmp_path / "memories"
+    folder.mkdir()
+    (tmp_path / "secret.md").write_text("the secret outside")
+    os.mkfifo(folder / "pipe")
+    (folder / "out").symlink_to(tmp_path / "secret.md")
+    (folder / "dangling").symlink_to("nowhere.md")
+    (folder / "inside").symlink_to("alpha.md")
+    (folder / "loop").symlink_to("loop")
+    async with opened(folder=folder) as app:
+        for name, words in (
+            ("pipe", "A FIFO, a socket or a device. memtui does not open it."),
+            ("out", "It is a link that leads out of the memory folder."),
+            ("dangling", "It is a link to something that is not there."),
+            ("loop", "It is a link that leads"),
+            ("inside", "The first note."),
+            ("notes", "A folder. Enter opens or closes it."),
+        ):
+            await app.to(name)
+            await app.wait_for(lambda words=words: words in " ".join(app.text.split()), f"{name}: {words}")
+            for _ in range(3):
+                await app.press("t")
+                await app.rest()
+            assert "the secret outside" not in app.text
+
+
+async def test_a_file_that_cannot_be_read_says_why(opened: Opening) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root reads everything")
+    async with opened() as app:
+        (app.folder / "alpha.md").chmod(0)
+        await app.to("zeta.txt")
+        await app.to("alpha.md")
+        await app.wait_for(lambda: "It cannot be read: permission denied." in app.text)
+
+
+async def test_a_file_that_is_too_large_says_so(opened: Opening) -> None:
+    async with opened() as app:
+        app.browse._session._engine.settings = Settings(max_read_bytes=1_000)
+        app.put("large.md", "x" * 5_000)
+        await app.to("large.md")
+        await app.wait_for(lambda: "It is too large to show" in app.text)
+
+
+async def test_a_note_that_changes_keeps_its_place(opened: Opening) -> None:
+    lines = [f"paragraph number {number}\n\n" for number in range(300)]
+    async with opened({"long.md": "".join(lines)}) as app:
+        await app.to("long.md")
+        await app.press("f", "2", *["pagedown"] * 4)
+        top = next(line for line in app.text.splitlines() if "paragraph number" in line).split("number ")[1].split()[0]
+        app.put("long.md", "a new first paragraph\n\n" + "".join(lines))
+        await app.wait_for(lambda: "outside" in str(app.browse.note.border_subtitle))
+        await app.rest()
+        again = next(line for line in app.text.splitlines() if "paragraph number" in line).split("number ")[1].split()[0]
+        assert again == top
+
+
+async def test_the_lines_that_changed_are_marked_until_they_were_seen(opened: Opening) -> None:
+    async with opened({"a.md": "one\n\ntwo\n\nthree\n"}) as app:
+        app.put("a.md", "one\n\ntwo and more\n\nthree\n")
+        await app.wait_for(lambda: "two and more" in app.text)
+        line = next(line for line in app.text.splitlines() if "two and more" in line)
+        assert "┃" in line
+        await app.press("m")
+        await app.wait_for(lambda: "┃" not in app.text)
+
+
+def snapshot(folder: Path) -> dict[str, tuple[object, ...]]:
+    """All that looking must leave alone: names, bytes, modes and all times."""
+    seen: dict[str, tuple[object, ...]] = {}
+    for directory, _, files in os.walk(folder):
+        for name in (".", *files):
+            path = Path(directory, name)
+            status = path.lstat()
+            seen[str(path)] = (
+                status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_nlink,
+                0 if path.is_dir() else status.st_atime_ns,
+            )  # fmt: skip
+    return seen
+
+
+@pytest.mark.parametrize("read_only", [False, True], ids=["ordinary", "read-only"])
+async def test_looking_changes_nothing(opened: Opening, tmp_path: Path, read_only: bool) -> None:
+    folder = tmp_path / "memories"
+    folder.mkdir()
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    for path in folder.rglob("*"):
+        os.utime(path, ns=(1_600_000_000_000_000_000, 1_700_000_000_000_000_000))
+    before = snapshot(folder)
+    async with opened({}, folder=folder, read_only=read_only) as app:
+        pressed: set[tuple[str | None, str]] = set()
+        for pane in ("1", "2", "3"):
+            await app.press(pane)
+            for active in list(app.browse.active_bindings.values()):
+                key, name = active.binding.key, active.binding.id
+                if name in ("app.back", "app.quit", "app.copy") or (name, key) in pressed:
+                    continue
+                pressed.add((name, key))
+                await app.press(pane, key)
+                while app.app.screen is not app.browse or app.browse.query(FindLine):
+                    await app.press("escape")
+        assert len(pressed) > 50
+        for name in [name for name in app.rows if not (folder / name).is_dir()]:
+            await app.to(name)
+        await app.rest()
+    assert snapshot(folder) == before
+    assert {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*.*")} == dict(FILES)

@@ -1,0 +1,95 @@
+"""What is not loaded by the time the first frame is up: a heavy import there is time that a person waits."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Set
+from pathlib import Path
+
+import pytest
+
+import memtui
+
+FORBIDDEN = {
+    # What opens, records and watches a folder: threads do that, behind the first frame.
+    "memtui.engine",
+    "memtui.journal",
+    "memtui.opening",
+    "memtui.store",
+    "memtui.watch",
+    "anyio",  # comes with watchfiles
+    "ctypes",
+    "multiprocessing",  # comes with watchfiles
+    "sqlite3",
+    "watchfiles",
+    # What draws notes, searches and highlights: only once there is something to draw.
+    "markdown_it",
+    "mdit_py_plugins",
+    "pygments",
+    "rapidfuzz",
+    "rich.markdown",
+    "rich.syntax",
+    "rich.traceback",
+    # Screens and widgets that a person has to ask for.
+    "memtui.agents",
+    "memtui.ui.find_line",
+    "memtui.ui.palette",
+    "memtui.ui.screens.help",
+    "memtui.ui.screens.places",
+    "textual.widgets._data_table",
+    "textual.widgets._markdown",
+    "textual.widgets._text_area",
+    # What nothing here needs.
+    "anthropic",
+    "hashlib",  # opens OpenSSL
+    "httpx",
+    "json",
+    "numpy",
+    "pydantic",
+}
+"""A name stands for the modules inside it as well. What Textual itself loads (asyncio, rich.table) cannot be here."""
+
+_PROGRAM = """
+import asyncio
+import sys
+
+from memtui.ui.app import MemtuiApp
+from memtui.ui.session import Session
+
+painted = []
+Session.start = lambda self: painted.extend(sys.modules)  # called right after the first frame
+
+
+async def paint():
+    app = MemtuiApp(sys.argv[1], state=sys.argv[2])
+    async with app.run_test(size=(120, 36)) as pilot:
+        while not painted:
+            await pilot.pause()
+        assert app.screen.query("#files, #note, #activity")
+
+
+asyncio.run(paint())
+sys.stdout.write("\\n".join(painted))
+"""
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Set[str]:
+    """The modules that are there when the first screen has been drawn, in a process of its own."""
+    scratch = tmp_path_factory.mktemp("first-paint")
+    (scratch / "folder").mkdir()
+    (scratch / "folder" / "note.md").write_text("# A note\n")
+    words = [sys.executable, "-c", _PROGRAM, str(scratch / "folder"), str(scratch / "state")]
+    environment = {**os.environ, "PYTHONPATH": str(Path(memtui.__file__).parents[1])}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize("name", sorted(FORBIDDEN))
+def test_it_is_not_loaded_before_the_first_paint(name: str, loaded: Set[str]) -> None:
+    assert not {module for module in loaded if module == name or module.startswith(name + ".")}
+
+
+def test_the_first_screen_was_really_there(loaded: Set[str]) -> None:
+    assert {"memtui.ui.screens.browse", "memtui.ui.note.view", "textual.screen"} <= loaded
