@@ -54,7 +54,7 @@ def test_the_python_example_runs_as_it_is_printed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("verb", ["ls", "show", "log", "run", "doctor", "completion"])
 def test_the_verbs_of_the_tour_exist(verb: str) -> None:
-    from memtui.cli import VERBS
+    from memtui.cli.verbs import VERBS
 
     assert f"memtui {verb}" in TEXT
     assert verb in VERBS

@@ -10,13 +10,10 @@ import traceback
 from collections.abc import Sequence
 
 import memtui
-from memtui.cli import browse, completion, crash, demo, doctor, log, ls, output, parsing, run, show
+from memtui.cli import output, parsing
 from memtui.cli.exits import Exit, Failure
+from memtui.cli.verbs import VERBS
 from memtui.core.errors import Busy, FolderMissing, LeavesRoot, MemtuiError, StateUnusable
-
-_OTHERS = (ls.VERB, show.VERB, log.VERB, run.VERB, demo.VERB, doctor.VERB)
-VERBS = {verb.name: verb for verb in (*_OTHERS, completion.verb_over(_OTHERS))}
-"""The verbs, in the order in which help lists them."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -51,6 +48,8 @@ def _dispatch(words: Sequence[str]) -> int:
         output.line(asked.text)
         return Exit.OK
     if parsed.verb is None:
+        from memtui.cli import browse  # for start-up cost, like every verb
+
         return browse.run(parsed.options, parsed.word)
     return parsed.verb.run(parsed.options, parsed.arguments)
 
@@ -76,6 +75,8 @@ def _failed(error: MemtuiError, words: Sequence[str]) -> Exit:
 def _stopped(error: Exception, words: Sequence[str]) -> Exit:
     if "--debug" in words:
         output.trace(traceback.format_exception(error))
+    from memtui.cli import crash  # for start-up cost: it is seldom needed
+
     output.message(f"memtui stopped because of a bug: {type(error).__name__}. {crash.keep(error)}")
     return Exit.INTERNAL
 

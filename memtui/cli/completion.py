@@ -8,25 +8,7 @@ from memtui.cli import output
 from memtui.cli.exits import Exit
 from memtui.cli.parsing import VerbParser
 from memtui.cli.verb import Options, Parser, Verb
-
-
-def verb_over(others: Sequence[Verb]) -> Verb:
-    """The verb that prints scripts for other verbs, and for itself."""
-
-    def run(options: Options, arguments: argparse.Namespace) -> int:  # noqa: ARG001
-        parsers = [VerbParser(each) for each in (*others, verb)]
-        for line in _SHELLS[arguments.shell](parsers):
-            output.line(line)
-        return Exit.OK
-
-    verb = Verb(
-        "completion",
-        "print a completion script for a shell",
-        (("source <(memtui completion bash)", "for now; the script says how to keep it"),),
-        _arguments,
-        run,
-    )
-    return verb
+from memtui.cli.verbs import VERBS
 
 
 def _arguments(parser: Parser) -> None:
@@ -184,3 +166,18 @@ def _kind(action: argparse.Action | None) -> str:
 
 
 _SHELLS = {"bash": _bash, "zsh": _zsh, "fish": _fish}
+
+
+def _run(options: Options, arguments: argparse.Namespace) -> int:  # noqa: ARG001 - it is told what all verbs are told
+    for line in _SHELLS[arguments.shell]([VerbParser(verb) for verb in VERBS.values()]):
+        output.line(line)
+    return Exit.OK
+
+
+VERB = Verb(
+    "completion",
+    "print a completion script for a shell",
+    (("source <(memtui completion bash)", "for now; the script says how to keep it"),),
+    _arguments,
+    _run,
+)

@@ -5,7 +5,6 @@ character; JSON never holds one either, since it can name each one instead. Only
 such, and goes to a file or a pipe, goes there as it is.
 """
 
-import json
 import os
 import re
 import sys
@@ -73,6 +72,8 @@ def json_line(value: object) -> None:
 
 def as_json(value: object, *, indent: int | None = None) -> str:
     """JSON in which hidden characters are named (`\\u202e`), so that it is valid and drives no terminal."""
+    import json  # for start-up cost: not before there is something to answer in it
+
     return HIDDEN.sub(_named, json.dumps(value, ensure_ascii=False, indent=indent))
 
 
@@ -149,4 +150,6 @@ def _writing() -> Iterator[None]:
 
 
 def _named(match: re.Match[str]) -> str:
-    return json.dumps(match.group())[1:-1]
+    """A character as JSON escapes it: two halves beyond the Basic Multilingual Plane."""
+    units = match.group().encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at] << 8 | units[at + 1]:04x}" for at in range(0, len(units), 2))

@@ -4,12 +4,15 @@ import errno
 import os
 import shlex
 import stat
+from typing import TYPE_CHECKING
 
 from memtui.cli.exits import Exit, Failure
 from memtui.cli.verb import Options
 from memtui.core.paths import ROOT_NAME, MemoryPath
 from memtui.places import short
-from memtui.store.folder import FolderStore
+
+if TYPE_CHECKING:
+    from memtui.store.folder import FolderStore
 
 _USUAL = "memories"
 
@@ -72,8 +75,10 @@ def existing(given: str) -> str:
     return path
 
 
-def store(path: str) -> FolderStore:
+def store(path: str) -> "FolderStore":
     """A folder that is only looked at: no journal, no lock, no state directory."""
+    from memtui.store.folder import FolderStore  # for start-up cost: the browser opens folders behind its first paint
+
     return FolderStore(path, None, title=short(path))
 
 

@@ -4,7 +4,8 @@ Textual's writer dies of the first error, and its queue then blocks the program 
 would leave a process behind that nobody sees. Nothing that is written to a terminal that has gone is missed.
 """
 
-from typing import Any, TextIO, cast
+from io import TextIOWrapper
+from typing import IO, Any, cast
 
 from textual.drivers.linux_driver import LinuxDriver
 
@@ -14,11 +15,12 @@ class TerminalDriver(LinuxDriver):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._file = cast(TextIO, _Lasting(self._file))
+        if self._file is not None:
+            self._file = cast("TextIOWrapper[Any]", _Lasting(self._file))
 
 
 class _Lasting:
-    def __init__(self, file: TextIO) -> None:
+    def __init__(self, file: IO[str]) -> None:
         self._file = file
 
     def write(self, text: str) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memtui.cli import VERBS, main
+from memtui.cli import main
+from memtui.cli.verbs import VERBS
 
 
 def script(shell: str, capsys: pytest.CaptureFixture[str]) -> str:

@@ -3,7 +3,8 @@
 import pytest
 
 import memtui
-from memtui.cli import VERBS, main
+from memtui.cli import main
+from memtui.cli.verbs import VERBS
 
 
 @pytest.mark.parametrize("words", [["--help"], ["-h"], ["help"], *([name, "--help"] for name in VERBS)], ids=" ".join)

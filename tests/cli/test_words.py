@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from memtui.cli import VERBS, main
+from memtui.cli import main
+from memtui.cli.verbs import VERBS
 from memtui.cli.words import RESERVED
 
 

@@ -211,7 +211,7 @@ class Terminal:
         fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
         self.process = subprocess.Popen(
             words, stdin=inner, stdout=inner, stderr=inner, env=dict(env), cwd=cwd, start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - nothing here starts threads
         )  # fmt: skip
         os.close(inner)
         self._decode = codecs.getincrementaldecoder("utf-8")("strict")
@@ -271,9 +271,8 @@ class Terminal:
     def text(self) -> str:
         """What is on the screen."""
         rows = range(1, self.size[1] + 1)
-        return "\n".join(
-            "".join(self._cells.get((row, column), " ") for column in range(1, self.size[0] + 1)).rstrip() for row in rows
-        )
+        columns = range(1, self.size[0] + 1)
+        return "\n".join("".join(self._cells.get((row, column), " ") for column in columns).rstrip() for row in rows)
 
     def wait_for(self, condition: Callable[[], object] | str) -> None:
         """Read until a condition holds, or a text is on the screen."""
@@ -316,11 +315,11 @@ class Terminal:
 
     @property
     def modes(self) -> dict[str, bool]:
-        """The modes that were switched on or off last: `1049` the alternate screen, `25` the cursor, `1000` the mouse."""
+        """What was switched on or off last: `1049` the alternate screen, `25` the cursor, `1000` the mouse."""
         modes: dict[str, bool] = {}
         for kind, held in self.seen:
             if kind == "csi" and held.startswith("?") and held[-1] in "hl":
-                modes.update({mode: held[-1] == "h" for mode in held[1:-1].split(";")})
+                modes.update(dict.fromkeys(held[1:-1].split(";"), held[-1] == "h"))
         return modes
 
     def close(self) -> None:

@@ -57,7 +57,7 @@ async def test_a_terminal_that_is_too_small_is_said_and_it_recovers(opened: Open
     async with opened(size=(80, 24)) as app:
         await app.pilot.resize_terminal(48, 12)
         await app.wait_for(lambda: "memtui needs 60x15 (now 48x12). q quit" in app.text)
-        assert len(app.text.split()) == len("memtui needs 60x15 (now 48x12). q quit".split())
+        assert app.text.strip() == "memtui needs 60x15 (now 48x12). q quit"
         await app.pilot.resize_terminal(80, 24)
         await app.wait_for(lambda: "1 Files" in app.text and "alpha.md" in app.text)
 
@@ -252,7 +252,8 @@ async def test_the_palette_offers_every_action_and_runs_it(opened: Opening) -> N
         palette = app.app.screen
 
         def offered() -> set[str]:
-            return {str(option.hit.text or option.hit.match_display) for option in palette.query_one(OptionList).options}
+            options = palette.query_one(OptionList).options
+            return {str(option.hit.text or option.hit.match_display) for option in options}
 
         await app.wait_for(lambda: wanted <= offered(), "every action")
         await app.press(*"hidden", "enter")
@@ -272,7 +273,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
-async def test_a_folder_is_chosen_by_its_number(opened: Opening, home: Path) -> None:
+@pytest.mark.usefixtures("home")
+async def test_a_folder_is_chosen_by_its_number(opened: Opening) -> None:
     async with opened() as app:
         await app.press("o")
         await app.wait_for(lambda: isinstance(app.app.screen, PlacesScreen) and "memories" in app.text)
@@ -283,9 +285,8 @@ async def test_a_folder_is_chosen_by_its_number(opened: Opening, home: Path) -> 
         assert "alpha.md" not in app.rows
 
 
-async def test_a_typed_folder_is_opened_and_a_missing_one_is_not_made(
-    opened: Opening, home: Path, tmp_path: Path
-) -> None:
+@pytest.mark.usefixtures("home")
+async def test_a_typed_folder_is_opened_and_a_missing_one_is_not_made(opened: Opening, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     (other / "other.md").write_text("# The other folder\n")
@@ -304,7 +305,8 @@ async def test_a_typed_folder_is_opened_and_a_missing_one_is_not_made(
         await app.wait_for(lambda: isinstance(app.app.screen, BrowseScreen) and "other.md" in app.rows)
 
 
-async def test_leaving_the_choice_goes_back_to_the_folder(opened: Opening, home: Path) -> None:
+@pytest.mark.usefixtures("home")
+async def test_leaving_the_choice_goes_back_to_the_folder(opened: Opening) -> None:
     async with opened() as app:
         await app.press("o")
         await app.wait_for(lambda: isinstance(app.app.screen, PlacesScreen))
@@ -313,7 +315,8 @@ async def test_leaving_the_choice_goes_back_to_the_folder(opened: Opening, home:
         assert "alpha.md" in app.rows
 
 
-async def test_without_a_folder_it_asks_and_leaving_ends_it(home: Path) -> None:
+@pytest.mark.usefixtures("home")
+async def test_without_a_folder_it_asks_and_leaving_ends_it() -> None:
     app = MemtuiApp(None)
     async with app.run_test(size=(80, 24)) as pilot:
         while not isinstance(app.screen, PlacesScreen):

@@ -1,9 +1,7 @@
 """Bindings are the only registry of what a person can do: each has an id, words, a tooltip, and does something."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from contextlib import AbstractAsyncContextManager
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 from textual.actions import parse
@@ -19,8 +17,6 @@ from memtui.ui.screens.browse import BrowseScreen
 from memtui.ui.screens.help import HelpScreen
 from memtui.ui.screens.menu import MenuScreen
 from memtui.ui.screens.places import PlacesScreen
-
-Opening = Callable[..., AbstractAsyncContextManager[Any]]
 
 NODES: tuple[type[DOMNode], ...] = (
     MemtuiApp, BrowseScreen, FilesView, NoteView, ActivityView, FindLine, HelpScreen, MenuScreen, PlacesScreen
@@ -73,7 +69,7 @@ def test_a_key_is_bound_once_in_a_pane(node: type[DOMNode]) -> None:
     assert sorted(keys) == sorted(set(keys))
 
 
-async def test_no_key_of_a_pane_takes_one_of_the_screen_or_the_app(opened: Opening) -> None:
+def test_no_key_of_a_pane_takes_one_of_the_screen_or_the_app() -> None:
     outer = {key for node in (BrowseScreen, MemtuiApp) for binding in declared(node) for key in binding.key.split(",")}
     for node in (FilesView, NoteView, ActivityView):
         inner = {key for binding in declared(node) for key in binding.key.split(",")}

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-
 from memtui.core.events import Agent
-from memtui.ui.screens import browse as browse_module
 from memtui.core.watching import Mode
 from memtui.engine import Engine
+from memtui.ui.screens import browse as browse_module
 
 Opening = Callable[..., AbstractAsyncContextManager[Any]]
 Run = Callable[..., Any]

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from textual.widgets import Input
 
 from memtui.core.paths import MemoryPath
@@ -59,7 +58,8 @@ async def test_looking_is_no_event(opened: Opening) -> None:
 
 
 async def test_find_goes_through_the_matches_and_esc_forgets_them(opened: Opening) -> None:
-    async with opened({"long.md": "".join(f"line {n} {'needle' if n % 40 == 0 else ''}\n\n" for n in range(200))}) as app:
+    text = "".join(f"line {number} {'needle' if number % 40 == 0 else ''}\n\n" for number in range(200))
+    async with opened({"long.md": text}) as app:
         await app.to("long.md")
         await app.press("slash")
         await app.wait_for(lambda: app.browse.query(FindLine))
@@ -155,17 +155,21 @@ async def test_a_file_that_is_too_large_says_so(opened: Opening) -> None:
         await app.wait_for(lambda: "It is too large to show" in app.text)
 
 
+def first_paragraph(text: str) -> str:
+    line = next(line for line in text.splitlines() if "paragraph number" in line)
+    return line.split("number ")[1].split()[0]
+
+
 async def test_a_note_that_changes_keeps_its_place(opened: Opening) -> None:
     lines = [f"paragraph number {number}\n\n" for number in range(300)]
     async with opened({"long.md": "".join(lines)}) as app:
         await app.to("long.md")
         await app.press("f", "2", *["pagedown"] * 4)
-        top = next(line for line in app.text.splitlines() if "paragraph number" in line).split("number ")[1].split()[0]
+        top = first_paragraph(app.text)
         app.put("long.md", "a new first paragraph\n\n" + "".join(lines))
         await app.wait_for(lambda: "outside" in str(app.browse.note.border_subtitle))
         await app.rest()
-        again = next(line for line in app.text.splitlines() if "paragraph number" in line).split("number ")[1].split()[0]
-        assert again == top
+        assert first_paragraph(app.text) == top
 
 
 async def test_the_lines_that_changed_are_marked_until_they_were_seen(opened: Opening) -> None:

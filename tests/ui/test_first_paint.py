@@ -53,6 +53,7 @@ _PROGRAM = """
 import asyncio
 import sys
 
+import memtui.cli.browse  # the way that `memtui DIR` takes
 from memtui.ui.app import MemtuiApp
 from memtui.ui.session import Session
 

@@ -83,7 +83,8 @@ def hidden_names(payload: str) -> bytes:
 @pytest.fixture
 def hostile(tmp_path: Path) -> Path:
     """A folder whose names, notes, agents and events are hostile, and so is its own name."""
-    place = os.fsencode(tmp_path) + b"/" + hidden_names("".join(PAYLOADS[key] for key in ("clipboard", "bidi", "markup")))
+    own_name = "".join(PAYLOADS[key] for key in ("clipboard", "bidi", "markup"))
+    place = os.fsencode(tmp_path) + b"/" + hidden_names(own_name)
     os.mkdir(place)
     for key, payload in PAYLOADS.items():
         name = key.encode() + b" " + hidden_names(payload)
@@ -110,7 +111,7 @@ def act(folder: Path, state: Path) -> None:
                 {"command": "create", "path": "/memories/target.md", "file_text": f"{payload}\n{payload}\n"},
                 {"command": payload, "path": payload},
                 {"command": "rename", "old_path": payload, "new_path": f"/memories/../{payload}"},
-                {"command": "str_replace", "path": "/memories/target.md", "old_str": payload, "new_str": f"new {payload}"},
+                {"command": "str_replace", "path": "/memories/target.md", "old_str": payload, "new_str": payload * 2},
             ):
                 memory.execute(command, actor=agent, call_id=payload)
 
