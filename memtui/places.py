@@ -57,8 +57,11 @@ def find_places(*, home: str | None = None) -> list[Place]:
 def _place(real: str, path: str, home: str) -> Place:
     files, newest = 0, None
     for entry in _files(real):
+        try:
+            newest = max(newest or 0, entry.stat(follow_symlinks=False).st_mtime_ns)
+        except OSError:
+            continue  # gone meanwhile
         files += 1
-        newest = max(newest or 0, entry.stat(follow_symlinks=False).st_mtime_ns)
         if files >= _COUNTED:
             break
     shown = "~" + path[len(home) :] if path.startswith(home + "/") else path

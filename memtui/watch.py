@@ -65,6 +65,7 @@ class Watch:
         self._look_again = 0.0
         self._commit_until = 0.0
         self._head = -1
+        self._failed = False
         self._thread = threading.Thread(target=self._run, name="memtui-watch", daemon=True)
 
     def start(self) -> None:
@@ -86,6 +87,9 @@ class Watch:
                 return
             except FolderMissing as error:
                 self._say(Watching(Mode.GONE, str(error)))
+                self._stop.wait(_POLL_SECONDS)
+            except (MemtuiError, OSError) as error:
+                self._say(Watching(Mode.POLLING, f"Changes by others cannot be followed: {error} Trying again."))
                 self._stop.wait(_POLL_SECONDS)
             finally:
                 if self._notify is not None:
@@ -138,8 +142,8 @@ class Watch:
                 if hints and not self._look(hints):
                     return
             self._tell_if_moved()
-            if now - waited_from > _SUSPENDED_SECONDS or now >= self._look_again:
-                self._look(None)
+            if (now - waited_from > _SUSPENDED_SECONDS or now >= self._look_again) and not self._look(None):
+                return
 
     def _hints(self, paths: Iterable[str]) -> tuple[set[str] | None, bool]:
         """What was reported, relative to the folder (`None` for too much of it), and whether the journal moved."""
@@ -166,15 +170,20 @@ class Watch:
         except (Closed, FolderMissing):
             raise
         except (MemtuiError, OSError) as error:
-            self._say(Watching(Mode.POLLING, f"Changes by others cannot be recorded: {error}"))
-            self._look_again = started + _LOOK_SECONDS
+            self._say(Watching(Mode.POLLING, f"Changes by others cannot be recorded: {error} Trying again."))
+            self._failed = True
+            self._look_again = started + _POLL_SECONDS
             return True
+        if self._failed:
+            self._failed = False
+            return False  # it works again: begin anew, and say how changes are noticed then
+        if count:
+            self._tell_if_moved()
         if hints is None:
             took = time.monotonic() - started
             self._look_again = time.monotonic() + max(_LOOK_SECONDS, took * _LOOK_COST)
-        if count:
-            self._tell_if_moved()
-        return hints is None or not self._outgrown(hints)
+            return not count  # what was not reported may not be watched
+        return not self._outgrown(hints)
 
     def _tell_if_moved(self) -> None:
         """Tell if the journal has events that were not there before, by whomever."""
@@ -186,7 +195,9 @@ class Watch:
     def _outgrown(self, hints: Iterable[str]) -> bool:
         """Whether a new directory is not watched, or a new link would be followed."""
         for path in hints:
-            entry = self._engine.entry(path) if path else None
+            if not path:
+                return True  # too much was reported to know
+            entry = self._engine.entry(path)
             if entry and entry.kind is (Kind.DIRECTORY if self._per_directory else Kind.LINK):
                 return True
         return False

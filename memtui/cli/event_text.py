@@ -3,6 +3,7 @@
 import os
 
 from memtui.cli import output
+from memtui.core.actors import shown_name
 from memtui.core.events import Agent, Change, Event, Memtui, Person, Version
 from memtui.core.paths import ROOT_NAME, MemoryPath
 
@@ -12,7 +13,7 @@ def aligned(event: Event) -> str:
     path = event.path if event.new_path is None else f"{event.path} -> {event.new_path}"
     columns = (
         f"{event.at.astimezone():%Y-%m-%d %H:%M:%S}",
-        output.cell(event.actor.name, 8),
+        output.cell(shown_name(event.actor), 8),
         output.cell(event.command, 11),
         output.cell(path, 36),
         f"{event.result.shown:<9}",

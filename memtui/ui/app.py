@@ -86,9 +86,10 @@ class MemtuiApp(App[int]):
     def open_folder(self, folder: str) -> None:
         """Show a folder in place of the one that is open."""
         path = os.path.realpath(os.path.expanduser(folder))
-        state = self._state if folder == self._folder else None  # what was said of one folder holds for no other
+        first = folder == self._folder  # what was said of one folder holds for no other
+        state, label = (self._state, self._label) if first else (None, "")
         self.title = "memtui (read-only)" if self._read_only else "memtui"
-        screen = BrowseScreen(path, state=state, title=short(path), label=self._label, read_only=self._read_only)
+        screen = BrowseScreen(path, state=state, title=short(path), label=label, read_only=self._read_only)
         if isinstance(self.screen, BrowseScreen):
             self.switch_screen(screen)
         else:

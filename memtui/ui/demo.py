@@ -1,15 +1,14 @@
 """The demo: the scripted agent in a thread of its own, and the browser over its folder."""
 
-import shutil
 import tempfile
 import threading
 from pathlib import Path
 
 from memtui.agents.demo import play, prepare
-from memtui.core.errors import Closed
+from memtui.core.errors import MemtuiError
 from memtui.opening import open as open_memory
 from memtui.ui.app import MemtuiApp, run
-from memtui.ui.messages import Told
+from memtui.ui.messages import Told, Trouble
 
 _LABEL = "scripted demo"
 
@@ -45,15 +44,15 @@ def demo(*, speed: float = 1.0, keep: str | None = None) -> int:
             stop.set()
             if agent.is_alive():
                 agent.join()
-            if keep is None:
-                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _act(app: MemtuiApp, folder: Path, state: str, speed: float, stop: threading.Event) -> None:
     try:
         with open_memory(folder, state=state) as memory:
             play(memory, speed=speed, stop=stop)
-    except Closed:
+    except (MemtuiError, OSError) as error:
+        if not stop.is_set():
+            app.screen.post_message(Trouble(f"The scripted agent stopped: {error}"))
         return
     if not stop.is_set():
         app.screen.post_message(Told("The scripted story is over. Everything can still be looked at. q quits."))

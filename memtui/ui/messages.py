@@ -11,29 +11,35 @@ from memtui.core.snapshot import Entry
 from memtui.core.watching import Watching
 
 if TYPE_CHECKING:  # the engine is loaded by the session's thread, behind the first paint
-    from memtui.engine import Engine, Seen
+    from memtui.engine import Seen
 
 
 class Opened(Message):
     """The folder was opened and its names were read."""
 
     def __init__(
-        self, engine: "Engine", entries: Sequence[Entry], recent: Sequence[Event], seen: int, last: int
+        self,
+        entries: Sequence[Entry],
+        recent: Sequence[Event],
+        unseen: Sequence[Event],
+        last: int,
+        *,
+        complete: bool,
     ) -> None:
         """Tell what is there.
 
         Args:
-            engine: The open memory.
             entries: Every name in the folder.
             recent: The newest events, oldest first.
-            seen: The number of the last event that the person has marked as seen.
+            unseen: The events since the person last marked everything as seen.
             last: The number of the last event by then.
+            complete: Whether the folder was looked at as a whole before.
         """
         super().__init__()
-        self.engine = engine
+        self.complete = complete
         self.entries = entries
         self.recent = recent
-        self.seen = seen
+        self.unseen = unseen
         self.last = last
 
 

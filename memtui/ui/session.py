@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 RECENT = 500
 """Events of earlier that the activity begins with."""
+UNSEEN = 20_000
+"""Events that are looked through for what the person has not seen yet."""
 _PAGE = 5_000
+_RETRY_SECONDS = 2.0
 _SEEN = "seen"
 
 Post = Callable[[Message], object]
@@ -46,9 +49,10 @@ class Session:
         self._engine: Engine | None = None
         self._watch: Watch | None = None
         self._last = 0
+        self._again: int | None = None
         self._totals: tuple[int, int, bool] | None = None
         self._wake = threading.Event()
-        self._stopping = False
+        self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="memtui-session", daemon=True)
 
     def start(self) -> None:
@@ -57,7 +61,7 @@ class Session:
 
     def stop(self) -> None:
         """Stop the threads and close the engine. Returns when all is closed."""
-        self._stopping = True
+        self._stopping.set()
         self._wake.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -67,9 +71,20 @@ class Session:
         if self._engine:
             try:
                 self._engine.reconcile()
-            except MemtuiError as error:
+            except (MemtuiError, OSError) as error:
                 self._post(Trouble(str(error)))
             self._wake.set()
+
+    def look_at_all(self) -> None:
+        """Look at every entry, from a worker; `LookedAt` follows."""
+        engine = self._engine
+        if engine:
+            try:
+                entries = [entry for each in engine.names() if (entry := engine.entry(each.path))]
+            except (MemtuiError, OSError) as error:
+                self._post(Trouble(str(error)))
+            else:
+                self._post(LookedAt(entries))
 
     def look_at(self, paths: tuple[str, ...]) -> None:
         """Look at entries, from a worker; `LookedAt` follows."""
@@ -86,11 +101,16 @@ class Session:
             seen = engine.look(path)
             answer = engine.answer_to_view(MemoryPath.of(path)) if as_model else None
             change = engine.last_change(path, seen.data)
-        except MemtuiError as error:
+        except (MemtuiError, OSError) as error:
             self._post(Trouble(str(error)))
             return
         if not cancelled():
             self._post(Read(path, seen, as_model=answer, change=change, again=again))
+
+    def bring_again(self, after: int) -> None:
+        """Bring once more the events after a number: a screen that was paused did not take them."""
+        self._again = after
+        self._wake.set()
 
     def mark_seen(self, seq: int) -> None:
         """Remember up to which event the person has seen, from a worker."""
@@ -100,21 +120,33 @@ class Session:
     def _run(self) -> None:
         try:
             engine = self._open()
-        except (MemtuiError, OSError) as error:
-            self._post(Trouble(str(error)))
-            return
-        try:
-            self._begin_to_watch(engine)
-            while not self._stopping:
-                self._wake.wait()
-                self._wake.clear()
-                self._bring(engine)
+            try:
+                self._begin_to_watch(engine)
+                self._bring_all(engine)
+            finally:
+                if self._watch:
+                    self._watch.stop()
+                engine.close()
         except Closed:
             return
-        finally:
-            if self._watch:
-                self._watch.stop()
-            engine.close()
+        except (MemtuiError, OSError) as error:
+            self._post(Trouble(str(error)))
+        except Exception as error:  # the thread's last words: without them the screen would stand still and say LIVE
+            self._post(Trouble(f"Nothing new is shown any more because of a bug: {error!r}. Please start again."))
+
+    def _bring_all(self, engine: "Engine") -> None:
+        """Bring what is new until it is told to stop. A journal that fails may work again."""
+        while not self._stopping.is_set():
+            self._wake.wait()
+            self._wake.clear()
+            try:
+                self._bring(engine)
+            except Closed:
+                return
+            except (MemtuiError, OSError) as error:
+                self._post(Trouble(f"{error} Trying again."))
+                self._stopping.wait(_RETRY_SECONDS)
+                self._wake.set()
 
     def _open(self) -> "Engine":
         from memtui.opening import connect, connect_without_journal  # deferred: behind the first paint
@@ -125,17 +157,27 @@ class Session:
             engine = connect_without_journal(self.folder)
             self._read_only = True
             self._post(Unrecorded(str(error)))
+        try:
+            self._tell_opened(engine)
+        except BaseException:
+            engine.close()
+            raise
         self._engine = engine
-        journal = engine.journal
-        last = journal.head()[0]
-        recent = journal.events(max(last - RECENT, 0))
-        self._last = last
-        entries = list(engine.names())
-        seen = int(journal.note(_SEEN) or last)
-        self._post(Opened(engine, entries, recent, seen, last))
         engine.subscribe(self._wake.set)
         self._wake.set()
         return engine
+
+    def _tell_opened(self, engine: "Engine") -> None:
+        journal = engine.journal
+        last = journal.head()[0]
+        noted = journal.note(_SEEN)
+        if noted is None:
+            journal.set_note(_SEEN, str(last))  # from now on it is known what she has not seen
+        seen = int(noted) if noted and noted.isdecimal() else last
+        recent = journal.events(max(last - RECENT, 0))
+        unseen = journal.events(max(seen, last - UNSEEN))
+        self._last = last
+        self._post(Opened(list(engine.names()), recent, unseen, last, complete=engine.is_looked_at))
 
     def _begin_to_watch(self, engine: "Engine") -> None:
         from memtui.opening import state_directory  # deferred: behind the first paint
@@ -155,7 +197,9 @@ class Session:
         self._post(WatchingChanged(watching))
 
     def _bring(self, engine: "Engine") -> None:
-        while not self._stopping:
+        if self._again is not None:
+            self._last, self._again = self._again, None
+        while not self._stopping.is_set():
             events = engine.journal.events(self._last, limit=_PAGE)
             if events:
                 self._last = events[-1].seq

@@ -1,9 +1,12 @@
 """Events in words, for people."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
-from memtui.core.events import Event, Result
+from memtui.core.actors import shown_name
+from memtui.core.events import Change, Event, Result
 from memtui.core.paths import ROOT_NAME
+from memtui.core.snapshot import Kind
 from memtui.ui.activity.row import ActivityRow
 
 _DONE = {
@@ -37,7 +40,7 @@ def activity_row(event: Event) -> ActivityRow:
     return ActivityRow(
         seq=event.seq,
         time=datetime.fromtimestamp(event.at_us / 1e6).strftime("%H:%M:%S"),
-        actor=event.actor.name,
+        actor=shown_name(event.actor),
         command=event.command,
         path=event.path,
         result=_SHORT.get(event.result, event.result.shown),
@@ -50,17 +53,41 @@ def activity_row(event: Event) -> ActivityRow:
 
 def sentence(event: Event) -> str:
     """What happened, in one sentence that names the actor and the file."""
-    actor, path = event.actor.name, relative(event.path)
-    if event.is_error:
-        return f"Refused: {actor} asked to {event.command} {path}. {reason(event).capitalize()}."
-    done = _DONE.get(event.command, event.command)
+    actor, path = shown_name(event.actor), relative(event.path)
+    target = f" to {relative(event.new_path)}" if event.new_path else ""
+    done = f"{_DONE.get(event.command, event.command)} {path}{target}"
+    match event.result:
+        case Result.REFUSED:
+            return f"Refused: {actor} asked to {event.command} {path}. {reason(event).capitalize()}."
+        case Result.UNCERTAIN:
+            return f"{actor} {done}, but the disk did not confirm it. Look at the file before going on."
+        case Result.ABORTED:
+            return f"Not done: the program died before {path} was changed ({event.command} by {actor})."
     if event.command == "found":
         return f"Found {event.note or path}."
     counts = changed_lines(event)
-    target = f" to {relative(event.new_path)}" if event.new_path else ""
     many = f" ({event.note})" if event.note and not counts and event.changes else ""
-    who = "Somebody outside memtui" if event.is_outside else actor
-    return f"{who} {done} {path}{target}{counts}{many}."
+    return f"{'Somebody outside memtui' if event.is_outside else actor} {done}{counts}{many}."
+
+
+def since_last_look(events: Sequence[Event]) -> str:
+    """What became of the folder while nobody looked, in one sentence; empty if nothing did."""
+    paths: dict[str, Change] = {}
+    for event in events:
+        if not event.is_error and event.command != "found":
+            paths.update((change.path, change) for change in event.changes if _is_file(change))
+    gone = sum(change.after is None for change in paths.values())
+    changed = len(paths) - gone
+    words = [f"{changed:,} changed"] if changed else []
+    words += [f"{gone:,} gone"] if gone else []
+    return (
+        f"Since you last looked: {', '.join(words)}. ] goes from one to the next, M marks all as seen." if words else ""
+    )
+
+
+def _is_file(change: Change) -> bool:
+    version = change.after or change.before
+    return version is not None and version.kind is Kind.FILE
 
 
 def reason(event: Event) -> str:

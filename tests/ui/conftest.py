@@ -189,8 +189,8 @@ _TOKEN = re.compile(
     r"\x1b\[(?P<csi>[0-?]*[ -/]*[@-~])"
     r"|\x1b\](?P<osc>[^\x07\x1b\x9c]*)(?:\x07|\x1b\\|\x9c)"
     r"|\x1b[PX^_](?P<dcs>[^\x1b\x9c]*)(?:\x1b\\|\x9c)"
-    r"|\x1b(?P<esc>[ -/]*[0-~])"
-    r"|(?P<control>[\x00-\x1f\x7f-\x9f])"
+    r"|\x1b(?P<esc>[ -/]*[0-OQ-WYZ\\`-~])"
+    r"|(?P<control>[\x00-\x1a\x1c-\x1f\x7f-\x9f])"
     r"|(?P<text>[^\x00-\x1f\x7f-\x9f]+)",
     re.DOTALL,
 )
@@ -241,7 +241,7 @@ class Terminal:
         at = 0
         while at < len(text):
             match = _TOKEN.match(text, at)
-            if match is None or (match.end() == len(text) and match["esc"] and self._open):
+            if match is None:
                 self._rest = text[at:]  # a sequence that is not complete yet
                 return
             self._act(match.lastgroup or "", match[match.lastgroup or 0])
@@ -312,6 +312,11 @@ class Terminal:
             if not select.select([self._fd], [], [], 0)[0]:
                 break
         return self.process.wait()
+
+    @property
+    def unfinished(self) -> str:
+        """The beginning of a sequence whose end has not come."""
+        return self._rest
 
     @property
     def modes(self) -> dict[str, bool]:

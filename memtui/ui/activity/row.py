@@ -24,7 +24,15 @@ WIDEST = 72
 LONGEST = 2000
 """Characters of a text that are looked at; what an agent sends may be a megabyte."""
 
-WRITES = frozenset({"create", "str_replace", "insert", "delete", "rename", "edit", "undo", "redo", "restore", "redact"})
+WRITES = frozenset(
+    {
+        "create",
+        "str_replace",
+        "insert",
+        "delete",
+        "rename",
+    }
+)
 """Commands that change the folder."""
 
 
@@ -43,7 +51,7 @@ class ActivityRow:
     path: str
     """`/memories/notes/a.md`; may be hostile."""
     result: str
-    """`ok`, `REFUSED`, `ERROR`, `seen`."""
+    """`ok`, `same`, `seen`, `REFUSED`, `UNSURE`, `ABORTED`."""
     added: int | None
     """Lines."""
     removed: int | None

@@ -40,7 +40,7 @@ class Counters:
         self.writes += row.is_write
         self.refused += row.is_refused
         self.you += row.actor == "you"
-        self.outside += row.actor == "outside"
+        self.outside += row.actor == "outside" and row.command != "found"
 
 
 class ActivityView(RowsView):

@@ -7,6 +7,7 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from memtui.core.actors import shown_name
 from memtui.core.changes import LastChange
 from memtui.core.visible import visible
 from memtui.ui.text import TAB, fit
@@ -32,7 +33,7 @@ class ChangeView(Widget):
             return Content.styled("Not changed since memtui first looked.", "$text-secondary")
         event = change.event
         time = datetime.fromtimestamp(event.at_us / 1e6).strftime("%H:%M:%S")
-        head = f"{event.command} by {event.actor.name}, {time}"
+        head = f"{event.command} by {shown_name(event.actor)}, {time}"
         if event.call_id:
             head += f", call {event.call_id}"
         lines = [Content.styled(fit(visible(head, newline=" "), width), "bold")]

@@ -19,9 +19,10 @@ from textual.reactive import var
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
-from textual.worker import get_current_worker
+from textual.worker import Worker, WorkerError, get_current_worker
 
-from memtui.core.events import Change, Event, Outside, Person
+from memtui.core.actors import shown_name
+from memtui.core.events import Change, Event, Person
 from memtui.core.paths import ROOT_NAME
 from memtui.core.snapshot import Entry, Kind
 from memtui.core.visible import one_line
@@ -151,7 +152,8 @@ class BrowseScreen(Screen[None]):
         self._watching = Watching(Mode.LIVE)
         self._opened = False
         self._preview = Preview()
-        self._held: list[Event] = []
+        self._held = 0
+        self._complete = False
         self._position = ""
         self._going_to: str | None = None
         self._unseen: dict[str, int] = {}
@@ -211,24 +213,27 @@ class BrowseScreen(Screen[None]):
         self._last = message.last
         self.files.show(Outline(message.entries, hidden=False))
         self.activity.append_rows(map(wording.activity_row, message.recent))
-        for event in message.recent:
-            if event.seq > message.seen:
-                self._mark(event)
+        for event in message.unseen:
+            self._mark(event)
         self._unseen = {path: seq for path, seq in self._unseen.items() if path in self.files.outline}
         start = self._target(message.recent) or self._first_file()
         if start is not None:
             self._going_to = start
             self.files.move_to(start)
-        self.message.say(f"Watching {self._status.folder}")
+        self._complete = message.complete
+        self.message.say(wording.since_last_look(message.unseen) or f"Watching {self._status.folder}")
         self._show_counts(self.files.outline.files, None)
         self._show_titles()
         self.app.post_message(FolderShown())
 
     @on(Happened)
     def _take_in(self, message: Happened) -> None:
+        if message.complete and not self._complete:
+            self._complete = True
+            self.message.say(f"Watching {self._status.folder}")
         self._show_counts(message.files, message.size, complete=message.complete)
         if self.paused:
-            self._held += message.events
+            self._held += len(message.events)
             self._show_status()
         elif message.events:
             self._show_events(message.events)
@@ -281,7 +286,10 @@ class BrowseScreen(Screen[None]):
             self._mark(event)
             touched.update(change.path for change in event.changes)
         shown = next((event for event in reversed(events) if event.command != "view"), events[-1])
-        self.message.say(wording.sentence(shown), warning=shown.is_error)
+        if shown.command == "found":
+            self.message.say(f"Looking at the folder for the first time: {self._status.files} so far.")
+        else:
+            self.message.say(wording.sentence(shown), warning=shown.is_error)
         if self.follow and (target := self._target(events)):
             self._going_to = target
             self.files.move_to(target)
@@ -298,10 +306,10 @@ class BrowseScreen(Screen[None]):
         added: list[Entry] = []
         gone: list[str] = []
         for change in event.changes:
-            self._gone.pop(change.path, None)
+            came_back = self._gone.pop(change.path, None) is not None
             if change.after is None:
                 gone.append(change.path)
-            elif change.path not in self.files.outline or change.before is not None:
+            elif came_back or change.path not in self.files.outline or change.before is not None:
                 size = change.after.size if mtime_ns else None
                 added.append(Entry(change.path, change.after.kind, size, mtime_ns))
         if added:
@@ -447,10 +455,10 @@ class BrowseScreen(Screen[None]):
         if self.paused:
             self.message.say("Paused: the screen stands still, everything is still recorded. P goes on.")
         else:
-            held, self._held = self._held, []
             self.message.say("Live again.")
-            if held:
-                self._show_events(held)
+            if self._held:
+                self._session.bring_again(self._last)
+            self._held = 0
         self._show_status()
 
     def action_next_change(self, step: int) -> None:
@@ -505,7 +513,7 @@ class BrowseScreen(Screen[None]):
             return
         sort = Sort(chosen.removeprefix("-"))
         if sort is not Sort.NAME:
-            await self._look_at_all().wait()
+            await self._finished(self._look_at_all())
         self.files.set_sort(sort, chosen.startswith("-"))
         self.message.say(f"Sorted {next(choice.label for choice in _SORTS if choice.value == chosen)}.")
         self._show_titles()
@@ -549,12 +557,12 @@ class BrowseScreen(Screen[None]):
     def _divide_at(self, column: int) -> None:
         self.files.styles.width = min(max(column, 16), max(self.size.width - 30, 16))
 
-    @work
+    @work(exclusive=True, group="rescan")
     async def action_rescan(self) -> None:
         """Look at everything again."""
         self.message.say("Looking at the whole folder again.")
-        await self._look_everywhere().wait()
-        self.message.say("Everything was looked at again.")
+        if await self._finished(self._look_everywhere()):
+            self.message.say("Everything was looked at again.")
 
     def action_pane(self, name: str) -> None:
         """Focus a pane, and make it visible if it was put away."""
@@ -630,7 +638,15 @@ class BrowseScreen(Screen[None]):
 
     @work(thread=True, exclusive=True, group="look at all", exit_on_error=False)
     def _look_at_all(self) -> None:
-        self._session.look_at(tuple(self.files.outline))
+        self._session.look_at_all()
+
+    async def _finished(self, worker: Worker[None]) -> bool:
+        """Wait for a worker; False if another one took its place, or it failed."""
+        try:
+            await worker.wait()
+        except WorkerError:
+            return False
+        return True
 
     @work(thread=True, group="seen", exit_on_error=False)
     def _remember_seen(self, seq: int) -> None:
@@ -661,7 +677,7 @@ class BrowseScreen(Screen[None]):
     def _show_status(self) -> None:
         live = "PAUSED" if self.paused else self._watching.mode.name if self._opened else "opening"
         if self.paused and self._held:
-            live = f"PAUSED {len(self._held)}"
+            live = f"PAUSED {self._held}"
         self._status = replace(self._status, live=live)
         self.header.status = self._status
 
@@ -693,7 +709,7 @@ class BrowseScreen(Screen[None]):
         words = []
         if change is not None:
             seconds = time.time() - change.event.at_us / 1e6
-            actor = "outside" if isinstance(change.event.actor, Outside) else change.event.actor.name
+            actor = shown_name(change.event.actor)
             words.append(f"{actor} {wording.age(seconds)} ago")
         if self._preview.view is not View.RENDERED:
             words.append(self._preview.view.words)

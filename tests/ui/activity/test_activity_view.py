@@ -234,7 +234,7 @@ async def test_counters_count_what_is_no_longer_kept_too() -> None:
     async with app.run_test():
         app.view.append_rows(
             [
-                event(200, "you", "edit"),
+                event(200, "you", "insert"),
                 event(201, "outside", "modified", "seen"),
                 event(202, "Claude", "create", "REFUSED"),
                 event(203, "Claude", "create"),
