@@ -359,7 +359,7 @@ async def test_a_broken_journal_is_said_and_browsing_works(opened: Opening, tmp_
     state.mkdir()
     (state / "journal.db").write_bytes(b"this is not a database" * 1_000)
     async with opened(state=state, ready=False) as app:
-        await app.wait_for(lambda: "READ-ONLY: " in app.text and "Watching" in app.message, "the reason")
+        await app.wait_for(lambda: "READ-ONLY: " in app.text and "beta.md" in app.text, "the reason")
         assert "is not a journal" in app.text or "cannot be used" in app.text
         await app.to("alpha.md")
         await app.wait_for(lambda: "The first note." in app.text)

@@ -286,7 +286,7 @@ class BrowseScreen(Screen[None]):
             self._mark(event)
             touched.update(change.path for change in event.changes)
         shown = next((event for event in reversed(events) if event.command != "view"), events[-1])
-        if shown.command == "found":
+        if shown.command == "found" and not self._complete:
             self.message.say(f"Looking at the folder for the first time: {self._status.files} so far.")
         else:
             self.message.say(wording.sentence(shown), warning=shown.is_error)
