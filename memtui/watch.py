@@ -18,7 +18,7 @@ from memtui.core.watching import Mode, Watching
 from memtui.engine import Engine
 
 _DEBOUNCE_MS = 20
-_STEP_MS = 5
+_STEP_MS = 10
 _WAIT_MS = 500
 """A change is reported within the debounce; a wait that is much longer than this one was a suspended process."""
 _COMMIT_MS = 20
