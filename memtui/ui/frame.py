@@ -43,6 +43,10 @@ _KEYS = {
 }
 
 
+_FOLDER_WIDTH = 12
+"""Cells that the folder's name has at least, where others can make room."""
+
+
 def key_name(key: str) -> str:
     """How a key is written for people: `Ctrl+P`, `PgUp`, `?`."""
     if key.startswith("ctrl+"):
@@ -85,17 +89,23 @@ class Header(Widget):
         status, width = self.status, self.size.width
         if not status.live:
             return Content.assemble((" memtui", "bold $text-primary"), "  ", one_line(status.folder))
-        words: list[tuple[str, str]] = []
-        if status.label:
-            words.append((status.label, "$text-warning bold"))
-        if status.files:
-            words.append((status.files, ""))
-        words.append(("READ-ONLY", "$text-warning bold") if status.read_only else ("[RW]", ""))
-        words.append((status.live, "$text-success bold" if status.live == "LIVE" else "$text-warning bold"))
-        words.append(("FOLLOW", "$text-accent bold") if status.follow else ("follow off", ""))
-        right = Content("  ").join([Content.styled(text, style) for text, style in words])
-        room = width - cell_len(right.plain) - cell_len(" memtui  ") - 3
-        folder = fit_middle(one_line(status.folder), max(room, 0))
+        files = (status.files, "")
+        follow = ("FOLLOW", "$text-accent bold") if status.follow else ("follow off", "")
+        words = [
+            (status.label, "$text-warning bold"),
+            files,
+            ("READ-ONLY", "$text-warning bold") if status.read_only else ("[RW]", ""),
+            (status.live, "$text-success bold" if status.live == "LIVE" else "$text-warning bold"),
+            follow,
+        ]
+        folder = one_line(status.folder)
+        for spared in (None, files, follow):  # where there is little room, these go before the folder's name does
+            words = [word for word in words if word[0] and word is not spared]
+            right = Content("  ").join([Content.styled(text, style) for text, style in words])
+            room = width - cell_len(right.plain) - cell_len(" memtui  ") - 3
+            if room >= min(cell_len(folder), _FOLDER_WIDTH):
+                break
+        folder = fit_middle(folder, max(room, 0))
         left = Content.assemble((" memtui", "bold $text-primary"), "  ", folder)
         gap = max(width - cell_len(left.plain) - cell_len(right.plain) - 1, 1)
         return Content.assemble(left, " " * gap, right, " ").truncate(width)
