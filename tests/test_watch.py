@@ -37,9 +37,7 @@ class Watched:
         self.engine: Engine = connect(folder, state=state)
         self.calls = 0
         self.told: list[Watching] = []
-        self.watch = Watch(
-            self.engine, str(folder), str(state), changed=self._changed, mode_changed=self.told.append
-        )
+        self.watch = Watch(self.engine, str(folder), str(state), changed=self._changed, mode_changed=self.told.append)
 
     def _changed(self) -> None:
         self.calls += 1
@@ -124,9 +122,7 @@ def refusing(words: str) -> Callable[..., Any]:
     return rust_notify
 
 
-def test_without_watches_it_polls_and_says_how_to_get_them(
-    watched: Watched, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_watches_it_polls_and_says_how_to_get_them(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch_module, "RustNotify", refusing("OS file watch limit reached."))
     monkeypatch.setattr(watch_module, "_POLL_SECONDS", 0.05)
     watched.start()

@@ -14,7 +14,7 @@ from memtui.core.errors import StateUnusable
 from memtui.core.events import Agent, Change, Event, Person, Version, sha256
 from memtui.core.snapshot import Kind
 from memtui.journal import chain
-from memtui.journal.sqlite import Journal, Known
+from memtui.journal.sqlite import Journal, Known, copied
 
 EVENT = Event(at_us=1, actor=Person(), command="create", path="/memories/f", answer="ok", arguments="{}")
 
@@ -212,7 +212,7 @@ def test_a_copy_of_a_journal_whose_process_was_killed_reads_all_and_writes_nothi
         path,
     )
     assert killed.returncode == -9
-    for left in ((), ("-shm",)):
+    for left in ((), ("-shm",)):  # with the index that SQLite keeps beside it, and without
         for end in left:
             os.unlink(path + end)
         before = state_of(Path(path).parent)
@@ -257,3 +257,57 @@ def test_processes_append_to_one_new_journal_without_gaps(run_python: Any, path:
     for name in ("a", "b", "c"):
         assert [event.at_us for event in events if event.actor == Agent(name)] == list(range(60))
     journal.close()
+
+
+SEEN_BY_ANOTHER = """
+import sys
+from memtui.journal.sqlite import Journal
+journal = Journal(sys.argv[1])
+print(len(journal.events()))
+journal.close()
+"""
+
+
+def test_a_copy_made_beside_a_writer_of_the_same_process_takes_no_lock_from_it(
+    run_python: Any, journal: Journal, path: str
+) -> None:
+    journal.append([EVENT])
+    copied(path).close()
+    Journal.copy_of(path).close()
+    for count in (1, 2):
+        done = run_python(SEEN_BY_ANOTHER, path)  # its close would be the last one, were our locks gone
+        assert (done.stdout.strip(), os.path.exists(path + "-wal")) == (str(count), True), done.stderr
+        journal.append([EVENT])
+    assert [event.seq for event in journal.events()] == [1, 2, 3]
+
+
+def test_a_journal_that_was_removed_or_replaced_while_open_is_said(journal: Journal, path: str) -> None:
+    journal.append([EVENT])
+    for end in ("", "-wal", "-shm"):
+        os.rename(path + end, path + ".away" + end)
+    words = r"^The journal was removed or replaced while it was open\. Open the memory again\.$"
+    with pytest.raises(StateUnusable, match=words):
+        journal.append([EVENT])
+    another = Journal(path)
+    with pytest.raises(StateUnusable, match=words):
+        journal.intend(EVENT, {})
+    assert another.events() == []
+    another.close()
+
+
+def test_a_database_of_another_program_is_refused_and_left_as_it_is(path: str) -> None:
+    raw(path, "CREATE TABLE mine (x)")
+    before = state_of(Path(path).parent)
+    for opening in (Journal, Journal.copy_of):
+        with pytest.raises(StateUnusable, match=r"is a database of another program"):
+            opening(path)
+    assert state_of(Path(path).parent) == before
+
+
+def test_a_journal_that_is_refused_leaves_no_descriptor_open(path: str) -> None:
+    Path(path).write_bytes(b"not a database at all, but long enough to be looked at" * 50)
+    before = os.listdir("/proc/self/fd")
+    for opening in (Journal, Journal.copy_of) * 5:
+        with pytest.raises(StateUnusable):
+            opening(path)
+    assert len(os.listdir("/proc/self/fd")) == len(before)

@@ -24,7 +24,7 @@ PAYLOADS = {
     "clipboard": "\x1b]52;c;aG9zdGlsZQ==\x07",
     "title": "\x1b]0;hostile\x07\x1b]2;hostile\x1b\\",
     "link": "\x1b]8;;http://hostile.example\x1b\\x\x1b]8;;\x1b\\",
-    "device": "\x1bP$q\"p\x1b\\\x1b[c\x1b[6n\x1b[5n",
+    "device": '\x1bP$q"p\x1b\\\x1b[c\x1b[6n\x1b[5n',
     "paste": "\x1b[201~:q\r",
     "c1": "\x9b31m\x9d52;c;aG9zdGlsZQ==\x9c\x90x\x9c\x85\x84",
     "bell": "\x07\x08\x7f\x0b\x0c\x0e\x0f",
@@ -234,9 +234,7 @@ def test_nothing_in_a_hostile_folder_acts(
     assert_harmless(screen, usual)
 
 
-def test_hostile_paste_into_a_text_box_is_text(
-    terminal: Starting, usual: set[tuple[str, str]], tmp_path: Path
-) -> None:
+def test_hostile_paste_into_a_text_box_is_text(terminal: Starting, usual: set[tuple[str, str]], tmp_path: Path) -> None:
     folder = tmp_path / "plain"
     folder.mkdir()
     (folder / "a.md").write_text("a\n")

@@ -120,9 +120,7 @@ def test_the_cursor_covers_the_whole_line() -> None:
     st.integers(0, 220),
     st.booleans(),
 )
-def test_any_event_at_any_width_is_drawn_at_exactly_that_width(
-    row: ActivityRow, width: int, cursor: bool
-) -> None:
+def test_any_event_at_any_width_is_drawn_at_exactly_that_width(row: ActivityRow, width: int, cursor: bool) -> None:
     strip = draw(row, width, PALETTE, cursor=cursor)
     assert cell_len(strip.text) == strip.cell_length == width
     assert not HIDDEN.search(strip.text)

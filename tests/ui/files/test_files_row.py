@@ -69,9 +69,7 @@ def text(entry: Entry, width: int, mark: Mark | None = None, cursor: bool = Fals
         (file("pipe", None, 60, Kind.OTHER), Mark.PROBLEM, False, " ! pipe|                  1m"),
     ],
 )
-def test_a_narrow_row_gives_its_cells_to_the_name(
-    entry: Entry, mark: Mark | None, cursor: bool, line: str
-) -> None:
+def test_a_narrow_row_gives_its_cells_to_the_name(entry: Entry, mark: Mark | None, cursor: bool, line: str) -> None:
     assert text(entry, 28, mark, cursor) == line
 
 
@@ -121,9 +119,7 @@ def test_a_hostile_name_leaves_the_columns_in_line(name: str, width: int, kind: 
     st.integers(0, 80),
     st.booleans(),
 )
-def test_any_name_at_any_width_is_drawn_at_exactly_that_width(
-    names: list[str], width: int, cursor: bool
-) -> None:
+def test_any_name_at_any_width_is_drawn_at_exactly_that_width(names: list[str], width: int, cursor: bool) -> None:
     entry = file("/".join(name or "x" for name in names))
     strip = draw(row(entry), width, NOW, PALETTE, cursor=cursor)
     assert cell_len(strip.text) == width

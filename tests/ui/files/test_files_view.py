@@ -268,9 +268,7 @@ async def test_the_cursor_stays_on_its_file_and_the_file_where_it_is_on_screen()
         ("notes", ["notes", "people"], "x.md"),
     ],
 )
-async def test_when_its_file_goes_the_cursor_goes_to_the_neighbour(
-    at: str, gone: list[str], then: str
-) -> None:
+async def test_when_its_file_goes_the_cursor_goes_to_the_neighbour(at: str, gone: list[str], then: str) -> None:
     app = Screen(SMALL)
     async with app.run_test() as pilot:
         app.view.move_to(at)

@@ -114,17 +114,13 @@ def test_a_long_fence_keeps_its_language_and_loses_no_line() -> None:
     assert {chunk.language for chunk in chunks} == {"python"}
     drawn = rows(source)
     assert drawn[:3] == ["text", "", " python"]
-    assert [row for row in drawn if row.startswith(" name")] == [
-        f" name{number} = 'x'" for number in range(2000)
-    ]
+    assert [row for row in drawn if row.startswith(" name")] == [f" name{number} = 'x'" for number in range(2000)]
     assert drawn[-1] == "end"
     assert not any("```" in row for row in drawn)
 
 
 def test_a_long_table_keeps_its_columns() -> None:
-    source = "| key | value |\n|:--|--:|\n" + "".join(
-        f"| key{number} | {number} |\n" for number in range(5000)
-    )
+    source = "| key | value |\n|:--|--:|\n" + "".join(f"| key{number} | {number} |\n" for number in range(5000))
     drawn = rows(source)
     assert drawn[0].split() == ["key", "│", "value"]
     assert len(drawn) == 5002

@@ -162,13 +162,9 @@ async def test_a_new_width_wraps_the_text_and_keeps_the_line() -> None:
     app = Demo()
     async with app.run_test(size=(60, 12)) as pilot:
         view = app.query_one(NoteView)
-        view.show(
-            "".join(f"{number} " + "some words " * 20 + "\n\n" for number in range(500)), syntax="markdown"
-        )
+        view.show("".join(f"{number} " + "some words " * 20 + "\n\n" for number in range(500)), syntax="markdown")
         view.scroll_to(y=600, animate=False)
-        view.scroll_to(
-            y=next(y for y in range(600, 620) if row_text(view, y - 600)[:1].isdigit()), animate=False
-        )
+        view.scroll_to(y=next(y for y in range(600, 620) if row_text(view, y - 600)[:1].isdigit()), animate=False)
         number = row_text(view, 0).split()[0]
         await pilot.resize_terminal(100, 30)
         await until(pilot, lambda: view.size.width == 100)
@@ -244,11 +240,7 @@ async def test_all_matches_in_view_are_marked_and_the_current_one_differs() -> N
         plain = {segment.style for segment in segments(view) if segment.text == "one"}
         assert view.search("one") == 4
         view.next_match()
-        marked = [
-            str(segment.style.bgcolor)
-            for segment in segments(view)
-            if segment.text == "one" and segment.style
-        ]
+        marked = [str(segment.style.bgcolor) for segment in segments(view) if segment.text == "one" and segment.style]
         assert len(plain) == 1 or len(marked) == 4
         assert len(set(marked)) == 2
         assert marked.count(marked[0]) == 1
