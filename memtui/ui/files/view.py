@@ -97,65 +97,55 @@ class FilesView(RowsView):
     }
     """
 
-    class Highlighted(Message):
-        """The cursor came to another entry."""
+    class Told(Message):
+        """Anything that this widget says.
 
-        def __init__(self, view: "FilesView", path: str, kind: Kind) -> None:
+        Attributes:
+            view: The widget.
+        """
+
+        def __init__(self, view: "FilesView") -> None:
             super().__init__()
             self.view = view
-            self.path = path
-            self.kind = kind
 
         @property
         def control(self) -> "FilesView":
-            """The widget that says so."""
+            """The widget, where Textual's selectors look for it."""
             return self.view
+
+    class OfEntry(Told):
+        """Something about one entry."""
+
+        def __init__(self, view: "FilesView", path: str, kind: Kind) -> None:
+            super().__init__(view)
+            self.path = path
+            self.kind = kind
+
+    class Highlighted(OfEntry):
+        """The cursor came to another entry."""
 
         def can_replace(self, message: Message) -> bool:
             """Only the last place of a moving cursor matters."""
             return isinstance(message, FilesView.Highlighted) and message.view is self.view
 
-    class Opened(Message):
+    class Opened(OfEntry):
         """The person asked for an entry that is not a directory."""
 
-        def __init__(self, view: "FilesView", path: str, kind: Kind) -> None:
-            super().__init__()
-            self.view = view
-            self.path = path
-            self.kind = kind
-
-        @property
-        def control(self) -> "FilesView":
-            """The widget that says so."""
-            return self.view
-
-    class Needed(Message):
+    class Needed(Told):
         """These rows are on screen and their size or time is not known; answer with `FilesView.touch`."""
 
         def __init__(self, view: "FilesView", paths: tuple[str, ...]) -> None:
-            super().__init__()
-            self.view = view
+            super().__init__(view)
             self.paths = paths
 
-        @property
-        def control(self) -> "FilesView":
-            """The widget that says so."""
-            return self.view
-
-    class Moved(Message):
+    class Moved(Told):
         """The cursor's row or the number of rows changed."""
 
         def __init__(self, view: "FilesView", row: int, total: int) -> None:
-            super().__init__()
-            self.view = view
+            super().__init__(view)
             self.row = row
             """From 1; 0 while there is no row."""
             self.total = total
-
-        @property
-        def control(self) -> "FilesView":
-            """The widget that says so."""
-            return self.view
 
         def can_replace(self, message: Message) -> bool:
             """Only the last position matters."""
