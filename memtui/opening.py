@@ -69,12 +69,12 @@ def connect(
     where = state_directory(path, state)
     journal = where / JOURNAL
     if read_only:
-        return Engine(
-            FolderStore(path, None, title=title),
-            Journal.copy_of(str(journal)),
-            settings=settings,
-            read_only=True,
-        )
+        store = FolderStore(path, None, title=title)
+        try:
+            return Engine(store, Journal.copy_of(str(journal)), settings=settings, read_only=True)
+        except BaseException:
+            store.close()
+            raise
     try:
         _make_private(where)
         store = FolderStore(path, str(where), title=title)

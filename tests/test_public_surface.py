@@ -7,6 +7,7 @@ import pytest
 
 import memtui
 
+ME = memtui.Agent("a")
 HEAVY = (
     "textual",
     "anthropic",
@@ -75,6 +76,68 @@ def test_a_subscriber_is_told_of_events_until_it_goes() -> None:
         leave()
         memory.execute(view, actor=memtui.Agent("a"))
     assert told == [1]
+
+
+def test_a_subscriber_may_execute_commands_and_even_close_the_memory(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    memory = memtui.open(tmp_path / "notes", settings=memtui.Settings(lock_seconds=0))
+    inner: list[memtui.Answer] = []
+
+    def answer_once() -> None:
+        if not inner:
+            inner.append(memory.execute({"command": "create", "path": "/memories/b", "file_text": ""}, actor=ME))
+            memory.close()
+
+    memory.subscribe(answer_once)
+    outer = memory.execute({"command": "create", "path": "/memories/a", "file_text": ""}, actor=ME)
+    assert [outer.is_error, inner[0].is_error] == [False, False]
+    with pytest.raises(memtui.core.errors.Closed):
+        memory.execute({"command": "view", "path": "/memories"}, actor=ME)
+
+
+def test_a_subscriber_that_fails_changes_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[type[BaseException]] = []
+    told: list[int] = []
+    monkeypatch.setattr("sys.excepthook", lambda kind, *_: said.append(kind))
+    with memtui.open_in_memory() as memory:
+        leave = memory.subscribe(lambda: 1 // 0)
+        memory.subscribe(lambda: told.append(1))
+        create = {"command": "create", "path": "/memories/f", "file_text": "x"}
+        assert not memory.execute(create, actor=ME).is_error
+        assert (said, told) == ([ZeroDivisionError], [1])
+        leave()
+        leave()
+        memory.execute(create, actor=ME)
+    assert (said, told) == ([ZeroDivisionError], [1, 1])
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("create", "replace"),
+        ("messages", ""),
+        ("view_char_limit", -1),
+        ("max_files", 1.5),
+        ("max_total_bytes", "5"),
+        ("max_file_bytes", None),
+        ("max_read_bytes", True),
+        ("lock_seconds", -0.1),
+        ("lock_seconds", float("nan")),
+        ("lock_seconds", float("inf")),
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused_with_its_name(field: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=f"^{field} is "):
+        memtui.Settings(**{field: value})
+
+
+def test_a_limit_of_0_is_off() -> None:
+    limits = {"view_char_limit": 0, "listing_limit": 0, "max_file_bytes": 0, "max_total_bytes": 0, "max_files": 0}
+    with memtui.open_in_memory(settings=memtui.Settings(max_read_bytes=0, lock_seconds=0, **limits)) as memory:
+        create = {"command": "create", "path": "/memories/f", "file_text": "x" * 2_000_000}
+        assert not memory.execute(create, actor=ME).is_error
+        assert len(memory.execute({"command": "view", "path": "/memories/f"}, actor=ME).text) > 2_000_000
+        assert memory.look("f").data == b"x" * 2_000_000
 
 
 def test_importing_memtui_loads_nothing_heavy(run_python: Any) -> None:

@@ -22,6 +22,7 @@ import memtui
 from memtui.core.errors import MemtuiError
 from memtui.core.paths import ROOT
 from memtui.core.snapshot import Kind
+from memtui.journal.sqlite import copied
 from memtui.opening import JOURNAL, state_directory
 from memtui.places import short
 from memtui.store.folder import FolderStore
@@ -135,13 +136,12 @@ def _journal(path: Path) -> Iterator[Check]:
     if not path.exists():
         yield Check("journal", "ok", "none yet")
         return
-    still = "" if os.path.exists(f"{path}-wal") else "&immutable=1"
     try:
-        with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro{still}", uri=True)) as database:
+        with contextlib.closing(copied(str(path))) as database:
             words = database.execute("PRAGMA quick_check(1)").fetchone()[0]
             count = database.execute("SELECT count(*) FROM events").fetchone()[0]
             head = database.execute("SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1").fetchone()
-    except sqlite3.Error as error:
+    except (OSError, sqlite3.Error) as error:
         yield Check("journal", "fail", f"{short(path)} cannot be read: {error}")
         return
     yield Check("journal", "ok" if words == "ok" else "fail", f"quick_check: {words}")

@@ -4,6 +4,7 @@ Input comes from a model, often cut off in mid-stream, so `judge` reads a raw ma
 it. Behind it every field has its type and every path has been judged.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -86,6 +87,10 @@ ALIASES: Mapping[tuple[str, str], str] = {("insert", "insert_text"): "new_str", 
 
 RECORDED_CHARACTERS = 16_384
 """The most that the journal keeps of a text in a command's input; what was written is kept whole, as a version."""
+
+RECORDED_BYTES = 65_536
+"""The most that the journal keeps of a command's input, as JSON."""
+_SHORT = 1_024
 
 _ABSENT = object()
 
@@ -207,10 +212,38 @@ def recorded(raw: object) -> dict[str, object]:
     if not isinstance(name, str) or name not in FIELDS:
         return {"command": quoted(name)}
     wanted = {"command", *FIELDS[name], *(ALIASES.get((name, field), field) for field in FIELDS[name])}
-    return {field: _shortened(raw[field]) for field in wanted if field in raw}
+    return {field: _shortened(raw[field], RECORDED_CHARACTERS) for field in wanted if field in raw}
 
 
-def _shortened(value: object) -> object:
-    if isinstance(value, str) and len(value) > RECORDED_CHARACTERS:
-        return f"{value[:RECORDED_CHARACTERS]}[... {len(value) - RECORDED_CHARACTERS:,} more characters]"
+def as_json(recorded: Mapping[str, object]) -> str:
+    """What the journal keeps of an input as JSON, never longer than `RECORDED_BYTES`."""
+    for kept in (recorded, {field: _shortened(value, _SHORT) for field, value in recorded.items()}):
+        try:
+            text = json.dumps(kept, ensure_ascii=True, sort_keys=True)
+        except (TypeError, ValueError, RecursionError):
+            break
+        if len(text) <= RECORDED_BYTES:
+            return text
+    return json.dumps(quoted(recorded), ensure_ascii=True)
+
+
+def _shortened(value: object, limit: int) -> object:
+    if isinstance(value, str):
+        return value if len(value) <= limit else f"{value[:limit]}[... {len(value) - limit:,} more characters]"
+    if isinstance(value, list | tuple | dict) and _weight(value, limit) > limit:
+        return f"[{type(value).__name__} of {len(value):,}, too large to keep]"
     return value
+
+
+def _weight(value: object, limit: int) -> int:
+    """About how many characters a value takes, counted no further than a limit."""
+    total = 0
+    todo = [value]
+    while todo and total <= limit:
+        each = todo.pop()
+        total += 1 + (len(each) if isinstance(each, str | list | tuple | dict) else 20)
+        if total <= limit and isinstance(each, dict):
+            todo += (*each.keys(), *each.values())
+        elif total <= limit and isinstance(each, list | tuple):
+            todo += each
+    return total

@@ -55,7 +55,8 @@ class Version:
 
     Attributes:
         kind: File, directory, link or other.
-        sha256: Of a file's bytes, in hexadecimal; `None` for anything else, and for a file too large to read.
+        sha256: Of a file's bytes or a link's target, in hexadecimal; `None` for anything else, and for a file too
+            large to read.
         size: Bytes of a file; 0 for anything else.
     """
 
@@ -125,6 +126,7 @@ class Event:
         no_change: Whether a command succeeded that changed nothing.
         note: A few words for the log, such as `12 lines` or `recovered after a crash`.
         arguments: The command's fields as JSON, without what is kept as a version.
+        aborted: Whether its process died before it was done.
         hash: The chain's hash up to and with this event, in hexadecimal; empty before it is recorded.
     """
 
@@ -146,6 +148,7 @@ class Event:
     no_change: bool = False
     note: str = ""
     arguments: str | None = None
+    aborted: bool = False
     hash: str = field(default="", compare=False)
 
     @property
@@ -164,7 +167,7 @@ class Event:
         if self.is_error:
             if self.changes:
                 return Result.UNCERTAIN
-            return Result.ABORTED if isinstance(self.actor, Memtui) else Result.REFUSED
+            return Result.ABORTED if self.aborted else Result.REFUSED
         if self.is_outside:
             return Result.SEEN
         return Result.NO_CHANGE if self.no_change else Result.OK

@@ -1,16 +1,26 @@
 """How an engine behaves, as one value."""
 
-from dataclasses import dataclass
-from typing import Literal
+import math
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Literal, get_args
 
 from memtui.core.messages import Profile
+
+Creating = Literal["overwrite", "refuse"]
+_CHOICES: Mapping[str, tuple[str, ...]] = {"create": get_args(Creating), "messages": get_args(Profile)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What may differ from one memory to another. The limits bind agents; a limit of 0 is off."""
+    """What may differ from one memory to another. The limits bind agents; a limit of 0 is off.
 
-    create: Literal["overwrite", "refuse"] = "overwrite"
+    Raises:
+        ValueError: A field's value is none that it may have; the words name the field.
+    """
+
+    create: Creating = "overwrite"
     """What `create` does where a file is already: the tool's description promises the model to overwrite."""
 
     messages: Profile = "docs"
@@ -32,7 +42,24 @@ class Settings:
     """Files that the folder may hold after a command."""
 
     max_read_bytes: int = 64_000_000
-    """Bytes of the largest file that is read at all, by anyone; it protects memtui itself."""
+    """Bytes of the largest file that is read at all, by anyone; it protects memtui itself. 0 is off here as well."""
 
     lock_seconds: float = 5.0
-    """Seconds that a command waits for other writers before it answers that the folder is busy."""
+    """Seconds that a command waits for other writers before it answers that the folder is busy; 0 is not at all."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name in _CHOICES:
+                if value not in _CHOICES[field.name]:
+                    raise ValueError(f"{field.name} is one of {', '.join(_CHOICES[field.name])}, not {value!r}")
+            elif field.name == "lock_seconds":
+                if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+                    raise ValueError(f"{field.name} is a number of seconds, 0 or more, not {value!r}")
+            elif isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                raise ValueError(f"{field.name} is a whole number, 0 or more, not {value!r}")
+
+    @property
+    def read_limit(self) -> int:
+        """The most bytes that are read of a file."""
+        return self.max_read_bytes or sys.maxsize

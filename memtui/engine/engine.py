@@ -4,12 +4,14 @@ Synchronous: callers that must not wait use a thread. Every method may be called
 """
 
 import errno
-import json
 import sqlite3
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Self
 
 from memtui.core import commands, diffs, edits
@@ -24,14 +26,14 @@ from memtui.core.errors import (
     StateUnusable,
     Uncertain,
 )
-from memtui.core.events import Actor, Agent, Answer, Change, Event, Memtui, Version, sha256
+from memtui.core.events import Actor, Agent, Answer, Change, Event, Version, sha256
 from memtui.core.listing import DEPTH, Listed, human_size, listing
 from memtui.core.messages import Message, quoted, say
 from memtui.core.paths import MemoryPath
 from memtui.core.settings import Settings
 from memtui.core.snapshot import Entry, Kind
 from memtui.engine import reconcile
-from memtui.engine.ledger import Ledger
+from memtui.engine.ledger import Ledger, link_version
 from memtui.engine.plans import Plan, Planner
 from memtui.journal.sqlite import Intent, Journal, Known
 from memtui.store.base import Content, Node, NotRegular, Outdated, Store, TooLarge, Transaction
@@ -47,6 +49,8 @@ _REASONS: Mapping[int, str] = {
     errno.EROFS: "read-only",
 }
 _LOOKED_AT = "looked_at"
+_PAGE = 256
+"""Names that are looked up at a time."""
 _COMPARED = 1_000_000
 """Bytes of the largest texts that are compared line by line for a person who looks."""
 
@@ -94,7 +98,7 @@ class _Call:
             duration_us=(time.perf_counter_ns() - self.started_ns) // 1_000,
             call_id=self.call_id,
             aliases=self.aliases,
-            arguments=_as_json(recorded) if arguments else None,
+            arguments=commands.as_json(recorded) if arguments else None,
         )
         if self.command is None:
             return event
@@ -128,9 +132,12 @@ class Engine:
         self.settings = settings or Settings()
         self.read_only = read_only
         self._now_ns = now_ns
-        self._subscribers: list[Callable[[], None]] = []
-        self._closing = threading.Lock()
+        self._subscribers: dict[object, Callable[[], None]] = {}
+        self._here = threading.local()  # of each thread: its calls in flight, and whether it has news
+        self._calls = threading.Condition()
+        self._calls_in_flight = 0
         self._closed = False
+        self._all_found = False
 
     def __enter__(self) -> Self:
         return self
@@ -139,17 +146,25 @@ class Engine:
         self.close()
 
     def close(self) -> None:
-        """Let go of store and journal. Nothing has to be saved: what was answered is on the disk."""
-        with self._closing:
-            if not self._closed:
-                self._closed = True
-                self.store.close()
-                self.journal.close()
+        """Let go of store and journal. Nothing has to be saved: what was answered is on the disk.
+
+        Calls that are under way in other threads come to their end first; a look for changes ends early.
+        """
+        with self._calls:
+            if self._closed:
+                return
+            self._closed = True
+            own = getattr(self._here, "calls", 0)  # a subscriber may close the memory
+            self._calls.wait_for(lambda: self._calls_in_flight <= own)
+        self.store.close()
+        self.journal.close()
 
     @property
     def is_looked_at(self) -> bool:
         """Whether all that was in the folder at first has been recorded."""
-        return self.journal.note(_LOOKED_AT) is not None
+        if not self._all_found:
+            self._all_found = self.journal.note(_LOOKED_AT) is not None
+        return self._all_found
 
     # Commands
 
@@ -167,8 +182,15 @@ class Engine:
         Raises:
             Closed: The memory was closed.
         """
-        self._insist_open()
         call = _Call(command, actor, call_id, time.perf_counter_ns(), self._now_ns() // 1_000)
+        try:
+            with self._in_flight():
+                return self._execute(call)
+        finally:
+            self._tell()
+
+    def _execute(self, call: _Call) -> Answer:
+        command = call.raw
         try:
             judged = commands.judge(command)
         except Refusal as refusal:
@@ -184,7 +206,8 @@ class Engine:
     def answer_to_view(self, path: MemoryPath, *, view_range: object = None) -> str:
         """What an agent that views a path would be answered now; nobody is told, and nothing is recorded."""
         try:
-            return self._viewed(commands.View(path, view_range), as_agent=True)[0]
+            with self._in_flight():
+                return self._viewed(commands.View(path, view_range), as_agent=True)[0]
         except Refusal as refusal:
             return refusal.text(self.settings.messages)
         except (OSError, MemtuiError) as error:
@@ -223,7 +246,7 @@ class Engine:
             return text, None, f"{entries:,} {'entry' if entries == 1 else 'entries'}"
         if node.kind is not Kind.FILE:
             raise Refusal(Message.UNSUPPORTED_TYPE, path=path)
-        limit = self.settings.max_read_bytes
+        limit = self.settings.read_limit
         try:
             content = self.store.read(path, limit=limit)
             text = content.data.decode("utf-8")
@@ -272,7 +295,7 @@ class Engine:
         with self.store.writing(self.settings.lock_seconds) as transaction:
             self._recover(transaction)
             totals = self.journal.totals() if isinstance(call.actor, Agent) else None
-            ledger = self._ledger(call.at_us)
+            ledger = self._ledger(call.at_us, first_look=not self.is_looked_at)
             for _ in range(_ATTEMPTS):
                 try:
                     plan = Planner(self.store, ledger, self.settings, totals).plan(command)
@@ -296,7 +319,9 @@ class Engine:
         if not plan.changes:
             return self._recorded(plan.answer, event, ledger)
         try:
-            intent = self.journal.intend(event, ledger.texts)
+            ours = {change.after.sha256 for change in plan.changes if change.after is not None}
+            # What somebody else wrote may stand nowhere else once we have changed it.
+            intent = self.journal.intend(event, ledger.texts, durable=not ours.issuperset(ledger.texts))
         except StateUnusable as error:
             assert call.command is not None
             raise Refusal(Message.UNRECORDED, **_what(call.command), reason=_reason_of(error)) from error
@@ -324,7 +349,7 @@ class Engine:
             )
         except StateUnusable:
             return _uncertain(event)
-        self._tell()
+        self._note_news()
         return Answer(event.answer or "", event.is_error, recorded[-1])
 
     def _refused(self, call: _Call, refusal: Refusal, ledger: Ledger | None = None) -> Answer:
@@ -348,7 +373,7 @@ class Engine:
             event = self.journal.append(events, texts=kept, known=ledger.known if ledger else None, durable=durable)[-1]
         except StateUnusable:
             return Answer(text, event.is_error, replace(event, note="not recorded"))
-        self._tell()
+        self._note_news()
         return Answer(text, event.is_error, event)
 
     # Changes from outside
@@ -366,15 +391,21 @@ class Engine:
         Raises:
             Busy, FolderMissing, StateUnusable: It could not be looked, and nothing was recorded.
         """
-        self._insist_open()
+        try:
+            with self._in_flight():
+                return self._reconcile(paths, stop)
+        finally:
+            self._tell()
+
+    def _reconcile(self, paths: Iterable[str] | None, stop: Callable[[], bool]) -> int:
         first_look = not self.is_looked_at
-        if self.journal.intents():
+        if not self.read_only and self.journal.intents():  # of a folder only looked at, their writers may live
             with self.store.writing(self.settings.lock_seconds) as transaction:
                 self._recover(transaction)
         count = 0
         finished = True
-        for batch in reconcile.batches(reconcile.suspects(self.store, self.journal, paths)):
-            if stop():
+        for batch in reconcile.batches(reconcile.suspects(self.store, self.journal, paths, stop=lambda: self._closed)):
+            if self._closed or stop():
                 finished = False
                 break
             with self.store.writing(self.settings.lock_seconds):
@@ -385,10 +416,11 @@ class Engine:
                     self.journal.append(events, texts=ledger.texts, known=ledger.known, durable=False)
             count += len(events)
             if events:
+                self._note_news()
                 self._tell()
-        if first_look and finished and paths is None:
+        if first_look and finished and not self._closed and paths is None:
             self.journal.set_note(_LOOKED_AT, str(self._now_ns() // 1_000))
-            self._tell()
+            self._note_news()
         return count
 
     def _recover(self, transaction: Transaction) -> None:
@@ -399,7 +431,7 @@ class Engine:
         transaction.tidy()
         for intent in intents:
             self._settle(intent)
-        self._tell()
+        self._note_news()
 
     def _settle(self, intent: Intent) -> None:
         event = intent.event
@@ -416,9 +448,8 @@ class Engine:
         if stands == after:
             self.journal.append([replace(event, note="recovered after a crash")], known=now, intent=intent.id)
         elif stands == before:
-            aborted = replace(
-                event, actor=Memtui(), is_error=True, changes=(), answer=None, note="aborted by a crash: not done"
-            )
+            note = "aborted by a crash: not done"
+            aborted = replace(event, is_error=True, aborted=True, changes=(), answer=None, note=note)
             self.journal.append([aborted], intent=intent.id)
         else:
             self.journal.append([], intent=intent.id)  # what stands there is from outside: reconcile tells
@@ -429,17 +460,20 @@ class Engine:
             node = reconcile.standing(self.store, path)
             if node is None:
                 known[path] = None
-            elif node.kind is Kind.FILE:
-                known[path] = Known(self._version_of(node), node.stamp)
             else:
-                known[path] = Known(Version(node.kind), node.stamp)
+                known[path] = Known(self._version_of(node), node.stamp)
         return known
 
-    def _version_of(self, file: Node) -> Version:
+    def _version_of(self, node: Node) -> Version:
+        path = MemoryPath.of(node.path)
         try:
-            data = self.store.read(MemoryPath.of(file.path), limit=self.settings.max_read_bytes).data
+            if node.kind is Kind.LINK:
+                return link_version(self.store.read_link(path))
+            if node.kind is not Kind.FILE:
+                return Version(node.kind)
+            data = self.store.read(path, limit=self.settings.read_limit).data
         except (TooLarge, NotRegular, OSError):
-            return Version(Kind.FILE, None, file.size)
+            return Version(node.kind, None, node.size)
         return Version(Kind.FILE, sha256(data), len(data))
 
     # Looking
@@ -447,8 +481,8 @@ class Engine:
     def events(self, after: int = 0) -> Iterator[Event]:
         """The events after a number, in order, as far as there are any by now."""
         while True:
-            self._insist_open()
-            page = self.journal.events(after, limit=1_000)
+            with self._in_flight():
+                page = self.journal.events(after, limit=1_000)
             yield from page
             if len(page) < 1_000:
                 return
@@ -456,19 +490,30 @@ class Engine:
 
     def names(self) -> Iterator[Entry]:
         """Everything in the folder, not looked at more closely than its name."""
-        return self.store.names()
+        names = self.store.names()
+        while True:
+            with self._in_flight():
+                page = list(islice(names, _PAGE))
+            yield from page
+            if len(page) < _PAGE:
+                return
 
     def entry(self, path: str) -> Entry | None:
-        """One thing in the folder, looked at."""
+        """One thing in the folder, looked at; `None` if it cannot be."""
         try:
-            node = self.store.node(MemoryPath.of(path))
-        except (LeavesRoot, OSError):
+            with self._in_flight():
+                node = self.store.node(MemoryPath.of(path))
+        except (MemtuiError, OSError):
             return None
         return Entry(path, node.kind, node.size, node.mtime_ns) if node else None
 
     def look(self, path: str) -> Seen:
         """What stands at a path, for a person."""
-        place = MemoryPath.of(path)
+        with self._in_flight():
+            return self._look(MemoryPath.of(path))
+
+    def _look(self, place: MemoryPath) -> Seen:
+        node: Node | None = None
         try:
             node = self.store.node(place)
             if node is None:
@@ -477,9 +522,9 @@ class Engine:
                 return self._look_through(place, node)
             if node.kind is not Kind.FILE:
                 return Seen(node)
-            return Seen(node, self.store.read(place, limit=self.settings.max_read_bytes).data)
+            return Seen(node, self.store.read(place, limit=self.settings.read_limit).data)
         except TooLarge as error:
-            limit = human_size(self.settings.max_read_bytes)
+            limit = human_size(self.settings.read_limit)
             return Seen(node, problem=f"It is too large to show: {human_size(error.size)}; the limit is {limit}.")
         except (NotRegular, FileNotFoundError):
             return Seen(None, problem="It changed while it was opened.")
@@ -497,7 +542,7 @@ class Engine:
             return Seen(link, problem="It is a link to something that is not there.")
         if target.kind is not Kind.FILE:
             return Seen(link, problem=f"It is a link to {MemoryPath.of(target.path)}.")
-        return Seen(link, self.store.read(place, limit=self.settings.max_read_bytes).data)
+        return Seen(link, self.store.read(place, limit=self.settings.read_limit).data)
 
     def last_change(self, path: str, data: bytes | None) -> LastChange | None:
         """What became of a file last, since memtui first looked.
@@ -506,6 +551,10 @@ class Engine:
             path: Relative to the folder.
             data: What it holds now; `None` if that could not be read, or if it is gone.
         """
+        with self._in_flight():
+            return self._last_change(path, data)
+
+    def _last_change(self, path: str, data: bytes | None) -> LastChange | None:
         events = self.journal.events_of(path, limit=1)
         if not events or events[0].command == "found":
             return None
@@ -526,32 +575,62 @@ class Engine:
     def _before(self, event: Event, changes: Sequence[Change]) -> bytes | None:
         """The bytes that a path held before an event; none for a file that was new."""
         for change in changes:
-            if change.before and change.before.sha256:
+            if change.before and change.before.sha256 and change.before.kind is Kind.FILE:
                 return self.journal.text(change.before.sha256)
             if change.before is None and event.new_path is None:
                 return b""
         return None
 
     def subscribe(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Be told that something was recorded here. The callback runs in whichever thread recorded it.
+        """Be told that something was recorded here.
+
+        The callback runs in whichever thread recorded it, holding no lock: it may execute commands. What it raises
+        goes to `sys.excepthook`, and changes no answer.
 
         Returns:
-            Ends the subscription.
+            Ends the subscription; once is enough, twice does no harm.
         """
-        self._subscribers.append(callback)
-        return lambda: self._subscribers.remove(callback)
+        number = object()
+        self._subscribers[number] = callback
+        return lambda: self._subscribers.pop(number, None) and None
+
+    def _note_news(self) -> None:
+        """There is something to tell, once this thread holds no lock any more."""
+        self._here.has_news = True
 
     def _tell(self) -> None:
-        for callback in tuple(self._subscribers):
-            callback()
+        if not getattr(self._here, "has_news", False):
+            return
+        self._here.has_news = False
+        for callback in tuple(self._subscribers.values()):
+            try:
+                callback()
+            except Exception:  # a subscriber's fault is its own: what was recorded stands, and is answered
+                sys.excepthook(*sys.exc_info())
+
+    @contextmanager
+    def _in_flight(self) -> Iterator[None]:
+        """For the time of a call: the memory is not closed under it.
+
+        Raises:
+            Closed: The memory was closed.
+        """
+        with self._calls:
+            if self._closed:
+                raise Closed("The memory is closed.")
+            self._calls_in_flight += 1
+            self._here.calls = getattr(self._here, "calls", 0) + 1
+        try:
+            yield
+        finally:
+            with self._calls:
+                self._calls_in_flight -= 1
+                self._here.calls -= 1
+                self._calls.notify_all()
 
     def _ledger(self, now_us: int, *, first_look: bool = False) -> Ledger:
-        limit = self.settings.max_read_bytes
+        limit = self.settings.read_limit
         return Ledger(self.store, self.journal, now_us, max_read_bytes=limit, first_look=first_look)
-
-    def _insist_open(self) -> None:
-        if self._closed:
-            raise Closed("The memory is closed.")
 
 
 def _uncertain(event: Event) -> Answer:
@@ -597,10 +676,3 @@ def _reason_of(error: BaseException) -> str:
         return "no space left" if "full" in words else "read-only" if "readonly" in words else "input/output error"
     code = error.errno if isinstance(error, OSError) else None
     return _REASONS.get(code or 0, "input/output error")
-
-
-def _as_json(recorded: Mapping[str, object]) -> str:
-    try:
-        return json.dumps(recorded, ensure_ascii=True, sort_keys=True)
-    except (TypeError, ValueError, RecursionError):
-        return json.dumps(quoted(recorded), ensure_ascii=True)

@@ -73,6 +73,8 @@ class Ledger:
         was = self._journal.known(path)
         version = self._version_of(node, was, data) if node else None
         before = was.version if was else None
+        if was and node and version and was.stamp == node.stamp and was.version == _unread(version):
+            before = version  # the same as then: it could not be read, and now it was
         if node is None or version is None:
             if was:
                 self.known[path] = None
@@ -115,20 +117,27 @@ class Ledger:
         return [self._event(group) for group in together.values()]
 
     def _version_of(self, node: Node, was: Known | None, data: bytes | None) -> Version:
-        if node.kind is not Kind.FILE:
+        if node.kind not in (Kind.FILE, Kind.LINK):
             return Version(node.kind)
-        if was and was.stamp == node.stamp and was.version.kind is Kind.FILE:
+        if was and was.stamp == node.stamp and was.version.kind is node.kind and was.version.sha256 is not None:
             return was.version
         try:
+            if node.kind is Kind.LINK:
+                return self._keep_target(self._store.read_link(MemoryPath.of(node.path)))
             if data is None:
                 data = self._store.read(MemoryPath.of(node.path), limit=self._limit).data
         except (TooLarge, NotRegular, FileNotFoundError):
-            return Version(Kind.FILE, None, node.size)
+            return Version(node.kind, None, node.size)
         except OSError as error:
             if error.errno not in (errno.EACCES, errno.EPERM, errno.EIO):
                 raise
-            return Version(Kind.FILE, None, node.size)
+            return Version(node.kind, None, node.size)
         return self.keep(data)
+
+    def _keep_target(self, target: bytes) -> Version:
+        version = link_version(target)
+        self.texts[version.sha256 or ""] = target
+        return version
 
     def _event(self, group: Sequence[_Difference]) -> Event:
         first = group[0]
@@ -163,7 +172,7 @@ class Ledger:
         """The text of a version; `""` for nothing, `None` for what is not text or too large to compare."""
         if version is None:
             return ""
-        if version.sha256 is None or version.size > _DIFF_LIMIT:
+        if version.kind is not Kind.FILE or version.sha256 is None or version.size > _DIFF_LIMIT:
             return None
         data = self.texts.get(version.sha256)
         if data is None:
@@ -172,6 +181,16 @@ class Ledger:
             return None if data is None else data.decode("utf-8")
         except UnicodeDecodeError:
             return None
+
+
+def link_version(target: bytes) -> Version:
+    """The version that a link is: what it points to, as it is written in it."""
+    return Version(Kind.LINK, sha256(target))
+
+
+def _unread(version: Version) -> Version:
+    """What a version is known as while its text cannot be read."""
+    return Version(version.kind, None, version.size)
 
 
 def _folded(differences: Sequence[_Difference]) -> list[list[_Difference]]:

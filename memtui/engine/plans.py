@@ -16,7 +16,7 @@ from memtui.core.settings import Settings
 from memtui.core.snapshot import Kind
 from memtui.engine.ledger import Ledger
 from memtui.journal.sqlite import Known, Totals
-from memtui.store.base import Node, NotRegular, Store, TooLarge, Transaction
+from memtui.store.base import Node, NotRegular, Outdated, Store, TooLarge, Transaction, lasting
 
 Apply = Callable[[Transaction], Mapping[str, Known | None]]
 
@@ -84,7 +84,7 @@ class Planner:
                 raise Refusal(Message.EXISTS, path=path)  # a link to nothing: its name is taken
             self._refuse_below_file(path, Message.CREATE_BELOW_FILE)
             return self._writing(path, None, None, after, answer, diffs.counts("", command.file_text))
-        before = self._read(path, node, Message.EXISTS)
+        before = self._read(path, node, None)
         text = _decoded(before)
         counts = None if text is None else diffs.counts(text, command.file_text)
         return self._writing(path, node, before, after, answer, counts)
@@ -114,7 +114,7 @@ class Planner:
         real = MemoryPath.of(node.path)
 
         def apply(transaction: Transaction) -> Mapping[str, Known | None]:
-            transaction.delete(real)
+            transaction.delete(real, expected={each.path: each.stamp for each, _ in gone})
             return dict.fromkeys((each.path for each, _ in gone), None)
 
         changes = tuple(Change(each.path, version, None) for each, version in gone)
@@ -150,7 +150,9 @@ class Planner:
                 known[renamed(each.path)] = Known(version, each.stamp)
             top = self._node_afterwards(destination)
             if top:
-                known[top.path] = Known(moved[0][1], top.stamp)
+                settled = moved[0][0].stamp
+                is_same = lasting(top.stamp) == lasting(settled)
+                known[top.path] = Known(moved[0][1], top.stamp if is_same else settled)  # else the next look tells
             return known
 
         changes = [
@@ -202,11 +204,14 @@ class Planner:
             raise Refusal(Message.NOT_UTF8, path=path)
         return node, data, text
 
-    def _read(self, path: MemoryPath, node: Node, missing: Message) -> bytes:
-        limit = self._settings.max_read_bytes
+    def _read(self, path: MemoryPath, node: Node, missing: Message | None) -> bytes:
+        """The bytes of a file; if it is gone, `missing` is answered, or else it is planned anew."""
+        limit = self._settings.read_limit
         try:
             return self._store.read(MemoryPath.of(node.path), limit=limit).data
         except FileNotFoundError:
+            if missing is None:
+                raise Outdated from None
             raise Refusal(missing, path=path) from None
         except NotRegular:
             raise Refusal(Message.UNSUPPORTED_TYPE, path=path) from None
@@ -225,6 +230,7 @@ class Planner:
             if version is not None:
                 if version.kind is Kind.FILE and version.sha256 is None:
                     self._read(MemoryPath.of(each.path), each, Message.MISSING)  # says why it cannot be kept
+                    raise Outdated  # it can be read by now
                 settled.append((each, version))
         return settled
 

@@ -17,22 +17,28 @@ from memtui.store.base import Node, Store
 
 BATCH = 256
 """Paths that are settled in one go, under one lock."""
+BATCH_BYTES = 32_000_000
+"""Bytes of files after which one go ends as well: its texts are held until they are recorded."""
 
 
 class Suspect(NamedTuple):
-    """A path whose stamp is not the known one, and where its thing seems to have gone."""
+    """A path whose stamp is not the known one, where its thing seems to have gone, and how much is to be read."""
 
     path: str
     moved_to: str | None = None
+    size: int = 0
 
 
-def suspects(store: Store, journal: Journal, paths: Iterable[str] | None) -> list[Suspect]:
+def suspects(
+    store: Store, journal: Journal, paths: Iterable[str] | None, *, stop: Callable[[], bool] = lambda: False
+) -> list[Suspect]:
     """What has to be looked at again, in the order in which it should be.
 
     Args:
         store: Where to look.
         journal: What was known.
         paths: Where something seems to have happened, relative to the folder; `None` for everywhere.
+        stop: Asked again and again; once it says so, nothing has been found.
     """
     new: dict[str, Node] = {}
     gone: dict[str, Known] = {}
@@ -46,6 +52,8 @@ def suspects(store: Store, journal: Journal, paths: Iterable[str] | None) -> lis
                 _suspect_parents(store, journal, scope, new)
             if node and node.kind is Kind.DIRECTORY:
                 for below in store.scan(MemoryPath.of(scope)):
+                    if stop():
+                        return []
                     _compare(below.path, below, known.pop(below.path, None), new, gone)
         except OSError:
             continue  # not ours to look at
@@ -59,14 +67,14 @@ def settle(store: Store, ledger: Ledger, batch: Sequence[Suspect]) -> None:
         try:
             node = standing(store, suspect.path)
             moved = standing(store, suspect.moved_to) if suspect.moved_to is not None else None
-        except OSError:
-            continue  # not ours to look at: nothing can be said of it, least of all that it is gone
-        if node is None and moved is not None:
-            ledger.settle_move(suspect.path, moved.path, moved)
-        else:
-            ledger.settle(suspect.path, node)
-            if moved is not None:
-                ledger.settle(moved.path, moved)
+            if node is None and moved is not None:
+                ledger.settle_move(suspect.path, moved.path, moved)
+            else:
+                ledger.settle(suspect.path, node)
+                if moved is not None:
+                    ledger.settle(moved.path, moved)
+        except (OSError, LeavesRoot):
+            continue  # not ours to look at, or changing just now: the next look tells, and the others are told now
 
 
 def standing(store: Store, path: str) -> Node | None:
@@ -84,8 +92,14 @@ def standing(store: Store, path: str) -> Node | None:
 
 def batches(found: Sequence[Suspect], size: int = BATCH) -> Iterator[Sequence[Suspect]]:
     """Suspects in lots that one lock may be held for."""
-    for start in range(0, len(found), size):
-        yield found[start : start + size]
+    start = total = 0
+    for at, suspect in enumerate(found):
+        if at - start == size or (at > start and total + suspect.size > BATCH_BYTES):
+            yield found[start:at]
+            start, total = at, 0
+        total += suspect.size
+    if start < len(found):
+        yield found[start:]
 
 
 def _scopes(paths: Iterable[str]) -> list[str]:
@@ -130,7 +144,8 @@ def _paired(new: dict[str, Node], gone: dict[str, Known]) -> Iterator[Suspect]:
     settled = set(moved.values())
     order: Callable[[str], list[str]] = lambda path: path.split("/")  # noqa: E731 - directories before what they hold
     for path in sorted((*gone, *(path for path in new if path not in settled)), key=order):
-        yield Suspect(path, moved.get(path))
+        node = new.get(moved.get(path, path))
+        yield Suspect(path, moved.get(path), node.size if node else 0)
 
 
 def _forget_chance_numbers(moved: dict[str, str], gone: Mapping[str, Known]) -> None:

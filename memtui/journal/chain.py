@@ -9,7 +9,7 @@ import hashlib
 import json
 from typing import Any
 
-from memtui.core.events import Actor, Agent, Change, Event, Memtui, Outside, Person, Version
+from memtui.core.events import Actor, Agent, Change, Event, Memtui, Outside, Person, Result, Version
 from memtui.core.snapshot import Kind
 
 SCHEMA = 1
@@ -33,6 +33,7 @@ def encode(event: Event) -> bytes:
         "path": event.path,
         "new_path": event.new_path,
         "is_error": event.is_error,
+        "result": event.result.value,
         "answer": _text_hash(event.answer),
         "arguments": _text_hash(event.arguments),
         "changes": [[change.path, _version(change.before), _version(change.after)] for change in event.changes],
@@ -74,6 +75,7 @@ def decode(body: bytes, *, answer: str | None, arguments: str | None, hash: byte
         aliases=tuple(record.get("aliases", ())),
         no_change=record.get("no_change", False),
         note=record.get("note", ""),
+        aborted=record.get("result") == Result.ABORTED,
         hash=hash.hex(),
     )
 

@@ -20,7 +20,9 @@ from memtui.core.events import Event, Version
 from memtui.core.snapshot import Kind
 from memtui.journal import chain
 
-_SCHEMA = """
+_APPLICATION = 0x6D656D74
+"""What marks a database as a journal of ours: `memt`."""
+_SCHEMA = f"""
 CREATE TABLE events (seq INTEGER PRIMARY KEY, body BLOB NOT NULL, hash BLOB NOT NULL);
 CREATE TABLE texts_of_events (seq INTEGER PRIMARY KEY, answer TEXT, arguments TEXT);
 CREATE TABLE versions (sha256 BLOB PRIMARY KEY, size INTEGER NOT NULL, packed INTEGER NOT NULL, data BLOB)
@@ -42,14 +44,19 @@ CREATE TRIGGER known_more AFTER INSERT ON known WHEN NEW.kind = 'file'
     BEGIN UPDATE totals SET files = files + 1, bytes = bytes + NEW.size; END;
 CREATE TRIGGER known_less AFTER DELETE ON known WHEN OLD.kind = 'file'
     BEGIN UPDATE totals SET files = files - 1, bytes = bytes - OLD.size; END;
+PRAGMA application_id = {_APPLICATION};
 PRAGMA user_version = 1;
 """
 _VERSION = 1
 _PACK_FROM = 512
 """Bytes from which a text is compressed."""
 _BUSY_MS = 5_000
-_COPIES = 5
-"""How often a journal that is being written to is copied again."""
+_LOOKS = 20
+"""How often a journal is looked at again that was opened or closed by somebody at that moment."""
+_OPENING = threading.RLock()
+"""Held while a journal is opened, closed or copied by this process. Locks on files are a process's own (POSIX), and
+closing any descriptor of a file drops all of them, so nobody may open a journal's file behind SQLite's back while it
+is in use; and a copy that came first would make SQLite think that nobody in this process may write."""
 
 
 class Known(NamedTuple):
@@ -86,19 +93,26 @@ class Journal:
     def __init__(self, path: str | None) -> None:
         self._lock = threading.RLock()
         self._durable: bool | None = None
-        try:
-            if path is not None and not os.path.exists(path):
-                os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
-            self._db = sqlite3.connect(
-                path or ":memory:", isolation_level=None, check_same_thread=False, timeout=_BUSY_MS / 1000
-            )
-        except (OSError, sqlite3.Error) as error:
-            raise StateUnusable(f"The journal cannot be opened: {path} ({error}).") from error
-        try:
-            self._prepare()
-        except sqlite3.Error as error:
-            self._db.close()
-            raise StateUnusable(f"The journal cannot be used: {path} ({error}).") from error
+        self._path = path
+        self._identity: tuple[int, int] | None = None
+        with _OPENING:
+            try:
+                if path is not None:
+                    with contextlib.suppress(FileExistsError):  # one that exists is opened by SQLite alone
+                        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
+                    self._identity = _identity_of(path)
+                self._db = sqlite3.connect(
+                    path or ":memory:", isolation_level=None, check_same_thread=False, timeout=_BUSY_MS / 1000
+                )
+            except (OSError, sqlite3.Error) as error:
+                raise StateUnusable(f"The journal cannot be opened: {path} ({error}).") from error
+            try:
+                self._prepare()
+            except BaseException as error:
+                self._db.close()
+                if isinstance(error, sqlite3.Error):
+                    raise StateUnusable(f"The journal cannot be used: {path} ({error}).") from error
+                raise
 
     @classmethod
     def copy_of(cls, path: str) -> Self:
@@ -110,20 +124,23 @@ class Journal:
         journal = cls.__new__(cls)
         journal._lock = threading.RLock()
         journal._durable = None
-        journal._db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        journal._path = journal._identity = None
         try:
-            if os.path.exists(path):
-                with _still(path) as copy, contextlib.closing(sqlite3.connect(copy, uri=True)) as source:
-                    source.backup(journal._db)
-            journal._prepare()
+            journal._db = copied(path)
         except (OSError, sqlite3.Error) as error:
-            journal._db.close()
             raise StateUnusable(f"The journal cannot be read: {path} ({error}).") from error
+        try:
+            journal._prepare()
+        except BaseException as error:
+            journal._db.close()
+            if isinstance(error, sqlite3.Error):
+                raise StateUnusable(f"The journal cannot be read: {path} ({error}).") from error
+            raise
         return journal
 
     def close(self) -> None:
         """Close the database. Calls afterwards fail."""
-        with self._lock:
+        with self._lock, _OPENING:
             self._db.close()
 
     # Reading
@@ -198,9 +215,18 @@ class Journal:
 
     # Writing
 
-    def intend(self, event: Event, texts: Mapping[str, bytes]) -> int:
-        """Note what is about to happen, with the texts it is about; returns the intent's number."""
-        with self._transaction(durable=False):
+    def intend(self, event: Event, texts: Mapping[str, bytes], *, durable: bool = False) -> int:
+        """Note what is about to happen, with the texts it is about.
+
+        Args:
+            event: What is about to happen.
+            texts: Bytes by SHA-256.
+            durable: Whether to wait until the disk confirms: for a text that will stand nowhere else.
+
+        Returns:
+            The intent's number.
+        """
+        with self._transaction(durable=durable):
             self._keep(texts)
             cursor = self._db.execute(
                 "INSERT INTO intents (body, answer, arguments) VALUES (?, ?, ?)",
@@ -271,17 +297,30 @@ class Journal:
     # Inside
 
     def _prepare(self) -> None:
-        self._db.execute("PRAGMA journal_mode = WAL")
-        version = self._db.execute("PRAGMA user_version").fetchone()[0]
+        application, version, tables = self._db.execute(
+            "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master) "
+            "FROM pragma_application_id, pragma_user_version"
+        ).fetchone()
+        if application != _APPLICATION and (application or version or tables):
+            raise StateUnusable("The journal's file is a database of another program. Choose another one with --state.")
         if version > _VERSION:
-            self._db.close()
             raise StateUnusable("The journal was written by a newer memtui. Update memtui to use it.")
+        self._db.execute("PRAGMA journal_mode = WAL")
         if version == 0:
             with contextlib.suppress(sqlite3.OperationalError):  # another process makes it at this moment
                 self._db.executescript(f"BEGIN IMMEDIATE;{_SCHEMA}COMMIT;")
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             self._db.execute("SELECT seq FROM events LIMIT 1")
+
+    def _insist_on_file(self) -> None:
+        """Refuse to write to a file that nobody else would find: what is recorded there is lost with this process.
+
+        Raises:
+            StateUnusable: The path does not name the file that was opened.
+        """
+        if self._path is not None and _identity_of(self._path) != self._identity:
+            raise StateUnusable("The journal was removed or replaced while it was open. Open the memory again.")
 
     def _rows(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         try:
@@ -311,6 +350,7 @@ class Journal:
                     self._db.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
                     self._durable = durable
                 self._db.execute("BEGIN IMMEDIATE")
+                self._insist_on_file()
                 yield
                 self._db.execute("COMMIT")
             except BaseException as error:
@@ -322,30 +362,61 @@ class Journal:
                 raise
 
 
-@contextmanager
-def _still(path: str) -> Iterator[str]:
-    """The address of a database as it is now, for reading.
+def copied(path: str) -> sqlite3.Connection:
+    """A database in memory that holds what the one at `path` holds now; empty if there is none.
 
-    One that has a log beside it is copied aside first: SQLite writes an index beside it even to read it.
+    Nothing is written there, nor beside it, and its files are opened by SQLite alone; see `_OPENING`.
+
+    Raises:
+        sqlite3.Error, OSError: It cannot be read.
     """
-    if not os.path.exists(path + "-wal"):
-        yield _address(path) + "&immutable=1"
-        return
-    with tempfile.TemporaryDirectory(prefix="memtui-") as aside:
-        copy = os.path.join(aside, "journal.db")
-        for _ in range(_COPIES):
-            before = _stamps(path)
+    with _OPENING:
+        for look in range(_LOOKS):
+            logged = os.path.exists(path + "-wal")
+            copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            try:
+                if os.path.exists(path):
+                    _copy(path, copy, logged=logged)
+                if os.path.exists(path + "-wal") == logged:
+                    return copy
+            except sqlite3.OperationalError:
+                if look == _LOOKS - 1 or os.path.exists(path + "-wal") == logged:
+                    copy.close()
+                    raise
+            except BaseException:
+                copy.close()
+                raise
+            copy.close()
+    raise sqlite3.OperationalError("it is opened and closed all the time")
+
+
+def _copy(path: str, copy: sqlite3.Connection, *, logged: bool) -> None:
+    if not logged:
+        address = _address(path) + "&immutable=1"
+    elif os.path.exists(path + "-shm"):
+        address = _address(path) + "&readonly_shm=1"
+    else:
+        # Its process died and the index is gone as well: SQLite would make a new one. Nobody has it open.
+        with tempfile.TemporaryDirectory(prefix="memtui-") as aside:
             for end in ("", "-wal"):
-                with contextlib.suppress(FileNotFoundError):  # the log went into the database meanwhile
-                    shutil.copyfile(path + end, copy + end)
-            if _stamps(path) == before:
-                break
-        yield _address(copy)
+                shutil.copyfile(path + end, os.path.join(aside, "journal.db" + end))
+            _copy_through(_address(os.path.join(aside, "journal.db")), copy)
+        return
+    _copy_through(address, copy)
 
 
-def _stamps(path: str) -> list[tuple[int, int]]:
-    present = (path + end for end in ("", "-wal") if os.path.exists(path + end))
-    return [(seen.st_size, seen.st_mtime_ns) for seen in map(os.stat, present)]
+def _copy_through(address: str, copy: sqlite3.Connection) -> None:
+    with contextlib.closing(sqlite3.connect(address, uri=True, timeout=_BUSY_MS / 1000)) as source:
+        source.backup(copy)
+
+
+def _identity_of(path: str) -> tuple[int, int] | None:
+    """Which file a path names, without opening it."""
+    try:
+        seen = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return seen.st_dev, seen.st_ino
 
 
 def _address(path: str) -> str:

@@ -4,7 +4,7 @@ The seam for every kind of storage: a folder, a dict, later a database. Each pas
 nothing above may assume a local disk. Faults arrive as `OSError` with their `errno`, whatever the storage is.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -14,7 +14,12 @@ from memtui.core.snapshot import Entry, Kind
 
 Stamp = tuple[int, ...]
 """Numbers that differ once a file was written or replaced, so that looking again costs no reading.
-The last one is the thing's own: it stays when the thing is moved."""
+The last one is the thing's own: it stays when the thing is moved. Of several, only the first one may not stay."""
+
+
+def lasting(stamp: Stamp) -> Stamp:
+    """What stays of a stamp when its thing is moved, and differs once it is written or replaced."""
+    return stamp[1:] or stamp
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +94,16 @@ class Transaction(Protocol):
         """
         ...
 
-    def delete(self, path: MemoryPath) -> None:
+    def delete(self, path: MemoryPath, *, expected: Mapping[str, Stamp] | None = None) -> None:
         """Remove what stands at a path, a directory with all below it, never what a link points to.
+
+        Args:
+            path: Where.
+            expected: The stamp of each thing at the path and below it, by its path; `None` for whatever is there.
 
         Raises:
             FileNotFoundError: Nothing is there.
+            Outdated: Something else stands there or below it now; nothing was removed.
             LeavesRoot, Uncertain, OSError: As for `write`.
         """
         ...
@@ -144,6 +154,16 @@ class Store(Protocol):
             NotRegular: It is not a file; it has not been opened.
             TooLarge: It has more bytes than the limit; none was read.
             LeavesRoot: A link leads out of the root.
+        """
+        ...
+
+    def read_link(self, path: MemoryPath) -> bytes:
+        """What a link itself points to, as it is written in it.
+
+        Raises:
+            FileNotFoundError: Nothing is there.
+            NotRegular: It is no link.
+            LeavesRoot: A link on the way leads out of the root.
         """
         ...
 

@@ -8,25 +8,31 @@ system, else under a name that no listing of ours shows and that the next writer
 import contextlib
 import errno
 import fcntl
-import hashlib
 import os
+import re
 import secrets
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from memtui.core.errors import Busy, FolderMissing, LeavesRoot, StateUnusable, Uncertain
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.snapshot import Entry, Kind
-from memtui.store.base import Content, Node, NotRegular, Outdated, Stamp, TooLarge, Transaction, Written
-from memtui.store.confined import Place, Resolver, Root, rename_to_free_name
+from memtui.store.base import Content, Node, NotRegular, Outdated, Stamp, TooLarge, Transaction, Written, lasting
+from memtui.store.confined import Place, Resolver, Root, exchange, rename_to_free_name
 
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NOATIME = getattr(os, "O_NOATIME", 0)
 _TMPFILE = getattr(os, "O_TMPFILE", 0)
 _LOCK_PAUSES = (0.0002, 0.0005, 0.001, 0.002, 0.005)
 _TORN_READS = 5
+_UNTIDY = "untidy"
+"""A file in the state directory that says that something is left that could not be removed."""
+_RANDOM = re.compile("[0-9a-f]{16}")
+_NAMES = 100
+"""How many names are tried for something that has to be put back where something else came meanwhile."""
 
 
 class FolderStore:
@@ -61,14 +67,19 @@ class FolderStore:
         self.path = self.root.path
         self._noatime = _NOATIME
         self._tmpfile = _TMPFILE if nameless else 0
+        self._state_root: Root | None = None
         self._state = -1
-        self._passing = ".memtui-"
+        self._passing = ""
+        self._tidied = False
         if state is not None:
-            os.makedirs(state, mode=0o700, exist_ok=True)
-            self._state = os.open(state, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            seen = os.fstat(self._state)
-            token = hashlib.sha256(f"{os.path.realpath(state)}:{seen.st_dev}:{seen.st_ino}".encode()).hexdigest()
-            self._passing = f".memtui-{token[:16]}-"
+            try:
+                os.makedirs(state, mode=0o700, exist_ok=True)
+                self._state_root = Root(os.path.realpath(state), self.root.resolver)
+                self._state = self._state_root.fd
+                self._passing = f".memtui-{_token(self._state)}-"
+            except BaseException:
+                self.close()
+                raise
 
     @property
     def resolver(self) -> Resolver:
@@ -78,16 +89,16 @@ class FolderStore:
     def close(self) -> None:
         """Close the descriptors."""
         self.root.close()
-        if self._state >= 0:
-            os.close(self._state)
-            self._state = -1
+        if self._state_root is not None:
+            self._state_root.close()
+            self._state_root, self._state = None, -1
 
     # Looking
 
     def node(self, path: MemoryPath, *, follow: bool = False) -> Node | None:
         """See `Store.node`."""
         self._insist_on_root()
-        if any(part.startswith(self._passing) for part in path.parts):
+        if any(map(self._is_passing, path.parts)):
             return None
         try:
             with self.root.place(path.parts, follow=follow) as place:
@@ -105,6 +116,16 @@ class FolderStore:
                 return _read_whole(fd, "/".join(place.parts), limit)
             finally:
                 os.close(fd)
+
+    def read_link(self, path: MemoryPath) -> bytes:
+        """See `Store.read_link`."""
+        with self.root.place(path.parts, follow=False) as place:
+            try:
+                return os.fsencode(os.readlink(place.name, dir_fd=place.fd))
+            except OSError as error:
+                if error.errno == errno.EINVAL:
+                    raise NotRegular from None
+                raise
 
     def scan(self, below: MemoryPath, *, complete: bool = False) -> Iterator[Node]:
         """See `Store.scan`."""
@@ -134,15 +155,21 @@ class FolderStore:
             yield Entry(directory + entry.name, kind)
 
     def _entries(
-        self, parts: tuple[str, ...], *, complete: bool = False, check: Callable[[int], None] = lambda _: None
+        self,
+        parts: tuple[str, ...],
+        *,
+        complete: bool = False,
+        check: Callable[[int], None] = lambda _: None,
+        root: Root | None = None,
     ) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
         """Every entry below a directory with its directory's path (empty, or ending in `/`)."""
+        root = root or self.root
         top = "/".join(parts)
         todo = [top]
         while todo:
             path = todo.pop()
             try:
-                fd = self.root.open_directory(tuple(path.split("/")) if path else ())
+                fd = root.open_directory(tuple(path.split("/")) if path else ())
             except (FileNotFoundError, NotADirectoryError, LeavesRoot):
                 continue  # gone or replaced meanwhile
             except OSError:
@@ -155,7 +182,7 @@ class FolderStore:
                 check(fd)
                 with os.scandir(fd) as entries:
                     for entry in entries:
-                        if entry.name.startswith(self._passing):
+                        if self._is_passing(entry.name):
                             continue
                         if entry.is_dir(follow_symlinks=False):
                             inner.append(prefix + entry.name)
@@ -195,12 +222,22 @@ class FolderStore:
         try:
             _lock(fd, seconds)
             self._insist_on_root()
-            yield _FolderTransaction(self)
+            transaction = _FolderTransaction(self)
+            if not self._tidied and os.access(_UNTIDY, os.F_OK, dir_fd=self._state):
+                self._tidied = True  # once: what cannot be removed now must not make every command slow
+                with contextlib.suppress(OSError):
+                    transaction.tidy()
+            yield transaction
         finally:
             os.close(fd)
 
     def _passing_name(self) -> str:
         return self._passing + secrets.token_hex(8)
+
+    def _is_passing(self, name: str) -> bool:
+        """Whether a name is one of ours for a moment. Nobody else can know one, so nothing can be hidden by it."""
+        start = self._passing
+        return bool(start) and name.startswith(start) and _RANDOM.fullmatch(name, len(start)) is not None
 
 
 class _NoTransaction:
@@ -210,7 +247,7 @@ class _NoTransaction:
         """Refused."""
         raise _read_only()
 
-    def delete(self, path: MemoryPath) -> None:  # noqa: ARG002
+    def delete(self, path: MemoryPath, *, expected: Mapping[str, Stamp] | None = None) -> None:  # noqa: ARG002
         """Refused."""
         raise _read_only()
 
@@ -220,6 +257,14 @@ class _NoTransaction:
 
     def tidy(self) -> None:
         """Nothing is left by those who do not write."""
+
+
+class _Aside(NamedTuple):
+    """Something that was moved out of sight: below which root, where there, and its place."""
+
+    root: Root
+    parts: tuple[str, ...]
+    place: Place
 
 
 class _FolderTransaction:
@@ -238,30 +283,36 @@ class _FolderTransaction:
                 seen = None
             if (_stamp(seen) if seen else None) != expected:
                 raise Outdated
-            fd, passing = self._new_file(place, data, seen)
+            fd, passing, made_as = self._new_file(place, data, seen)
             try:
                 if seen is None and passing is None:
                     with _as_outdated():
                         os.link(f"/proc/self/fd/{fd}", place.name, dst_dir_fd=place.fd, follow_symlinks=True)
                 else:
-                    self._move_into_place(fd, passing, place, replacing=seen is not None)
+                    self._move_into_place(fd, passing, place, made_as, expected)
                 with _as_uncertain():
-                    node = _node("/".join(place.parts), os.fstat(fd))
+                    now = os.fstat(fd)
+                # One that was written to by somebody else since then is left as changed for the next look.
+                stands = now if lasting(_stamp(now)) == lasting(_stamp(made_as)) else made_as
+                node = _node("/".join(place.parts), stands)
             finally:
                 os.close(fd)
             self._sync(place.fd, made)
             return Written(node, made)
 
-    def delete(self, path: MemoryPath) -> None:
-        """See `Transaction.delete`."""
+    def delete(self, path: MemoryPath, *, expected: Mapping[str, Stamp] | None = None) -> None:
+        """See `Transaction.delete`. It is held against what was expected where nobody else can reach it any more."""
         with self._root.place(path.parts, follow=False) as place:
-            if not stat.S_ISDIR(place.stat().st_mode):
-                os.unlink(place.name, dir_fd=place.fd)
-            else:
+            if stat.S_ISDIR(place.stat().st_mode):
                 self._insist_on_emptying(place.parts)
-                fd, name = self._move_aside(place)
-                with contextlib.suppress(OSError):  # it is gone; what cannot be removed now waits for `tidy`
-                    _remove_tree(fd, name, self._store._passing_name)
+            aside = self._move_aside(place)
+            if expected is not None:
+                try:
+                    self._insist_on_stamps(aside, "/".join(place.parts), expected)
+                except BaseException:
+                    self._move_back(aside.place, place)
+                    raise
+            self._remove(aside.place)
             self._sync(place.fd, ())
 
     def rename(self, old: MemoryPath, new: MemoryPath) -> tuple[str, ...]:
@@ -277,16 +328,18 @@ class _FolderTransaction:
 
     def tidy(self) -> None:
         """See `Transaction.tidy`. Every directory is searched: things may wait beside their places."""
-        self._tidy(self._store._state)
-        self._tidy(self._root.fd)
+        tidied = self._tidy(self._store._state) and self._tidy(self._root.fd)
         for node in self._store.scan(ROOT):
             if node.kind is Kind.DIRECTORY:
                 with contextlib.suppress(OSError):
                     fd = self._root.open_directory(node.path.split("/"))
                     try:
-                        self._tidy(fd)
+                        tidied &= self._tidy(fd)
                     finally:
                         os.close(fd)
+        if tidied:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(_UNTIDY, dir_fd=self._store._state)
 
     def _insist_on_emptying(self, parts: tuple[str, ...]) -> None:
         """Refuse before anything has moved what could only be removed in part.
@@ -302,12 +355,62 @@ class _FolderTransaction:
         for _ in self._store._entries(parts, complete=True, check=insist):
             pass
 
-    def _tidy(self, fd: int) -> None:
+    def _insist_on_stamps(self, aside: "_Aside", path: str, expected: Mapping[str, Stamp]) -> None:
+        """Compare what was moved aside, and all in it, with what was seen at its place.
+
+        Raises:
+            Outdated: Something was changed, put there or taken away meanwhile.
+        """
+        top = aside.place.stat()
+        if path not in expected or lasting(_node(path, top).stamp) != lasting(expected[path]):
+            raise Outdated
+        left = set(expected) - {path}
+        if stat.S_ISDIR(top.st_mode):
+            for below, seen in self._below(aside):
+                inner = f"{path}/{below}"
+                if inner not in left or _node(inner, seen).stamp != expected[inner]:
+                    raise Outdated
+                left.remove(inner)
+        if left:
+            raise Outdated
+
+    def _below(self, aside: "_Aside") -> Iterator[tuple[str, os.stat_result]]:
+        """Everything in a directory that was moved aside, with its path from there."""
+        start = len("/".join(aside.parts)) + 1
+        for directory, entry in self._store._entries(aside.parts, complete=True, root=aside.root):
+            yield (directory + entry.name)[start:], entry.stat(follow_symlinks=False)
+
+    def _remove(self, aside: Place) -> None:
+        """Remove what is out of sight already; what cannot be removed now waits for `tidy`."""
+        try:
+            _remove_tree(aside.fd, aside.name, self._store._passing_name)
+        except OSError:
+            self._store._tidied = False
+            with contextlib.suppress(OSError):
+                flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+                os.close(os.open(_UNTIDY, flags, 0o600, dir_fd=self._store._state))
+
+    def _move_back(self, aside: Place, place: Place) -> None:
+        """Put something back that should not have been moved: to a name beside its own if that is taken again."""
+        for number in range(_NAMES):
+            free = place.name if number == 0 else f"{_cut(place.name)}~{number}"
+            try:
+                rename_to_free_name(aside, Place(place.fd, free, (), owned=False))
+            except FileExistsError:
+                continue
+            return
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+
+    def _tidy(self, fd: int) -> bool:
         with os.scandir(fd) as entries:
-            left = [entry.name for entry in entries if entry.name.startswith(self._store._passing)]
+            left = [entry.name for entry in entries if self._store._is_passing(entry.name)]
+        tidied = True
         for name in left:
-            with contextlib.suppress(OSError):  # it stays out of sight; whoever comes next tries again
+            try:
                 _remove_tree(fd, name, self._store._passing_name)
+            except OSError:
+                tidied = False  # it stays out of sight; whoever opens the folder next tries again
+        return tidied
 
     @contextmanager
     def _making_parents(self, path: MemoryPath, *, follow: bool = True) -> Iterator[tuple[Place, tuple[str, ...]]]:
@@ -333,8 +436,14 @@ class _FolderTransaction:
                     os.rmdir(unmade.name, dir_fd=unmade.fd)
             raise
 
-    def _new_file(self, place: Place, data: bytes, replaced: os.stat_result | None) -> tuple[int, str | None]:
-        """A whole, synced file on the file system of its place: a descriptor, and a name unless it has none yet."""
+    def _new_file(
+        self, place: Place, data: bytes, replaced: os.stat_result | None
+    ) -> tuple[int, str | None, os.stat_result]:
+        """A whole, synced file on the file system of its place.
+
+        Returns:
+            A descriptor, a name unless it has none yet, and how it looks.
+        """
         fd, passing = -1, None
         if self._store._tmpfile:
             try:
@@ -354,28 +463,55 @@ class _FolderTransaction:
             if replaced is not None:
                 _take_over_mode(fd, replaced)
             os.fsync(fd)
+            made_as = os.fstat(fd)
         except BaseException:
             os.close(fd)
             if passing:
                 os.unlink(passing, dir_fd=place.fd)
             raise
-        return fd, passing
+        return fd, passing, made_as
 
-    def _move_into_place(self, fd: int, passing: str | None, place: Place, *, replacing: bool) -> None:
+    def _move_into_place(
+        self, fd: int, passing: str | None, place: Place, made_as: os.stat_result, expected: Stamp | None
+    ) -> None:
         directory = place.fd
         if passing is None:
             passing = self._store._passing_name()
             directory = self._link_aside(fd, passing, place)
+        aside = Place(directory, passing, (), owned=False)
         try:
-            if replacing:
-                os.rename(passing, place.name, src_dir_fd=directory, dst_dir_fd=place.fd)
-            else:
+            if expected is None:
                 with _as_outdated():
-                    rename_to_free_name(Place(directory, passing, (), owned=False), place)
+                    rename_to_free_name(aside, place)
+            else:
+                self._replace(aside, place, made_as, expected)
         except BaseException:
             with contextlib.suppress(FileNotFoundError):
-                os.unlink(passing, dir_fd=directory)
+                if aside.stat().st_ino == made_as.st_ino:
+                    os.unlink(passing, dir_fd=directory)
             raise
+
+    def _replace(self, aside: Place, place: Place, made_as: os.stat_result, expected: Stamp) -> None:
+        """Put a file in the place of another, and look at what came out: nothing is lost that nobody has read."""
+        try:
+            if _stamp(place.stat()) != expected:
+                raise Outdated
+            exchanged = exchange(aside, place)
+        except FileNotFoundError:
+            raise Outdated from None
+        if not exchanged:
+            os.rename(aside.name, place.name, src_dir_fd=aside.fd, dst_dir_fd=place.fd)
+            return
+        try:
+            if lasting(_stamp(aside.stat())) != lasting(expected):
+                raise Outdated
+        except BaseException:
+            with _as_uncertain():
+                exchange(aside, place)
+                if aside.stat().st_ino != made_as.st_ino:
+                    self._move_back(aside, place)  # and something else had come meanwhile
+            raise
+        self._remove(aside)
 
     def _link_aside(self, fd: int, name: str, place: Place) -> int:
         """Name a nameless file outside the folder if that is on the same file system, else beside its place."""
@@ -389,16 +525,22 @@ class _FolderTransaction:
                 return directory
         raise AssertionError("unreachable: the place is on the file's own file system")
 
-    def _move_aside(self, place: Place) -> tuple[int, str]:
+    def _move_aside(self, place: Place) -> "_Aside":
         name = self._store._passing_name()
-        for directory in (self._store._state, self._root.fd, place.fd):
+        state, beside = self._store._state_root, (*place.parts[:-1], name)
+        assert state is not None
+        for root, fd, parts in (
+            (state, state.fd, (name,)),
+            (self._root, self._root.fd, (name,)),
+            (self._root, place.fd, beside),
+        ):
             try:
-                os.rename(place.name, name, src_dir_fd=place.fd, dst_dir_fd=directory)
+                os.rename(place.name, name, src_dir_fd=place.fd, dst_dir_fd=fd)
             except OSError as error:
-                if error.errno != errno.EXDEV or directory == place.fd:
+                if error.errno != errno.EXDEV or fd == place.fd:
                     raise
             else:
-                return directory, name
+                return _Aside(root, parts, Place(fd, name, (), owned=False))
         raise AssertionError("unreachable: a name beside it is on its own file system")
 
     def _sync(self, fd: int, made: tuple[str, ...]) -> None:
@@ -429,6 +571,35 @@ def _as_uncertain() -> Iterator[None]:
         yield
     except OSError as error:
         raise Uncertain(os.strerror(error.errno or 0)) from error
+
+
+def _token(state: int) -> str:
+    """What the names of files on their way begin with: drawn by lot once, and kept where no agent can read it."""
+    for _ in range(2):
+        with contextlib.suppress(FileNotFoundError):
+            fd = os.open("token", os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW, dir_fd=state)
+            try:
+                token = os.read(fd, 64).decode("ascii", "replace")
+            finally:
+                os.close(fd)
+            if _RANDOM.fullmatch(token):
+                return token
+            os.unlink("token", dir_fd=state)  # damaged
+        passing = f"token.{secrets.token_hex(8)}"
+        fd = os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=state)
+        try:
+            os.write(fd, secrets.token_hex(8).encode())
+            with contextlib.suppress(FileExistsError):  # another process was faster: its token is ours
+                os.link(passing, "token", src_dir_fd=state, dst_dir_fd=state)
+        finally:
+            os.close(fd)
+            os.unlink(passing, dir_fd=state)
+    raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+def _cut(name: str) -> str:
+    """A name with room for a number after it."""
+    return os.fsdecode(os.fsencode(name)[:250])
 
 
 def _take_over_mode(fd: int, replaced: os.stat_result) -> None:
@@ -512,4 +683,4 @@ def _node(path: str, seen: os.stat_result) -> Node:
 
 
 def _stamp(seen: os.stat_result) -> Stamp:
-    return (seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino)
+    return (seen.st_ctime_ns, seen.st_size, seen.st_mtime_ns, seen.st_ino)  # see `lasting`: a move changes the first

@@ -7,7 +7,7 @@ import errno
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from memtui.core.errors import Busy
@@ -47,6 +47,12 @@ class MemoryStore:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))  # gone meanwhile: readers take no lock
         return Content(data, node)
 
+    def read_link(self, path: MemoryPath) -> bytes:
+        """See `Store.read_link`. It has no links."""
+        if path.relative not in self._nodes:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        raise NotRegular
+
     def scan(self, below: MemoryPath, *, complete: bool = False) -> Iterator[Node]:  # noqa: ARG002 - all is readable
         """See `Store.scan`."""
         yield from self._below(below.relative)
@@ -75,11 +81,14 @@ class MemoryStore:
         self._files[path.relative] = data
         return Written(self._put(path.relative, Kind.FILE, len(data)), made)
 
-    def delete(self, path: MemoryPath) -> None:
+    def delete(self, path: MemoryPath, *, expected: Mapping[str, Stamp] | None = None) -> None:
         """See `Transaction.delete`."""
         if path.relative not in self._nodes:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-        for node in [*self._below(path.relative), self._nodes[path.relative]]:
+        there = [*self._below(path.relative), self._nodes[path.relative]]
+        if expected is not None and {node.path: node.stamp for node in there} != expected:
+            raise Outdated
+        for node in there:
             del self._nodes[node.path]
             self._files.pop(node.path, None)
 

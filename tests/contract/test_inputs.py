@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import memtui
+from memtui.core import commands
 
 MISSING = [
     ("view", {}, "path"),
@@ -248,3 +249,27 @@ def test_every_answer_is_an_event_with_the_call_that_asked(filled: Any) -> None:
     assert (first, second) == (view.event, wrong.event)
     assert (first.actor, first.call_id, first.viewed.size) == (memtui.Agent("a", "m", "s"), "toolu_1", 4)
     assert (second.is_error, second.answer, json.loads(second.arguments)["path"]) == (True, wrong.text, "/memories/no")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        ["x" * 1_000_000] * 50,
+        {"x": ["y"] * 1_000_000},
+        "\U0001f600" * 16_384,
+        [["\x00" * 10_000]] * 10,
+        [[[[[1] * 1_000] * 10] * 10] * 10],
+        10**6_000,
+        list(range(100_000)),
+    ],
+    ids=["texts", "a mapping", "wide characters", "escapes", "nested", "a huge number", "numbers"],
+)
+@pytest.mark.parametrize("command", ["view", "str_replace", "insert", "rename"])
+def test_what_is_recorded_of_an_input_has_a_limit(value: object, command: str) -> None:
+    fields = ("path", "old_path", "new_path", "old_str", "new_str", "insert_line", "insert_text", "view_range")
+    with memtui.open_in_memory() as memory:
+        answer = memory.execute({"command": command, **dict.fromkeys(fields, value)}, actor=memtui.Agent("a"))
+        assert answer.is_error
+        (event,) = memory.events()
+    assert 2 < len(event.arguments) <= commands.RECORDED_BYTES
+    json.loads(event.arguments)

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import sqlite3
 from typing import Any
 
 import pytest
@@ -84,6 +85,7 @@ def test_a_call_that_fails_is_answered_truthfully_and_leaves_nothing_half_done(
             patch.setattr(folder_module, "os", Failing(os, CALLS, count, code))
             moving = Failing(confined, ("rename_to_free_name",), count, code).rename_to_free_name
             patch.setattr(folder_module, "rename_to_free_name", moving)
+            patch.setattr(folder_module, "exchange", Failing(confined, ("exchange",), count, code).exchange)
             patch.setattr(confined, "os", Failing(os, ("open", "stat", "readlink"), count, code))
             answer = filled.ask(**command)
         after = filled.tree()
@@ -100,11 +102,8 @@ def test_a_call_that_fails_is_answered_truthfully_and_leaves_nothing_half_done(
         assert filled.main.journal.intents() == []
         filled.main.reconcile()
         assert len(list(filled.main.events())) == since + 1, point
-        assert (
-            not [name for name in os.listdir(filled.state) if name.startswith(".memtui")]
-            or command == (COMMANDS["delete a directory"])
-        )
         put_back(filled)
+        assert not [name for name in os.listdir(filled.state) if name.startswith(".memtui")], point
         if count[0] > 0:
             break
     assert failed >= 2
@@ -282,3 +281,74 @@ def test_no_folder_is_ever_made(tmp_path: Any) -> None:
     with pytest.raises(memtui.core.errors.FolderMissing):
         memtui.open(tmp_path / "no")
     assert os.listdir(tmp_path) == []
+
+
+def test_looking_at_what_cannot_be_looked_at_is_said_and_not_thrown(filled: Any) -> None:
+    (filled.folder / "loop").symlink_to("loop")
+    engine = filled.main
+    for path in ("x" * 300, "loop/x"):
+        assert engine.look(path).problem.startswith("It cannot be read")
+        assert engine.entry(path) is None
+    filled.folder.rename(filled.folder.parent / "away")
+    assert engine.entry("f") is None
+    (filled.folder.parent / "away").rename(filled.folder)
+
+
+def test_what_only_looks_does_not_judge_what_a_writer_is_about_to_do(plain_world: Any) -> None:
+    engine = plain_world.main
+    intended = memtui.core.events.Event(at_us=1, actor=memtui.Agent("a"), command="create", path="/memories/f")
+    engine.journal.intend(intended, {})
+    with memtui.open(plain_world.folder, state=plain_world.state, read_only=True) as memory:
+        assert list(memory.events()) == []
+    assert len(engine.journal.intents()) == 1
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+def test_a_memory_that_cannot_be_opened_leaves_no_descriptor_open(plain_world: Any, read_only: bool) -> None:
+    (plain_world.state / JOURNAL).write_bytes(b"no database at all, " * 100)
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(5):
+        with pytest.raises(memtui.core.errors.StateUnusable):
+            memtui.open(plain_world.folder, state=plain_world.state, read_only=read_only)
+    (plain_world.state / JOURNAL).unlink()
+    (plain_world.state / "token").unlink(missing_ok=True)
+    (plain_world.state / "token").mkdir()
+    for _ in range(5):
+        with pytest.raises(memtui.core.errors.StateUnusable):
+            memtui.open(plain_world.folder, state=plain_world.state)
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_text_from_outside_is_on_the_disk_before_it_is_overwritten(filled: Any) -> None:
+    engine = filled.main
+    durable: list[bool] = []
+    intend = engine.journal.intend
+
+    def noted(*arguments: Any, **options: Any) -> int:
+        durable.append(options["durable"])
+        return intend(*arguments, **options)
+
+    engine.journal.intend = noted
+    filled.ask(**COMMANDS["overwrite"])
+    filled.put("f", "somebody else\n")
+    filled.ask(**COMMANDS["overwrite"])
+    filled.ask(**COMMANDS["delete"])
+    assert durable == [False, True, False]
+
+
+def test_a_journal_that_was_removed_while_open_stops_every_change(filled: Any) -> None:
+    engine = filled.engine()
+    for end in ("", "-wal", "-shm"):
+        (filled.state / (JOURNAL + end)).rename(filled.state / ("away" + end))
+    before = filled.picture()
+    answer = filled.ask(engine, **COMMANDS["overwrite"])
+    assert "the journal cannot be written" in answer.text
+    assert answer.event.note == "not recorded"
+    assert filled.picture() == before
+    with sqlite3.connect(filled.state / "away") as moved:
+        moved.execute("SELECT seq FROM events")
+    moved.close()
+    for end in ("", "-wal", "-shm"):
+        with pytest.MonkeyPatch.context():
+            if (filled.state / ("away" + end)).exists():
+                (filled.state / ("away" + end)).rename(filled.state / (JOURNAL + end))

@@ -190,3 +190,33 @@ def test_closing_while_others_execute_raises_nothing_but_closed(plain_world: Any
         engine.close()
         thread.join(20)
         assert wrong == []
+
+
+def test_closing_waits_for_the_calls_that_are_under_way(plain_world: Any) -> None:
+    plain_world.put("f", "x")
+    engine = plain_world.engine()
+    reading, go_on = threading.Event(), threading.Event()
+    read, answers = engine.store.read, []
+
+    def slow(*arguments: Any, **options: Any) -> Any:
+        reading.set()
+        assert go_on.wait(20)
+        return read(*arguments, **options)
+
+    engine.store.read = slow
+    work = threading.Thread(target=lambda: answers.append(plain_world.ask(engine, command="view", path="/memories/f")))
+    work.start()
+    assert reading.wait(20)
+    closing = threading.Thread(target=engine.close)
+    closing.start()
+    while not engine._closed:
+        pass
+    with pytest.raises(memtui.core.errors.Closed):
+        plain_world.ask(engine, command="view", path="/memories")
+    assert engine.store.root.fd >= 0
+    go_on.set()
+    for thread in (work, closing):
+        thread.join(20)
+    assert [answer.is_error for answer in answers] == [False]
+    assert engine.store.root.fd == -1
+    plain_world.made.remove(engine)

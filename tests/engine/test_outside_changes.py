@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 import memtui
-from memtui.core.errors import FolderMissing
+from memtui.core.errors import FolderMissing, LeavesRoot
 from memtui.core.events import Outside
 from memtui.core.snapshot import Kind
 from memtui.engine import reconcile
+from memtui.store.folder import FolderStore, _FolderTransaction
 
 NOBODY = 65534
 
@@ -368,3 +369,147 @@ def test_what_cannot_be_read_is_not_taken_for_deleted_and_not_half_deleted(run_p
                 parent.chmod(parent.stat().st_mode | 0o011)
     done = run_python(UNREADABLE, folder, state, NOBODY, cwd="/")
     assert done.stdout == "done\n", done.stderr
+
+
+# Texts that could not be read, and somebody who is faster than a command
+
+
+def all_texts(world: Any) -> set[bytes]:
+    """Every text that the journal can give back."""
+    hashes = [row[0] for row in world.main.journal._db.execute("SELECT hex(sha256) FROM versions")]
+    return {world.main.journal.text(each) for each in hashes}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [{"command": "delete", "path": "/memories/big"}, {"command": "create", "path": "/memories/big", "file_text": "n"}],
+    ids=lambda command: command["command"],
+)
+def test_a_text_that_was_too_large_once_is_kept_before_it_goes(folder_world: Any, command: dict[str, Any]) -> None:
+    folder_world.put("big", b"z" * 500)
+    narrow = folder_world.engine(max_read_bytes=100)
+    answer = folder_world.ask(narrow, **command)
+    assert answer.is_error
+    assert "too large to read" in answer.text
+    assert folder_world.tree() == {"big": b"z" * 500}
+    wide = folder_world.engine()
+    answer = folder_world.ask(wide, **command)
+    assert not answer.is_error
+    before = answer.event.changes[0].before
+    assert wide.journal.text(before.sha256) == b"z" * 500
+    assert not [event for event in wide.events() if event.command == "modified"]
+    assert wide.reconcile() == 0
+
+
+def slipped_in(monkeypatch: pytest.MonkeyPatch, name: str, change: Any) -> None:
+    """Have somebody outside change something just before a call of the store's transaction, once."""
+    real = getattr(_FolderTransaction, name)
+    left = [change]
+
+    def late(*arguments: Any, **options: Any) -> Any:
+        if left:
+            left.pop()()
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(_FolderTransaction, name, late)
+
+
+def test_a_change_just_before_a_rename_is_found_by_the_next_look(looked: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    slipped_in(monkeypatch, "rename", lambda: looked.put("f", "OUTSIDE\n"))
+    assert not looked.ask(command="rename", old_path="/memories/f", new_path="/memories/g").is_error
+    assert looked.main.reconcile() == 1
+    assert b"OUTSIDE\n" in all_texts(looked)
+    assert news(looked)[-1].path == "/memories/g"
+
+
+@pytest.mark.parametrize("moment", ["delete", "_move_aside", "_insist_on_stamps"])
+@pytest.mark.parametrize("path", ["d", "f"])
+def test_what_comes_while_a_thing_is_deleted_is_kept(
+    looked: Any, monkeypatch: pytest.MonkeyPatch, path: str, moment: str
+) -> None:
+    name = "f" if path == "f" else "d/e/new"
+    slipped_in(monkeypatch, moment, lambda: looked.put(name, "OUTSIDE\n"))
+    assert not looked.ask(command="delete", path=f"/memories/{path}").is_error
+    looked.main.reconcile()
+    assert b"OUTSIDE\n" in all_texts(looked) | set(looked.tree().values())
+    assert looked.main.journal.intents() == []
+    assert looked.main.reconcile() == 0
+
+
+def test_a_change_while_a_file_is_written_is_recorded_before_it(looked: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    slipped_in(monkeypatch, "_new_file", lambda: looked.put("f", "2 OUTSIDE\n"))
+    answer = looked.ask(command="str_replace", path="/memories/f", old_str="2", new_str="two")
+    assert not answer.is_error
+    assert looked.tree()["f"] == b"two OUTSIDE\n"
+    assert b"2 OUTSIDE\n" in all_texts(looked)
+
+
+def test_a_file_that_vanishes_while_it_is_to_be_overwritten_is_created(
+    looked: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = FolderStore.read
+    left = ["f"]
+
+    def late(self: Any, path: Any, *, limit: int) -> Any:
+        if path.relative in left:
+            left.remove(path.relative)
+            (looked.folder / path.relative).unlink()
+        return read(self, path, limit=limit)
+
+    monkeypatch.setattr(FolderStore, "read", late)
+    assert looked.ask(command="create", path="/memories/f", file_text="mine\n").text.startswith("File created")
+    assert looked.tree()["f"] == b"mine\n"
+
+
+@pytest.mark.parametrize("error", [NotADirectoryError(20, "x"), LeavesRoot("a"), OSError(5, "x")])
+def test_one_thing_that_cannot_be_looked_at_keeps_no_other_from_being_recorded(
+    looked: Any, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    looked.put("a", "1")
+    looked.put("z", "2")
+    read = FolderStore.read
+
+    def fail(self: Any, path: Any, *, limit: int) -> Any:
+        if path.relative == "a":
+            raise error
+        return read(self, path, limit=limit)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FolderStore, "read", fail)
+        looked.main.reconcile()
+    assert "/memories/z" in [event.path for event in news(looked)]
+    looked.main.reconcile()
+    assert {b"1", b"2"} <= all_texts(looked) or isinstance(error, OSError)
+
+
+def test_a_link_that_points_elsewhere_now_is_a_change(looked: Any) -> None:
+    (looked.folder / "l").symlink_to("f")
+    looked.main.reconcile()
+
+    def change(folder: Any) -> None:
+        (folder / "l").unlink()
+        (folder / "l").symlink_to("d/x")
+
+    (event,) = found_after(looked, None, change)
+    assert (event.command, event.path) == ("modified", "/memories/l")
+    (changed,) = event.changes
+    assert [looked.main.journal.text(each.sha256) for each in (changed.before, changed.after)] == [b"f", b"d/x"]
+    assert not looked.ask(command="rename", old_path="/memories/l", new_path="/memories/m").is_error
+    assert looked.main.reconcile() == 0
+
+
+def test_what_a_command_finds_before_the_first_look_was_found_and_not_created(folder_world: Any) -> None:
+    folder_world.put("old", "one\n")
+    engine = memtui.opening.connect(folder_world.folder, state=folder_world.state)
+    folder_world.ask(engine, command="str_replace", path="/memories/old", old_str="one", new_str="two")
+    engine.reconcile()
+    assert [event.command for event in engine.events()] == ["found", "str_replace"]
+    engine.close()
+
+
+def test_a_batch_ends_at_so_many_bytes_as_well_as_at_so_many_paths() -> None:
+    sizes = [10, reconcile.BATCH_BYTES * 2, 10, reconcile.BATCH_BYTES - 10, 1, *[0] * 300]
+    found = [reconcile.Suspect(str(number), size=size) for number, size in enumerate(sizes)]
+    cut = list(reconcile.batches(found))
+    assert [each for batch in cut for each in batch] == found
+    assert [len(batch) for batch in cut] == [1, 1, 2, 256, 45]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memtui.core.events import Memtui, Outside
+from memtui.core.events import Agent, Outside, Result
 from memtui.journal import chain
 
 COMMANDS: dict[str, dict[str, Any]] = {
@@ -21,6 +21,9 @@ COMMANDS: dict[str, dict[str, Any]] = {
     "rename": {"command": "rename", "old_path": "/memories/f", "new_path": "/memories/d/g"},
     "rename a directory": {"command": "rename", "old_path": "/memories/d", "new_path": "/memories/p/dd"},
 }
+
+
+ME = Agent("tester", "a-model", "a-session")
 
 
 class Killed(BaseException):
@@ -99,7 +102,7 @@ def test_what_was_not_done_before_a_death_is_recorded_as_aborted(filled: Any, co
     die(filled, command, done=False)
     filled.engine()
     (event,) = list(filled.main.events())[since:]
-    assert (event.actor, event.is_error, event.changes) == (Memtui(), True, ())
+    assert (event.actor, event.is_error, event.changes, event.result) == (ME, True, (), Result.ABORTED)
     assert event.note == "aborted by a crash: not done"
     assert filled.main.journal.intents() == []
     assert filled.picture() == before
@@ -207,6 +210,7 @@ for command in commands:
             count = [point]
             folder_module.os = Counting(os, POINTS, count)
             folder_module.rename_to_free_name = Counting(confined, ("rename_to_free_name",), count).rename_to_free_name
+            folder_module.exchange = Counting(confined, ("exchange",), count).exchange
             memory.journal = Counting(memory.journal, ("intend", "append", "drop"), count)
             answer = memory.execute(command, actor=ME)
             os._exit(0 if not answer.is_error else 5)
@@ -260,7 +264,7 @@ def test_a_kill_at_any_point_leaves_the_old_or_the_new_and_a_record_that_says_wh
         if happened:
             assert kinds in ([], [("Agent", "recovered after a crash")]), result
         else:
-            aborted = ("Memtui", "aborted by a crash: not done")
+            aborted = ("Agent", "aborted by a crash: not done")
             outside = [event for event in result["events"] if event[0] == "Outside"]
             assert [kind for kind in kinds if kind[0] != "Outside"] in ([], [aborted]), result
             assert all(set(paths) <= made for *_, paths in outside), result

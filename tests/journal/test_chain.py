@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.core.events import Agent, Change, Event, Memtui, Outside, Person, Version
+from memtui.core.events import Agent, Change, Event, Memtui, Outside, Person, Result, Version
 from memtui.core.snapshot import Kind
 from memtui.journal import chain
 
@@ -86,3 +86,12 @@ def test_no_event_can_be_changed_dropped_or_moved_without_another_head(
 
     other = data.draw(st.permutations(bodies).map(list) | st.lists(st.binary(max_size=8), max_size=5))
     assert (head(other) == head(bodies)) == (other == bodies)
+
+
+def test_an_event_that_was_aborted_keeps_who_asked_and_says_how_it_ended() -> None:
+    event = Event(at_us=1, actor=Agent("a"), command="create", path="/memories/f", is_error=True, aborted=True)
+    body = chain.encode(event)
+    assert json.loads(body)["result"] == "aborted"
+    assert chain.decode(body, answer=None, arguments=None, hash=b"") == event
+    assert (event.result, event.actor) == (Result.ABORTED, Agent("a"))
+    assert dataclasses.replace(event, aborted=False).result is Result.REFUSED

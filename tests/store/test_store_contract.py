@@ -1,6 +1,7 @@
 """What `memtui.store.base` promises, held against every store."""
 
 import contextlib
+import errno
 import os
 import stat
 import threading
@@ -11,6 +12,7 @@ import pytest
 from memtui.core.errors import Busy, FolderMissing, LeavesRoot
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.snapshot import Kind
+from memtui.store import folder as folder_module
 from memtui.store.base import NotRegular, Outdated, TooLarge
 from memtui.store.folder import FolderStore
 
@@ -215,7 +217,7 @@ def test_nothing_of_ours_is_left_in_the_folder_or_the_state(folder_world: Any) -
         transaction.rename(of("a"), of("b/c"))
         transaction.delete(of("b"))
     assert os.listdir(folder_world.folder) == []
-    assert {name.partition("-")[0] for name in os.listdir(folder_world.state)} <= {"journal.db", "lock"}
+    assert {name.partition("-")[0] for name in os.listdir(folder_world.state)} <= {"journal.db", "lock", "token"}
 
 
 def test_what_a_killed_writer_left_is_never_shown_and_is_tidied(folder_world: Any) -> None:
@@ -227,18 +229,164 @@ def test_what_a_killed_writer_left_is_never_shown_and_is_tidied(folder_world: An
         path.mkdir()
         (path / "inner").mkdir()
         (path / "inner" / "file").write_bytes(b"")
-    other = folder_world.folder / ".memtui-not-ours"
-    other.write_bytes(b"")
-    assert {node.path for node in store.scan(ROOT)} == {"d", "d/e", "d/e/f", ".memtui-not-ours"}
+    others = [".memtui-not-ours", name + "0", name[:-1], name[:-1] + "g", ".memtui-" + "0" * 16 + name[-17:]]
+    for other in others:
+        (folder_world.folder / other).write_bytes(b"")
+    assert {node.path for node in store.scan(ROOT)} == {"d", "d/e", "d/e/f", *others}
     folder_world.main.reconcile()
-    assert {entry.path for entry in store.names()} == {"d", "d/e", "d/e/f", ".memtui-not-ours"}
+    assert {entry.path for entry in store.names()} == {"d", "d/e", "d/e/f", *others}
+    assert all(store.node(of(other)) is not None for other in others)
     assert store.node(of(name)) is None
     assert store.node(of(f"d/e/{name}/inner")) is None
     assert folder_world.main.reconcile([name, f"d/e/{name}"]) == 0
     with store.writing(1) as transaction:
         transaction.tidy()
     assert not any(path.exists() for path in left)
-    assert other.exists()
+    assert all((folder_world.folder / other).exists() for other in others)
+
+
+def test_no_name_hides_anything_in_a_folder_that_is_only_looked_at(folder_world: Any) -> None:
+    folder_world.put(".memtui-x/n", "x")
+    name = folder_world.main.store._passing_name()
+    folder_world.put(name, "x")
+    store = FolderStore(str(folder_world.folder), None)
+    assert {node.path for node in store.scan(ROOT)} == {".memtui-x", ".memtui-x/n", name}
+    assert store.node(of(name)) is not None
+    store.close()
+
+
+def test_what_our_names_begin_with_is_drawn_by_lot_and_the_same_for_every_writer(folder_world: Any) -> None:
+    start = folder_world.main.store._passing
+    token = (folder_world.state / "token").read_text()
+    assert start == f".memtui-{token}-"
+    assert stat.S_IMODE((folder_world.state / "token").stat().st_mode) == 0o600
+    again = folder_world.store()
+    assert again._passing == start
+    again.close()
+    for damaged in ("", "no token", "../../../../etc/"):
+        (folder_world.state / "token").write_text(damaged)
+        again = folder_world.store()
+        assert again._passing not in (start, f".memtui-{damaged}-")
+        again.close()
+    folder_world.main.store.close()
+    folder_world.main.journal.close()
+    folder_world.made.clear()
+
+
+def test_what_could_not_be_removed_is_removed_by_the_next_one_to_open(
+    folder_world: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = folder_world.main.store
+    write(store, "d/f", b"secret")
+
+    def fail(*_: Any) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as patch, store.writing(1) as transaction:
+        patch.setattr(folder_module, "_remove_tree", fail)
+        transaction.delete(of("d"))
+    places = folder_world.folder, folder_world.state
+    assert [name for place in places for name in os.listdir(place) if name.startswith(".memtui-")]
+    with store.writing(1):
+        pass
+    assert not [name for place in places for name in os.listdir(place) if name.startswith(".memtui-")]
+    assert "untidy" not in os.listdir(folder_world.state)
+
+
+# Somebody who is faster
+
+
+def test_a_delete_takes_only_what_was_expected(store: Any) -> None:
+    for path in ("d/f", "d/e/g", "h"):
+        write(store, path, b"x")
+    seen = {node.path: node.stamp for node in store.scan(ROOT)}
+    below = {path: stamp for path, stamp in seen.items() if path.startswith("d")}
+    changed = {**below, "d/f": (0,)}
+    for wrong in ({}, changed, {**below, "d/more": (0,)}, {path: below[path] for path in ("d", "d/f", "d/e")}):
+        with store.writing(1) as transaction, pytest.raises(Outdated):
+            transaction.delete(of("d"), expected=wrong)
+        assert {node.path: store.node(of(node.path)).stamp[-1] for node in store.scan(ROOT)} == {
+            path: stamp[-1] for path, stamp in seen.items()
+        }
+    with store.writing(1) as transaction, pytest.raises(Outdated):
+        transaction.delete(of("h"), expected={"h": (0,)})
+    with store.writing(1) as transaction:
+        transaction.delete(of("d"), expected={node.path: node.stamp for node in store.scan(ROOT) if node.path != "h"})
+        transaction.delete(of("h"), expected={"h": store.node(of("h")).stamp})
+    assert list(store.scan(ROOT)) == []
+
+
+def test_what_has_to_be_put_back_never_overwrites(folder_world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = folder_world.main.store
+    write(store, "f", b"one")
+    compare = folder_module._FolderTransaction._insist_on_stamps
+
+    def faster(self: Any, *arguments: Any) -> None:
+        (folder_world.folder / "f").write_text("another")
+        compare(self, *arguments)
+
+    monkeypatch.setattr(folder_module._FolderTransaction, "_insist_on_stamps", faster)
+    with store.writing(1) as transaction, pytest.raises(Outdated):
+        transaction.delete(of("f"), expected={"f": (0,)})
+    assert folder_world.tree() == {"f": b"another", "f~1": b"one"}
+
+
+def in_place(path: Any) -> None:
+    path.write_text("OUTSIDE")
+
+
+def replaced(path: Any) -> None:
+    (path.parent / "passing").write_text("OUTSIDE")
+    (path.parent / "passing").rename(path)
+
+
+@pytest.mark.parametrize("exchanging", [True, False])
+@pytest.mark.parametrize("change", [in_place, replaced, os.unlink])
+@pytest.mark.parametrize("moment", ["_new_file", "_link_aside", "exchange"])
+def test_a_change_while_a_file_is_written_is_not_overwritten(
+    folder_world: Any, monkeypatch: pytest.MonkeyPatch, moment: str, change: Any, exchanging: bool
+) -> None:
+    if moment == "_link_aside" and folder_world.kind == "named":
+        pytest.skip("it has a name from the beginning")
+    if moment == "exchange" and not exchanging:
+        pytest.skip("there is no moment between")
+    store = folder_world.main.store
+    stamp = write(store, "f", b"one").node.stamp
+    owner: Any = folder_module if moment == "exchange" else folder_module._FolderTransaction
+    real = getattr(owner, moment)
+    faster = [change]
+
+    def late(*arguments: Any) -> Any:
+        if moment == "exchange" and faster:
+            faster.pop()(folder_world.folder / "f")
+        result = real(*arguments)
+        if faster:
+            faster.pop()(folder_world.folder / "f")
+        return result
+
+    if not exchanging:
+        monkeypatch.setattr(folder_module, "exchange", lambda *_: False)
+    monkeypatch.setattr(owner, moment, late)
+    with pytest.raises(Outdated):
+        write(store, "f", b"ours", stamp)
+    assert folder_world.tree() == ({} if change is os.unlink else {"f": b"OUTSIDE"})
+    assert not [name for name in os.listdir(folder_world.state) if name.startswith(".memtui-")]
+
+
+def test_a_file_that_somebody_wrote_to_as_soon_as_it_stood_there_is_seen_as_changed(
+    folder_world: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = folder_world.main.store
+    stamp = write(store, "f", b"one").node.stamp
+    move = folder_module._FolderTransaction._move_into_place
+
+    def faster(*arguments: Any) -> None:
+        move(*arguments)
+        in_place(folder_world.folder / "f")
+
+    monkeypatch.setattr(folder_module._FolderTransaction, "_move_into_place", faster)
+    written = write(store, "f", b"ours", stamp)
+    assert store.node(of("f")).stamp != written.node.stamp
 
 
 def test_a_tree_1500_levels_deep_is_deleted(folder_world: Any) -> None:
