@@ -2,7 +2,6 @@
 
 import errno
 import os
-import sqlite3
 from typing import Any
 
 import pytest
@@ -345,10 +344,3 @@ def test_a_journal_that_was_removed_while_open_stops_every_change(filled: Any) -
     assert "the journal cannot be written" in answer.text
     assert answer.event.note == "not recorded"
     assert filled.picture() == before
-    with sqlite3.connect(filled.state / "away") as moved:
-        moved.execute("SELECT seq FROM events")
-    moved.close()
-    for end in ("", "-wal", "-shm"):
-        with pytest.MonkeyPatch.context():
-            if (filled.state / ("away" + end)).exists():
-                (filled.state / ("away" + end)).rename(filled.state / (JOURNAL + end))
