@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
     from memtui.watch import Watch
 
-RECENT = 500
+RECENT = 200
 """Events of earlier that the activity begins with."""
 UNSEEN = 20_000
 """Events that are looked through for what the person has not seen yet."""
@@ -170,14 +170,19 @@ class Session:
     def _tell_opened(self, engine: "Engine") -> None:
         journal = engine.journal
         last = journal.head()[0]
+        self._begin_to_count(engine)
         noted = journal.note(_SEEN)
-        if noted is None:
-            journal.set_note(_SEEN, str(last))  # from now on it is known what she has not seen
         seen = int(noted) if noted and noted.isdecimal() else last
         recent = journal.events(max(last - RECENT, 0))
         unseen = journal.events(max(seen, last - UNSEEN))
         self._last = last
         self._post(Opened(list(engine.names()), recent, unseen, last, complete=engine.is_looked_at))
+
+    def _begin_to_count(self, engine: "Engine") -> None:
+        """Once the first look is over, begin to remember what the person has not seen. What was found is not new."""
+        journal = engine.journal
+        if engine.is_looked_at and journal.note(_SEEN) is None:
+            journal.set_note(_SEEN, str(journal.head()[0]))
 
     def _begin_to_watch(self, engine: "Engine") -> None:
         from memtui.opening import state_directory  # deferred: behind the first paint
@@ -207,6 +212,7 @@ class Session:
             if events or totals != self._totals:
                 self._totals = totals
                 files, size, complete = totals
+                self._begin_to_count(engine)
                 self._post(Happened(events, files, size, complete=complete))
             if len(events) < _PAGE:
                 return
