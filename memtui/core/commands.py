@@ -72,8 +72,6 @@ Command = View | Create | StrReplace | Insert | Delete | Rename
 Change = Create | StrReplace | Insert | Delete | Rename
 """The commands that write."""
 
-NAMES = ("view", "create", "str_replace", "insert", "delete", "rename")
-
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "view": ("path", "view_range"),
     "create": ("path", "file_text"),

@@ -7,7 +7,6 @@ cannot be shown as itself becomes an escape that names it.
 """
 
 import re
-from collections.abc import Iterator
 
 _ALWAYS = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and newline, DEL, C1
@@ -61,9 +60,3 @@ def visible(text: str, *, newline: str = "\n", tab: str = "\t") -> str:
 def one_line(text: str) -> str:
     """The text on one line, for names, table cells and messages."""
     return visible(text, newline="\\n", tab="\\t")
-
-
-def hidden_in(text: str) -> Iterator[tuple[int, str]]:
-    """Position and escape of each hidden character, for marking them where the text is drawn."""
-    for match in HIDDEN.finditer(text):
-        yield match.start(), escape(match.group())
