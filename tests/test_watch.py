@@ -12,6 +12,7 @@ import pytest
 
 import memtui
 from memtui import watch as watch_module
+from memtui.core.errors import StateUnusable
 from memtui.core.watching import Mode, Watching
 from memtui.engine import Engine
 from memtui.opening import connect
@@ -232,3 +233,58 @@ def test_stop_before_start_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     watched = Watched(tmp_path / "folder", tmp_path / "state")
     watched.stop()
+
+
+class Faulty:
+    """An engine that cannot record for a while, as on a full disk."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.faults = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.engine, name)
+
+    def reconcile(self, *arguments: Any, **options: Any) -> int:
+        if self.faults:
+            self.faults -= 1
+            raise StateUnusable("The journal cannot be written (database or disk is full).")
+        return self.engine.reconcile(*arguments, **options)
+
+
+def test_a_look_that_fails_is_said_and_the_watcher_goes_on_and_says_that_too(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    watched = Watched(tmp_path / "folder", tmp_path / "state")
+    faulty: Any = Faulty(watched.engine)
+    faulty.faults = 1
+    watched.watch = Watch(
+        faulty, str(watched.folder), str(watched.state), changed=watched._changed, mode_changed=watched.told.append
+    )
+    try:
+        watched.watch.start()
+        wait_for(lambda: [each.mode for each in watched.told] == [Mode.LIVE, Mode.POLLING, Mode.LIVE], "live again")
+        assert "disk is full" in watched.told[1].reason
+        (watched.folder / "later.md").write_text("later")
+        wait_for(lambda: "later.md" in watched.paths, "what came later")
+    finally:
+        watched.stop()
+
+
+def test_a_journal_that_fails_for_a_moment_does_not_end_the_watcher(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watched.start()
+    head = watched.engine.journal.head
+    failures = iter([True, True])
+
+    def failing() -> tuple[int, str]:
+        if next(failures, False):
+            raise StateUnusable("The journal cannot be read.")
+        return head()
+
+    monkeypatch.setattr(watched.engine.journal, "head", failing)
+    (watched.folder / "note.md").write_text("a note")
+    wait_for(lambda: next(failures, None) is None and watched.told[-1].mode is Mode.LIVE, "the watcher to go on")
+    calls = watched.calls
+    (watched.folder / "another.md").write_text("another")
+    wait_for(lambda: watched.calls > calls and "another.md" in watched.paths, "what came later")

@@ -11,6 +11,7 @@ from memtui.ui.app import MemtuiApp, run
 from memtui.ui.messages import Told, Trouble
 
 _LABEL = "scripted demo"
+_END_SECONDS = 2.0
 
 
 def demo(*, speed: float = 1.0, keep: str | None = None) -> int:
@@ -54,5 +55,5 @@ def _act(app: MemtuiApp, folder: Path, state: str, speed: float, stop: threading
         if not stop.is_set():
             app.screen.post_message(Trouble(f"The scripted agent stopped: {error}"))
         return
-    if not stop.is_set():
+    if not stop.wait(_END_SECONDS):  # the last call is to be seen first
         app.screen.post_message(Told("The scripted story is over. Everything can still be looked at. q quits."))

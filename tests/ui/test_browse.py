@@ -1,6 +1,7 @@
 """The browser driven by keys and mouse: panes, marks, sizes, menus, help and folders to choose."""
 
 import os
+import threading
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -10,9 +11,11 @@ import pytest
 from textual.command import CommandPalette
 from textual.widgets import Input, OptionList
 
+from memtui.core.errors import StateUnusable
 from memtui.core.events import Agent
 from memtui.ui.actions import actions_of
 from memtui.ui.app import MemtuiApp
+from memtui.ui.messages import Trouble
 from memtui.ui.screens.browse import BrowseScreen
 from memtui.ui.screens.help import HelpScreen
 from memtui.ui.screens.menu import MenuScreen
@@ -366,3 +369,47 @@ async def test_a_broken_journal_is_said_and_browsing_works(opened: Opening, tmp_
         assert "READ-ONLY" in app.text.splitlines()[0]
         assert "[RW]" not in app.text
     assert (state / "journal.db").read_bytes() == b"this is not a database" * 1_000
+
+
+async def test_looking_again_while_it_is_looked_already_is_no_fault(
+    opened: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened() as app:
+        session = app.browse._session
+        look, started, go_on = session.look_everywhere, [], threading.Event()
+
+        def slow() -> None:
+            started.append(1)
+            go_on.wait(20)
+            look()
+
+        monkeypatch.setattr(session, "look_everywhere", slow)
+        await app.press("R")
+        await app.wait_for(lambda: len(started) == 1, "the first look")
+        await app.press("R")
+        await app.wait_for(lambda: len(started) == 2, "the second look")
+        go_on.set()
+        await app.wait_for(lambda: app.message == "Everything was looked at again.", "the end of it")
+        assert app.app.is_running
+
+
+async def test_what_the_session_cannot_read_for_a_moment_is_said_and_shown_later(
+    opened: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened() as app:
+        session = app.browse._session
+        events, failures, said = session._engine.journal.events, iter([True]), []
+
+        def failing(*arguments: Any, **options: Any) -> Any:
+            if next(failures, False):
+                raise StateUnusable("The journal cannot be read.")
+            return events(*arguments, **options)
+
+        monkeypatch.setattr("memtui.ui.session._RETRY_SECONDS", 0.01)
+        monkeypatch.setattr(session, "_post", lambda message, post=session._post: (said.append(message), post(message)))
+        monkeypatch.setattr(session._engine.journal, "events", failing)
+        (Path(session.folder) / "later.md").write_text("later")
+        await app.wait_for(lambda: "later.md" in app.text, "the new file")
+        assert [message.reason for message in said if isinstance(message, Trouble)] == [
+            "The journal cannot be read. Trying again."
+        ]
