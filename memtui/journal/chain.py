@@ -45,6 +45,8 @@ def encode(event: Event) -> bytes:
         "aliases": list(event.aliases),
         "no_change": event.no_change,
         "note": event.note,
+        "undoes": list(event.undoes),
+        "redacted": list(event.redacted),
     }
     kept = {key: value for key, value in record.items() if value or (value == 0 and value is not False)}
     return json.dumps(kept, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")
@@ -76,6 +78,8 @@ def decode(body: bytes, *, answer: str | None, arguments: str | None, hash: byte
         no_change=record.get("no_change", False),
         note=record.get("note", ""),
         aborted=record.get("result") == Result.ABORTED,
+        undoes=tuple(record.get("undoes", ())),
+        redacted=tuple(record.get("redacted", ())),
         hash=hash.hex(),
     )
 
