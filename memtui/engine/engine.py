@@ -8,14 +8,14 @@ import sqlite3
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Self
 
-from memtui.core import commands, diffs, edits
-from memtui.core.changes import LastChange
+from memtui.core import commands, edits
+from memtui.core.actors import shown_name
 from memtui.core.errors import (
     Busy,
     Closed,
@@ -26,16 +26,22 @@ from memtui.core.errors import (
     StateUnusable,
     Uncertain,
 )
-from memtui.core.events import Actor, Agent, Answer, Change, Event, Version, sha256
+from memtui.core.events import Actor, Agent, Answer, Change, Event, Person, Version, sha256
 from memtui.core.listing import DEPTH, Listed, human_size, listing
+from memtui.core.losses import Loss, Losses
 from memtui.core.messages import Message, quoted, say
 from memtui.core.paths import MemoryPath
+from memtui.core.restoring import Restored
 from memtui.core.settings import Settings
 from memtui.core.snapshot import Entry, Kind
 from memtui.engine import reconcile
+from memtui.engine.arranging import Arrangement
+from memtui.engine.history import History
 from memtui.engine.ledger import Ledger, link_version
 from memtui.engine.plans import Plan, Planner
-from memtui.journal.sqlite import Intent, Journal, Known
+from memtui.engine.restoring import Deed, Restorer
+from memtui.journal.chain import decoded_changes
+from memtui.journal.sqlite import Intent, Journal, Known, Totals
 from memtui.store.base import Content, Node, NotRegular, Outdated, Store, TooLarge, Transaction
 
 _ATTEMPTS = 8
@@ -50,9 +56,14 @@ _REASONS: Mapping[int, str] = {
 }
 _LOOKED_AT = "looked_at"
 _PAGE = 256
+_IN_STEPS = frozenset({"restore", "undo", "redo", "redact"})
+"""What changes several paths one after the other, so that a crash may leave a part of it."""
+_YOU = Person()
 """Names that are looked up at a time."""
-_COMPARED = 1_000_000
-"""Bytes of the largest texts that are compared line by line for a person who looks."""
+_LOSS_DISMISSED = "loss_dismissed"
+_LOSS_EVENTS = 20_000
+"""How many events back a loss is looked for, when a memory is opened."""
+_READ_ONLY = "this session is read-only. Nothing was written."
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +149,18 @@ class Engine:
         self._calls_in_flight = 0
         self._closed = False
         self._all_found = False
+        self._losses: tuple[int, Losses] | None = None
+        self.history = History(journal, self._in_flight)
+        """What was: every version, the folder at any moment, and who wrote which line."""
+        self._restorer = Restorer(
+            store,
+            journal,
+            self.history,
+            now_us=lambda: self._now_ns() // 1_000,
+            writing=self._writing,
+            ledger=lambda at_us: self._ledger(at_us, first_look=not self.is_looked_at),
+            recorded=self._note_news,
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -292,8 +315,7 @@ class Engine:
     def _change(self, call: _Call, command: commands.Change) -> Answer:
         if self.read_only:
             raise Refusal(Message.READ_ONLY, **_what(command))
-        with self.store.writing(self.settings.lock_seconds) as transaction:
-            self._recover(transaction)
+        with self._writing() as transaction:
             totals = self.journal.totals() if isinstance(call.actor, Agent) else None
             ledger = self._ledger(call.at_us, first_look=not self.is_looked_at)
             for _ in range(_ATTEMPTS):
@@ -400,8 +422,8 @@ class Engine:
     def _reconcile(self, paths: Iterable[str] | None, stop: Callable[[], bool]) -> int:
         first_look = not self.is_looked_at
         if not self.read_only and self.journal.intents():  # of a folder only looked at, their writers may live
-            with self.store.writing(self.settings.lock_seconds) as transaction:
-                self._recover(transaction)
+            with self._writing():
+                pass
         count = 0
         finished = True
         for batch in reconcile.batches(reconcile.suspects(self.store, self.journal, paths, stop=lambda: self._closed)):
@@ -423,6 +445,13 @@ class Engine:
             self._note_news()
         return count
 
+    @contextmanager
+    def _writing(self) -> Iterator[Transaction]:
+        """The writer lock, with everything settled that dead processes had begun."""
+        with self.store.writing(self.settings.lock_seconds) as transaction:
+            self._recover(transaction)
+            yield transaction
+
     def _recover(self, transaction: Transaction) -> None:
         """Settle what dead processes had begun. The lock is held, so nobody alive is at it."""
         intents = self.journal.intents()
@@ -434,6 +463,7 @@ class Engine:
         self._note_news()
 
     def _settle(self, intent: Intent) -> None:
+        """Record what became of an intent: all of it, nothing, or those of its paths where it came to pass."""
         event = intent.event
         try:
             now = self._looked_at(event.changes)
@@ -452,7 +482,15 @@ class Engine:
             aborted = replace(event, is_error=True, aborted=True, changes=(), answer=None, note=note)
             self.journal.append([aborted], intent=intent.id)
         else:
-            self.journal.append([], intent=intent.id)  # what stands there is from outside: reconcile tells
+            # What stands elsewhere is from outside: reconcile tells.
+            done = [change for change in event.changes if stands[change.path] == after[change.path]]
+            done = [change for change in done if before[change.path] != after[change.path]]
+            if done and event.command in _IN_STEPS:
+                note = f"recovered after a crash: {len(done):,} of {len(event.changes):,} done"
+                settled = [replace(event, changes=tuple(done), note=note, added=None, removed=None)]
+                self.journal.append(settled, known={each.path: now[each.path] for each in done}, intent=intent.id)
+            else:
+                self.journal.append([], intent=intent.id)
 
     def _looked_at(self, changes: Iterable[Change]) -> dict[str, Known | None]:
         known: dict[str, Known | None] = {}
@@ -476,7 +514,237 @@ class Engine:
             return Version(node.kind, None, node.size)
         return Version(Kind.FILE, sha256(data), len(data))
 
+    # Putting back
+
+    def restore(
+        self,
+        wanted: Mapping[str, Version | None],
+        *,
+        expected: Mapping[str, Version | None] | None = None,
+        texts: Mapping[str, bytes] | None = None,
+        partial: bool = False,
+        rehearse: bool = False,
+        note: str = "",
+        path: str | None = None,
+        actor: Actor = _YOU,
+    ) -> Restored:
+        """Have paths hold versions again, as one new event. Agents cannot ask for it.
+
+        Args:
+            wanted: The version that each path is to hold; `None` for nothing. Missing directories are made; a
+                directory that is to go stays if something else is in it.
+            expected: What must stand at a path now, where that matters.
+            texts: Bytes by SHA-256 of versions that the record does not have, such as a text without one hunk.
+            partial: Whether what can be put back is, if not all can; else nothing is.
+            rehearse: Whether it is only found out what would be changed.
+            note: For the log, such as `as of #41`.
+            path: What the event is about; by default the one path, or the directory that holds all of them.
+            actor: Who does it.
+
+        Raises:
+            Busy, FolderMissing, StateUnusable, Closed: It could not be tried.
+        """
+        arrangement = Arrangement(wanted, expected or {}, texts or {})
+        deed = Deed("restore", actor, "Not restored", path=path, note=note)
+        return self._put_back(
+            deed.past, rehearse, lambda: self._restorer.arrange(arrangement, deed, partial=partial, rehearse=rehearse)
+        )
+
+    def restore_below(
+        self, below: str, at: int, *, partial: bool = False, rehearse: bool = False, actor: Actor = _YOU
+    ) -> Restored:
+        """Have a directory, or the whole folder, hold exactly what it held right after an event.
+
+        Args:
+            below: The directory, relative to the folder; `""` for the folder.
+            at: The event's number.
+            partial: See `restore`.
+            rehearse: See `restore`.
+            actor: Who does it.
+        """
+        self.reconcile([below] if below else None)
+        changes = self.history.between(self.head()[0], at, below)
+        return self.restore(
+            {change.path: change.after for change in changes},
+            expected={change.path: change.before for change in changes},
+            partial=partial,
+            rehearse=rehearse,
+            note=f"as of #{at}",
+            path=below,
+            actor=actor,
+        )
+
+    def write(
+        self,
+        path: str,
+        data: bytes,
+        *,
+        based_on: Version | None,
+        rehearse: bool = False,
+        note: str = "",
+        actor: Actor = _YOU,
+    ) -> Restored:
+        """Save a text that a person edited, unless the memory changed meanwhile.
+
+        Args:
+            path: Relative to the folder; a link that stays inside is written through.
+            data: The whole text.
+            based_on: The version that was edited; `None` for a path where nothing stood.
+            rehearse: See `restore`.
+            note: For the log.
+            actor: Who does it.
+
+        Returns:
+            With `left` and `problem` where something else stands there now; then nothing was written.
+        """
+        return self._put_back(
+            "Not saved",
+            rehearse,
+            lambda: self._restorer.write(path, data, based_on=based_on, rehearse=rehearse, note=note, actor=actor),
+        )
+
+    def undo(
+        self, seqs: Iterable[int], *, partial: bool = False, rehearse: bool = False, actor: Actor = _YOU
+    ) -> Restored:
+        """Take events back together, as one new event. Taking back an `undo` is recorded as `redo`.
+
+        Args:
+            seqs: Their numbers. An event is taken back only if what it left still stands.
+            partial: See `restore`.
+            rehearse: See `restore`.
+            actor: Who does it.
+        """
+        wanted = list(seqs)
+        return self._put_back(
+            "Not undone",
+            rehearse,
+            lambda: self._restorer.undo(wanted, partial=partial, rehearse=rehearse, actor=actor),
+        )
+
+    def undo_since(
+        self,
+        after: int,
+        *,
+        actor_name: str | None = None,
+        session: str | None = None,
+        partial: bool = False,
+        rehearse: bool = False,
+        actor: Actor = _YOU,
+    ) -> Restored:
+        """Take back all that somebody did since, except what was taken back already.
+
+        Args:
+            after: The number of the event before the first one.
+            actor_name: Whose events, by the name that is shown; `None` for anybody's.
+            session: Those of which session of an agent; `None` for any.
+            partial: See `restore`.
+            rehearse: See `restore`.
+            actor: Who takes it back.
+        """
+        seqs = [
+            event.seq
+            for event in self.events(after)
+            if event.changes
+            and event.command not in ("found", "began", "redact", "undo", "redo")
+            and (actor_name is None or shown_name(event.actor).casefold() == actor_name.casefold())
+            and (session is None or (isinstance(event.actor, Agent) and event.actor.session == session))
+            and self.history.undone_by(event.seq) is None
+        ]
+        return self.undo(seqs, partial=partial, rehearse=rehearse, actor=actor)
+
+    def _put_back(self, past: str, rehearse: bool, act: Callable[[], Restored]) -> Restored:
+        if self.read_only and not rehearse:
+            return Restored(problem=f"{past}: {_READ_ONLY}")
+        try:
+            with self._in_flight():
+                return act()
+        finally:
+            self._tell()
+
+    @property
+    def loss(self) -> Loss | None:
+        """Much that went at once and is not back, unless the person said that it is well so.
+
+        Raises:
+            StateUnusable, Closed: It cannot be known.
+        """
+        with self._in_flight():
+            head = self.journal.head()[0]
+            dismissed = int(self.journal.note(_LOSS_DISMISSED) or 0)
+            if self._losses is None:
+                start = max(dismissed, head - _LOSS_EVENTS)
+                files, size = self._totals_at(start, head)
+                self._losses = (start, Losses(files, size))
+            seen, losses = self._losses
+            while page := self.journal.events(seen, limit=1_000):
+                losses.take(page)
+                seen = page[-1].seq
+            self._losses = (seen, losses)
+            loss = losses.current
+            if loss is None or loss.last <= dismissed:
+                return None
+            return loss.without(self._back(loss))
+
+    def restore_loss(self, *, actor: Actor = _YOU) -> Restored:
+        """Bring back all that went and is not there again. What stands there by now stays as it is."""
+        loss = self.loss
+        if loss is None:
+            return Restored(problem="Not restored: nothing is missing any more.")
+        changes = (*loss.others, *loss.changes)
+        return self.restore(
+            {change.path: change.before for change in changes},
+            expected={change.path: change.after for change in changes},
+            partial=True,
+            note=f"what went at #{loss.first}" + (f" to #{loss.last}" if loss.last > loss.first else ""),
+            actor=actor,
+        )
+
+    def dismiss_loss(self) -> None:
+        """It is well so: what went until now is not spoken of any more."""
+        self.set_note(_LOSS_DISMISSED, str(self.head()[0]))
+
+    def _totals_at(self, start: int, head: int) -> tuple[int, int]:
+        """How many files there were after an event, and their bytes."""
+        files, size = self.journal.totals()
+        for _, body in self.journal.bodies(start, head):
+            for _, before, after in decoded_changes(body):
+                for version, sign in ((before, 1), (after, -1)):
+                    if version is not None and version.kind is Kind.FILE:
+                        files += sign
+                        size += sign * version.size
+        return files, size
+
+    def _back(self, loss: Loss) -> set[str]:
+        """What of a loss is there again, or is something else by now."""
+        known = self.journal.known_below("")
+        back: set[str] = set()
+        for change in loss.changes:
+            now = known.get(change.path)
+            if (now.version if now else None) != change.after:
+                back.add(change.path)
+        return back
+
     # Looking
+
+    def head(self) -> tuple[int, str]:
+        """The number of the last event, and the hash of the chain up to it."""
+        with self._in_flight():
+            return self.journal.head()
+
+    def totals(self) -> Totals:
+        """How many files there are, as far as is known, and their bytes."""
+        with self._in_flight():
+            return self.journal.totals()
+
+    def note(self, name: str) -> str | None:
+        """A small value that was kept under a name."""
+        with self._in_flight():
+            return self.journal.note(name)
+
+    def set_note(self, name: str, value: str) -> None:
+        """Keep a small value under a name, outside the record."""
+        with self._in_flight():
+            self.journal.set_note(name, value)
 
     def events(self, after: int = 0) -> Iterator[Event]:
         """The events after a number, in order, as far as there are any by now."""
@@ -544,43 +812,6 @@ class Engine:
             return Seen(link, problem=f"It is a link to {MemoryPath.of(target.path)}.")
         return Seen(link, self.store.read(place, limit=self.settings.read_limit).data)
 
-    def last_change(self, path: str, data: bytes | None) -> LastChange | None:
-        """What became of a file last, since memtui first looked.
-
-        Args:
-            path: Relative to the folder.
-            data: What it holds now; `None` if that could not be read, or if it is gone.
-        """
-        with self._in_flight():
-            return self._last_change(path, data)
-
-    def _last_change(self, path: str, data: bytes | None) -> LastChange | None:
-        events = self.journal.events_of(path, limit=1)
-        if not events or events[0].command == "found":
-            return None
-        event = events[0]
-        changes = [change for change in event.changes if change.path == path]
-        if all(change.after is None for change in changes):
-            data = b""
-        before = self._before(event, changes)
-        if before is None or data is None or max(len(before), len(data)) > _COMPARED:
-            return LastChange(event)
-        try:
-            old, new = before.decode("utf-8"), data.decode("utf-8")
-        except UnicodeDecodeError:
-            return LastChange(event)
-        lines = diffs.changed_lines(old, new) if old else ()
-        return LastChange(event, tuple(diffs.unified(old, new)), frozenset(lines))
-
-    def _before(self, event: Event, changes: Sequence[Change]) -> bytes | None:
-        """The bytes that a path held before an event; none for a file that was new."""
-        for change in changes:
-            if change.before and change.before.sha256 and change.before.kind is Kind.FILE:
-                return self.journal.text(change.before.sha256)
-            if change.before is None and event.new_path is None:
-                return b""
-        return None
-
     def subscribe(self, callback: Callable[[], None]) -> Callable[[], None]:
         """Be told that something was recorded here.
 
@@ -616,7 +847,7 @@ class Engine:
             Closed: The memory was closed.
         """
         with self._calls:
-            if self._closed:
+            if self._closed and not getattr(self._here, "calls", 0):  # one that is under way comes to its end
                 raise Closed("The memory is closed.")
             self._calls_in_flight += 1
             self._here.calls = getattr(self._here, "calls", 0) + 1

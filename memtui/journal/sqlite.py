@@ -13,7 +13,7 @@ import threading
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 from memtui.core.errors import StateUnusable
 from memtui.core.events import Event, Version
@@ -33,6 +33,7 @@ CREATE TABLE known (path BLOB PRIMARY KEY, kind TEXT NOT NULL, sha256 BLOB, size
 CREATE TABLE totals (files INTEGER NOT NULL, bytes INTEGER NOT NULL);
 CREATE TABLE intents (id INTEGER PRIMARY KEY, body BLOB NOT NULL, answer TEXT, arguments TEXT);
 CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE taken_back (seq INTEGER NOT NULL, by_seq INTEGER NOT NULL, PRIMARY KEY (seq, by_seq)) WITHOUT ROWID;
 INSERT INTO totals VALUES (0, 0);
 CREATE TRIGGER events_stay BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
 CREATE TRIGGER events_hold BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
@@ -45,12 +46,19 @@ CREATE TRIGGER known_more AFTER INSERT ON known WHEN NEW.kind = 'file'
 CREATE TRIGGER known_less AFTER DELETE ON known WHEN OLD.kind = 'file'
     BEGIN UPDATE totals SET files = files - 1, bytes = bytes - OLD.size; END;
 PRAGMA application_id = {_APPLICATION};
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 """
-_VERSION = 1
+_TO_2 = """
+CREATE TABLE taken_back (seq INTEGER NOT NULL, by_seq INTEGER NOT NULL, PRIMARY KEY (seq, by_seq)) WITHOUT ROWID;
+PRAGMA user_version = 2;
+"""
+"""What a journal of schema 1 lacks: which events were taken back. In those days none was."""
+_VERSION = 2
 _PACK_FROM = 512
 """Bytes from which a text is compressed."""
 _BUSY_MS = 5_000
+_PAGE = 2_000
+_ENDLESS = 2**62
 _LOOKS = 20
 """How often a journal is looked at again that was opened or closed by somebody at that moment."""
 _OPENING = threading.RLock()
@@ -93,6 +101,7 @@ class Journal:
     def __init__(self, path: str | None) -> None:
         self._lock = threading.RLock()
         self._durable: bool | None = None
+        self._must_sync = False
         self._path = path
         self._identity: tuple[int, int] | None = None
         with _OPENING:
@@ -124,6 +133,7 @@ class Journal:
         journal = cls.__new__(cls)
         journal._lock = threading.RLock()
         journal._durable = None
+        journal._must_sync = False
         journal._path = journal._identity = None
         try:
             journal._db = copied(path)
@@ -164,14 +174,79 @@ class Journal:
         )
         return [_event(row) for row in rows]
 
-    def events_of(self, path: str, *, limit: int = -1) -> list[Event]:
-        """The events that changed a path, newest first."""
+    def events_of(self, path: str, *, limit: int = -1, before: int | None = None) -> list[Event]:
+        """The events that changed a path, newest first.
+
+        Args:
+            path: Relative to the folder.
+            limit: How many at most; negative for all.
+            before: Only those before the event of this number.
+        """
         rows = self._rows(
             "SELECT body, hash, answer, arguments FROM touched JOIN events USING (seq) "
-            "LEFT JOIN texts_of_events USING (seq) WHERE touched.path = ? ORDER BY seq DESC LIMIT ?",
-            (_key(path), limit),
+            "LEFT JOIN texts_of_events USING (seq) WHERE touched.path = ? AND touched.seq < ? "
+            "ORDER BY touched.seq DESC LIMIT ?",
+            (_key(path), _ENDLESS if before is None else before, limit),
         )
         return [_event(row) for row in rows]
+
+    def event(self, seq: int) -> Event | None:
+        """One event; `None` if there is none of that number."""
+        rows = self._rows(
+            "SELECT body, hash, answer, arguments FROM events LEFT JOIN texts_of_events USING (seq) WHERE seq = ?",
+            (seq,),
+        )
+        return _event(rows[0]) if rows else None
+
+    def bodies(self, after: int, until: int, *, backwards: bool = False) -> Iterator[tuple[int, bytes]]:
+        """The canonical bytes of events, for whoever needs a field or two of many: `(number, body)`.
+
+        Args:
+            after: The number of the event before the first one wanted.
+            until: The number of the last one wanted.
+            backwards: Whether the last one comes first.
+        """
+        order = "DESC" if backwards else "ASC"
+        while after < until:
+            rows = self._rows(
+                f"SELECT seq, body FROM events WHERE seq > ? AND seq <= ? ORDER BY seq {order} LIMIT {_PAGE}",
+                (after, until),
+            )
+            yield from rows
+            if len(rows) < _PAGE:
+                return
+            after, until = (after, rows[-1][0] - 1) if backwards else (rows[-1][0], until)
+
+    def touches(self, path: str) -> list[int]:
+        """The numbers of the events that changed a path, in order."""
+        return [row[0] for row in self._rows("SELECT seq FROM touched WHERE path = ? ORDER BY seq", (_key(path),))]
+
+    def gone(self) -> dict[str, int]:
+        """The paths that are not known to be there now, each with the number of the last event that touched it."""
+        rows = self._rows(
+            "SELECT path, max(seq) FROM touched WHERE path NOT IN (SELECT path FROM known) GROUP BY path", ()
+        )
+        return {_path(row[0]): row[1] for row in rows}
+
+    def taken_back_by(self, seq: int) -> list[int]:
+        """The numbers of the events that took an event back, or took back what did."""
+        return [row[0] for row in self._rows("SELECT by_seq FROM taken_back WHERE seq = ? ORDER BY by_seq", (seq,))]
+
+    def newest_taking_back(self, before: int) -> int | None:
+        """The number of the newest event before a number that took something back."""
+        return cast("int | None", self._rows("SELECT max(by_seq) FROM taken_back WHERE by_seq < ?", (before,))[0][0])
+
+    def sizes(self) -> dict[str, tuple[int, int | None]]:
+        """The bytes of every version by SHA-256: unpacked, and as kept; `None` for one that is not kept."""
+        rows = self._rows("SELECT sha256, size, length(data) FROM versions", ())
+        return {row[0].hex(): (row[1], row[2]) for row in rows}
+
+    def bytes_on_disk(self) -> int:
+        """Bytes of the journal's files; 0 for one in memory."""
+        if self._path is None:
+            return 0
+        ends = [self._path + end for end in ("", "-wal") if os.path.exists(self._path + end)]
+        return sum(os.stat(end).st_size for end in ends)
 
     def text(self, sha256: str) -> bytes | None:
         """The bytes of a version; `None` where they are not kept."""
@@ -183,6 +258,12 @@ class Journal:
             return zlib.decompress(data) if packed else bytes(data)
         except zlib.error as error:
             raise StateUnusable(f"The journal is damaged: a version cannot be unpacked ({error}).") from error
+
+    def has_text(self, sha256: str) -> bool:
+        """Whether the bytes of a version are kept."""
+        return bool(
+            self._rows("SELECT 1 FROM versions WHERE sha256 = ? AND data IS NOT NULL", (bytes.fromhex(sha256),))
+        )
 
     def known(self, path: str) -> Known | None:
         """What is known of one path."""
@@ -197,7 +278,7 @@ class Journal:
         else:
             key = _key(path)
             rows = self._rows(f"{select} WHERE path > ? AND path < ?", (key + b"/", key + b"0"))
-        return {row[4].decode("utf-8", "surrogateescape"): _known(row) for row in rows}
+        return {_path(row[4]): _known(row) for row in rows}
 
     def totals(self) -> Totals:
         """How much is known to be there."""
@@ -276,6 +357,8 @@ class Journal:
                 if event.changes:
                     touched = {_key(change.path) for change in event.changes}
                     self._db.executemany("INSERT INTO touched VALUES (?, ?)", [(key, seq) for key in touched])
+                if event.undoes and (event.changes or not event.is_error):
+                    self._db.executemany("INSERT INTO taken_back VALUES (?, ?)", [(each, seq) for each in event.undoes])
                 recorded.append(_numbered(event, seq, previous.hex()))
             for path, now in (known or {}).items():
                 key = _key(path)
@@ -305,13 +388,15 @@ class Journal:
             raise StateUnusable("The journal's file is a database of another program. Choose another one with --state.")
         if version > _VERSION:
             raise StateUnusable("The journal was written by a newer memtui. Update memtui to use it.")
-        self._db.execute("PRAGMA journal_mode = WAL")
-        if version == 0:
+        mode = self._db.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+        self._must_sync = mode not in ("wal", "memory")  # other modes need it, or a power cut could damage the file
+        if version < _VERSION:
+            script = _SCHEMA if version == 0 else _TO_2
             with contextlib.suppress(sqlite3.OperationalError):  # another process makes it at this moment
-                self._db.executescript(f"BEGIN IMMEDIATE;{_SCHEMA}COMMIT;")
+                self._db.executescript(f"BEGIN IMMEDIATE;{script}COMMIT;")
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
-            self._db.execute("SELECT seq FROM events LIMIT 1")
+            self._db.execute("SELECT seq FROM taken_back LIMIT 1")
 
     def _insist_on_file(self) -> None:
         """Refuse to write to a file that nobody else would find: what is recorded there is lost with this process.
@@ -336,16 +421,22 @@ class Journal:
     def _keep(self, texts: Mapping[str, bytes]) -> None:
         for sha256, data in texts.items():
             key = bytes.fromhex(sha256)
-            if self._db.execute("SELECT 1 FROM versions WHERE sha256 = ?", (key,)).fetchone():
+            if self._db.execute("SELECT 1 FROM versions WHERE sha256 = ? AND data IS NOT NULL", (key,)).fetchone():
                 continue
             packed = zlib.compress(data, 1) if len(data) >= _PACK_FROM else data
             row = (key, len(data), int(packed is not data), packed)
-            self._db.execute("INSERT INTO versions VALUES (?, ?, ?, ?)", row)
+            # One that was removed and stands in the folder again is kept again.
+            self._db.execute(
+                "INSERT INTO versions VALUES (?, ?, ?, ?) "
+                "ON CONFLICT (sha256) DO UPDATE SET packed = excluded.packed, data = excluded.data",
+                row,
+            )
 
     @contextmanager
     def _transaction(self, *, durable: bool) -> Iterator[None]:
         with self._lock:
             try:
+                durable = durable or self._must_sync
                 if durable is not self._durable:
                     self._db.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
                     self._durable = durable
@@ -440,6 +531,10 @@ def _known(row: Sequence[Any]) -> Known:
     kind, sha256, size, stamp = row[:4]
     version = Version(Kind(kind), sha256.hex() if sha256 else None, size)
     return Known(version, tuple(map(int, stamp.split(","))))
+
+
+def _path(key: bytes) -> str:
+    return key.decode("utf-8", "surrogateescape")
 
 
 def _key(path: str) -> bytes:

@@ -122,6 +122,50 @@ class Transaction(Protocol):
         """
         ...
 
+    def make_directory(self, path: MemoryPath) -> tuple[str, ...]:
+        """Make an empty directory and its missing parents; returns the directories made, outermost first, all of them.
+
+        Raises:
+            FileExistsError: Something is there.
+            LeavesRoot, Uncertain, OSError: As for `write`.
+        """
+        ...
+
+    def make_link(self, path: MemoryPath, target: bytes) -> Written:
+        """Make a symbolic link; missing parents are made.
+
+        Args:
+            path: Where.
+            target: What is written in it, as it is: nobody asks where it leads.
+
+        Raises:
+            FileExistsError: Something is there.
+            LeavesRoot, Uncertain, OSError: As for `write`.
+        """
+        ...
+
+    def remove_empty(self, path: MemoryPath) -> None:
+        """Remove a directory in which nothing is.
+
+        Raises:
+            FileNotFoundError: Nothing is there.
+            NotADirectoryError: Something else is there.
+            OSError: Something is in it (`ENOTEMPTY`), or as for `write`.
+            LeavesRoot, Uncertain: As for `write`.
+        """
+        ...
+
+    def together(self) -> AbstractContextManager[None]:
+        """Many changes, confirmed by the disk together: none is known to be on the disk before the end.
+
+        Each of them is still whole at every moment, and each raises what it raises elsewhere. What was done before an
+        exception is confirmed as well.
+
+        Raises:
+            Uncertain: At the end: something was done, but is not known to be on the disk.
+        """
+        ...
+
 
 class Store(Protocol):
     """A place where memories are kept."""

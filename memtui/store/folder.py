@@ -31,6 +31,10 @@ _TORN_READS = 5
 _UNTIDY = "untidy"
 """A file in the state directory that says that something is left that could not be removed."""
 _RANDOM = re.compile("[0-9a-f]{16}")
+_HELD = 64
+"""How many directories are held open until they are confirmed together."""
+_NO_SUCH_THING = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
+"""What a file system answers to a call that it does not know."""
 _NAMES = 100
 """How many names are tried for something that has to be put back where something else came meanwhile."""
 
@@ -255,6 +259,23 @@ class _NoTransaction:
         """Refused."""
         raise _read_only()
 
+    def make_directory(self, path: MemoryPath) -> tuple[str, ...]:  # noqa: ARG002
+        """Refused."""
+        raise _read_only()
+
+    def make_link(self, path: MemoryPath, target: bytes) -> Written:  # noqa: ARG002
+        """Refused."""
+        raise _read_only()
+
+    def remove_empty(self, path: MemoryPath) -> None:  # noqa: ARG002
+        """Refused."""
+        raise _read_only()
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Nothing can be done in it, and so there is nothing to confirm."""
+        yield
+
     def tidy(self) -> None:
         """Nothing is left by those who do not write."""
 
@@ -273,6 +294,7 @@ class _FolderTransaction:
     def __init__(self, store: FolderStore) -> None:
         self._store = store
         self._root = store.root
+        self._unconfirmed: dict[tuple[int, int], int] | None = None
 
     def write(self, path: MemoryPath, data: bytes, *, expected: Stamp | None) -> Written:
         """See `Transaction.write`."""
@@ -325,6 +347,48 @@ class _FolderTransaction:
                 if source.parts[:-1] != place.parts[:-1]:
                     self._sync(source.fd, ())
                 return made
+
+    def make_directory(self, path: MemoryPath) -> tuple[str, ...]:
+        """See `Transaction.make_directory`."""
+        with self._making_parents(path, follow=False) as (place, made):
+            os.mkdir(place.name, 0o700, dir_fd=place.fd)
+            self._sync(place.fd, made)
+            return (*made, "/".join(place.parts))
+
+    def make_link(self, path: MemoryPath, target: bytes) -> Written:
+        """See `Transaction.make_link`."""
+        with self._making_parents(path, follow=False) as (place, made):
+            if b"\0" in target:
+                raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+            os.symlink(target, place.name, dir_fd=place.fd)
+            with _as_uncertain():
+                node = _node("/".join(place.parts), place.stat())
+            self._sync(place.fd, made)
+            return Written(node, made)
+
+    def remove_empty(self, path: MemoryPath) -> None:
+        """See `Transaction.remove_empty`."""
+        with self._root.place(path.parts, follow=False) as place:
+            try:
+                os.rmdir(place.name, dir_fd=place.fd)
+            except OSError as error:
+                if error.errno != errno.ENOTEMPTY or not self._has_tidied(place):
+                    raise
+                os.rmdir(place.name, dir_fd=place.fd)
+            self._sync(place.fd, ())
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """See `Transaction.together`."""
+        if self._unconfirmed is not None:
+            yield  # whoever began it ends it
+            return
+        self._unconfirmed = {}
+        try:
+            yield
+        finally:
+            touched, self._unconfirmed = list(self._unconfirmed.values()), None
+            _confirm_all(touched)
 
     def tidy(self) -> None:
         """See `Transaction.tidy`. Every directory is searched: things may wait beside their places."""
@@ -400,6 +464,16 @@ class _FolderTransaction:
                 continue
             return
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+
+    def _has_tidied(self, place: Place) -> bool:
+        """Remove what a killed writer has left in a directory; whether there was anything."""
+        fd = self._root.open_directory(place.parts)
+        try:
+            before = len(os.listdir(fd))
+            self._tidy(fd)
+            return len(os.listdir(fd)) < before
+        finally:
+            os.close(fd)
 
     def _tidy(self, fd: int) -> bool:
         with os.scandir(fd) as entries:
@@ -546,10 +620,27 @@ class _FolderTransaction:
     def _sync(self, fd: int, made: tuple[str, ...]) -> None:
         """Have the system confirm a directory, and the parents of directories just made."""
         with _as_uncertain():
-            os.fsync(fd)
+            self._confirm(fd)
             for directory in made:
                 with self._root.place(directory.split("/"), follow=False) as place:
-                    os.fsync(place.fd)
+                    self._confirm(place.fd)
+
+    def _confirm(self, fd: int) -> None:
+        """Have the system confirm a directory: now, or at the end of what is done together.
+
+        Until then it is held open, so that it is this one that is confirmed, wherever it has gone meanwhile.
+        """
+        if self._unconfirmed is None:
+            _sync_directory(fd)
+            return
+        seen = os.fstat(fd)
+        identity = (seen.st_dev, seen.st_ino)
+        held = self._unconfirmed.pop(identity, None)
+        if held is None:
+            if len(self._unconfirmed) >= _HELD:
+                _confirm_all([self._unconfirmed.pop(next(iter(self._unconfirmed)))])
+            held = os.dup(fd)
+        self._unconfirmed[identity] = held  # the last one touched is the last one
 
 
 def _read_only() -> OSError:
@@ -571,6 +662,34 @@ def _as_uncertain() -> Iterator[None]:
         yield
     except OSError as error:
         raise Uncertain(os.strerror(error.errno or 0)) from error
+
+
+def _sync_directory(fd: int) -> None:
+    """Have the system confirm what stands in a directory, where it can: some file systems know no such thing."""
+    try:
+        os.fsync(fd)
+    except OSError as error:
+        if error.errno not in _NO_SUCH_THING:
+            raise
+
+
+def _confirm_all(directories: list[int]) -> None:
+    """Confirm each of several directories, also if one fails, and close them.
+
+    Raises:
+        Uncertain: One of them failed.
+    """
+    failed: OSError | None = None
+    for fd in directories:
+        try:
+            _sync_directory(fd)
+        except OSError as error:
+            failed = error
+        finally:
+            os.close(fd)
+    with _as_uncertain():
+        if failed is not None:
+            raise failed
 
 
 def _token(state: int) -> str:

@@ -10,10 +10,12 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from memtui.core.errors import Busy
+from memtui.core.errors import Busy, LeavesRoot
 from memtui.core.paths import MemoryPath
 from memtui.core.snapshot import Entry, Kind
 from memtui.store.base import Content, Node, NotRegular, Outdated, Stamp, TooLarge, Transaction, Written
+
+_MAX_LINKS = 40
 
 
 class MemoryStore:
@@ -22,6 +24,7 @@ class MemoryStore:
     def __init__(self, *, title: str = "in memory") -> None:
         self.title = title
         self._files: dict[str, bytes] = {}
+        self._links: dict[str, bytes] = {}
         self._nodes: dict[str, Node] = {"": Node("", Kind.DIRECTORY, 0, time.time_ns(), (0,))}
         self._lock = threading.Lock()
         self._stamps = 0
@@ -29,13 +32,13 @@ class MemoryStore:
     def close(self) -> None:
         """Nothing to let go of."""
 
-    def node(self, path: MemoryPath, *, follow: bool = False) -> Node | None:  # noqa: ARG002 - it has no links
+    def node(self, path: MemoryPath, *, follow: bool = False) -> Node | None:
         """See `Store.node`."""
-        return self._nodes.get(path.relative)
+        return self._nodes.get(self._real(path, follow=follow).relative)
 
     def read(self, path: MemoryPath, *, limit: int) -> Content:
         """See `Store.read`."""
-        node = self._nodes.get(path.relative)
+        node = self._nodes.get(self._real(path, follow=True).relative)
         if node is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         if node.kind is not Kind.FILE:
@@ -48,8 +51,11 @@ class MemoryStore:
         return Content(data, node)
 
     def read_link(self, path: MemoryPath) -> bytes:
-        """See `Store.read_link`. It has no links."""
-        if path.relative not in self._nodes:
+        """See `Store.read_link`."""
+        real = self._real(path, follow=False).relative
+        if real in self._links:
+            return self._links[real]
+        if real not in self._nodes:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         raise NotRegular
 
@@ -74,6 +80,7 @@ class MemoryStore:
 
     def write(self, path: MemoryPath, data: bytes, *, expected: Stamp | None) -> Written:
         """See `Transaction.write`."""
+        path = self._real(path, follow=True)
         node = self._nodes.get(path.relative)
         if (node.stamp if node else None) != expected:
             raise Outdated
@@ -83,6 +90,7 @@ class MemoryStore:
 
     def delete(self, path: MemoryPath, *, expected: Mapping[str, Stamp] | None = None) -> None:
         """See `Transaction.delete`."""
+        path = self._real(path, follow=False)
         if path.relative not in self._nodes:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         there = [*self._below(path.relative), self._nodes[path.relative]]
@@ -91,12 +99,14 @@ class MemoryStore:
         for node in there:
             del self._nodes[node.path]
             self._files.pop(node.path, None)
+            self._links.pop(node.path, None)
 
     def tidy(self) -> None:
         """Nothing is ever left."""
 
     def rename(self, old: MemoryPath, new: MemoryPath) -> tuple[str, ...]:
         """See `Transaction.rename`."""
+        old, new = self._real(old, follow=False), self._real(new, follow=False)
         if old.relative not in self._nodes:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         if new.relative in self._nodes:
@@ -107,8 +117,83 @@ class MemoryStore:
             path = new.relative + node.path[len(old.relative) :]
             if node.kind is Kind.FILE:
                 self._files[path] = self._files.pop(node.path)
+            elif node.kind is Kind.LINK:
+                self._links[path] = self._links.pop(node.path)
             self._nodes[path] = Node(path, node.kind, node.size, node.mtime_ns, node.stamp)
         return made
+
+    def make_directory(self, path: MemoryPath) -> tuple[str, ...]:
+        """See `Transaction.make_directory`."""
+        path = self._free(path)
+        made = self._make_parents(path)
+        self._put(path.relative, Kind.DIRECTORY, 0)
+        return (*made, path.relative)
+
+    def make_link(self, path: MemoryPath, target: bytes) -> Written:
+        """See `Transaction.make_link`."""
+        path = self._free(path)
+        if not target or b"\0" in target:
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        made = self._make_parents(path)
+        self._links[path.relative] = target
+        return Written(self._put(path.relative, Kind.LINK, 0), made)
+
+    def remove_empty(self, path: MemoryPath) -> None:
+        """See `Transaction.remove_empty`."""
+        path = self._real(path, follow=False)
+        node = self._nodes.get(path.relative)
+        if node is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        if node.kind is not Kind.DIRECTORY:
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        if path.is_root:
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        if self._below(path.relative):
+            raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY))
+        del self._nodes[path.relative]
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """There is no disk to wait for."""
+        yield
+
+    def _free(self, path: MemoryPath) -> MemoryPath:
+        """Where a path really is, at which nothing may be."""
+        path = self._real(path, follow=False)
+        if path.relative in self._nodes:
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+        return path
+
+    def _real(self, path: MemoryPath, *, follow: bool) -> MemoryPath:
+        """Where a path is once the links on the way were followed, and at its end if asked.
+
+        Raises:
+            LeavesRoot: A link leads out, as every absolute one does: there is nothing above.
+        """
+        if not self._links:
+            return path
+        todo, real, followed = list(reversed(path.parts)), list[str](), 0
+        while todo:
+            name = todo.pop()
+            if name in ("", "."):
+                continue
+            if name == "..":
+                if not real:
+                    raise LeavesRoot(path.relative)
+                real.pop()
+                continue
+            real.append(name)
+            target = self._links.get("/".join(real))
+            if target is None or not (todo or follow):
+                continue
+            followed += 1
+            if followed > _MAX_LINKS:
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+            if target.startswith(b"/"):
+                raise LeavesRoot(path.relative)
+            real.pop()
+            todo.extend(reversed(os.fsdecode(target).split("/")))
+        return MemoryPath(tuple(real))
 
     def _make_parents(self, path: MemoryPath) -> tuple[str, ...]:
         missing: list[str] = []

@@ -139,7 +139,7 @@ def test_a_journal_is_the_owners_alone(journal: Journal, path: str) -> None:
 def test_a_newer_schema_is_refused_with_a_sentence(journal: Journal, path: str) -> None:
     journal.append([EVENT])
     journal.close()
-    raw(path, "PRAGMA user_version = 2")
+    raw(path, "PRAGMA user_version = 99")
     for opening in (Journal, Journal.copy_of):
         with pytest.raises(
             StateUnusable, match=r"^The journal was written by a newer memtui\. Update memtui to use it\.$"

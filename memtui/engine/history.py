@@ -1,0 +1,512 @@
+"""What was: every version of every path, the folder as it stood at any event, and who wrote which line.
+
+All of it is made from events and versions; nothing here looks at the folder, and nothing changes anything.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from heapq import heappop, heappush
+from itertools import islice
+from typing import Any
+
+from memtui.core import diffs
+from memtui.core.actors import shown_name
+from memtui.core.changes import LastChange
+from memtui.core.events import Change, Event, Version
+from memtui.core.history import Blame, Deleted, PathVersion, Share, Stats
+from memtui.core.snapshot import Kind
+from memtui.journal.chain import decoded_changes
+from memtui.journal.sqlite import Journal
+
+_COMPARED = 1_000_000
+"""Bytes of the largest texts that are compared line by line for a person who looks."""
+_TAKING_BACK = frozenset({"undo", "redo"})
+_NOBODYS = frozenset({"found", "began", "redact", "view"})
+"""Commands that are no change of mind: what they did is not taken back by `undo`."""
+
+State = dict[str, Version]
+"""What stands at each path."""
+
+
+class History:
+    """Questions about what was. Every method may be called from any thread.
+
+    Args:
+        journal: The record.
+        in_flight: Held while it is read, so that it is not closed meanwhile.
+    """
+
+    def __init__(self, journal: Journal, in_flight: Callable[[], AbstractContextManager[None]]) -> None:
+        self._journal = journal
+        self._in_flight = in_flight
+
+    def event(self, seq: int) -> Event | None:
+        """One event; `None` if there is none of that number."""
+        with self._in_flight():
+            return self._journal.event(seq)
+
+    def text(self, version: Version | None) -> bytes | None:
+        """The bytes of a version: empty for nothing; `None` where they are not kept."""
+        if version is None:
+            return b""
+        if version.sha256 is None:
+            return None
+        with self._in_flight():
+            return self._journal.text(version.sha256)
+
+    # One path
+
+    def versions_of(self, path: str, *, limit: int = -1) -> list[PathVersion]:
+        """What a path has been through, newest first.
+
+        Through renames, deletions and comebacks: what was moved here brings its history along, and what stood here
+        before it is told as well.
+
+        Args:
+            path: Relative to the folder.
+            limit: How many at most; negative for all.
+        """
+        with self._in_flight():
+            return list(islice(self._versions_of(path), None if limit < 0 else limit))
+
+    def _versions_of(self, path: str) -> Iterator[PathVersion]:
+        followed = {path}
+        rows = _ByAge(self._rows_of(path, None))
+        for version in rows:
+            yield version
+            if version.moved_from is not None and version.moved_from not in followed:
+                followed.add(version.moved_from)
+                rows.add(self._rows_of(version.moved_from, version.event.seq))
+
+    def _lineage(self, path: str) -> Iterator[PathVersion]:
+        """What the thing that stands at a path now has been through, newest first."""
+        rows = self._rows_of(path, None)
+        while (version := next(rows, None)) is not None:
+            yield version
+            if version.moved_from is not None:
+                rows = self._rows_of(version.moved_from, version.event.seq)
+
+    def _rows_of(self, path: str, before: int | None) -> Iterator[PathVersion]:
+        """What events before a number did to a path, newest first."""
+        size = 8
+        while True:
+            page = self._journal.events_of(path, limit=size, before=before)
+            for event in page:
+                yield from _rows_of(event, path)
+            if len(page) < size:
+                return
+            before, size = page[-1].seq, 256
+
+    def version_at(self, path: str, at: int) -> Version | None:
+        """What stood at a path right after an event; `None` for nothing."""
+        with self._in_flight():
+            events = self._journal.events_of(path, limit=1, before=at + 1)
+        if not events:
+            return None
+        return [change.after for change in events[0].changes if change.path == path][-1]
+
+    def blame(self, path: str, data: bytes, *, at: int | None = None) -> Blame:
+        """Who wrote each line of a text.
+
+        Args:
+            path: Where it stands, relative to the folder.
+            data: The text; one that is not in the record is compared with the newest version that is.
+            at: The number of the event after which it stood there; `None` for now.
+        """
+        with self._in_flight():
+            return self._blame(path, data, at)
+
+    def _blame(self, path: str, data: bytes, at: int | None) -> Blame:
+        lines = diffs.lines_of(_as_text(data))
+        owners: list[Event | None] = [None] * len(lines)
+        waiting = list(range(len(lines)))
+        """Which line of the text each line of the version is; -1 for one that is not in it any more."""
+        current = lines
+        for version in self._lineage(path):
+            if at is not None and version.event.seq > at:
+                continue
+            if version.after is None or version.after.kind is not Kind.FILE:
+                if all(number < 0 for number in waiting):
+                    break
+                continue
+            after = self._lines_of(version.after)
+            if after is None:
+                return _blamed(owners, waiting, version.event, complete=False)
+            if after != current:  # written by somebody who is not in the record
+                waiting = _carried(current, after, waiting)
+                current = after
+            if version.before is None and version.moved_from is None:
+                return _blamed(owners, waiting, version.event)
+            before = self._lines_of(version.before)
+            if before is None:
+                return _blamed(owners, waiting, version.event, complete=False)
+            carried = _carried(current, before, waiting)
+            kept = set(carried)
+            for number in waiting:
+                if number >= 0 and number not in kept:
+                    owners[number] = version.event
+            waiting, current = carried, before
+            if all(number < 0 for number in waiting):
+                break
+        return Blame(tuple(owners), all(owner is not None for owner in owners))
+
+    def _lines_of(self, version: Version | None) -> list[str] | None:
+        if version is None or version.kind is not Kind.FILE:
+            return []
+        data = self._journal.text(version.sha256) if version.sha256 else None
+        return None if data is None else diffs.lines_of(_as_text(data))
+
+    def last_change(self, path: str, data: bytes | None) -> LastChange | None:
+        """What became of a file last, since memtui first looked.
+
+        Args:
+            path: Relative to the folder.
+            data: What it holds now; `None` if that could not be read, or if it is gone.
+        """
+        with self._in_flight():
+            version = next(self._lineage(path), None)
+            if version is None or version.event.command == "found":
+                return None
+            event = version.event
+            if version.after is None and version.moved_to is None:
+                data = b""
+            before = self._text_before(version)
+        if before is None or data is None or max(len(before), len(data)) > _COMPARED:
+            return LastChange(event)
+        try:
+            old, new = before.decode("utf-8"), data.decode("utf-8")
+        except UnicodeDecodeError:
+            return LastChange(event)
+        lines = diffs.changed_lines(old, new) if old else ()
+        return LastChange(event, tuple(diffs.unified(old, new)), frozenset(lines))
+
+    def _text_before(self, version: PathVersion) -> bytes | None:
+        if version.before is None:
+            return b""
+        if version.before.kind is not Kind.FILE or version.before.sha256 is None:
+            return None
+        return self._journal.text(version.before.sha256)
+
+    # The folder
+
+    def state(self, at: int, below: str = "") -> State:
+        """What stood at each path right after an event.
+
+        Args:
+            at: The event's number; 0 for before the first one.
+            below: Only a path and what is below it; `""` for the whole folder.
+        """
+        with self._in_flight():
+            return self._state(at, below)
+
+    def _state(self, at: int, below: str) -> State:
+        head = self._journal.head()[0]
+        holds = _below(below)
+        state: State = {}
+        if at * 2 < head:
+            for _, body in self._journal.bodies(0, at):
+                for path, _, after in decoded_changes(body):
+                    if holds(path):
+                        _put(state, path, after)
+            return state
+        known = self._journal.known_below(below)
+        if below and (here := self._journal.known(below)):
+            known[below] = here
+        state = {path: each.version for path, each in known.items()}
+        for _, body in self._journal.bodies(at, head, backwards=True):
+            for path, before, _ in reversed(decoded_changes(body)):
+                if holds(path):
+                    _put(state, path, before)
+        return state
+
+    def between(self, old: int, new: int, below: str = "") -> list[Change]:
+        """The net differences of the folder between two events, by path.
+
+        Args:
+            old: The number of the event after which it begins.
+            new: The number of the event after which it ends; one before `old` gives the differences backwards.
+            below: Only a path and what is below it.
+        """
+        if new < old:
+            return [Change(change.path, change.after, change.before) for change in self.between(new, old, below)]
+        first: dict[str, Version | None] = {}
+        last: dict[str, Version | None] = {}
+        holds = _below(below)
+        with self._in_flight():
+            for _, body in self._journal.bodies(old, new):
+                for path, before, after in decoded_changes(body):
+                    if holds(path):
+                        first.setdefault(path, before)
+                        last[path] = after
+        paths = sorted((path for path in first if first[path] != last[path]), key=lambda path: path.split("/"))
+        return [Change(path, first[path], last[path]) for path in paths]
+
+    def step(self, seq: int, direction: int) -> Event | None:
+        """The nearest event that changed something.
+
+        Args:
+            seq: From which event, itself not included.
+            direction: Forwards if positive, else backwards.
+        """
+        with self._in_flight():
+            if direction > 0:
+                found = self._journal.bodies(seq, self._journal.head()[0])
+            else:
+                found = self._journal.bodies(0, seq - 1, backwards=True)
+            number = next((number for number, body in found if decoded_changes(body)), None)
+            return None if number is None else self._journal.event(number)
+
+    def seq_at(self, at_us: int) -> int:
+        """The number of the last event up to a time; 0 if there is none.
+
+        Where the clock ran backwards, the numbers decide: it is the last event whose time is not later.
+
+        Args:
+            at_us: Microseconds since 1970 (UTC).
+        """
+        with self._in_flight():
+            found = self._journal.bodies(0, self._journal.head()[0], backwards=True)
+            return next((number for number, body in found if json.loads(body)["at_us"] <= at_us), 0)
+
+    def deleted(self) -> list[Deleted]:
+        """Files and links that were there once and are not now, the last to go first. What was moved is not gone."""
+        with self._in_flight():
+            by_event: dict[int, list[str]] = {}
+            for path, seq in self._journal.gone().items():
+                by_event.setdefault(seq, []).append(path)
+            found: list[Deleted] = []
+            sizes = self._journal.sizes()
+            for seq in sorted(by_event, reverse=True):
+                event = self._journal.event(seq)
+                assert event is not None
+                found += _deleted_by(event, by_event[seq], sizes)
+            return found
+
+    # Taking back
+
+    def undoable(self, seq: int | None = None) -> Event | None:
+        """What undo would take back.
+
+        Args:
+            seq: Of which event; `None` for the newest that changed something and was not taken back.
+
+        Returns:
+            The event; `None` if there is nothing to be taken back.
+        """
+        with self._in_flight():
+            if seq is not None:
+                event = self._journal.event(seq)
+                return event if event and _is_undoable(event) and self._undone_by(seq) is None else None
+            for number, body in self._journal.bodies(0, self._journal.head()[0], backwards=True):
+                if decoded_changes(body) and self._undone_by(number) is None:
+                    event = self._journal.event(number)
+                    if event and _is_undoable(event) and event.command not in _TAKING_BACK:
+                        return event
+            return None
+
+    def redoable(self) -> Event | None:
+        """The newest `undo` that still stands, so that redo can take it back; `None` if there is none."""
+        with self._in_flight():
+            before = self._journal.head()[0] + 1
+            while (number := self._journal.newest_taking_back(before)) is not None:
+                event = self._journal.event(number)
+                if event and event.command == "undo" and self._undone_by(number) is None:
+                    return event
+                before = number
+            return None
+
+    def undone_by(self, seq: int) -> int | None:
+        """The number of the event by which an event stands taken back; `None` if it does not."""
+        with self._in_flight():
+            return self._undone_by(seq)
+
+    def _undone_by(self, seq: int) -> int | None:
+        return next((by for by in reversed(self._journal.taken_back_by(seq)) if self._undone_by(by) is None), None)
+
+    # Numbers
+
+    def stats(self, *, limit: int = 20) -> Stats:
+        """The record in numbers.
+
+        Args:
+            limit: How many paths and actors at most.
+        """
+        with self._in_flight():
+            return self._stats(limit)
+
+    def _stats(self, limit: int) -> Stats:
+        sizes = self._journal.sizes()
+        head = self._journal.head()[0]
+        paths: dict[str, _Tally] = {}
+        actors: dict[str, _Tally] = {}
+        named: set[str] = set()
+        for event in _pages(self._journal, head):
+            tally = actors.setdefault(shown_name(event.actor), _Tally())
+            tally.events += 1
+            tally.changes += len(event.changes)
+            for change in event.changes:
+                mine = paths.setdefault(change.path, _Tally())
+                mine.events += 1
+                mine.changes += 1
+                for version in (change.before, change.after):
+                    if version and version.sha256:
+                        named.add(version.sha256)
+                        mine.versions.add(version.sha256)
+                if change.after and change.after.sha256:
+                    tally.versions.add(change.after.sha256)
+        kept = [size for size in sizes.values() if size[1] is not None]
+        return Stats(
+            events=head,
+            versions=len(named),
+            redacted=sum(sizes.get(each, (0, None))[1] is None for each in named),
+            text_bytes=sum(size for size, _ in kept),
+            kept_bytes=sum(packed or 0 for _, packed in kept),
+            journal_bytes=self._journal.bytes_on_disk(),
+            paths=_shares(paths, sizes, limit, lambda share: (-share.bytes, -share.events, share.name)),
+            actors=_shares(actors, sizes, limit, lambda share: (-share.events, share.name)),
+            first=self._journal.event(1),
+            last=self._journal.event(head),
+        )
+
+
+class _ByAge:
+    """Rows of several paths as one, the newest event first; more paths may join on the way."""
+
+    def __init__(self, rows: Iterator[PathVersion]) -> None:
+        self._heads: list[tuple[int, int, PathVersion, Iterator[PathVersion]]] = []
+        self._count = 0
+        self.add(rows)
+
+    def add(self, rows: Iterator[PathVersion]) -> None:
+        """Let another path's rows join."""
+        if (version := next(rows, None)) is not None:
+            self._count += 1
+            heappush(self._heads, (-version.event.seq, self._count, version, rows))
+
+    def __iter__(self) -> Iterator[PathVersion]:
+        while self._heads:
+            _, _, version, rows = heappop(self._heads)
+            self.add(rows)
+            yield version
+
+
+class _Tally:
+    """What is counted of one path or actor."""
+
+    def __init__(self) -> None:
+        self.events = 0
+        self.changes = 0
+        self.versions: set[str] = set()
+
+
+def moves(event: Event) -> dict[str, str]:
+    """Where an event moved what: old paths by new ones. A move stands in it as two changes, one behind the other."""
+    if event.new_path is None:
+        return {}
+    moved: dict[str, str] = {}
+    previous: Change | None = None
+    for change in event.changes:
+        if (
+            previous is not None
+            and previous.after is None
+            and change.before is None
+            and previous.before == change.after
+            and previous.path != change.path
+        ):
+            moved[change.path] = previous.path
+            previous = None
+        else:
+            previous = change
+    return moved
+
+
+def _rows_of(event: Event, path: str) -> Iterator[PathVersion]:
+    """What an event did to a path."""
+    moved = moves(event)
+    changes = [change for change in event.changes if change.path == path]
+    if not changes:
+        return
+    before, after = changes[0].before, changes[-1].after
+    if path in moved:
+        yield PathVersion(event, path, after, after, moved_from=moved[path])
+        return
+    moved_to = next((new for new, old in moved.items() if old == path), None)
+    yield PathVersion(event, path, before, after, moved_to=moved_to)
+
+
+def _is_undoable(event: Event) -> bool:
+    return bool(event.changes) and event.command not in _NOBODYS
+
+
+def _deleted_by(event: Event, paths: Iterable[str], sizes: Mapping[str, tuple[int, int | None]]) -> list[Deleted]:
+    moved_away = set(moves(event).values())
+    found: list[Deleted] = []
+    for path in sorted(paths, key=lambda path: path.split("/")):
+        change = next((change for change in reversed(event.changes) if change.path == path), None)
+        if change is None or change.after is not None or change.before is None or path in moved_away:
+            continue
+        if change.before.kind in (Kind.FILE, Kind.LINK):
+            kept = change.before.sha256 is not None and sizes.get(change.before.sha256, (0, None))[1] is not None
+            found.append(Deleted(path, change.before, event, kept))
+    return found
+
+
+def _put(state: State, path: str, version: Version | None) -> None:
+    if version is None:
+        state.pop(path, None)
+    else:
+        state[path] = version
+
+
+def _below(below: str) -> Callable[[str], bool]:
+    if not below:
+        return lambda _: True
+    start = below + "/"
+    return lambda path: path == below or path.startswith(start)
+
+
+def _carried(current: list[str], before: list[str], waiting: list[int]) -> list[int]:
+    """For each line of the version before, which line of the text it is; -1 for one that is not in it."""
+    carried = [-1] * len(before)
+    old = new = 0
+    for block in (*diffs.blocks(before, current), diffs.Block(len(before), len(before), len(current), len(current))):
+        carried[old : block.old_start] = waiting[new : block.new_start]
+        old, new = block.old_end, block.new_end
+    return carried
+
+
+def _blamed(owners: list[Event | None], waiting: list[int], event: Event, *, complete: bool = True) -> Blame:
+    for number in waiting:
+        if number >= 0:
+            owners[number] = event
+    return Blame(tuple(owners), complete and all(owner is not None for owner in owners))
+
+
+def _as_text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _pages(journal: Journal, until: int) -> Iterator[Event]:
+    after = 0
+    while page := journal.events(after, limit=1_000):
+        for event in page:
+            if event.seq > until:
+                return
+            yield event
+        after = page[-1].seq
+
+
+def _shares(
+    tallies: Mapping[str, _Tally],
+    sizes: Mapping[str, tuple[int, int | None]],
+    limit: int,
+    order: Callable[[Share], Any],
+) -> tuple[Share, ...]:
+    shares = [
+        Share(
+            name, tally.events, tally.changes, len(tally.versions), sum(sizes.get(v, (0, 0))[0] for v in tally.versions)
+        )
+        for name, tally in tallies.items()
+    ]
+    return tuple(sorted(shares, key=order)[:limit])

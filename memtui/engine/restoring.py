@@ -1,0 +1,331 @@
+"""Putting back: versions, deleted notes, folders as they were, and whatever an event did.
+
+A person's doing. None of it can be asked for by a command that `execute` takes, so no agent reaches it. Each is one
+new event; nothing that was recorded is ever changed by it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+
+from memtui.core import diffs
+from memtui.core.errors import LeavesRoot, MemtuiError, StateUnusable
+from memtui.core.events import Actor, Change, Event, Version, sha256
+from memtui.core.paths import MemoryPath
+from memtui.core.restoring import Left, Restored, Why
+from memtui.core.snapshot import Kind
+from memtui.engine.arranging import Arranged, Arrangement
+from memtui.engine.history import History, moves
+from memtui.engine.ledger import Ledger
+from memtui.journal.sqlite import Journal
+from memtui.store.base import Outdated, Store, Transaction
+
+_ATTEMPTS = 8
+"""How often it is planned anew when somebody outside is faster."""
+_UNTOUCHED = frozenset({"found", "began", "redact"})
+"""Commands that are not taken back: they changed nothing that anybody wanted."""
+
+Recorder = Callable[..., list[Event]]
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What a person does, for the record.
+
+    Attributes:
+        command: `restore`, `undo`, `redo` or `write`.
+        actor: Who.
+        past: In words, for sentences: `Not restored`.
+        path: Relative to the folder; `None` for the one path or the common directory of what is changed.
+        new_path: Where a move ends, relative to the folder.
+        note: For the log.
+        undoes: See `Event.undoes`.
+    """
+
+    command: str
+    actor: Actor
+    past: str
+    path: str | None = None
+    new_path: str | None = None
+    note: str = ""
+    undoes: tuple[int, ...] = ()
+
+
+class Restorer:
+    """Puts back.
+
+    Args:
+        store: Where.
+        journal: Where it is recorded.
+        history: What was.
+        now_us: Tells the time, in microseconds since 1970.
+        writing: Takes the writer lock, and settles what dead processes had begun.
+        ledger: Makes a ledger at a time.
+        recorded: Told once something was recorded.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        journal: Journal,
+        history: History,
+        *,
+        now_us: Callable[[], int],
+        writing: Callable[[], AbstractContextManager[Transaction]],
+        ledger: Callable[[int], Ledger],
+        recorded: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._journal = journal
+        self._history = history
+        self._now_us = now_us
+        self._writing = writing
+        self._ledger = ledger
+        self._recorded = recorded
+
+    def write(
+        self, path: str, data: bytes, *, based_on: Version | None, rehearse: bool, note: str, actor: Actor
+    ) -> Restored:
+        """See `Engine.write`."""
+        place = MemoryPath.of(path)
+        try:
+            node = self._store.node(place, follow=True)
+        except (OSError, LeavesRoot) as error:
+            return Restored(problem=f"Not saved: {_why(error)}. Nothing was written.")
+        real = node.path if node is not None else path
+        version = Version(Kind.FILE, sha256(data), len(data))
+        arrangement = Arrangement({real: version}, {real: based_on}, {version.sha256 or "": data})
+        deed = Deed("write", actor, "Not saved", path=path, note=note)
+        return self.arrange(arrangement, deed, partial=False, rehearse=rehearse)
+
+    def undo(self, seqs: Iterable[int], *, partial: bool, rehearse: bool, actor: Actor) -> Restored:
+        """See `Engine.undo`."""
+        events: list[Event] = []
+        for seq in sorted(set(seqs), reverse=True):
+            event = self._journal.event(seq)
+            if event is None:
+                return Restored(problem=f"Not undone: there is no event {seq}.")
+            if (by := self._history.undone_by(seq)) is not None:
+                return Restored(problem=f"Not undone: event {seq} was taken back already, by event {by}.")
+            if event.changes and event.command not in _UNTOUCHED:
+                events.append(event)
+        if not events:
+            return Restored(problem="Not undone: nothing was changed by that, so there is nothing to take back.")
+        return self.take_back(events, partial=partial, rehearse=rehearse, actor=actor)
+
+    def take_back(self, events: Sequence[Event], *, partial: bool, rehearse: bool, actor: Actor) -> Restored:
+        """Take events back together.
+
+        Args:
+            events: The newest first; each changed something.
+            partial: Whether what can be taken back is, if not all can.
+            rehearse: Whether it is only found out what would be changed.
+            actor: Who does it.
+        """
+        command = "redo" if all(event.command == "undo" for event in events) else "undo"
+        deed = Deed(
+            command,
+            actor,
+            "Not undone" if command == "undo" else "Not redone",
+            note=_names(events),
+            undoes=tuple(event.seq for event in reversed(events)),
+        )
+        if len(events) == 1 and (moved := _tops(moves(events[0]))):
+            arrangement = _moving_back(events[0], moved)
+            if len(moved) == 1:
+                deed = replace(deed, path=moved[0][1], new_path=moved[0][0])
+        else:
+            arrangement = self._net(events)
+        return self.arrange(arrangement, deed, partial=partial, rehearse=rehearse)
+
+    def _net(self, events: Iterable[Event]) -> Arrangement:
+        """What stood before events, path by path, provided that nobody else came between them."""
+        wanted: dict[str, Version | None] = {}
+        expected: dict[str, Version | None] = {}
+        between: dict[str, Left] = {}
+        for event in events:
+            for path, (before, after) in _ends(event.changes).items():
+                if path in wanted and wanted[path] != after and path not in between:
+                    between[path] = Left(path, Why.CHANGED, self._since(path, event.seq))
+                expected.setdefault(path, after)
+                wanted[path] = before
+        return Arrangement(wanted, expected, known_conflicts=tuple(between.values()))
+
+    def _since(self, path: str, seq: int) -> Event | None:
+        """The first event after a number that touched a path."""
+        later = next((number for number in self._journal.touches(path) if number > seq), None)
+        return None if later is None else self._journal.event(later)
+
+    def arrange(self, arrangement: Arrangement, deed: Deed, *, partial: bool, rehearse: bool) -> Restored:
+        """Have paths hold versions.
+
+        Args:
+            arrangement: Which.
+            deed: Who does it, and what it is called.
+            partial: Whether what can be done is, if not all can.
+            rehearse: Whether it is only found out what would be changed.
+
+        Raises:
+            Busy, FolderMissing, StateUnusable: It could not be tried.
+        """
+        at_us = self._now_us()
+        with self._writing() as transaction:
+            for _ in range(_ATTEMPTS):
+                ledger = self._ledger(at_us)
+                arranged = Arranged(arrangement, self._store, ledger, self._journal)
+                if arranged.left and not partial:
+                    self._record(ledger, ())
+                    return Restored((), tuple(arranged.left), problem=f"{deed.past}: {_told(arranged.left)}.")
+                if rehearse or not arranged.changes:
+                    self._record(ledger, ())
+                    return Restored(arranged.changes, tuple(arranged.left), problem=_idle(arranged, deed))
+                try:
+                    return self._carry_out(arranged, ledger, deed, at_us, transaction)
+                except Outdated:
+                    continue
+        return Restored(problem=f"{deed.past}: another program keeps changing the files. Nothing was written.")
+
+    def _carry_out(
+        self, arranged: Arranged, ledger: Ledger, deed: Deed, at_us: int, transaction: Transaction
+    ) -> Restored:
+        texts = {**ledger.texts, **arranged.new_texts}
+        event = self._event(deed, arranged.changes, ledger, at_us)
+        intent = self._journal.intend(event, texts, durable=bool(ledger.texts))
+        try:
+            done = arranged.apply(transaction)
+        except Outdated:
+            self._journal.drop(intent)
+            raise
+        except OSError as error:
+            self._journal.drop(intent)
+            return Restored((), tuple(arranged.left), problem=f"{deed.past}: {_why(error)}. Nothing was changed.")
+        left = (*arranged.left, *done.left)
+        if not done.changes:
+            self._journal.drop(intent)
+            return Restored((), left, problem=f"{deed.past}: {_told(left)}.")
+        event = self._event(deed, tuple(done.changes), ledger, at_us)
+        if not done.certain:
+            event = replace(event, is_error=True, note="uncertain")
+        event = replace(event, duration_us=max(self._now_us() - at_us, 0))
+        try:
+            known = {**ledger.known, **done.known}
+            recorded = self._journal.append([*ledger.events(), event], known=known, intent=intent)[-1]
+        except StateUnusable as error:
+            words = f"Changed, but the journal cannot be written ({error}); it is recorded once it can be again."
+            return Restored(tuple(done.changes), left, replace(event, note="not recorded"), problem=words)
+        self._recorded()
+        words = "" if done.certain else "Changed, but the disk did not confirm that it is kept. Look before going on."
+        return Restored(tuple(done.changes), left, recorded, problem=words)
+
+    def _record(self, ledger: Ledger, events: Sequence[Event]) -> None:
+        """Record what was noticed while looking: it may be overwritten before anybody looks again."""
+        found = [*ledger.events(), *events]
+        if found or ledger.known:
+            self._journal.append(found, texts=ledger.texts, known=ledger.known, durable=False)
+        if found:
+            self._recorded()
+
+    def _event(self, deed: Deed, changes: tuple[Change, ...], ledger: Ledger, at_us: int) -> Event:
+        files = [change for change in changes if _kind(change) is not Kind.DIRECTORY]
+        shown = files[0] if len(files) == 1 else None
+        path = deed.path
+        if path is None:
+            path = shown.path if shown else _common_directory([change.path for change in files or changes])
+        counts: diffs.Counts | None = None
+        if shown is not None:
+            before, after = ledger.text_of(shown.before), ledger.text_of(shown.after)
+            if before is not None and after is not None:
+                counts = diffs.counts(before, after)
+        many = f"{len(files):,} files" if len(files) > 1 and deed.new_path is None else ""
+        return Event(
+            at_us=at_us,
+            actor=deed.actor,
+            command=deed.command,
+            path=str(MemoryPath.of(path)),
+            new_path=str(MemoryPath.of(deed.new_path)) if deed.new_path is not None else None,
+            changes=changes,
+            undoes=deed.undoes,
+            added=counts.added if counts else None,
+            removed=counts.removed if counts else None,
+            note=", ".join(part for part in (deed.note, many) if part),
+        )
+
+
+def _ends(changes: Iterable[Change]) -> dict[str, tuple[Version | None, Version | None]]:
+    """What stood at each path before and after an event's changes."""
+    ends: dict[str, tuple[Version | None, Version | None]] = {}
+    for change in changes:
+        first = ends.get(change.path)
+        ends[change.path] = (change.before if first is None else first[0], change.after)
+    return ends
+
+
+def _tops(moved: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Of what was moved, what did not move along with its directory: `(old, new)`."""
+    tops = []
+    for new, old in moved.items():
+        above_new, _, name_new = new.rpartition("/")
+        above_old, _, name_old = old.rpartition("/")
+        if name_new != name_old or moved.get(above_new) != above_old:
+            tops.append((old, new))
+    return tops
+
+
+def _moving_back(event: Event, tops: Sequence[tuple[str, str]]) -> Arrangement:
+    """Move back what an event moved, and take away the directories that it made for it."""
+    moved = moves(event)
+    ends = _ends(event.changes)
+    rest = {path: end for path, end in ends.items() if path not in moved and path not in set(moved.values())}
+    return Arrangement(
+        {path: before for path, (before, _) in rest.items()},
+        {path: after for path, (_, after) in ends.items() if path not in set(moved.values())},
+        moves=tuple((new, old) for old, new in tops),
+    )
+
+
+def _idle(arranged: Arranged, deed: Deed) -> str:
+    if arranged.changes:
+        return ""
+    if left := arranged.left or (arranged.already if deed.undoes else []):
+        return f"{deed.past}: {_told(left)}."
+    return f"{deed.past}: it is so already. Nothing was written."
+
+
+def _told(left: Sequence[Left]) -> str:
+    """The first of what was left, and how many more."""
+    more = len(left) - 1
+    return left[0].sentence + (f", and {more:,} more" if more else "")
+
+
+def _names(events: Sequence[Event]) -> str:
+    if len(events) == 1:
+        return f"#{events[0].seq} {events[0].command}"
+    return f"{len(events):,} events, #{events[-1].seq} to #{events[0].seq}"
+
+
+def _why(error: BaseException) -> str:
+    match error:
+        case LeavesRoot():
+            return "it leads out of the memory folder by a link"
+        case OSError() if error.strerror:
+            return error.strerror.lower()
+        case MemtuiError():
+            return str(error).rstrip(".")
+        case _:
+            return "input/output error"
+
+
+def _kind(change: Change) -> Kind | None:
+    version = change.after or change.before
+    return version.kind if version else None
+
+
+def _common_directory(paths: Sequence[str]) -> str:
+    if len(paths) == 1:
+        return paths[0]
+    common = paths[0].split("/")[:-1] if paths else []
+    for path in paths:
+        parts = path.split("/")
+        while parts[: len(common)] != common:
+            common.pop()
+    return "/".join(common)
