@@ -3,11 +3,16 @@
 The state must lie where the agent cannot reach it, so where it lies is decided here and nowhere else.
 """
 
+import contextlib
 import hashlib
 import os
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 
-from memtui.core.errors import FolderMissing, StateUnusable
+from memtui.core.errors import FolderMissing, JournalDamaged, StateUnusable
+from memtui.core.events import Event, Memtui
+from memtui.core.paths import ROOT_NAME
 from memtui.core.settings import Settings
 from memtui.engine import Engine
 from memtui.journal.sqlite import Journal
@@ -16,6 +21,7 @@ from memtui.store.folder import FolderStore
 from memtui.store.memory import MemoryStore
 
 JOURNAL = "journal.db"
+_LOCK_SECONDS = 5.0
 
 
 def open(
@@ -75,6 +81,7 @@ def connect(
         except BaseException:
             store.close()
             raise
+    was_used = (where / "token").exists()
     try:
         _make_private(where)
         store = FolderStore(path, str(where), title=title)
@@ -82,10 +89,46 @@ def connect(
         reason = os.strerror(error.errno or 0).lower()
         raise StateUnusable(f"The state directory {short(where)} cannot be used: {reason}.") from error
     try:
-        return Engine(store, Journal(str(journal)), settings=settings)
+        return Engine(store, _journal(journal, store, was_used=was_used), settings=settings)
     except BaseException:
         store.close()
         raise
+
+
+def _journal(path: Path, store: FolderStore, *, was_used: bool) -> Journal:
+    """Open the journal, or set a damaged one aside and begin anew. What happened is the new one's first event."""
+    was_there = path.exists() and path.stat().st_size > 0
+    try:
+        journal = Journal(str(path))
+    except JournalDamaged:
+        with store.writing(_LOCK_SECONDS):
+            try:
+                return Journal(str(path))  # somebody else has done it meanwhile
+            except JournalDamaged as damaged:
+                aside = _set_aside(path)
+                journal = Journal(str(path))
+                _begin(journal, f"the journal before was damaged and is set aside as {aside}: {damaged}")
+                return journal
+    if was_used and not was_there and journal.head()[0] == 0:
+        _begin(journal, "the journal that was kept for this folder before is gone")
+    return journal
+
+
+def _set_aside(path: Path) -> str:
+    """Give a journal's files other names, under which they can still be looked at; returns the name."""
+    moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+    aside = path.with_name(f"{path.stem}-damaged-{moment}{path.suffix}")
+    for end in ("", "-wal", "-shm"):
+        with contextlib.suppress(FileNotFoundError):
+            os.rename(f"{path}{end}", f"{aside}{end}")
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(f"{path}.suspect")
+    return aside.name
+
+
+def _begin(journal: Journal, note: str) -> None:
+    event = Event(at_us=time.time_ns() // 1_000, actor=Memtui(), command="began", path=ROOT_NAME, note=note)
+    journal.append([event])
 
 
 def connect_without_journal(folder: str | os.PathLike[str]) -> Engine:

@@ -41,6 +41,10 @@ class StateUnusable(MemtuiError):
     """The journal cannot be kept where it should be; the words say where and why."""
 
 
+class JournalDamaged(StateUnusable):
+    """The journal's file is damaged: it cannot be read as what it was."""
+
+
 class Busy(MemtuiError):
     """Another process held the writer lock for longer than a command may wait."""
 

@@ -47,6 +47,14 @@ class Settings:
     lock_seconds: float = 5.0
     """Seconds that a command waits for other writers before it answers that the folder is busy; 0 is not at all."""
 
+    keep_days: int = 0
+    """Days after which a text that stands nowhere any more is removed from the record; 0 keeps all for ever. Events
+    are always kept, with the hashes of their texts."""
+
+    keep_bytes: int = 0
+    """Bytes that the record's texts may take, as they are packed; beyond it the oldest that stand nowhere any more are
+    removed. 0 is off."""
+
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)

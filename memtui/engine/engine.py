@@ -31,11 +31,13 @@ from memtui.core.listing import DEPTH, Listed, human_size, listing
 from memtui.core.losses import Loss, Losses
 from memtui.core.messages import Message, quoted, say
 from memtui.core.paths import MemoryPath
+from memtui.core.redaction import Pruned, Redacted
 from memtui.core.restoring import Restored
 from memtui.core.settings import Settings
 from memtui.core.snapshot import Entry, Kind
 from memtui.engine import reconcile
 from memtui.engine.arranging import Arrangement
+from memtui.engine.forgetting import Forgetter
 from memtui.engine.history import History
 from memtui.engine.ledger import Ledger, link_version
 from memtui.engine.plans import Plan, Planner
@@ -60,6 +62,8 @@ _IN_STEPS = frozenset({"restore", "undo", "redo", "redact"})
 """What changes several paths one after the other, so that a crash may leave a part of it."""
 _YOU = Person()
 """Names that are looked up at a time."""
+_PRUNED = "pruned"
+_DAY_US = 86_400_000_000
 _LOSS_DISMISSED = "loss_dismissed"
 _LOSS_EVENTS = 20_000
 """How many events back a loss is looked for, when a memory is opened."""
@@ -159,6 +163,14 @@ class Engine:
             now_us=lambda: self._now_ns() // 1_000,
             writing=self._writing,
             ledger=lambda at_us: self._ledger(at_us, first_look=not self.is_looked_at),
+            recorded=self._note_news,
+        )
+        self._forgetter = Forgetter(
+            journal,
+            self.history,
+            self._restorer,
+            now_us=lambda: self._now_ns() // 1_000,
+            writing=self._writing,
             recorded=self._note_news,
         )
 
@@ -443,6 +455,8 @@ class Engine:
         if first_look and finished and not self._closed and paths is None:
             self.journal.set_note(_LOOKED_AT, str(self._now_ns() // 1_000))
             self._note_news()
+        if finished and paths is None:
+            self._prune_daily()
         return count
 
     @contextmanager
@@ -651,6 +665,79 @@ class Engine:
             and self.history.undone_by(event.seq) is None
         ]
         return self.undo(seqs, partial=partial, rehearse=rehearse, actor=actor)
+
+    def redact(
+        self,
+        *,
+        event: int | None = None,
+        path: str | None = None,
+        match: str | None = None,
+        reason: str = "",
+        rehearse: bool = False,
+        actor: Actor = _YOU,
+    ) -> Redacted:
+        """Remove a text that must go, from history and from the files. It cannot be taken back.
+
+        Events, hashes and the reason stay, and the chain still verifies. Answers and arguments of events that are
+        about a removed version go with it. A match is replaced in the files by `[redacted]`; a file whose whole text
+        goes is deleted.
+
+        Args:
+            event: The text that this event wrote.
+            path: Every text that this path ever held, relative to the folder.
+            match: Every text that holds this one.
+            reason: Why, for the record; never the text itself.
+            rehearse: Whether it is only found out what would be removed.
+            actor: Who does it.
+
+        Raises:
+            ValueError: Not exactly one of `event`, `path` and `match` is given.
+            Busy, FolderMissing, StateUnusable, Closed: It could not be tried.
+        """
+        if sum(each is not None for each in (event, path, match)) != 1:
+            raise ValueError("give one of event, path and match")
+        if self.read_only and not rehearse:
+            return Redacted(problem="Nothing was removed: this session is read-only.")
+        self.reconcile()
+        try:
+            with self._in_flight():
+                return self._forgetter.redact(
+                    event=event, path=path, match=match, reason=reason, rehearse=rehearse, actor=actor
+                )
+        finally:
+            self._tell()
+
+    def prune(
+        self, *, older_than_us: int | None = None, max_bytes: int | None = None, rehearse: bool = False
+    ) -> Pruned:
+        """Remove old texts from the record, as redactions by memtui. Events stay, and so does every text that stands
+        in the folder now.
+
+        Args:
+            older_than_us: Texts that stand nowhere since before this time, in microseconds since 1970.
+            max_bytes: The oldest texts until those that are left take no more than this, as they are packed.
+            rehearse: Whether it is only found out what would be removed.
+
+        Raises:
+            Busy, FolderMissing, StateUnusable, Closed: It could not be done.
+        """
+        if self.read_only and not rehearse:
+            return Pruned()
+        try:
+            with self._in_flight():
+                return self._forgetter.prune(older_than_us, max_bytes, rehearse=rehearse)
+        finally:
+            self._tell()
+
+    def _prune_daily(self) -> None:
+        """Keep to the settings, once a day."""
+        days, size = self.settings.keep_days, self.settings.keep_bytes
+        now_us = self._now_ns() // 1_000
+        last = int(self.journal.note(_PRUNED) or 0)
+        if self.read_only or not (days or size) or last <= now_us < last + _DAY_US:
+            return
+        self._forgetter.prune(now_us - days * _DAY_US if days else None, size or None, rehearse=False)
+        self.journal.set_note(_PRUNED, str(now_us))
 
     def _put_back(self, past: str, rehearse: bool, act: Callable[[], Restored]) -> Restored:
         if self.read_only and not rehearse:

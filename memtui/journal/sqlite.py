@@ -11,11 +11,11 @@ import sqlite3
 import tempfile
 import threading
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Self, cast
 
-from memtui.core.errors import StateUnusable
+from memtui.core.errors import JournalDamaged, StateUnusable
 from memtui.core.events import Event, Version
 from memtui.core.snapshot import Kind
 from memtui.journal import chain
@@ -59,6 +59,8 @@ _PACK_FROM = 512
 _BUSY_MS = 5_000
 _PAGE = 2_000
 _ENDLESS = 2**62
+_SUSPECT = ".suspect"
+"""Ending of a file beside the journal that says that somebody found it damaged."""
 _LOOKS = 20
 """How often a journal is looked at again that was opened or closed by somebody at that moment."""
 _OPENING = threading.RLock()
@@ -120,7 +122,7 @@ class Journal:
             except BaseException as error:
                 self._db.close()
                 if isinstance(error, sqlite3.Error):
-                    raise StateUnusable(f"The journal cannot be used: {path} ({error}).") from error
+                    raise _fault(f"The journal cannot be used: {path}", error) from error
                 raise
 
     @classmethod
@@ -138,13 +140,13 @@ class Journal:
         try:
             journal._db = copied(path)
         except (OSError, sqlite3.Error) as error:
-            raise StateUnusable(f"The journal cannot be read: {path} ({error}).") from error
+            raise _fault(f"The journal cannot be read: {path}", error) from error
         try:
             journal._prepare()
         except BaseException as error:
             journal._db.close()
             if isinstance(error, sqlite3.Error):
-                raise StateUnusable(f"The journal cannot be read: {path} ({error}).") from error
+                raise _fault(f"The journal cannot be read: {path}", error) from error
             raise
         return journal
 
@@ -172,7 +174,7 @@ class Journal:
             "WHERE seq > ? ORDER BY seq LIMIT ?",
             (after, limit),
         )
-        return [_event(row) for row in rows]
+        return [self._event(row) for row in rows]
 
     def events_of(self, path: str, *, limit: int = -1, before: int | None = None) -> list[Event]:
         """The events that changed a path, newest first.
@@ -188,7 +190,7 @@ class Journal:
             "ORDER BY touched.seq DESC LIMIT ?",
             (_key(path), _ENDLESS if before is None else before, limit),
         )
-        return [_event(row) for row in rows]
+        return [self._event(row) for row in rows]
 
     def event(self, seq: int) -> Event | None:
         """One event; `None` if there is none of that number."""
@@ -196,7 +198,7 @@ class Journal:
             "SELECT body, hash, answer, arguments FROM events LEFT JOIN texts_of_events USING (seq) WHERE seq = ?",
             (seq,),
         )
-        return _event(rows[0]) if rows else None
+        return self._event(rows[0]) if rows else None
 
     def bodies(self, after: int, until: int, *, backwards: bool = False) -> Iterator[tuple[int, bytes]]:
         """The canonical bytes of events, for whoever needs a field or two of many: `(number, body)`.
@@ -257,7 +259,8 @@ class Journal:
         try:
             return zlib.decompress(data) if packed else bytes(data)
         except zlib.error as error:
-            raise StateUnusable(f"The journal is damaged: a version cannot be unpacked ({error}).") from error
+            damaged = JournalDamaged(f"The journal is damaged: a version cannot be unpacked ({error}).")
+            raise damaged from error
 
     def has_text(self, sha256: str) -> bool:
         """Whether the bytes of a version are kept."""
@@ -292,7 +295,7 @@ class Journal:
     def intents(self) -> list[Intent]:
         """Events that were begun and neither recorded nor dropped: their process died, or is at it now."""
         rows = self._rows("SELECT body, x'', answer, arguments, id FROM intents ORDER BY id", ())
-        return [Intent(row[4], _event(row[:4])) for row in rows]
+        return [Intent(row[4], self._event(row[:4])) for row in rows]
 
     # Writing
 
@@ -341,25 +344,9 @@ class Journal:
         Returns:
             The events as recorded.
         """
-        recorded: list[Event] = []
         with self._transaction(durable=durable):
             self._keep(texts or {})
-            seq, previous = self._head()
-            for event in events:
-                seq += 1
-                numbered = _numbered(event, seq)
-                body = chain.encode(numbered)
-                previous = chain.link(previous, body)
-                self._db.execute("INSERT INTO events VALUES (?, ?, ?)", (seq, body, previous))
-                if event.answer is not None or event.arguments is not None:
-                    texts_row = (seq, event.answer, event.arguments)
-                    self._db.execute("INSERT INTO texts_of_events VALUES (?, ?, ?)", texts_row)
-                if event.changes:
-                    touched = {_key(change.path) for change in event.changes}
-                    self._db.executemany("INSERT INTO touched VALUES (?, ?)", [(key, seq) for key in touched])
-                if event.undoes and (event.changes or not event.is_error):
-                    self._db.executemany("INSERT INTO taken_back VALUES (?, ?)", [(each, seq) for each in event.undoes])
-                recorded.append(_numbered(event, seq, previous.hex()))
+            recorded = self._add(events)
             for path, now in (known or {}).items():
                 key = _key(path)
                 self._db.execute("DELETE FROM known WHERE path = ?", (key,))
@@ -371,6 +358,45 @@ class Journal:
             if intent is not None:
                 self._db.execute("DELETE FROM intents WHERE id = ?", (intent,))
         return recorded
+
+    def forget(self, events: Sequence[Event], versions: Collection[str], texts: Collection[int]) -> list[Event]:
+        """Remove texts for good, and record that they were removed.
+
+        What is removed is overwritten in the file, not only marked as free. Events, hashes and reasons stay.
+
+        Args:
+            events: What is recorded about it; together they name the hash of each text in `redacted`.
+            versions: SHA-256 of versions.
+            texts: The numbers of events whose answer and arguments go.
+
+        Returns:
+            The events as recorded.
+        """
+        with self._lock:
+            self._run("PRAGMA secure_delete = ON")
+            try:
+                with self._transaction(durable=True):
+                    self._db.executemany(
+                        "UPDATE versions SET data = NULL, packed = 0 WHERE sha256 = ?",
+                        [(bytes.fromhex(sha256),) for sha256 in versions],
+                    )
+                    self._db.executemany("DELETE FROM texts_of_events WHERE seq = ?", [(seq,) for seq in texts])
+                    return self._add(events)
+            finally:
+                self._run("PRAGMA secure_delete = OFF")
+
+    def settle_down(self) -> bool:
+        """Move what the write-ahead log holds into the journal and empty the log, where no reader needs it any more.
+
+        Returns:
+            Whether the log is empty: only then is nothing left in it of what was removed.
+        """
+        with self._lock:
+            free, pages = (self._run(f"PRAGMA {name}")[0][0] for name in ("freelist_count", "page_count"))
+            if free * 4 > pages:
+                with contextlib.suppress(StateUnusable):
+                    self._run("VACUUM")  # give the room back
+            return not self._run("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
 
     def set_note(self, name: str, value: str) -> None:
         """Keep a small value under a name."""
@@ -397,6 +423,9 @@ class Journal:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             self._db.execute("SELECT seq FROM taken_back LIMIT 1")
+        self._head()
+        if self._path is not None and os.path.exists(self._path + _SUSPECT):
+            self._insist_on_soundness()
 
     def _insist_on_file(self) -> None:
         """Refuse to write to a file that nobody else would find: what is recorded there is lost with this process.
@@ -408,15 +437,47 @@ class Journal:
             raise StateUnusable("The journal was removed or replaced while it was open. Open the memory again.")
 
     def _rows(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+        return self._run(sql, values, doing="read")
+
+    def _run(self, sql: str, values: Sequence[object] = (), *, doing: str = "written") -> list[tuple[Any, ...]]:
         try:
             with self._lock:
                 return self._db.execute(sql, values).fetchall()
         except sqlite3.Error as error:
-            raise StateUnusable(f"The journal cannot be read ({error}).") from error
+            raise self._told(_fault(f"The journal cannot be {doing}", error)) from error
+
+    def _event(self, row: Sequence[Any]) -> Event:
+        body, hash, answer, arguments = row
+        try:
+            return chain.decode(body, answer=answer, arguments=arguments, hash=hash)
+        except (ValueError, LookupError, TypeError) as error:
+            damaged = JournalDamaged(f"The journal is damaged: an event cannot be read ({error!r}).")
+            raise self._told(damaged) from error
 
     def _head(self) -> tuple[int, bytes]:
         rows = self._rows("SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1", ())
         return (int(rows[0][0]), bytes(rows[0][1])) if rows else (0, chain.START)
+
+    def _add(self, events: Sequence[Event]) -> list[Event]:
+        """Chain events to the last one. A transaction must be open."""
+        recorded: list[Event] = []
+        seq, previous = self._head()
+        for event in events:
+            seq += 1
+            numbered = _numbered(event, seq)
+            body = chain.encode(numbered)
+            previous = chain.link(previous, body)
+            self._db.execute("INSERT INTO events VALUES (?, ?, ?)", (seq, body, previous))
+            if event.answer is not None or event.arguments is not None:
+                texts_row = (seq, event.answer, event.arguments)
+                self._db.execute("INSERT INTO texts_of_events VALUES (?, ?, ?)", texts_row)
+            if event.changes:
+                touched = {_key(change.path) for change in event.changes}
+                self._db.executemany("INSERT INTO touched VALUES (?, ?)", [(key, seq) for key in touched])
+            if event.undoes and (event.changes or not event.is_error):
+                self._db.executemany("INSERT INTO taken_back VALUES (?, ?)", [(each, seq) for each in event.undoes])
+            recorded.append(_numbered(event, seq, previous.hex()))
+        return recorded
 
     def _keep(self, texts: Mapping[str, bytes]) -> None:
         for sha256, data in texts.items():
@@ -449,8 +510,31 @@ class Journal:
                     if self._db.in_transaction:
                         self._db.execute("ROLLBACK")
                 if isinstance(error, sqlite3.Error):
-                    raise StateUnusable(f"The journal cannot be written ({error}).") from error
+                    raise self._told(_fault("The journal cannot be written", error)) from error
                 raise
+
+    def _told(self, error: StateUnusable) -> StateUnusable:
+        """Leave word for whoever opens the journal next, if it is damaged: looking at all of it takes long."""
+        if isinstance(error, JournalDamaged) and self._path is not None:
+            with contextlib.suppress(OSError):
+                os.close(os.open(self._path + _SUSPECT, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+        return error
+
+    def _insist_on_soundness(self) -> None:
+        """Look at all of a journal that somebody found damaged.
+
+        Raises:
+            JournalDamaged: It is.
+        """
+        assert self._path is not None
+        words = self._rows("PRAGMA integrity_check(1)", ())[0][0]
+        if words != "ok":
+            raise JournalDamaged(f"The journal is damaged ({words}).")
+        after = 0
+        while page := self.events(after, limit=_PAGE):
+            after = page[-1].seq
+        with contextlib.suppress(OSError):
+            os.unlink(self._path + _SUSPECT)
 
 
 def copied(path: str) -> sqlite3.Connection:
@@ -501,6 +585,13 @@ def _copy_through(address: str, copy: sqlite3.Connection) -> None:
         source.backup(copy)
 
 
+def _fault(words: str, error: Exception) -> StateUnusable:
+    """A fault of the database in words, and whether it means that the file is damaged."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    kind = JournalDamaged if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) else StateUnusable
+    return kind(f"{words} ({error}).")
+
+
 def _identity_of(path: str) -> tuple[int, int] | None:
     """Which file a path names, without opening it."""
     try:
@@ -517,14 +608,6 @@ def _address(path: str) -> str:
 def _numbered(event: Event, seq: int, hash: str = "") -> Event:
     values = {name: getattr(event, name) for name in Event.__slots__}
     return Event(**{**values, "seq": seq, "hash": hash})
-
-
-def _event(row: Sequence[Any]) -> Event:
-    body, hash, answer, arguments = row
-    try:
-        return chain.decode(body, answer=answer, arguments=arguments, hash=hash)
-    except (ValueError, LookupError, TypeError) as error:
-        raise StateUnusable(f"The journal is damaged: an event cannot be read ({error!r}).") from error
 
 
 def _known(row: Sequence[Any]) -> Known:

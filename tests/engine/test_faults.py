@@ -1,7 +1,9 @@
 """A fault of the disk, the journal or a lock is answered truthfully, and leaves nothing half done."""
 
+import contextlib
 import errno
 import os
+import sqlite3
 from typing import Any
 
 import pytest
@@ -304,7 +306,8 @@ def test_what_only_looks_does_not_judge_what_a_writer_is_about_to_do(plain_world
 
 @pytest.mark.parametrize("read_only", [True, False])
 def test_a_memory_that_cannot_be_opened_leaves_no_descriptor_open(plain_world: Any, read_only: bool) -> None:
-    (plain_world.state / JOURNAL).write_bytes(b"no database at all, " * 100)
+    with contextlib.closing(sqlite3.connect(plain_world.state / JOURNAL)) as of_another_program:
+        of_another_program.execute("CREATE TABLE theirs (a)")
     before = len(os.listdir("/proc/self/fd"))
     for _ in range(5):
         with pytest.raises(memtui.core.errors.StateUnusable):
