@@ -2,6 +2,7 @@
 behind our back is found here. Screens and reports are made from what it records, so they cannot disagree.
 """
 
-from memtui.engine.engine import Engine, Seen
+from memtui.engine.engine import Engine
+from memtui.engine.viewing import Seen
 
 __all__ = ["Engine", "Seen"]

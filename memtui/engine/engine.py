@@ -3,8 +3,6 @@
 Synchronous: callers that must not wait use a thread. Every method may be called from any thread.
 """
 
-import errno
-import sqlite3
 import sys
 import threading
 import time
@@ -14,21 +12,18 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Self
 
-from memtui.core import commands, edits
+from memtui.core import commands
 from memtui.core.actors import shown_name
 from memtui.core.errors import (
     Busy,
     Closed,
-    FolderMissing,
-    LeavesRoot,
     MemtuiError,
     Refusal,
     StateUnusable,
     Uncertain,
 )
-from memtui.core.events import Actor, Agent, Answer, Change, Event, Person, Version, sha256
-from memtui.core.listing import DEPTH, Listed, human_size, listing
-from memtui.core.losses import Loss, Losses
+from memtui.core.events import Actor, Agent, Answer, Event, Person, Version, sha256
+from memtui.core.losses import Loss
 from memtui.core.messages import Message, quoted, say
 from memtui.core.paths import MemoryPath
 from memtui.core.redaction import Pruned, Redacted
@@ -37,52 +32,28 @@ from memtui.core.settings import Settings
 from memtui.core.snapshot import Entry, Kind
 from memtui.engine import reconcile
 from memtui.engine.arranging import Arrangement
+from memtui.engine.faults import reason_of, refusal_of, what_of
 from memtui.engine.forgetting import Forgetter
 from memtui.engine.history import History
-from memtui.engine.ledger import Ledger, link_version
+from memtui.engine.ledger import Ledger
+from memtui.engine.losses import LossWatch
 from memtui.engine.plans import Plan, Planner
+from memtui.engine.recovery import Recovery
 from memtui.engine.restoring import Deed, Restorer
-from memtui.journal.chain import decoded_changes
-from memtui.journal.sqlite import Intent, Journal, Known, Totals
-from memtui.store.base import Content, Node, NotRegular, Outdated, Store, TooLarge, Transaction
+from memtui.engine.viewing import Seen, Viewer
+from memtui.journal.sqlite import Journal, Known, Totals
+from memtui.store.base import Outdated, Store, Transaction
 
 _ATTEMPTS = 8
 """How often a change is planned anew when somebody outside is faster."""
 
-_REASONS: Mapping[int, str] = {
-    errno.EACCES: "permission denied",
-    errno.EPERM: "permission denied",
-    errno.ENOSPC: "no space left",
-    errno.EDQUOT: "no space left",
-    errno.EROFS: "read-only",
-}
 _LOOKED_AT = "looked_at"
 _PAGE = 256
-_IN_STEPS = frozenset({"restore", "undo", "redo", "redact"})
-"""What changes several paths one after the other, so that a crash may leave a part of it."""
-_YOU = Person()
 """Names that are looked up at a time."""
 _PRUNED = "pruned"
 _DAY_US = 86_400_000_000
-_LOSS_DISMISSED = "loss_dismissed"
-_LOSS_EVENTS = 20_000
-"""How many events back a loss is looked for, when a memory is opened."""
+_YOU = Person()
 _READ_ONLY = "this session is read-only. Nothing was written."
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What stands at a path for a person who looks: looking is no event.
-
-    Attributes:
-        node: What it is; `None` if nothing is there.
-        data: A file's bytes; `None` if they could not be read.
-        problem: Why not, as a sentence; empty if they could.
-    """
-
-    node: Node | None
-    data: bytes | None = None
-    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +124,9 @@ class Engine:
         self._calls_in_flight = 0
         self._closed = False
         self._all_found = False
-        self._losses: tuple[int, Losses] | None = None
+        self._viewer = Viewer(store, self.settings)
+        self._recovery = Recovery(store, journal, self.settings)
+        self._losses = LossWatch(journal)
         self.history = History(journal, self._in_flight)
         """What was: every version, the folder at any moment, and who wrote which line."""
         self._restorer = Restorer(
@@ -236,20 +209,20 @@ class Engine:
                 return self._view(call, judged.command)
             return self._change(call, judged.command)
         except (OSError, MemtuiError) as error:
-            return self._refused(call, _refusal_of(error, judged.command))
+            return self._refused(call, refusal_of(error, judged.command))
 
     def answer_to_view(self, path: MemoryPath, *, view_range: object = None) -> str:
         """What an agent that views a path would be answered now; nobody is told, and nothing is recorded."""
         try:
             with self._in_flight():
-                return self._viewed(commands.View(path, view_range), as_agent=True)[0]
+                return self._viewer.view(commands.View(path, view_range), as_agent=True)[0]
         except Refusal as refusal:
             return refusal.text(self.settings.messages)
         except (OSError, MemtuiError) as error:
-            return _refusal_of(error, commands.View(path)).text(self.settings.messages)
+            return refusal_of(error, commands.View(path)).text(self.settings.messages)
 
     def _view(self, call: _Call, command: commands.View) -> Answer:
-        text, content, note = self._viewed(command, as_agent=isinstance(call.actor, Agent))
+        text, content, note = self._viewer.view(command, as_agent=isinstance(call.actor, Agent))
         event = replace(call.event(), note=note)
         texts: dict[str, bytes] = {}
         if content is None:
@@ -270,63 +243,9 @@ class Engine:
         except StateUnusable:
             return None  # a view is answered all the same
 
-    def _viewed(self, command: commands.View, *, as_agent: bool) -> tuple[str, Content | None, str]:
-        path = command.path
-        node = self.store.node(path, follow=True)
-        if node is None:
-            raise Refusal(Message.VIEW_MISSING, path=path)
-        if node.kind is Kind.DIRECTORY:
-            text = listing(str(path), self._below(node), limit=self.settings.listing_limit if as_agent else 0)
-            entries = text.count("\n") - 1
-            return text, None, f"{entries:,} {'entry' if entries == 1 else 'entries'}"
-        if node.kind is not Kind.FILE:
-            raise Refusal(Message.UNSUPPORTED_TYPE, path=path)
-        limit = self.settings.read_limit
-        try:
-            content = self.store.read(path, limit=limit)
-            text = content.data.decode("utf-8")
-        except FileNotFoundError:
-            raise Refusal(Message.GONE, path=path) from None
-        except NotRegular:
-            raise Refusal(Message.UNSUPPORTED_TYPE, path=path) from None
-        except TooLarge as error:
-            sizes = {"size": human_size(error.size), "limit": human_size(limit)}
-            raise Refusal(Message.TOO_LARGE_TO_READ, path=path, **sizes) from None
-        except UnicodeDecodeError:
-            raise Refusal(Message.NOT_UTF8, path=path) from None
-        char_limit = self.settings.view_char_limit if as_agent else 0
-        lines = edits.count_lines(text)
-        answer = edits.view(text, str(path), command.view_range, limit=char_limit)
-        return answer, content, f"{lines:,} {'line' if lines == 1 else 'lines'}"
-
-    def _below(self, directory: Node) -> Iterator[Listed]:
-        """What a listing adds up. Links are looked through only where they are listed."""
-        start = len(directory.path) + 1 if directory.path else 0
-        for node in self.store.scan(MemoryPath.of(directory.path)):
-            parts = tuple(node.path[start:].split("/"))
-            if node.kind is not Kind.LINK:
-                yield Listed(parts, node.kind is Kind.DIRECTORY, node.size)
-            elif len(parts) <= DEPTH:
-                yield from self._linked(parts, node)
-
-    def _linked(self, parts: tuple[str, ...], link: Node) -> Iterator[Listed]:
-        try:
-            target = self.store.node(MemoryPath.of(link.path), follow=True)
-        except (LeavesRoot, OSError):
-            return
-        if target is None:
-            return
-        yield Listed(parts, target.kind is Kind.DIRECTORY, target.size)
-        if target.kind is Kind.DIRECTORY:
-            start = len(target.path) + 1 if target.path else 0
-            for node in self.store.scan(MemoryPath.of(target.path)):
-                if node.kind is not Kind.LINK:
-                    inner = (*parts, *node.path[start:].split("/"))
-                    yield Listed(inner, node.kind is Kind.DIRECTORY, node.size)
-
     def _change(self, call: _Call, command: commands.Change) -> Answer:
         if self.read_only:
-            raise Refusal(Message.READ_ONLY, **_what(command))
+            raise Refusal(Message.READ_ONLY, **what_of(command))
         with self._writing() as transaction:
             totals = self.journal.totals() if isinstance(call.actor, Agent) else None
             ledger = self._ledger(call.at_us, first_look=not self.is_looked_at)
@@ -358,14 +277,14 @@ class Engine:
             intent = self.journal.intend(event, ledger.texts, durable=not ours.issuperset(ledger.texts))
         except StateUnusable as error:
             assert call.command is not None
-            raise Refusal(Message.UNRECORDED, **_what(call.command), reason=_reason_of(error)) from error
+            raise Refusal(Message.UNRECORDED, **what_of(call.command), reason=reason_of(error)) from error
         certain = True
         try:
             known = plan.apply(transaction)
         except Uncertain:
             certain = False
             try:
-                known = self._looked_at(plan.changes)
+                known = self._recovery.looked_at(plan.changes)
             except (OSError, MemtuiError):
                 return _uncertain(event)
         except Exception:
@@ -463,70 +382,9 @@ class Engine:
     def _writing(self) -> Iterator[Transaction]:
         """The writer lock, with everything settled that dead processes had begun."""
         with self.store.writing(self.settings.lock_seconds) as transaction:
-            self._recover(transaction)
+            if self._recovery.recover(transaction):
+                self._note_news()
             yield transaction
-
-    def _recover(self, transaction: Transaction) -> None:
-        """Settle what dead processes had begun. The lock is held, so nobody alive is at it."""
-        intents = self.journal.intents()
-        if not intents:
-            return
-        transaction.tidy()
-        for intent in intents:
-            self._settle(intent)
-        self._note_news()
-
-    def _settle(self, intent: Intent) -> None:
-        """Record what became of an intent: all of it, nothing, or those of its paths where it came to pass."""
-        event = intent.event
-        try:
-            now = self._looked_at(event.changes)
-        except OSError:
-            self.journal.append([], intent=intent.id)  # not ours to look at any more
-            return
-        stands = {path: known.version if known else None for path, known in now.items()}
-        after = {change.path: change.after for change in event.changes}
-        before: dict[str, Version | None] = {}
-        for change in event.changes:
-            before.setdefault(change.path, change.before)
-        if stands == after:
-            self.journal.append([replace(event, note="recovered after a crash")], known=now, intent=intent.id)
-        elif stands == before:
-            note = "aborted by a crash: not done"
-            aborted = replace(event, is_error=True, aborted=True, changes=(), answer=None, note=note)
-            self.journal.append([aborted], intent=intent.id)
-        else:
-            # What stands elsewhere is from outside: reconcile tells.
-            done = [change for change in event.changes if stands[change.path] == after[change.path]]
-            done = [change for change in done if before[change.path] != after[change.path]]
-            if done and event.command in _IN_STEPS:
-                note = f"recovered after a crash: {len(done):,} of {len(event.changes):,} done"
-                settled = [replace(event, changes=tuple(done), note=note, added=None, removed=None)]
-                self.journal.append(settled, known={each.path: now[each.path] for each in done}, intent=intent.id)
-            else:
-                self.journal.append([], intent=intent.id)
-
-    def _looked_at(self, changes: Iterable[Change]) -> dict[str, Known | None]:
-        known: dict[str, Known | None] = {}
-        for path in {change.path for change in changes}:
-            node = reconcile.standing(self.store, path)
-            if node is None:
-                known[path] = None
-            else:
-                known[path] = Known(self._version_of(node), node.stamp)
-        return known
-
-    def _version_of(self, node: Node) -> Version:
-        path = MemoryPath.of(node.path)
-        try:
-            if node.kind is Kind.LINK:
-                return link_version(self.store.read_link(path))
-            if node.kind is not Kind.FILE:
-                return Version(node.kind)
-            data = self.store.read(path, limit=self.settings.read_limit).data
-        except (TooLarge, NotRegular, OSError):
-            return Version(node.kind, None, node.size)
-        return Version(Kind.FILE, sha256(data), len(data))
 
     # Putting back
 
@@ -756,21 +614,7 @@ class Engine:
             StateUnusable, Closed: It cannot be known.
         """
         with self._in_flight():
-            head = self.journal.head()[0]
-            dismissed = int(self.journal.note(_LOSS_DISMISSED) or 0)
-            if self._losses is None:
-                start = max(dismissed, head - _LOSS_EVENTS)
-                files, size = self._totals_at(start, head)
-                self._losses = (start, Losses(files, size))
-            seen, losses = self._losses
-            while page := self.journal.events(seen, limit=1_000):
-                losses.take(page)
-                seen = page[-1].seq
-            self._losses = (seen, losses)
-            loss = losses.current
-            if loss is None or loss.last <= dismissed:
-                return None
-            return loss.without(self._back(loss))
+            return self._losses.current()
 
     def restore_loss(self, *, actor: Actor = _YOU) -> Restored:
         """Bring back all that went and is not there again. What stands there by now stays as it is."""
@@ -788,28 +632,8 @@ class Engine:
 
     def dismiss_loss(self) -> None:
         """It is well so: what went until now is not spoken of any more."""
-        self.set_note(_LOSS_DISMISSED, str(self.head()[0]))
-
-    def _totals_at(self, start: int, head: int) -> tuple[int, int]:
-        """How many files there were after an event, and their bytes."""
-        files, size = self.journal.totals()
-        for _, body in self.journal.bodies(start, head):
-            for _, before, after in decoded_changes(body):
-                for version, sign in ((before, 1), (after, -1)):
-                    if version is not None and version.kind is Kind.FILE:
-                        files += sign
-                        size += sign * version.size
-        return files, size
-
-    def _back(self, loss: Loss) -> set[str]:
-        """What of a loss is there again, or is something else by now."""
-        known = self.journal.known_below("")
-        back: set[str] = set()
-        for change in loss.changes:
-            now = known.get(change.path)
-            if (now.version if now else None) != change.after:
-                back.add(change.path)
-        return back
+        with self._in_flight():
+            self._losses.dismiss()
 
     # Looking
 
@@ -865,39 +689,7 @@ class Engine:
     def look(self, path: str) -> Seen:
         """What stands at a path, for a person."""
         with self._in_flight():
-            return self._look(MemoryPath.of(path))
-
-    def _look(self, place: MemoryPath) -> Seen:
-        node: Node | None = None
-        try:
-            node = self.store.node(place)
-            if node is None:
-                return Seen(None, problem="It is not there any more.")
-            if node.kind is Kind.LINK:
-                return self._look_through(place, node)
-            if node.kind is not Kind.FILE:
-                return Seen(node)
-            return Seen(node, self.store.read(place, limit=self.settings.read_limit).data)
-        except TooLarge as error:
-            limit = human_size(self.settings.read_limit)
-            return Seen(node, problem=f"It is too large to show: {human_size(error.size)}; the limit is {limit}.")
-        except (NotRegular, FileNotFoundError):
-            return Seen(None, problem="It changed while it was opened.")
-        except LeavesRoot:
-            return Seen(None, problem="It lies behind a link that leads out of the memory folder.")
-        except OSError as error:
-            return Seen(node, problem=f"It cannot be read: {_reason_of(error)}.")
-
-    def _look_through(self, place: MemoryPath, link: Node) -> Seen:
-        try:
-            target = self.store.node(place, follow=True)
-        except (LeavesRoot, OSError):
-            return Seen(link, problem="It is a link that leads out of the memory folder. It is not followed.")
-        if target is None:
-            return Seen(link, problem="It is a link to something that is not there.")
-        if target.kind is not Kind.FILE:
-            return Seen(link, problem=f"It is a link to {MemoryPath.of(target.path)}.")
-        return Seen(link, self.store.read(place, limit=self.settings.read_limit).data)
+            return self._viewer.look(MemoryPath.of(path))
 
     def subscribe(self, callback: Callable[[], None]) -> Callable[[], None]:
         """Be told that something was recorded here.
@@ -955,42 +747,3 @@ def _uncertain(event: Event) -> Answer:
     """The answer where a change stands that could not be recorded: its intent is kept, and the next writer does."""
     text = say(Message.UNCERTAIN, path=event.path)
     return Answer(text, True, replace(event, answer=text, is_error=True, note="uncertain"))
-
-
-def _refusal_of(error: BaseException, command: commands.Command) -> Refusal:
-    """The answer to a fault: what could not be done, to which path, and why; never a path of the host."""
-    what = _what(command)
-    match error:
-        case Refusal():
-            return error
-        case LeavesRoot():
-            if isinstance(command, commands.Rename) and str(error) == command.new_path.relative:
-                return Refusal(Message.ESCAPES_BY_LINK, path=command.new_path)
-            return Refusal(Message.ESCAPES_BY_LINK, path=what["path"])
-        case Busy():
-            return Refusal(Message.BUSY, **what)
-        case FolderMissing():
-            return Refusal(Message.FOLDER_GONE, **what)
-        case OSError() if error.errno == errno.EINVAL and isinstance(command, commands.Rename):
-            return Refusal(Message.RENAME_INTO_ITSELF, old_path=command.old_path, new_path=command.new_path)
-        case FileExistsError() if isinstance(command, commands.Rename):
-            return Refusal(Message.DESTINATION_EXISTS, path=command.new_path)
-        case FileNotFoundError() if isinstance(command, commands.Rename | commands.Delete):
-            return Refusal(Message.MISSING, path=what["path"])
-        case _:
-            return Refusal(Message.SYSTEM, **what, reason=_reason_of(error))
-
-
-def _what(command: commands.Command) -> dict[str, object]:
-    verbs = {"View": "view", "Create": "create", "StrReplace": "edit", "Insert": "edit", "Delete": "delete"}
-    if isinstance(command, commands.Rename):
-        return {"verb": "rename", "path": command.old_path}
-    return {"verb": verbs[type(command).__name__], "path": command.path}
-
-
-def _reason_of(error: BaseException) -> str:
-    if isinstance(error, StateUnusable) and isinstance(error.__cause__, sqlite3.Error):
-        words = str(error.__cause__).lower()
-        return "no space left" if "full" in words else "read-only" if "readonly" in words else "input/output error"
-    code = error.errno if isinstance(error, OSError) else None
-    return _REASONS.get(code or 0, "input/output error")

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from heapq import heappop, heappush
 from itertools import islice
-from typing import Any
 
 from memtui.core import diffs
-from memtui.core.actors import shown_name
 from memtui.core.changes import LastChange
 from memtui.core.events import Change, Event, Version
-from memtui.core.history import Blame, Deleted, PathVersion, Share, Stats
+from memtui.core.history import Blame, Deleted, PathVersion, Stats
 from memtui.core.snapshot import Kind
+from memtui.engine.blame import blame
+from memtui.engine.stats import stats
 from memtui.journal.chain import decoded_changes
 from memtui.journal.sqlite import Journal
 
@@ -115,47 +115,10 @@ class History:
             at: The number of the event after which it stood there; `None` for now.
         """
         with self._in_flight():
-            return self._blame(path, data, at)
+            return blame(self._lineage(path), data, self._kept, at)
 
-    def _blame(self, path: str, data: bytes, at: int | None) -> Blame:
-        lines = diffs.lines_of(_as_text(data))
-        owners: list[Event | None] = [None] * len(lines)
-        waiting = list(range(len(lines)))
-        """Which line of the text each line of the version is; -1 for one that is not in it any more."""
-        current = lines
-        for version in self._lineage(path):
-            if at is not None and version.event.seq > at:
-                continue
-            if version.after is None or version.after.kind is not Kind.FILE:
-                if all(number < 0 for number in waiting):
-                    break
-                continue
-            after = self._lines_of(version.after)
-            if after is None:
-                return _blamed(owners, waiting, version.event, complete=False)
-            if after != current:  # written by somebody who is not in the record
-                waiting = _carried(current, after, waiting)
-                current = after
-            if version.before is None and version.moved_from is None:
-                return _blamed(owners, waiting, version.event)
-            before = self._lines_of(version.before)
-            if before is None:
-                return _blamed(owners, waiting, version.event, complete=False)
-            carried = _carried(current, before, waiting)
-            kept = set(carried)
-            for number in waiting:
-                if number >= 0 and number not in kept:
-                    owners[number] = version.event
-            waiting, current = carried, before
-            if all(number < 0 for number in waiting):
-                break
-        return Blame(tuple(owners), all(owner is not None for owner in owners))
-
-    def _lines_of(self, version: Version | None) -> list[str] | None:
-        if version is None or version.kind is not Kind.FILE:
-            return []
-        data = self._journal.text(version.sha256) if version.sha256 else None
-        return None if data is None else diffs.lines_of(_as_text(data))
+    def _kept(self, version: Version) -> bytes | None:
+        return self._journal.text(version.sha256) if version.sha256 else None
 
     def last_change(self, path: str, data: bytes | None) -> LastChange | None:
         """What became of a file last, since memtui first looked.
@@ -333,41 +296,7 @@ class History:
             limit: How many paths and actors at most.
         """
         with self._in_flight():
-            return self._stats(limit)
-
-    def _stats(self, limit: int) -> Stats:
-        sizes = self._journal.sizes()
-        head = self._journal.head()[0]
-        paths: dict[str, _Tally] = {}
-        actors: dict[str, _Tally] = {}
-        named: set[str] = set()
-        for event in _pages(self._journal, head):
-            tally = actors.setdefault(shown_name(event.actor), _Tally())
-            tally.events += 1
-            tally.changes += len(event.changes)
-            for change in event.changes:
-                mine = paths.setdefault(change.path, _Tally())
-                mine.events += 1
-                mine.changes += 1
-                for version in (change.before, change.after):
-                    if version and version.sha256:
-                        named.add(version.sha256)
-                        mine.versions.add(version.sha256)
-                if change.after and change.after.sha256:
-                    tally.versions.add(change.after.sha256)
-        kept = [size for size in sizes.values() if size[1] is not None]
-        return Stats(
-            events=head,
-            versions=len(named),
-            redacted=sum(sizes.get(each, (0, None))[1] is None for each in named),
-            text_bytes=sum(size for size, _ in kept),
-            kept_bytes=sum(packed or 0 for _, packed in kept),
-            journal_bytes=self._journal.bytes_on_disk(),
-            paths=_shares(paths, sizes, limit, lambda share: (-share.bytes, -share.events, share.name)),
-            actors=_shares(actors, sizes, limit, lambda share: (-share.events, share.name)),
-            first=self._journal.event(1),
-            last=self._journal.event(head),
-        )
+            return stats(self._journal, limit)
 
 
 class _ByAge:
@@ -389,15 +318,6 @@ class _ByAge:
             _, _, version, rows = heappop(self._heads)
             self.add(rows)
             yield version
-
-
-class _Tally:
-    """What is counted of one path or actor."""
-
-    def __init__(self) -> None:
-        self.events = 0
-        self.changes = 0
-        self.versions: set[str] = set()
 
 
 def moves(event: Event) -> dict[str, str]:
@@ -464,49 +384,3 @@ def _below(below: str) -> Callable[[str], bool]:
         return lambda _: True
     start = below + "/"
     return lambda path: path == below or path.startswith(start)
-
-
-def _carried(current: list[str], before: list[str], waiting: list[int]) -> list[int]:
-    """For each line of the version before, which line of the text it is; -1 for one that is not in it."""
-    carried = [-1] * len(before)
-    old = new = 0
-    for block in (*diffs.blocks(before, current), diffs.Block(len(before), len(before), len(current), len(current))):
-        carried[old : block.old_start] = waiting[new : block.new_start]
-        old, new = block.old_end, block.new_end
-    return carried
-
-
-def _blamed(owners: list[Event | None], waiting: list[int], event: Event, *, complete: bool = True) -> Blame:
-    for number in waiting:
-        if number >= 0:
-            owners[number] = event
-    return Blame(tuple(owners), complete and all(owner is not None for owner in owners))
-
-
-def _as_text(data: bytes) -> str:
-    return data.decode("utf-8", "surrogateescape")
-
-
-def _pages(journal: Journal, until: int) -> Iterator[Event]:
-    after = 0
-    while page := journal.events(after, limit=1_000):
-        for event in page:
-            if event.seq > until:
-                return
-            yield event
-        after = page[-1].seq
-
-
-def _shares(
-    tallies: Mapping[str, _Tally],
-    sizes: Mapping[str, tuple[int, int | None]],
-    limit: int,
-    order: Callable[[Share], Any],
-) -> tuple[Share, ...]:
-    shares = [
-        Share(
-            name, tally.events, tally.changes, len(tally.versions), sum(sizes.get(v, (0, 0))[0] for v in tally.versions)
-        )
-        for name, tally in tallies.items()
-    ]
-    return tuple(sorted(shares, key=order)[:limit])

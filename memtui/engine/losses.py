@@ -1,0 +1,63 @@
+"""Whether much has gone at once, by the record: also what went while nobody looked."""
+
+from memtui.core.losses import Loss, Losses
+from memtui.core.snapshot import Kind
+from memtui.journal.chain import decoded_changes
+from memtui.journal.sqlite import Journal
+
+_DISMISSED = "loss_dismissed"
+_LOOKED_BACK = 20_000
+"""How many events back a loss is looked for, when a memory is opened."""
+
+
+class LossWatch:
+    """Reads what is new in the record, and remembers what the person has dismissed.
+
+    Args:
+        journal: The record.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._seen = -1
+        self._losses = Losses(0, 0)
+
+    def current(self) -> Loss | None:
+        """What is lost and is not back; `None` if nothing is, or if the person said that it is well so."""
+        head = self._journal.head()[0]
+        dismissed = int(self._journal.note(_DISMISSED) or 0)
+        if self._seen < 0:
+            self._seen = max(dismissed, head - _LOOKED_BACK, 0)
+            self._losses = Losses(*self._totals_at(self._seen, head))
+        while page := self._journal.events(self._seen, limit=1_000):
+            self._losses.take(page)
+            self._seen = page[-1].seq
+        loss = self._losses.current
+        if loss is None or loss.last <= dismissed:
+            return None
+        return loss.without(self._back(loss))
+
+    def dismiss(self) -> None:
+        """What went until now is not spoken of any more."""
+        self._journal.set_note(_DISMISSED, str(self._journal.head()[0]))
+
+    def _totals_at(self, start: int, head: int) -> tuple[int, int]:
+        """How many files there were after an event, and their bytes."""
+        files, size = self._journal.totals()
+        for _, body in self._journal.bodies(start, head):
+            for _, before, after in decoded_changes(body):
+                for version, sign in ((before, 1), (after, -1)):
+                    if version is not None and version.kind is Kind.FILE:
+                        files += sign
+                        size += sign * version.size
+        return files, size
+
+    def _back(self, loss: Loss) -> set[str]:
+        """What of a loss is there again, or is something else by now."""
+        known = self._journal.known_below("")
+        back: set[str] = set()
+        for change in loss.changes:
+            now = known.get(change.path)
+            if (now.version if now else None) != change.after:
+                back.add(change.path)
+        return back

@@ -1,0 +1,93 @@
+"""Settling what a process had begun when it died: its intent tells what was to happen, the store what did."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from memtui.core.events import Change, Version, sha256
+from memtui.core.paths import MemoryPath
+from memtui.core.settings import Settings
+from memtui.core.snapshot import Kind
+from memtui.engine import reconcile
+from memtui.engine.ledger import link_version
+from memtui.journal.sqlite import Intent, Journal, Known
+from memtui.store.base import Node, NotRegular, Store, TooLarge, Transaction
+
+_IN_STEPS = frozenset({"restore", "undo", "redo", "redact"})
+"""What changes several paths one after the other, so that a crash may leave a part of it."""
+
+
+class Recovery:
+    """Looks at what intents were about.
+
+    Args:
+        store: Where things stand.
+        journal: Where the intents are.
+        settings: What is read at all.
+    """
+
+    def __init__(self, store: Store, journal: Journal, settings: Settings) -> None:
+        self._store = store
+        self._journal = journal
+        self._settings = settings
+
+    def recover(self, transaction: Transaction) -> bool:
+        """Settle what dead processes had begun. The lock is held, so nobody alive is at it."""
+        intents = self._journal.intents()
+        if not intents:
+            return False
+        transaction.tidy()
+        for intent in intents:
+            self._settle(intent)
+        return True
+
+    def _settle(self, intent: Intent) -> None:
+        """Record what became of an intent: all of it, nothing, or those of its paths where it came to pass."""
+        event = intent.event
+        try:
+            now = self.looked_at(event.changes)
+        except OSError:
+            self._journal.append([], intent=intent.id)  # not ours to look at any more
+            return
+        stands = {path: known.version if known else None for path, known in now.items()}
+        after = {change.path: change.after for change in event.changes}
+        before: dict[str, Version | None] = {}
+        for change in event.changes:
+            before.setdefault(change.path, change.before)
+        if stands == after:
+            self._journal.append([replace(event, note="recovered after a crash")], known=now, intent=intent.id)
+        elif stands == before:
+            note = "aborted by a crash: not done"
+            aborted = replace(event, is_error=True, aborted=True, changes=(), answer=None, note=note)
+            self._journal.append([aborted], intent=intent.id)
+        else:
+            # What stands elsewhere is from outside: reconcile tells.
+            done = [change for change in event.changes if stands[change.path] == after[change.path]]
+            done = [change for change in done if before[change.path] != after[change.path]]
+            if done and event.command in _IN_STEPS:
+                note = f"recovered after a crash: {len(done):,} of {len(event.changes):,} done"
+                settled = [replace(event, changes=tuple(done), note=note, added=None, removed=None)]
+                self._journal.append(settled, known={each.path: now[each.path] for each in done}, intent=intent.id)
+            else:
+                self._journal.append([], intent=intent.id)
+
+    def looked_at(self, changes: Iterable[Change]) -> dict[str, Known | None]:
+        known: dict[str, Known | None] = {}
+        for path in {change.path for change in changes}:
+            node = reconcile.standing(self._store, path)
+            if node is None:
+                known[path] = None
+            else:
+                known[path] = Known(self._version_of(node), node.stamp)
+        return known
+
+    def _version_of(self, node: Node) -> Version:
+        path = MemoryPath.of(node.path)
+        try:
+            if node.kind is Kind.LINK:
+                return link_version(self._store.read_link(path))
+            if node.kind is not Kind.FILE:
+                return Version(node.kind)
+            data = self._store.read(path, limit=self._settings.read_limit).data
+        except (TooLarge, NotRegular, OSError):
+            return Version(node.kind, None, node.size)
+        return Version(Kind.FILE, sha256(data), len(data))
