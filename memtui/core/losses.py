@@ -89,6 +89,7 @@ class Losses:
         self._before: deque[tuple[int, int, int]] = deque()  # time, files and bytes before each recent event
         self._lost: dict[str, _Lost] = {}
         self._others: dict[str, _Lost] = {}
+        self._grown: dict[str, tuple[int, int]] = {}  # time and bytes of what was written lately
 
     def take(self, events: Iterable[Event]) -> None:
         """Take more events into account, in order."""
@@ -103,6 +104,8 @@ class Losses:
         for kept in (self._lost, self._others):
             for path in [path for path, lost in kept.items() if lost.at_us < oldest]:
                 del kept[path]
+        for path in [path for path, (at_us, _) in self._grown.items() if at_us < oldest]:
+            del self._grown[path]
         self._before.append((event.at_us, self._files, self._bytes))
         for change in event.changes:
             for version, sign in ((change.before, -1), (change.after, 1)):
@@ -115,7 +118,18 @@ class Losses:
             return
         for change in _net(event.changes):
             self._note(event, change)
+            self._note_growth(event, change)
         self._judge(event)
+
+    def _note_growth(self, event: Event, change: Change) -> None:
+        """What is written meanwhile may be what went, in other words or at another place."""
+        after = change.after.size if change.after is not None and change.after.kind is Kind.FILE else 0
+        before = change.before.size if change.before is not None and change.before.kind is Kind.FILE else 0
+        if after <= before:
+            self._grown.pop(change.path, None)
+        else:
+            earlier = self._grown.get(change.path, (0, 0))[1]
+            self._grown[change.path] = (event.at_us, earlier + after - before)
 
     def _note(self, event: Event, change: Change) -> None:
         before, after = change.before, change.after
@@ -134,7 +148,8 @@ class Losses:
         _, files, size = max(self._before, key=lambda each: each[1:])
         lost = list(self._lost.values())
         gone = sum(each.change.after is None for each in lost)
-        shrunk = size - self._bytes
+        lost_bytes = sum((each.change.before.size if each.change.before else 0) for each in lost)
+        shrunk = lost_bytes - sum(grown for _, grown in self._grown.values())
         if gone >= 2 and self._files <= 0:
             is_loss = True
         elif len(lost) >= _FEWEST:

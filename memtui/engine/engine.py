@@ -14,14 +14,7 @@ from typing import Self
 
 from memtui.core import commands
 from memtui.core.actors import shown_name
-from memtui.core.errors import (
-    Busy,
-    Closed,
-    MemtuiError,
-    Refusal,
-    StateUnusable,
-    Uncertain,
-)
+from memtui.core.errors import Busy, Closed, FolderMissing, MemtuiError, Refusal, StateUnusable, Uncertain
 from memtui.core.events import Actor, Agent, Answer, Event, Person, Version, sha256
 from memtui.core.losses import Loss
 from memtui.core.messages import Message, quoted, say
@@ -50,6 +43,7 @@ _ATTEMPTS = 8
 _LOOKED_AT = "looked_at"
 _PAGE = 256
 """Names that are looked up at a time."""
+_DEVICE = "device"
 _PRUNED = "pruned"
 _DAY_US = 86_400_000_000
 _YOU = Person()
@@ -352,6 +346,8 @@ class Engine:
 
     def _reconcile(self, paths: Iterable[str] | None, stop: Callable[[], bool]) -> int:
         first_look = not self.is_looked_at
+        if paths is None:
+            self._insist_on_mounted()
         if not self.read_only and self.journal.intents():  # of a folder only looked at, their writers may live
             with self._writing():
                 pass
@@ -374,9 +370,26 @@ class Engine:
         if first_look and finished and not self._closed and paths is None:
             self.journal.set_note(_LOOKED_AT, str(self._now_ns() // 1_000))
             self._note_news()
-        if finished and paths is None:
+        if finished and paths is None and not self._closed:
             self._prune_daily()
         return count
+
+    def _insist_on_mounted(self) -> None:
+        """Refuse to take an empty mount point for a folder whose files are all gone.
+
+        Raises:
+            FolderMissing: The folder is empty, held files before, and lies on another device now.
+        """
+        device, noted = self.store.device, self.journal.note(_DEVICE)
+        if device == noted:
+            return
+        if noted is not None and self.journal.totals().files and next(self.store.names(), None) is None:
+            raise FolderMissing(
+                f"{self.store.title} is empty and lies on another disk than before: it seems that its own is not "
+                "mounted. Nothing was recorded. If it is meant to be empty, put a file there."
+            )
+        if not self.read_only and self.journal.totals().files:
+            self.journal.set_note(_DEVICE, device)
 
     @contextmanager
     def _writing(self) -> Iterator[Transaction]:

@@ -74,6 +74,8 @@ class History:
         followed = {path}
         rows = _ByAge(self._rows_of(path, None))
         for version in rows:
+            if version.moved_to in followed:
+                continue  # told where it went
             yield version
             if version.moved_from is not None and version.moved_from not in followed:
                 followed.add(version.moved_from)

@@ -173,6 +173,11 @@ class Store(Protocol):
     title: str
     """What a person calls it, such as `~/app/memories`."""
 
+    @property
+    def device(self) -> str:
+        """What it lies on, such as a disk: where that is another one than before, and empty, it is not mounted."""
+        ...
+
     def node(self, path: MemoryPath, *, follow: bool = False) -> Node | None:
         """Look at one thing; `None` if nothing is there.
 

@@ -1,0 +1,166 @@
+"""A text that must go is gone from history, files and disk; the events stay, and the chain holds."""
+
+from typing import Any
+
+import pytest
+
+import memtui
+from memtui.core.redaction import Redacted
+from memtui.engine import Engine
+from memtui.journal import chain
+
+SECRET = 'tok-7Hq2-ÄÖ"x'
+
+
+def insist_on_chain(engine: Engine) -> None:
+    previous = chain.START
+    for _, body, hash in engine.journal._rows("SELECT seq, body, hash FROM events ORDER BY seq", ()):
+        previous = chain.link(previous, body)
+        assert previous == hash
+
+
+def bytes_of_state(world: Any) -> bytes:
+    return b"".join(path.read_bytes() for path in world.state.rglob("*") if path.is_file())
+
+
+def holds_secret(data: bytes) -> bool:
+    return b"7Hq2" in data
+
+
+@pytest.fixture
+def with_secret(plain_world: Any) -> Any:
+    plain_world.ask(command="create", path="/memories/a", file_text="harmless\n")
+    plain_world.ask(command="str_replace", path="/memories/a", old_str="harmless", new_str=f"token {SECRET} here")
+    plain_world.ask(command="insert", path="/memories/a", insert_line=0, insert_text="top")
+    plain_world.ask(command="create", path="/memories/b", file_text=f"{SECRET}\n" * 100)
+    plain_world.ask(command="delete", path="/memories/b")
+    plain_world.ask(command="create", path="/memories", file_text=SECRET)  # refused, and its arguments are kept
+    plain_world.put("c", f"from outside: {SECRET}")
+    plain_world.main.reconcile()
+    return plain_world
+
+
+def test_a_match_is_gone_from_history_files_and_disk(with_secret: Any) -> None:
+    engine = with_secret.main
+    assert holds_secret(bytes_of_state(with_secret))
+    rehearsed = engine.redact(match=SECRET, rehearse=True)
+    assert holds_secret(with_secret.tree()["a"])
+    done = engine.redact(match=SECRET, reason="leaked token")
+    assert (done.problem, done.left) == ("", ())
+    assert rehearsed.texts == done.texts > 3
+    assert with_secret.tree() == {"a": b"top\ntoken [redacted] here\n", "c": b"from outside: [redacted]"}
+    assert not holds_secret(bytes_of_state(with_secret))
+    assert not any(holds_secret(repr(event).encode()) for event in engine.events())
+    assert done.event.note.startswith("leaked token: ")
+    assert done.event.command == "redact"
+    insist_on_chain(engine)
+    rows = engine.history.versions_of("a")
+    assert [row.event.command for row in rows] == ["redact", "insert", "str_replace", "create"]
+    assert engine.history.text(rows[1].after) is None
+    assert engine.history.text(rows[-1].after) == b"harmless\n"
+    assert with_secret.engine().reconcile() == 0
+    assert engine.redact(match=SECRET).problem.startswith("Nothing was removed: it stands nowhere")
+
+
+def test_all_that_a_path_ever_held_goes_with_its_file(with_secret: Any) -> None:
+    done = with_secret.main.redact(path="a", reason="it must go")
+    assert "a" not in with_secret.tree()
+    assert all(with_secret.main.history.text(row.after or row.before) is None for row in done_rows(with_secret, "a"))
+    assert with_secret.main.history.text(with_secret.main.history.versions_of("c")[0].after)
+    assert [change.path for change in done.changes] == ["a"]
+    insist_on_chain(with_secret.main)
+
+
+def done_rows(world: Any, path: str) -> list[Any]:
+    return [row for row in world.main.history.versions_of(path) if row.event.command != "redact"]
+
+
+def test_what_one_event_wrote_goes_and_what_was_before_stays(with_secret: Any) -> None:
+    done = with_secret.main.redact(event=4, reason="")
+    assert done.problem == ""
+    assert 4 in done.events
+    event = with_secret.main.history.event(4)
+    assert event.answer is None
+    assert event.arguments is None
+    assert with_secret.main.history.text(event.changes[0].after) is None
+    assert with_secret.main.history.deleted()[0].kept is False
+    assert holds_secret(with_secret.tree()["a"])
+    assert "is kept" in with_secret.main.undo([5]).problem or "not kept" in with_secret.main.undo([5]).problem
+
+
+@pytest.mark.parametrize(
+    ("asked", "problem"),
+    [
+        ({"event": 99}, "there is no event 99"),
+        ({"path": "nowhere"}, "nothing is known of nowhere"),
+        ({"match": ""}, ""),
+    ],
+)
+def test_what_cannot_be_removed_is_said(with_secret: Any, asked: dict[str, Any], problem: str) -> None:
+    head = with_secret.main.head()
+    done = with_secret.main.redact(**asked)
+    assert done.problem.startswith("Nothing was removed")
+    assert problem in done.problem
+    assert isinstance(done, Redacted)
+    assert with_secret.main.head() == head
+
+
+def test_exactly_one_thing_is_redacted_at_a_time(with_secret: Any) -> None:
+    for asked in ({}, {"event": 1, "path": "a"}):
+        with pytest.raises(ValueError, match="give one of"):
+            with_secret.main.redact(**asked)
+
+
+def test_a_text_in_names_is_said_since_it_stays(with_secret: Any) -> None:
+    with_secret.ask(command="create", path="/memories/7Hq2-name", file_text="7Hq2")
+    done = with_secret.main.redact(match="7Hq2")
+    assert any("part of the chain" in sentence for sentence in done.left)
+    assert any("Rename it" in sentence for sentence in done.left)
+
+
+def test_a_removed_text_that_comes_again_is_kept_again(with_secret: Any) -> None:
+    with_secret.main.redact(path="b")
+    with_secret.ask(command="create", path="/memories/b", file_text=f"{SECRET}\n" * 100)
+    with_secret.ask(command="delete", path="/memories/b")
+    assert with_secret.main.undo([with_secret.main.head()[0]]).problem == ""
+    assert holds_secret(with_secret.tree()["b"])
+
+
+def test_old_texts_go_and_what_stands_now_stays(world: Any) -> None:
+    clock = [0]
+    world.main._now_ns = lambda: clock[0]
+    for day in range(5):
+        clock[0] = day * 86_400_000_000_000
+        world.ask(command="create", path="/memories/a", file_text=f"day {day}\n" * 100)
+        world.ask(command="create", path=f"/memories/{day}", file_text=f"only {day}\n" * 100)
+    world.ask(command="delete", path="/memories/0")
+    rehearsed = world.main.prune(older_than_us=2 * 86_400_000_000 + 1, rehearse=True)
+    assert rehearsed.texts == 2  # day 0 and 1 of a, replaced before the third day; 0 went on the fifth
+    before = world.tree()
+    done = world.main.prune(older_than_us=2 * 86_400_000_000 + 1)
+    assert (done.texts, done.events[0].actor, done.events[0].command) == (2, memtui.core.events.Memtui(), "redact")
+    assert world.tree() == before
+    texts = [world.main.history.text(row.after) for row in done_rows(world, "a")]
+    assert [text is None for text in texts] == [False, False, False, True, True]
+    everything = world.main.prune(max_bytes=1)
+    assert everything.texts == 3
+    assert world.main.prune(max_bytes=1).texts == 0
+    assert all(world.main.history.text(world.main.history.versions_of(str(day))[0].after) for day in range(1, 5))
+    insist_on_chain(world.main)
+
+
+def test_settings_prune_when_the_folder_is_looked_at_once_a_day(plain_world: Any) -> None:
+    clock = [0]
+    engine = plain_world.engine(keep_days=2)
+    engine._now_ns = lambda: clock[0]
+    for day in range(6):
+        clock[0] = day * 86_400_000_000_000
+        engine.execute(
+            {"command": "create", "path": "/memories/a", "file_text": f"day {day}\n"}, actor=memtui.Agent("a")
+        )
+        engine.reconcile()
+    texts = [engine.history.text(row.after) for row in done_rows(plain_world, "a")]
+    assert texts[0] == b"day 5\n"
+    assert texts[-1] is None
+    assert sum(text is None for text in texts) == 2
+    insist_on_chain(engine)

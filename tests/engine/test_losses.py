@@ -1,0 +1,171 @@
+"""Much that goes at once is noticed, said once, and can be had again; a folder that vanishes is no loss of files."""
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import memtui
+from memtui.core.errors import FolderMissing
+from memtui.store.folder import FolderStore
+
+
+def fill(world: Any, count: int = 8) -> None:
+    """Notes of an hour ago: what was written just now may be what goes, at another place."""
+    now_ns = world.main._now_ns
+    world.main._now_ns = lambda: now_ns() - 3_600_000_000_000
+    for number in range(count):
+        world.put(f"d{number % 2}/n{number}.md", f"note {number}\n" * 10)
+    world.main.reconcile()
+    world.main._now_ns = now_ns
+
+
+def empty(folder: Path) -> None:
+    for entry in os.scandir(folder):
+        if entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry.path)
+        else:
+            os.unlink(entry.path)
+
+
+def test_everything_gone_is_one_loss_and_all_of_it_comes_back(folder_world: Any) -> None:
+    fill(folder_world)
+    (folder_world.folder / "link").symlink_to("d0/n0.md")
+    (folder_world.folder / "nothing inside").mkdir()
+    folder_world.main.reconcile()
+    before = folder_world.tree()
+    assert folder_world.main.loss is None
+    empty(folder_world.folder)
+    folder_world.main.reconcile()
+    loss = folder_world.main.loss
+    assert (loss.gone, loss.files, loss.everything) == (8, 8, True)
+    restored = folder_world.main.restore_loss()
+    assert (restored.problem, restored.left) == ("", ())
+    assert folder_world.tree() == before
+    assert restored.event.command == "restore"
+    assert folder_world.main.loss is None
+    assert folder_world.main.restore_loss().problem == "Not restored: nothing is missing any more."
+
+
+def test_a_loss_is_known_to_whoever_opens_the_folder_later(plain_world: Any) -> None:
+    fill(plain_world)
+    plain_world.main.close()
+    empty(plain_world.folder)
+    with memtui.open(plain_world.folder, state=plain_world.state) as memory:
+        assert memory.loss is not None
+    with memtui.open(plain_world.folder, state=plain_world.state) as memory:
+        assert memory.loss is not None
+        memory.dismiss_loss()
+        assert memory.loss is None
+    with memtui.open(plain_world.folder, state=plain_world.state) as memory:
+        assert memory.loss is None
+        assert len(memory.history.deleted()) == 8
+
+
+def test_what_stands_there_again_is_left_as_it_is(folder_world: Any) -> None:
+    fill(folder_world)
+    empty(folder_world.folder)
+    folder_world.main.reconcile()
+    folder_world.put("d0/n0.md", "written anew\n")
+    restored = folder_world.main.restore_loss()
+    assert folder_world.tree()["d0/n0.md"] == b"written anew\n"
+    assert [left.path for left in restored.left] == ["d0/n0.md"]
+    assert len([path for path, held in folder_world.tree().items() if held is not None]) == 8
+
+
+def test_notes_that_are_emptied_are_a_loss_too(folder_world: Any) -> None:
+    fill(folder_world)
+    before = folder_world.tree()
+    for path, held in before.items():
+        if held:
+            folder_world.put(path, "")
+    folder_world.main.reconcile()
+    loss = folder_world.main.loss
+    assert (loss.gone, loss.emptied, loss.everything) == (0, 8, False)
+    assert folder_world.main.restore_loss().problem == ""
+    assert folder_world.tree() == before
+
+
+def test_an_agent_that_deletes_one_note_after_the_other_is_noticed(world: Any) -> None:
+    fill(world)
+    for number in range(8):
+        world.ask(command="delete", path=f"/memories/d{number % 2}/n{number}.md")
+        assert (world.main.loss is not None) == (number >= 3)
+    assert world.main.loss.everything
+
+
+@pytest.mark.parametrize("gone", [1, 2, 3])
+def test_a_few_of_many_notes_are_no_loss(world: Any, gone: int) -> None:
+    fill(world)
+    for number in range(gone):
+        world.ask(command="delete", path=f"/memories/d{number % 2}/n{number}.md")
+    assert world.main.loss is None
+
+
+def test_making_one_note_of_many_is_no_loss(world: Any) -> None:
+    fill(world)
+    together = b"".join(held for held in world.tree().values() if held).decode()
+    world.ask(command="create", path="/memories/all.md", file_text=together)
+    for number in range(7):
+        world.ask(command="delete", path=f"/memories/d{number % 2}/n{number}.md")
+    assert world.main.loss is None
+
+
+def test_moving_everything_is_no_loss(world: Any) -> None:
+    fill(world)
+    for name in ("d0", "d1"):
+        world.ask(command="rename", old_path=f"/memories/{name}", new_path=f"/memories/elsewhere/{name}")
+    assert world.main.loss is None
+
+
+def test_what_a_person_takes_away_she_knows_of(world: Any) -> None:
+    fill(world)
+    world.main.restore_below("", 0)
+    assert not any(held for held in world.tree().values())
+    assert world.main.loss is None
+
+
+def test_what_goes_slowly_is_no_loss(world: Any) -> None:
+    fill(world)
+    clock = [2_000_000_000_000_000_000]
+    world.main._now_ns = lambda: clock[0]
+    for number in range(8):
+        clock[0] += 61_000_000_000
+        world.ask(command="delete", path=f"/memories/d{number % 2}/n{number}.md")
+    assert world.main.loss is None
+
+
+def test_a_folder_that_vanishes_is_said_and_recorded_as_nothing(folder_world: Any) -> None:
+    fill(folder_world)
+    head = folder_world.main.head()
+    away = folder_world.folder.with_name("away")
+    folder_world.folder.rename(away)
+    with pytest.raises(FolderMissing, match="is not there any more"):
+        folder_world.main.reconcile()
+    assert folder_world.main.head() == head
+    assert folder_world.main.loss is None
+    away.rename(folder_world.folder)
+    assert folder_world.main.reconcile() == 0
+
+
+def test_an_empty_mount_point_is_not_taken_for_a_folder_whose_files_are_gone(
+    plain_world: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(plain_world)
+    head = plain_world.main.head()
+    plain_world.main.reconcile()
+    plain_world.main.close()
+    kept = plain_world.folder.with_name("kept")
+    plain_world.folder.rename(kept)
+    plain_world.folder.mkdir()
+    monkeypatch.setattr(FolderStore, "device", property(lambda _: "another"))
+    with pytest.raises(FolderMissing, match="Nothing was recorded"):
+        memtui.open(plain_world.folder, state=plain_world.state)
+    plain_world.folder.rmdir()
+    kept.rename(plain_world.folder)
+    with memtui.open(plain_world.folder, state=plain_world.state) as memory:  # on another device, and all there
+        assert memory.head() == head
+    with memtui.open(plain_world.folder, state=plain_world.state) as memory:
+        assert memory.note("device") == "another"
