@@ -357,7 +357,7 @@ class Engine:
             if self._closed or stop():
                 finished = False
                 break
-            with self.store.writing(self.settings.lock_seconds):
+            with self._writing():
                 ledger = self._ledger(self._now_ns() // 1_000, first_look=first_look)
                 reconcile.settle(self.store, ledger, batch)
                 events = ledger.events()
@@ -395,7 +395,8 @@ class Engine:
     def _writing(self) -> Iterator[Transaction]:
         """The writer lock, with everything settled that dead processes had begun."""
         with self.store.writing(self.settings.lock_seconds) as transaction:
-            if self._recovery.recover(transaction):
+            # Of a folder that is only looked at the journal is a copy, and those who write may live.
+            if not self.read_only and self._recovery.recover(transaction):
                 self._note_news()
             yield transaction
 

@@ -433,7 +433,13 @@ class Journal:
         Raises:
             StateUnusable: The path does not name the file that was opened.
         """
-        if self._path is not None and _identity_of(self._path) != self._identity:
+        if self._path is None:
+            return
+        try:
+            identity = _identity_of(self._path)
+        except OSError as error:
+            raise StateUnusable(f"The journal cannot be looked at ({os.strerror(error.errno or 0).lower()}).") from error
+        if identity != self._identity:
             raise StateUnusable("The journal was removed or replaced while it was open. Open the memory again.")
 
     def _rows(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
