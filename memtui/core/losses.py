@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 
-from memtui.core.events import Change, Event, Memtui, Person
+from memtui.core.events import Change, Event, Memtui, Person, Version
 from memtui.core.snapshot import Kind
 
 WINDOW_SECONDS = 60
@@ -60,11 +60,52 @@ class Loss:
         return replace(self, changes=changes) if len(changes) < len(self.changes) else self
 
 
-@dataclass(slots=True)
-class _Lost:
-    seq: int
-    at_us: int
-    change: Change
+class _Lately:
+    """What became of some paths within the window, with the bytes of it added up as it goes."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[int, int, int, Change]] = {}  # the oldest first
+        self.bytes = 0
+        self.gone = 0
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def put(self, event: Event, change: Change, size: int) -> None:
+        """Note a change, and how many bytes it means."""
+        earlier = self._kept.get(change.path)
+        if earlier is not None:
+            change = replace(change, before=earlier[3].before)
+            size += earlier[2]
+            self.drop(change.path)
+        self._kept[change.path] = event.at_us, event.seq, size, change
+        self.bytes += size
+        self.gone += change.after is None
+
+    def drop(self, path: str) -> None:
+        """Forget a path."""
+        kept = self._kept.pop(path, None)
+        if kept is not None:
+            self.bytes -= kept[2]
+            self.gone -= kept[3].after is None
+
+    def has_older(self, oldest: int) -> bool:
+        """Whether something is older than a time."""
+        return bool(self._kept) and next(iter(self._kept.values()))[0] < oldest
+
+    def drop_older(self, oldest: int) -> None:
+        """Forget what is older than a time."""
+        while self.has_older(oldest):
+            self.drop(next(iter(self._kept)))
+
+    def changes(self, since: int = 0) -> tuple[Change, ...]:
+        """The changes from an event on."""
+        return tuple(change for _, seq, _, change in self._kept.values() if seq >= since)
+
+    @property
+    def first(self) -> int:
+        """The number of the first event."""
+        return min(seq for _, seq, _, _ in self._kept.values())
 
 
 class Losses:
@@ -86,81 +127,84 @@ class Losses:
         self.current: Loss | None = None
         self._files = files
         self._bytes = bytes
-        self._before: deque[tuple[int, int, int]] = deque()  # time, files and bytes before each recent event
-        self._lost: dict[str, _Lost] = {}
-        self._others: dict[str, _Lost] = {}
-        self._grown: dict[str, tuple[int, int]] = {}  # time and bytes of what was written lately
+        self._most: deque[tuple[int, int, int]] = deque()  # time, files, bytes: the most there were since each time
+        self._lost, self._others, self._grown = _Lately(), _Lately(), _Lately()
+        self._judged: tuple[Event, int, int] | None = None
 
     def take(self, events: Iterable[Event]) -> None:
         """Take more events into account, in order."""
         for event in events:
             if event.changes:
                 self._take(event)
+        self._settle()
 
     def _take(self, event: Event) -> None:
         oldest = event.at_us - WINDOW_SECONDS * 1_000_000
-        while self._before and self._before[0][0] < oldest:
-            self._before.popleft()
-        for kept in (self._lost, self._others):
-            for path in [path for path, lost in kept.items() if lost.at_us < oldest]:
-                del kept[path]
-        for path in [path for path, (at_us, _) in self._grown.items() if at_us < oldest]:
-            del self._grown[path]
-        self._before.append((event.at_us, self._files, self._bytes))
+        self._expire(oldest)
+        while self._most and self._most[-1][1:] <= (self._files, self._bytes):
+            self._most.pop()
+        self._most.append((event.at_us, self._files, self._bytes))
         for change in event.changes:
-            for version, sign in ((change.before, -1), (change.after, 1)):
-                if version is not None and version.kind is Kind.FILE:
-                    self._files += sign
-                    self._bytes += sign * version.size
+            self._files += _is_file(change.after) - _is_file(change.before)
+            self._bytes += _size(change.after) - _size(change.before)
         if isinstance(event.actor, Person | Memtui) or event.command in _OWN or event.new_path is not None:
+            self._settle()
             for change in event.changes:
-                self._lost.pop(change.path, None)
+                self._lost.drop(change.path)
             return
         for change in _net(event.changes):
             self._note(event, change)
-            self._note_growth(event, change)
         self._judge(event)
 
-    def _note_growth(self, event: Event, change: Change) -> None:
-        """What is written meanwhile may be what went, in other words or at another place."""
-        after = change.after.size if change.after is not None and change.after.kind is Kind.FILE else 0
-        before = change.before.size if change.before is not None and change.before.kind is Kind.FILE else 0
-        if after <= before:
-            self._grown.pop(change.path, None)
-        else:
-            earlier = self._grown.get(change.path, (0, 0))[1]
-            self._grown[change.path] = (event.at_us, earlier + after - before)
+    def _expire(self, oldest: int) -> None:
+        while self._most and self._most[0][0] < oldest:
+            self._most.popleft()
+        if self._lost.has_older(oldest):
+            self._settle()
+        for lately in (self._lost, self._others, self._grown):
+            lately.drop_older(oldest)
 
     def _note(self, event: Event, change: Change) -> None:
-        before, after = change.before, change.after
-        kept = self._lost if before is not None and before.kind is Kind.FILE else self._others
-        earlier = kept.get(change.path)
-        if before is None or (earlier is not None and after is not None):
-            self._lost.pop(change.path, None)
-            self._others.pop(change.path, None)
-            if before is None:
-                return
-        if after is None or (kept is self._lost and after.kind is Kind.FILE and after.size * 4 < before.size):
-            first = replace(change, before=earlier.change.before) if earlier else change
-            kept[change.path] = _Lost(event.seq, event.at_us, first)
+        before, after = _size(change.before), _size(change.after)
+        if _is_file(change.before) and (change.after is None or (_is_file(change.after) and after * 4 < before)):
+            self._lost.put(event, change, before)
+        elif change.before is not None and change.after is None:
+            self._others.put(event, change, 0)
+        else:
+            self._settle()
+            self._lost.drop(change.path)
+            self._others.drop(change.path)
+        # What is written meanwhile may be what went, in other words or at another place.
+        if after > before:
+            self._grown.put(event, change, after - before)
+        else:
+            self._grown.drop(change.path)
 
     def _judge(self, event: Event) -> None:
-        _, files, size = max(self._before, key=lambda each: each[1:])
-        lost = list(self._lost.values())
-        gone = sum(each.change.after is None for each in lost)
-        lost_bytes = sum((each.change.before.size if each.change.before else 0) for each in lost)
-        shrunk = lost_bytes - sum(grown for _, grown in self._grown.values())
-        if gone >= 2 and self._files <= 0:
-            is_loss = True
-        elif len(lost) >= _FEWEST:
-            is_loss = shrunk * 2 >= size > 0 or (gone * 2 >= files and shrunk * 4 >= size)
-        else:
-            is_loss = False
-        if is_loss:
-            first = min(each.seq for each in lost)
-            others = tuple(each.change for each in self._others.values() if each.seq >= first)
-            changes = tuple(each.change for each in lost)
-            self.current = Loss(first, event.seq, event, changes, files, size, others)
+        _, files, size = self._most[0]
+        shrunk = self._lost.bytes - self._grown.bytes
+        everything = self._lost.gone >= 2 and self._files <= 0
+        half = shrunk * 2 >= size > 0 or (self._lost.gone * 2 >= files and shrunk * 4 >= size)
+        if everything or (len(self._lost) >= _FEWEST and half):
+            self._judged = event, files, size
+
+    def _settle(self) -> None:
+        """Put together what was judged to be a loss, before what it consists of is forgotten."""
+        if self._judged is not None and len(self._lost):
+            event, files, size = self._judged
+            first = self._lost.first
+            self.current = Loss(
+                first, event.seq, event, self._lost.changes(), files, size, self._others.changes(since=first)
+            )
+        self._judged = None
+
+
+def _is_file(version: Version | None) -> bool:
+    return version is not None and version.kind is Kind.FILE
+
+
+def _size(version: Version | None) -> int:
+    return version.size if version is not None and version.kind is Kind.FILE else 0
 
 
 def _net(changes: Iterable[Change]) -> Iterator[Change]:

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 
-from tests.bench import commands, folders, live, machine, notes, stalls, start, streaming
+from tests.bench import commands, folders, live, machine, notes, stalls, start, streaming, trust
 from tests.bench.memories import Memories
 from tests.bench.table import Row, markdown
 
@@ -21,6 +21,7 @@ MEASUREMENTS: dict[str, Callable[[Memories], Iterable[Row]]] = {
     "notes": notes.measure,
     "stalls": stalls.measure,
     "streaming": streaming.measure,
+    "trust": trust.measure,
 }
 
 
