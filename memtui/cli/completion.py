@@ -162,7 +162,7 @@ def _choices(action: argparse.Action | None) -> list[str]:
 def _kind(action: argparse.Action | None) -> str:
     """What a shell should offer for a value, by what help calls it."""
     name = str(action.metavar) if action and not action.choices else ""
-    return {"DIR": "directory", "COMMAND.json": "file"}.get(name, "")
+    return {"DIR": "directory", "COMMAND.json": "file", "FILE": "file"}.get(name, "")
 
 
 _SHELLS = {"bash": _bash, "zsh": _zsh, "fish": _fish}
@@ -176,7 +176,7 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:  # noqa: ARG00
 
 VERB = Verb(
     "completion",
-    "print a completion script for a shell",
+    "print a script for a shell",
     (("source <(memtui completion bash)", "for now; the script says how to keep it"),),
     _arguments,
     _run,

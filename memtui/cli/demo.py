@@ -35,7 +35,7 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:  # noqa: ARG00
 
 VERB = Verb(
     "demo",
-    "watch a scripted agent at work; no key, no network",
+    "watch a scripted agent",
     (("memtui demo", "in a temporary folder"), ("memtui demo --speed 4", "four times as fast")),
     _arguments,
     _run,

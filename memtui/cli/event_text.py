@@ -1,17 +1,23 @@
 """An event as a line for a person, and as an object for a program."""
 
 import os
+from collections.abc import Sequence
 
 from memtui.cli import output
 from memtui.core.actors import shown_name
 from memtui.core.events import Agent, Change, Event, Memtui, Person, Version
 from memtui.core.paths import ROOT_NAME, MemoryPath
+from memtui.core.snapshot import Kind
+
+_OPERATIONS = {"view": "viewed", "found": "found", "redact": "redacted", "began": "began"}
+"""What is said of events that change no path, or not for a change's sake."""
 
 
 def aligned(event: Event) -> str:
     """One line in columns. A value that is wider than its column pushes the rest aside and is never cut."""
     path = event.path if event.new_path is None else f"{event.path} -> {event.new_path}"
     columns = (
+        f"{event.seq:>6}",
         f"{event.at.astimezone():%Y-%m-%d %H:%M:%S}",
         output.cell(shown_name(event.actor), 8),
         output.cell(event.command, 11),
@@ -53,22 +59,38 @@ def record(event: Event, folder: str) -> dict[str, object]:
         "call_id": event.call_id,
         "sha256_before": before,
         "sha256_after": after,
-        "changes": [_change(change) for change in event.changes],
+        "changes": [change_record(change) for change in event.changes],
         "note": event.note,
+        "undoes": list(event.undoes),
+        "redacted": list(event.redacted),
         "hash": event.hash,
     }
 
 
 def _operation(event: Event) -> str | None:
     """What became of the path: the same words whoever did it."""
-    if event.command in ("view", "found"):
-        return None if event.is_error else "viewed" if event.command == "view" else "found"
+    if event.command in _OPERATIONS:
+        return None if event.is_error else _OPERATIONS[event.command]
     if not event.changes:
         return None
     if event.new_path is not None:
         return "renamed"
-    change = _own(event) or event.changes[0]
+    if event.command in ("restore", "undo", "redo"):  # of several paths, where each may come, go or change
+        operations = {_changed(change) for change in _told(event)}
+        return operations.pop() if len(operations) == 1 else "modified"
+    return _changed(_own(event) or event.changes[0])
+
+
+def _changed(change: Change) -> str:
     return "created" if change.before is None else "deleted" if change.after is None else "modified"
+
+
+def _told(event: Event) -> Sequence[Change]:
+    """The change of the path that the event names; else those of files, else all."""
+    own = _own(event)
+    kinds = [(change, change.after or change.before) for change in event.changes]
+    files = [change for change, version in kinds if version is not None and version.kind is not Kind.DIRECTORY]
+    return [own] if own is not None and own in files else files or event.changes
 
 
 def _own(event: Event) -> Change | None:
@@ -93,7 +115,8 @@ def _hash(version: Version | None) -> str | None:
     return version.sha256 if version else None
 
 
-def _change(change: Change) -> dict[str, object]:
+def change_record(change: Change) -> dict[str, object]:
+    """A change with the keys that programs rely on."""
     version = change.after or change.before
     return {
         "path": str(MemoryPath.of(change.path)),

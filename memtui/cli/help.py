@@ -1,7 +1,8 @@
 """Help texts, made from what the verbs declare; each fits on a screen of 24 lines and 80 columns."""
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from memtui.cli.verb import Verb
@@ -25,14 +26,12 @@ Usage: memtui [OPTIONS] [DIR]       DIR: else --dir, MEMTUI_DIR, ./memories
   --state DIR     where the journal is   -q, --quiet   no messages but errors
   --read-only     change nothing         --debug       tracebacks with errors
   --json          answer for programs    -V, --version
-
-Exit codes: 0 ok, 1 refused or failed, 2 usage, 3 not found, 4 outside or
-read-only, 5 busy, 70 bug. What to put into a bug report: memtui doctor"""
+Exit: 0 ok, 1 no or differs, 2 usage, 3 not found, 4 refused, 5 conflict, 70 bug"""
 
 
 def overall(verbs: Iterable[Verb]) -> str:
     """The help of memtui itself."""
-    return _OVERALL.format(verbs="\n".join(_row(verb.name, verb.summary, 11) for verb in verbs))
+    return _OVERALL.format(verbs="\n".join(_columns([f"{verb.name:<12}{verb.summary}" for verb in verbs])))
 
 
 def of_verb(parser: "VerbParser") -> str:
@@ -53,6 +52,13 @@ def of_verb(parser: "VerbParser") -> str:
     if verb.notes:
         lines += ["", *verb.notes]
     return "\n".join([*lines, "", *_short(common)])
+
+
+def _columns(cells: Sequence[str]) -> Iterator[str]:
+    """The cells in two columns, to be read downwards."""
+    half = (len(cells) + 1) // 2
+    for left, right in zip_longest(cells[:half], cells[half:], fillvalue=""):
+        yield f"  {left:<39}{right}".rstrip()
 
 
 def _row(left: str, right: str, width: int) -> str:

@@ -80,7 +80,7 @@ def _record(node: Node, path: str) -> dict[str, object]:
 
 VERB = Verb(
     "ls",
-    "list the files of a memory folder",
+    "list the files",
     (
         ("memtui ls ~/app/memories", "size, age, kind and path of each file"),
         ("memtui ls -0 | xargs -0 -n1 memtui show", "print them all"),

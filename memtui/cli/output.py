@@ -39,6 +39,11 @@ def is_terminal(stream: IO[str] | None) -> bool:
     return stream is not None and stream.isatty()
 
 
+def is_colored() -> bool:
+    """Whether what is printed may be colored: only on a terminal that can, and where nobody asked for none."""
+    return is_terminal(sys.stdout) and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "") not in ("", "dumb")
+
+
 def line(text: str) -> None:
     """One line of text. What is in it from outside has been through `cell` or `one_line`."""
     _write(text + "\n")

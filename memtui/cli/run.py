@@ -143,7 +143,7 @@ def _print_record(text: str, is_error: bool, seq: int | None) -> None:
 
 VERB = Verb(
     "run",
-    "execute memory commands that are given as JSON",
+    "execute commands in JSON",
     (
         ("memtui run commands.jsonl --actor nightly", "as the agent nightly"),
         ("""echo '{"command":"view","path":"/memories"}' | memtui run -""", ""),

@@ -5,7 +5,25 @@ from importlib import import_module
 
 from memtui.cli.verb import Verb
 
-_NAMES = ("ls", "show", "log", "run", "demo", "doctor", "completion")
+_NAMES = (
+    "ls",
+    "show",
+    "log",
+    "diff",
+    "blame",
+    "stats",
+    "restore",
+    "undo",
+    "redo",
+    "prune",
+    "redact",
+    "run",
+    "demo",
+    "verify",
+    "export",
+    "doctor",
+    "completion",
+)
 
 
 class _Verbs(Mapping[str, Verb]):

@@ -5,10 +5,7 @@ from collections.abc import Iterable
 
 from memtui.cli.exits import Exit, Failure
 
-_LATER = (
-    "audit blame chat config diff export hook import mcp places prune redact restore search serve stats verify "
-    "version watch"
-)
+_LATER = "audit chat config hook import mcp places search serve version watch"
 RESERVED = frozenset(_LATER.split())
 """Kept for verbs to come, so that none of them will ever take the name of somebody's folder."""
 

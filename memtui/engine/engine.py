@@ -27,7 +27,7 @@ from memtui.engine import reconcile
 from memtui.engine.arranging import Arrangement
 from memtui.engine.faults import reason_of, refusal_of, what_of
 from memtui.engine.forgetting import Forgetter
-from memtui.engine.history import History
+from memtui.engine.history import FOUND_UNTIL, History
 from memtui.engine.ledger import Ledger
 from memtui.engine.losses import LossWatch
 from memtui.engine.plans import Plan, Planner
@@ -368,6 +368,7 @@ class Engine:
                 self._note_news()
                 self._tell()
         if first_look and finished and not self._closed and paths is None:
+            self.journal.set_note(FOUND_UNTIL, str(self.journal.head()[0]))
             self.journal.set_note(_LOOKED_AT, str(self._now_ns() // 1_000))
             self._note_news()
         if finished and paths is None and not self._closed:

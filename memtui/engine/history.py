@@ -21,6 +21,10 @@ from memtui.journal.sqlite import Journal
 
 _COMPARED = 1_000_000
 """Bytes of the largest texts that are compared line by line for a person who looks."""
+_FOUND = "found"
+_FOUND_BODY = b'"command":"found"'
+FOUND_UNTIL = "found_until"
+"""The name of the note that tells after which event nothing was *found* any more: the first look was over."""
 _TAKING_BACK = frozenset({"undo", "redo"})
 _NOBODYS = frozenset({"found", "began", "redact", "view"})
 """Commands that are no change of mind: what they did is not taken back by `undo`."""
@@ -104,9 +108,13 @@ class History:
         """What stood at a path right after an event; `None` for nothing."""
         with self._in_flight():
             events = self._journal.events_of(path, limit=1, before=at + 1)
-        if not events:
-            return None
-        return [change.after for change in events[0].changes if change.path == path][-1]
+            if events:
+                return [change.after for change in events[0].changes if change.path == path][-1]
+            first = next(iter(self._journal.touches(path)), None)
+            event = None if first is None else self._journal.event(first)
+            if event is None or event.command != _FOUND:
+                return None
+            return next(change.after for change in event.changes if change.path == path)
 
     def blame(self, path: str, data: bytes, *, at: int | None = None) -> Blame:
         """Who wrote each line of a text.
@@ -156,7 +164,7 @@ class History:
     # The folder
 
     def state(self, at: int, below: str = "") -> State:
-        """What stood at each path right after an event.
+        """What stood at each path right after an event. What memtui found when it first looked stood there before.
 
         Args:
             at: The event's number; 0 for before the first one.
@@ -174,15 +182,18 @@ class History:
                 for path, _, after in decoded_changes(body):
                     if holds(path):
                         _put(state, path, after)
+            found = self._found_between(at, min(head, self._found_until()))
+            state |= {path: after for path, after in found.items() if holds(path)}
             return state
         known = self._journal.known_below(below)
         if below and (here := self._journal.known(below)):
             known[below] = here
         state = {path: each.version for path, each in known.items()}
+        found = self._found_between(at, min(head, self._found_until()))
         for _, body in self._journal.bodies(at, head, backwards=True):
             for path, before, _ in reversed(decoded_changes(body)):
                 if holds(path):
-                    _put(state, path, before)
+                    _put(state, path, found.get(path) if before is None else before)
         return state
 
     def between(self, old: int, new: int, below: str = "") -> list[Change]:
@@ -199,28 +210,55 @@ class History:
         last: dict[str, Version | None] = {}
         holds = _below(below)
         with self._in_flight():
+            found = self._found_between(old, min(new, self._found_until()))
             for _, body in self._journal.bodies(old, new):
                 for path, before, after in decoded_changes(body):
                     if holds(path):
-                        first.setdefault(path, before)
+                        first.setdefault(path, found.get(path) if before is None else before)
                         last[path] = after
         paths = sorted((path for path in first if first[path] != last[path]), key=lambda path: path.split("/"))
         return [Change(path, first[path], last[path]) for path in paths]
 
+    def _found_until(self) -> int:
+        """The number of the event after which nothing was *found* any more."""
+        return int(self._journal.note(FOUND_UNTIL) or self._journal.head()[0])
+
+    def _found_between(self, after: int, until: int) -> State:
+        """What was found by events of a range, and was not known to be there by any event before it."""
+        found: State = {}
+        touched: set[str] = set()
+        for _, body in self._journal.bodies(after, until):
+            was_found = _FOUND_BODY in body
+            for path, _, version in decoded_changes(body):
+                if was_found and version is not None and path not in touched:
+                    found[path] = version
+                touched.add(path)
+        if found and after:
+            for path in self._journal.touched_until(after):
+                found.pop(path, None)
+        return found
+
     def step(self, seq: int, direction: int) -> Event | None:
-        """The nearest event that changed something.
+        """The nearest event that changed something; what memtui found at first is one step.
 
         Args:
             seq: From which event, itself not included.
             direction: Forwards if positive, else backwards.
         """
         with self._in_flight():
+            last_found = 0
+            is_found = any(_FOUND_BODY in body for _, body in self._journal.bodies(seq - 1, seq))
             if direction > 0:
-                found = self._journal.bodies(seq, self._journal.head()[0])
+                bodies = self._journal.bodies(seq, self._journal.head()[0])
             else:
-                found = self._journal.bodies(0, seq - 1, backwards=True)
-            number = next((number for number, body in found if decoded_changes(body)), None)
-            return None if number is None else self._journal.event(number)
+                bodies = self._journal.bodies(0, seq - 1, backwards=True)
+            for number, body in bodies:
+                if _FOUND_BODY in body:
+                    last_found = max(last_found, number)
+                elif decoded_changes(body):
+                    return self._journal.event(number)
+            is_first = direction < 0 and not is_found
+            return self._journal.event(last_found) if last_found and is_first else None
 
     def seq_at(self, at_us: int) -> int:
         """The number of the last event up to a time; 0 if there is none.

@@ -223,6 +223,10 @@ class Journal:
         """The numbers of the events that changed a path, in order."""
         return [row[0] for row in self._rows("SELECT seq FROM touched WHERE path = ? ORDER BY seq", (_key(path),))]
 
+    def touched_until(self, seq: int) -> set[str]:
+        """The paths that events up to a number changed."""
+        return {_path(row[0]) for row in self._rows("SELECT DISTINCT path FROM touched WHERE seq <= ?", (seq,))}
+
     def gone(self) -> dict[str, int]:
         """The paths that are not known to be there now, each with the number of the last event that touched it."""
         rows = self._rows(
@@ -438,7 +442,8 @@ class Journal:
         try:
             identity = _identity_of(self._path)
         except OSError as error:
-            raise StateUnusable(f"The journal cannot be looked at ({os.strerror(error.errno or 0).lower()}).") from error
+            words = os.strerror(error.errno or 0).lower()
+            raise StateUnusable(f"The journal cannot be looked at ({words}).") from error
         if identity != self._identity:
             raise StateUnusable("The journal was removed or replaced while it was open. Open the memory again.")
 

@@ -13,6 +13,11 @@ from typing import NamedTuple
 
 import pytest
 
+import memtui
+
+CLAUDE = memtui.Agent("Claude", "a-model", "session-1")
+CALL_ID = "toolu_0123456789abcdef"
+
 LIMIT = 30.0
 """Seconds that anything may take before a test gives up on it."""
 
@@ -39,6 +44,24 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (path / ".hidden").write_text("x")
     monkeypatch.setenv("MEMTUI_DIR", str(path))
     return path
+
+
+@pytest.fixture
+def story(folder: Path) -> Path:
+    """A folder in which an agent wrote, moved and deleted, and somebody else wrote as well; seven events."""
+    with memtui.open(folder) as memory:
+
+        def do(**command: str) -> None:
+            memory.execute(command, actor=CLAUDE, call_id=CALL_ID)
+
+        do(command="create", path="/memories/new.md", file_text="a\nb\n")
+        do(command="str_replace", path="/memories/new.md", old_str="a\n", new_str="c\nd\n")
+        do(command="rename", old_path="/memories/new.md", new_path="/memories/notes/old.md")
+        do(command="view", path="/memories/notes/old.md")
+        do(command="delete", path="/memories/prefs.md")
+        (folder / "notes" / "today.md").write_text("standup at ten\nlunch\n")
+        memory.reconcile()
+    return folder
 
 
 class Ran(NamedTuple):
@@ -72,11 +95,14 @@ def run() -> Run:
 
 @pytest.fixture
 def run_in_terminal() -> Run:
-    """Run a program in a pseudo-terminal; what it shows is all in `out`."""
+    """Run a program in a pseudo-terminal; what it shows is all in `out`, with what was typed for it."""
 
-    def run(*words: str, program: Sequence[str] = ("-m", "memtui"), env: Mapping[str, str] | None = None) -> Ran:
+    def run(
+        *words: str, program: Sequence[str] = ("-m", "memtui"), env: Mapping[str, str] | None = None, typed: bytes = b""
+    ) -> Ran:
         master, slave = pty.openpty()
         try:
+            os.write(master, typed)
             process = subprocess.Popen(
                 [sys.executable, *program, *words],
                 stdin=slave,

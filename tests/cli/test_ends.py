@@ -55,6 +55,34 @@ def test_plain_verbs_load_nothing_heavy(words: list[str], folder: Path) -> None:
     assert not loaded & set(HEAVY)
 
 
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["show", "prefs.md@now"], 0),
+        (["diff", "0", "now", "--stat"], 1),
+        (["blame", "prefs.md"], 0),
+        (["stats"], 0),
+        (["restore", "prefs.md@now"], 3),
+        (["undo", "--dry-run"], 3),
+        (["redo"], 3),
+        (["prune", "--max-bytes", "0", "--dry-run"], 0),
+        (["redact", "--match", "Berlin", "--dry-run"], 0),
+    ],
+    ids=str,
+)
+def test_verbs_about_what_was_load_nothing_heavy(words: list[str], code: int, folder: Path) -> None:
+    loaded = folder.parent / "loaded"
+    program = (
+        "import sys, json, memtui.cli\n"
+        f"code = memtui.cli.main({words!r})\n"
+        f"open({str(loaded)!r}, 'w').write(json.dumps(sorted(sys.modules)))\n"
+        "sys.exit(code)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60, check=False)
+    assert done.returncode == code
+    assert not {name.split(".")[0] for name in json.loads(loaded.read_text())} & set(HEAVY)
+
+
 def test_a_closed_pipe_is_no_error(folder: Path, run: Run) -> None:
     for number in range(2_000):
         (folder / f"{number:04}-{'x' * 60}").touch()

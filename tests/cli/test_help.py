@@ -19,7 +19,9 @@ def test_help_lists_every_verb_and_begins_with_examples(capsys: pytest.CaptureFi
     assert main(["--help"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert all(line.startswith("  memtui ") for line in lines[2:5])
-    assert [line.split()[0] for line in lines if line[:2] == "  " and line.split()[0] in VERBS] == list(VERBS)
+    rows = [line for line in lines if line[:2] == "  " and line.split()[0] in VERBS]
+    columns = [[line[at : at + 39].split()[:1] for line in rows] for at in (2, 41)]
+    assert [name for column in columns for cell in column for name in cell] == list(VERBS)
 
 
 @pytest.mark.parametrize("name", VERBS)

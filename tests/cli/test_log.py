@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import memtui
+from memtui import opening
 from memtui.cli import main
 from memtui.core.visible import HIDDEN
 
@@ -46,6 +47,7 @@ def objects(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, A
 
 def test_a_line_says_who_did_what_and_how_it_went(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ARG001
     rows = [line.split() for line in printed(capsys)]
+    assert [row.pop(0) for row in rows] == ["1", "2", "3", "4", "5", "6", "7", "8"]
     assert [row[2:] for row in rows if row[2] != "outside"] == [
         ["bot", "create", "/memories/new.md", "ok", "+2", "-0", *rows[1][8:]],
         ["bot", "str_replace", "/memories/new.md", "ok", "+2", "-1", *rows[2][8:]],
@@ -142,10 +144,15 @@ def test_read_only_records_nothing(recorded: Path, state_home: Path, capsys: pyt
     assert len(objects(capsys)) == 8
 
 
-def test_a_journal_that_is_none_is_said(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_journal_that_is_none_is_set_aside_and_said(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    garbage = b"not a database, but long enough to be taken for one" * 20
     (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "journal.db").write_bytes(b"not a database, but long enough to be taken for one" * 20)
-    assert main(["log", "--state", str(tmp_path / "other")]) == 3
+    (tmp_path / "other" / "journal.db").write_bytes(garbage)
+    assert main(["log", "--state", str(tmp_path / "other")]) == 0
+    assert "began" in capsys.readouterr().out.splitlines()[0].split()
+    assert garbage in [path.read_bytes() for path in (tmp_path / "other").glob("journal-*")]
     assert main(["log", "--state", str(folder / "inside")]) == 3
     assert "where an agent could reach it" in capsys.readouterr().err
     assert not (folder / "inside").exists()
@@ -222,3 +229,77 @@ def test_following_read_only_shows_what_others_record(folder: Path, state_home: 
     with sqlite3.connect(journal) as database:
         assert database.execute("SELECT count(*) FROM events").fetchone() == (3,)
     database.close()
+
+
+@pytest.mark.parametrize(
+    ("words", "seqs"),
+    [
+        (["--since", "6"], [6, 7]),
+        (["--until", "2"], [1, 2]),
+        (["--since", "2", "--until", "#3"], [2, 3]),
+        (["--since", "today"], [1, 2, 3, 4, 5, 6, 7]),
+        (["--until", "today"], [1, 2, 3, 4, 5, 6, 7]),
+        (["--until", "now"], [1, 2, 3, 4, 5, 6, 7]),
+        (["--since", "now"], []),
+        (["--until", "yesterday"], []),
+        (["--since", "1h ago", "--actor", "outside"], [1, 7]),
+        (["--path", "notes/old.md"], [2, 3, 4, 5]),
+        (["--path", "new.md"], [2, 3, 4]),
+        (["--path", "notes"], [1, 4, 5, 7]),
+        (["--path", "notes/old.md", "--since", "4"], [4, 5]),
+    ],
+)
+def test_events_can_be_picked_by_time_and_by_old_names(
+    words: list[str],
+    seqs: list[int],
+    story: Path,  # noqa: ARG001
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert [event["seq"] for event in objects(capsys, *words)] == seqs
+
+
+def test_what_stood_at_an_old_name_later_is_another_note(story: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (story / "new.md").write_text("another\n")
+    assert [event["seq"] for event in objects(capsys, "--path", "notes/old.md")] == [2, 3, 4, 5]
+    assert [event["seq"] for event in objects(capsys, "--path", "new.md")] == [2, 3, 4, 8]
+
+
+def test_a_log_that_never_ends_has_no_end(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ARG001
+    assert main(["log", "--follow", "--until", "now"]) == 2
+    assert "--follow never ends, and --until does" in capsys.readouterr().err
+    assert main(["log", "--since", "noon"]) == 2
+    assert "'noon' is no moment. It may be " in capsys.readouterr().err
+
+
+def test_what_was_put_back_taken_back_and_removed_is_told(story: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["restore", "--all", "--at", "1", "-y"]) == 0
+    for words in (["undo"], ["redo"], ["undo", "7"]):
+        main(words)
+    with memtui.open(story) as memory:
+        memory.redact(event=2, reason="not ours")
+    capsys.readouterr()
+    events = {event["tool"]: event for event in objects(capsys, "--since", "8") if event["tool"]}
+    restored, undone, redone = events["restore"], events["undo"], events["redo"]
+    assert [event["op"] for event in (restored, undone, redone)] == ["modified"] * 3
+    assert (undone["undoes"], redone["undoes"], restored["undoes"]) == ([8], [9], [])
+    assert (events["redact"]["op"], events["redact"]["note"].split(":")[0]) == ("redacted", "not ours")
+    assert events["redact"]["redacted"]
+    rows = [line.split() for line in printed(capsys, "--since", "8")]
+    assert [row[4] for row in rows[:3]] == ["restore", "undo", "redo"]
+
+
+def test_a_clock_that_ran_backwards_is_told_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    times = iter([5_000_000_000_000, 3_000_000_000_000, 2_990_000_000_000, 1_000_000_000_000])
+    view = {"command": "view", "path": "/memories/prefs.md"}
+    with opening.connect(folder) as memory:
+        clocked = memtui.Engine(memory.store, memory.journal, now_ns=lambda: next(times))
+        for _ in range(4):
+            clocked.execute(view, actor=BOT)
+    assert main(["log"]) == 0
+    err = capsys.readouterr().err
+    assert err == (
+        "The clock ran backwards: by its time #2 is 33m older than #1 before it. The numbers tell the order.\n"
+    )
+    for words in (["log", "--json"], ["log", "-q"], ["log", "-n", "1"], ["log", "--since", "3", "--until", "3"]):
+        assert main(words) == 0
+        assert capsys.readouterr().err == ""

@@ -157,6 +157,32 @@ def test_a_rename_to_and_fro_is_told_once(world: Any) -> None:
     assert [row.event.seq for row in rows] == sorted((row.event.seq for row in rows), reverse=True)
 
 
+def test_what_was_found_at_first_stood_there_before(folder_world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memtui.engine.reconcile, "BATCH", 4)
+    monkeypatch.setattr(memtui.engine.reconcile.batches, "__defaults__", (4,))
+    for number in range(20):
+        (folder_world.folder / f"n{number:02}").write_text(f"{number}\n")
+    folder_world.main.reconcile()
+    engine, before = folder_world.main, folder_world.tree()
+    found = engine.head()[0]
+    assert found > 3
+    for at in range(found + 1):
+        assert told(engine, at) == before
+        assert engine.history.between(at, found) == []
+        assert engine.history.version_at("n19", at) is not None
+    folder_world.ask(command="create", path="/memories/n00", file_text="changed\n")
+    folder_world.ask(command="delete", path="/memories/n01")
+    folder_world.ask(command="create", path="/memories/new", file_text="new\n")
+    changed = folder_world.tree()
+    assert engine.restore_below("", 1).problem == ""
+    assert folder_world.tree() == before
+    assert engine.undo([engine.head()[0]]).problem == ""
+    assert folder_world.tree() == changed
+    assert engine.history.step(found + 1, -1).seq == found
+    assert engine.history.step(found, -1) is None
+    assert engine.history.step(0, 1).seq == found + 1
+
+
 def lines_and_writers(engine: Engine, path: str, data: bytes) -> list[tuple[str, int | None]]:
     blame = engine.history.blame(path, data)
     return [

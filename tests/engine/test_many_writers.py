@@ -1,13 +1,19 @@
 """Several processes and threads at one memory: nothing that was acknowledged is lost."""
 
 import os
+import signal
 import subprocess
 import threading
+import time
+from collections import Counter
 from typing import Any
 
 import pytest
 
 import memtui
+from memtui.core.events import sha256
+from memtui.watch import Watch
+from tests.faults import checking
 
 WORK = """
 import sys
@@ -220,3 +226,152 @@ def test_closing_waits_for_the_calls_that_are_under_way(plain_world: Any) -> Non
     assert [answer.is_error for answer in answers] == [False]
     assert engine.store.root.fd == -1
     plain_world.made.remove(engine)
+
+
+CROWD = """
+import sys, threading
+import memtui
+from memtui.core.events import Person, Version, sha256
+from memtui.core.snapshot import Kind
+folder, state, name = sys.argv[1:]
+memory = memtui.open(folder, state=state, settings=memtui.Settings(lock_seconds=50))
+wrong = []
+
+def ask(call, **command):
+    return memory.execute(command, actor=memtui.Agent(name), call_id=call)
+
+def agent(thread):
+    for number in range(12):
+        call = f"{name}-{thread}-{number}"
+        while True:
+            value = ask(None, command="view", path="/memories/counter").text.split("=")[1].split("\\n")[0]
+            step = {"old_str": f"={value}\\n", "new_str": f"={int(value) + 1}\\n"}
+            if not ask(call, command="str_replace", path="/memories/counter", **step).is_error:
+                break
+        for step in (
+            {"command": "insert", "path": "/memories/list", "insert_line": 0, "insert_text": call},
+            {"command": "create", "path": f"/memories/{name}/{call}", "file_text": call},
+            {"command": "rename", "old_path": f"/memories/{name}/{call}", "new_path": f"/memories/done/{call}"},
+        ):
+            answer = ask(f"{call}.{step['command']}", **step)
+            if answer.is_error:
+                wrong.append(answer.text)
+
+def person():
+    for number in range(12):
+        while True:
+            before = memory.look("diary").data
+            after = before + f"{name}-{number}\\n".encode()
+            based_on = Version(Kind.FILE, sha256(before), len(before))
+            saved = memory.write("diary", after, based_on=based_on, actor=Person())
+            if saved.event is not None:
+                break
+            if "has changed since" not in saved.problem:
+                wrong.append(saved.problem)
+                return
+
+works = [lambda: agent(0), lambda: agent(1), person]
+threads = [threading.Thread(target=work) for work in works]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+memory.close()
+print(wrong)
+"""
+IGNORANT = """
+import os, random, sys
+chance = random.Random(7)
+os.chdir(sys.argv[1])
+os.makedirs("wild", exist_ok=True)
+for number in range(150):
+    name = f"wild/{chance.randrange(5)}"
+    match chance.choice("write write replace rename unlink".split()):
+        case "write":
+            with open(name, "w") as file:
+                file.write(f"wild {number}")
+        case "replace":
+            with open("wild/passing", "w") as file:
+                file.write(f"wild {number}")
+            os.rename("wild/passing", name)
+        case "rename":
+            if os.path.exists(name):
+                os.rename(name, f"wild/{chance.randrange(5)}")
+        case "unlink":
+            if os.path.exists(name):
+                os.unlink(name)
+"""
+DIES = """
+import os, signal, sys
+import memtui
+memory = memtui.open(sys.argv[1], state=sys.argv[2])
+with memory.store.writing(50):
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_crowd_of_everybody_loses_nothing_and_records_each_change_once(run_python: Any, shared: Any) -> None:
+    folder, state = shared
+    for name, text in {"counter": "=0\n", "list": "", "diary": ""}.items():
+        (folder / name).write_text(text)
+    memory = memtui.open(folder, state=state)
+    watch = Watch(memory, str(folder), str(state), changed=lambda: None)
+    watch.start()
+    crowd = [run_python(CROWD, folder, state, f"p{each}", wait=False) for each in range(3)]
+    crowd.append(run_python(IGNORANT, folder, wait=False))
+    crowd.append(run_python(DIES, folder, state, wait=False))
+    quiet: list[str] = []
+    while any(process.poll() is None for process in crowd[:4]):
+        text = f"another program wrote {len(quiet)}\n"
+        (folder / f"other-{len(quiet) % 2}").write_text(text)
+        quiet.append(sha256(text.encode()))
+        stands_in(memory, quiet[-1])
+    for process in crowd[:4]:
+        output, errors = process.communicate(timeout=100)
+        assert process.returncode == 0, errors
+        assert output.strip() in ("", "[]")
+    assert crowd[4].wait(100) == -signal.SIGKILL
+    crowd[4].communicate()
+    watch.stop()
+    memory.close()
+
+    calls = [f"p{process}-{thread}-{number}" for process in range(3) for thread in range(2) for number in range(12)]
+    assert (folder / "counter").read_text() == "=72\n"
+    assert sorted((folder / "list").read_text().split()) == sorted(calls)
+    assert sorted((folder / "diary").read_text().split()) == sorted(f"p{p}-{n}" for p in range(3) for n in range(12))
+    assert sorted(os.listdir(folder / "done")) == sorted(calls)
+    with memtui.open(folder, state=state) as memory:
+        events = list(memory.events())
+        assert list(checking.untrue(memory, state)) == []
+        assert memory.reconcile() == 0
+    assert list(checking.left_over(folder, state)) == []
+    insist_on_once(events, quiet)
+
+
+def stands_in(memory: Any, text: str) -> None:
+    """Wait until a text is in the journal: nobody writes to its file meanwhile."""
+    until = time.monotonic() + 30
+    while memory.journal.text(text) is None:
+        assert time.monotonic() < until, "a change from outside was not noticed"
+
+
+def insist_on_once(events: list[Any], quiet: list[str]) -> None:
+    """No call, and no change from outside, is recorded twice."""
+    done = Counter(event.call_id for event in events if event.call_id and event.changes)
+    assert [call for call, times in done.items() if times > 1] == []
+    held: dict[str, Any] = {}
+    for event in events:
+        for change in event.changes:
+            assert change.before != change.after, event
+            assert held.get(change.path) == change.before, event
+            held[change.path] = change.after
+    appeared = Counter(
+        change.after.sha256
+        for event in events
+        if event.is_outside and event.command != "renamed"
+        for change in event.changes
+        if change.after is not None
+    )
+    assert [appeared[text] for text in quiet] == [1] * len(quiet)
+    ours = {change.after.sha256 for event in events if not event.is_outside for change in event.changes if change.after}
+    assert not (ours & set(appeared)) - {sha256(b""), None}

@@ -271,8 +271,12 @@ def test_nothing_is_put_back_in_a_session_that_only_reads(plain_world: Any) -> N
 
 
 def test_a_rehearsal_changes_nothing_and_tells_all(filled: Any) -> None:
-    engine, before, head = filled.main, filled.tree(), filled.main.head()
-    assert len(engine.restore_below("", 0, rehearse=True).changes) == len(before)
+    engine, start = filled.main, filled.main.head()[0]
+    filled.ask(command="delete", path="/memories/d")
+    filled.ask(command="create", path="/memories/new", file_text="n\n")
+    before, head = filled.tree(), engine.head()
+    rehearsed = engine.restore_below("", start, rehearse=True)
+    assert {change.path for change in rehearsed.changes} == {"d", "d/x", "d/e", "d/e/y", "new"}
     assert engine.restore({"f": None}, rehearse=True).changes[0].after is None
     assert filled.tree() == before
     assert engine.head() == head
