@@ -278,7 +278,7 @@ class Engine:
         except Uncertain:
             certain = False
             try:
-                known = self._recovery.looked_at(plan.changes)
+                known = self._recovery.looked_at_after(plan.changes)
             except (OSError, MemtuiError):
                 return _uncertain(event)
         except Exception:

@@ -251,7 +251,10 @@ class Planner:
         rest = path.parts[len(parent.parts) :]
         base = MemoryPath.of(node.path).parts
         real = MemoryPath((*base, *rest))
-        return real, ["/".join((*base, *rest[: depth + 1])) for depth in range(missing)]
+        directories = ["/".join((*base, *rest[: depth + 1])) for depth in range(missing)]
+        for directory in directories:
+            self._ledger.settle(directory, None)  # one that was there before and has gone
+        return real, directories
 
     def _made(self, missing: list[str]) -> dict[str, Known | None]:
         made: dict[str, Known | None] = {}

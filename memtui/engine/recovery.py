@@ -16,6 +16,10 @@ _IN_STEPS = frozenset({"restore", "undo", "redo", "redact"})
 """What changes several paths one after the other, so that a crash may leave a part of it."""
 
 
+_NEVER = (-1,)
+"""A stamp that nothing has."""
+
+
 class Recovery:
     """Looks at what intents were about.
 
@@ -78,6 +82,20 @@ class Recovery:
                 known[path] = None
             else:
                 known[path] = Known(self._version_of(node), node.stamp)
+        return known
+
+    def looked_at_after(self, changes: Iterable[Change]) -> dict[str, Known | None]:
+        """What is known once changes were made that the disk did not confirm.
+
+        Where something else stands by now, it is from outside: it is to be looked at again, and its text kept.
+        """
+        known = self.looked_at(changes)
+        for path, after in {change.path: change.after for change in changes}.items():
+            now = known[path]
+            if after is not None and (now is None or now.version != after):
+                known[path] = Known(after, _NEVER)
+            elif after is None and now is not None:
+                known[path] = None
         return known
 
     def _version_of(self, node: Node) -> Version:

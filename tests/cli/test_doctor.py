@@ -1,14 +1,22 @@
 """The doctor's report, and that it leaves nothing behind."""
 
+import errno
+import fcntl
 import json
 import os
+import sqlite3
+import stat
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from watchfiles._rust_notify import WatchfilesRustInternalError
 
 import memtui
-from memtui.cli import main
+from memtui.cli import main, probes
+from memtui.store import confined
 
 
 def report(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> dict[str, dict[str, str]]:
@@ -31,7 +39,12 @@ def test_all_that_it_looks_at_has_a_line(folder: Path, capsys: pytest.CaptureFix
         "state",
         "journal",
         "O_TMPFILE",
-        "flock",
+        "renameat2",
+        "links",
+        "directory sync",
+        "locks",
+        "journal mode",
+        "watches",
     } <= set(checks)
     assert checks["files"]["text"] == "3"
     assert checks["journal"]["text"] == "none yet"
@@ -82,3 +95,88 @@ def test_no_folder_at_all_is_a_warning(
 
 def test_a_state_directory_within_the_agents_reach_fails(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert report(capsys, "--state", str(folder / "s"), code=1)["state"]["state"] == "fail"
+
+
+def refusing(*_: object, **__: object) -> None:
+    raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
+
+
+def without_renameat2(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(confined, "_RENAMEAT2", None)
+
+
+def without_links(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(os, "link", refusing)
+
+
+def without_directory_sync(patch: pytest.MonkeyPatch) -> None:
+    fsync = os.fsync
+    patch.setattr(os, "fsync", lambda fd: refusing() if stat.S_ISDIR(os.fstat(fd).st_mode) else fsync(fd))
+
+
+def without_flock(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(fcntl, "flock", refusing)
+
+
+def without_locks(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(fcntl, "flock", refusing)
+    patch.setattr(fcntl, "lockf", refusing)
+
+
+def with_locks_that_do_nothing(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(fcntl, "flock", lambda *_: None)
+
+
+def without_wal(patch: pytest.MonkeyPatch) -> None:
+    connect = sqlite3.connect
+    patch.setattr(sqlite3, "connect", lambda path: connect("file:probe?mode=memory", uri=True) if path else None)
+
+
+def without_watches(patch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise WatchfilesRustInternalError("OS file watch limit reached.")
+
+    patch.setattr(probes, "RustNotify", refuse)
+
+
+class Deaf:
+    """Watches, and never reports anything."""
+
+    def __init__(self, *_: object) -> None:
+        pass
+
+    def watch(self, *_: object) -> str:
+        return "timeout"
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("lacking", "name", "state", "words"),
+    [
+        (without_renameat2, "renameat2", "warn", "not here: what another program writes"),
+        (without_links, "links", "warn", "no hard links here"),
+        (without_directory_sync, "directory sync", "warn", "a power cut may take the last changes back"),
+        (without_flock, "locks", "ok", "record locks (flock is not here)"),
+        (without_locks, "locks", "fail", "none here: nothing is written, browsing works"),
+        (with_locks_that_do_nothing, "locks", "fail", "two writers could collide"),
+        (without_wal, "journal mode", "warn", "memory, not WAL"),
+        (without_watches, "watches", "warn", "the system's watch limit is reached. Checking every 2 s."),
+        (lambda patch: patch.setattr(probes, "RustNotify", Deaf), "watches", "warn", "not reported here"),
+    ],
+)
+def test_what_is_missing_here_is_said_with_what_it_means(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    lacking: Callable[[pytest.MonkeyPatch], Any],
+    name: str,
+    state: str,
+    words: str,
+) -> None:
+    lacking(monkeypatch)
+    checks = {check.name: check for check in probes._calls(tmp_path)}
+    monkeypatch.undo()
+    assert (checks[name].state, words in checks[name].text) == (state, True), checks[name]
+    others = {"renameat2", "links", "directory sync", "locks", "journal mode", "watches"} - {name}
+    assert {each for each in others if checks[each].state != "ok"} == set()

@@ -513,3 +513,17 @@ def test_a_batch_ends_at_so_many_bytes_as_well_as_at_so_many_paths() -> None:
     cut = list(reconcile.batches(found))
     assert [each for batch in cut for each in batch] == found
     assert [len(batch) for batch in cut] == [1, 1, 2, 256, 45]
+
+
+def test_a_directory_that_went_and_is_made_again_by_a_command_is_recorded_as_gone_first(looked: Any) -> None:
+    since = len(news(looked))
+    shutil.rmtree(looked.folder / "d")
+    looked.ask(command="create", path="/memories/d/e/new", file_text="n\n")
+    looked.main.reconcile()
+    state: dict[str, Any] = {}
+    for event in news(looked):
+        for change in event.changes:
+            assert state.get(change.path) == change.before, (event.command, change)
+            state[change.path] = change.after
+    assert [event.command for event in news(looked, since)][-1] in ("deleted", "create")
+    assert {path for path, version in state.items() if version} == set(looked.tree())

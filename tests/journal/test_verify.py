@@ -1,0 +1,918 @@
+"""Whatever is done to a journal behind our back is found, and what is said of it is true."""
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import os
+import random
+import shutil
+import sqlite3
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import memtui
+from memtui.core.errors import StateUnusable
+from memtui.core.events import Agent, Change, Event, Memtui, Person, Version, sha256
+from memtui.core.snapshot import Kind
+from memtui.engine import Engine
+from memtui.journal import chain
+from memtui.journal.sqlite import Journal
+from memtui.journal.verify import UNREADABLE, NotedHead, Report, Run, Texts, Weight, reading, verify
+from memtui.store.folder import FolderStore
+from memtui.store.memory import MemoryStore
+
+COUNT = 12
+AGENT = Agent("bot", "a-model", "a-session")
+
+
+def version(data: bytes) -> Version:
+    return Version(Kind.FILE, sha256(data), len(data))
+
+
+def text_of(number: int) -> bytes:
+    return f"text {number}\n".encode() * (100 if number % 2 else 1)
+
+
+def record(journal: Journal, count: int = COUNT, *, first: int = 1) -> None:
+    """Record events that each change a file, with answers and arguments."""
+    for number in range(first, first + count):
+        before = version(text_of(number - 1)) if number > 1 else None
+        event = Event(
+            at_us=number * 1_000_000,
+            actor=AGENT,
+            command="create",
+            path="/memories/f",
+            changes=(Change("f", before, version(text_of(number))),),
+            answer=f"answer {number}",
+            arguments=f'{{"number": {number}}}',
+        )
+        journal.append([event], texts={sha256(text_of(number)): text_of(number)})
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    """A journal of twelve events that was closed."""
+    where = str(tmp_path / "journal.db")
+    with contextlib.closing(Journal(where)) as journal:
+        record(journal)
+    return where
+
+
+def checked(path: str, head: str | None = None) -> Report:
+    with reading(path) as opened:
+        report = verify(opened.connection, head=head)
+        assert opened.is_steady()
+    return report
+
+
+def rows(path: str, sql: str = "SELECT seq, body, hash FROM events ORDER BY seq") -> list[Any]:
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        return database.execute(sql).fetchall()
+
+
+@contextlib.contextmanager
+def tampering(path: str) -> Iterator[sqlite3.Connection]:
+    """The database without what guards it; the guards are put back, so that only the deed itself is there to find."""
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
+        triggers = database.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in triggers:
+            database.execute(f"DROP TRIGGER {name}")
+        yield database
+        for _, sql in triggers:
+            database.execute(sql)
+
+
+def said(report: Report) -> list[str]:
+    return [finding.text for finding in report.findings]
+
+
+def edited(body: bytes, **values: object) -> bytes:
+    return json.dumps({**json.loads(body), **values}, sort_keys=True, separators=(",", ":")).encode()
+
+
+def test_a_journal_as_it_was_recorded_is_intact(path: str) -> None:
+    report = checked(path)
+    assert report.is_intact
+    assert report.findings == report.remarks == ()
+    assert (report.events, report.seq, report.intact_until, report.runs) == (COUNT, COUNT, COUNT, (Run(1, COUNT),))
+    assert report.hash == rows(path)[-1][2].hex()
+    assert report.versions == Texts(named=COUNT, intact=COUNT)
+    assert report.words == Texts(named=2 * COUNT, intact=2 * COUNT)
+
+
+def test_a_journal_in_which_nothing_happened_is_intact(tmp_path: Path) -> None:
+    Journal(str(tmp_path / "journal.db")).close()
+    report = checked(str(tmp_path / "journal.db"), chain.START.hex())
+    assert (report.is_intact, report.events, report.hash, report.runs) == (True, 0, chain.START.hex(), ())
+    assert report.since == 0
+
+
+# Events
+
+
+def test_an_edited_event_is_found_and_named(path: str) -> None:
+    for number in (1, 5, COUNT):
+        body = rows(path)[number - 1][1]
+        with tampering(path) as database:
+            changed = edited(body, actor=["agent", "somebody", None, None])
+            database.execute("UPDATE events SET body = ? WHERE seq = ?", (changed, number))
+        report = checked(path)
+        assert said(report)[0].startswith(f"Event {number}")
+        assert "its hash does not match" in said(report)[0]
+        assert report.findings[0].seq == number
+        assert report.intact_until == number - 1
+        behind = [Run(number + 1, COUNT)] if number < COUNT else []
+        assert report.runs == (*([Run(1, number - 1)] if number > 1 else []), *behind)
+        with tampering(path) as database:
+            database.execute("UPDATE events SET body = ? WHERE seq = ?", (body, number))
+        assert checked(path).is_intact
+
+
+def test_an_event_whose_own_number_or_form_was_changed_is_certainly_changed(path: str) -> None:
+    for body in (b"\xff no json", edited(rows(path)[4][1], seq=9)):
+        with tampering(path) as database:
+            database.execute("UPDATE events SET body = ? WHERE seq = 5", (body,))
+        report = checked(path)
+        assert said(report)[0].startswith("Event 5 was changed")
+        assert "unless" not in said(report)[0]
+        assert report.runs == (Run(1, 4), Run(6, COUNT))
+
+
+def test_what_cannot_be_told_from_an_edit_is_not_said_to_be_one(path: str) -> None:
+    """Events rewritten with new hashes up to one look as if the next had been changed."""
+    kept = rows(path)
+    with tampering(path) as database:
+        at = chain.link(kept[3][2], edited(kept[4][1], path="/memories/other"))
+        database.execute(
+            "UPDATE events SET body = ?, hash = ? WHERE seq = 5", (edited(kept[4][1], path="/memories/other"), at)
+        )
+    (text,) = said(checked(path))
+    assert text == "Event 6 was changed: its hash does not match, unless those before it were rewritten."
+
+
+def test_a_changed_hash_is_told_from_a_changed_event(path: str) -> None:
+    with tampering(path) as database:
+        database.execute("UPDATE events SET hash = ? WHERE seq = 5", (b"\0" * 32,))
+    report = checked(path)
+    assert said(report) == ["The hash of event 5 was changed; the event itself is as it was."]
+    assert report.hash == rows(path)[-1][2].hex()
+
+
+@pytest.mark.parametrize("renumbered", [False, True])
+def test_dropped_events_are_missing(path: str, *, renumbered: bool) -> None:
+    with tampering(path) as database:
+        database.execute("DELETE FROM events WHERE seq IN (4, 5, 9)")
+        if renumbered:
+            for number, (seq,) in enumerate(database.execute("SELECT seq FROM events ORDER BY seq").fetchall(), 1):
+                database.execute("UPDATE events SET seq = ? WHERE seq = ?", (number, seq))
+    report = checked(path)
+    assert said(report) == [
+        "Events 4 to 5 are missing, so that event 6 itself cannot be checked.",
+        "Event 9 is missing, so that event 10 itself cannot be checked.",
+    ]
+    assert report.runs == (Run(1, 3), Run(7, 8), Run(11, COUNT))
+    assert report.events == COUNT - 3
+
+
+def test_the_first_event_may_be_missing(path: str) -> None:
+    with tampering(path) as database:
+        database.execute("DELETE FROM events WHERE seq = 1")
+    report = checked(path)
+    assert said(report)[0] == "Event 1 is missing, so that event 2 itself cannot be checked."
+    assert (report.intact_until, report.runs) == (0, (Run(3, COUNT),))
+
+
+def test_a_cut_end_is_found_where_other_tables_still_name_it(path: str) -> None:
+    with tampering(path) as database:
+        database.execute("DELETE FROM events WHERE seq > 9")
+    (text,) = said(checked(path))
+    assert text.startswith("Events 10 to 12 are missing: the end was cut off.")
+
+
+@pytest.mark.parametrize(("one", "other"), [(5, 6), (2, 9), (1, COUNT)])
+@pytest.mark.parametrize("what", ["seq", "body"])
+def test_swapped_events_are_told(path: str, one: int, other: int, what: str) -> None:
+    kept = {seq: (body, hash) for seq, body, hash in rows(path)}
+    with tampering(path) as database:
+        for seq, source in ((one, other), (other, one)):
+            body, hash = kept[source][0], kept[source if what == "seq" else seq][1]
+            database.execute("UPDATE events SET body = ?, hash = ? WHERE seq = ?", (body, hash, seq))
+    report = checked(path)
+    assert said(report) == [f"Events {one} and {other} have changed places."]
+    assert report.runs == (Run(1, COUNT),)
+
+
+@pytest.mark.parametrize("at", [5, 9, COUNT + 1])
+def test_an_event_that_stands_there_twice_is_told(path: str, at: int) -> None:
+    _, body, hash = rows(path)[3]
+    with tampering(path) as database:
+        database.execute("UPDATE events SET seq = -seq - 1 WHERE seq >= ?", (at,))
+        database.execute("UPDATE events SET seq = -seq WHERE seq < 0")
+        database.execute("INSERT INTO events VALUES (?, ?, ?)", (at, body, hash))
+    report = checked(path)
+    assert said(report) == [f"Event 4 stands there twice, again at number {at}."]
+    assert (report.runs, report.events, report.seq) == ((Run(1, COUNT),), COUNT + 1, COUNT)
+
+
+@pytest.mark.parametrize("at", [-3, 0, 5, COUNT + 1, COUNT + 9])
+def test_a_row_that_was_put_in_does_not_belong_to_the_chain(path: str, at: int) -> None:
+    body = edited(rows(path)[4][1], seq=max(1, at), note="never happened")
+    with tampering(path) as database:
+        if 0 < at <= COUNT:
+            database.execute("UPDATE events SET seq = -seq - 1 WHERE seq >= ?", (at,))
+            database.execute("UPDATE events SET seq = -seq WHERE seq < 0")
+        database.execute("INSERT INTO events VALUES (?, ?, ?)", (at, body, hashlib.sha256(body).digest()))
+    report = checked(path)
+    (text, *_) = said(report)
+    if at <= COUNT:
+        assert text == f"The row at number {at} does not belong to the chain: it was put in."
+        assert report.runs == (Run(1, COUNT),)
+    elif at == COUNT + 1:
+        assert text == "Event 13, the last one, was changed or does not belong to the chain: its hash does not match."
+    else:
+        assert text.startswith(f"Events 13 to {at - 1} are missing")
+    assert report.intact_until == COUNT
+
+
+def test_a_row_with_a_right_hash_that_memtui_did_not_write_is_found(path: str) -> None:
+    _, body, head = rows(path)[-1]
+    for forged, words in (
+        (edited(body, seq=7), "The event at number 13 calls itself number 7: memtui did not write it."),
+        (b'{"seq":13}', "Event 13 cannot be understood: memtui did not write it."),
+        (b"[]", "Event 13 cannot be understood: memtui did not write it."),
+        (b"[" * 5_000, "Event 13 cannot be understood: memtui did not write it."),
+        (edited(body, seq=13, changes=7), "Event 13 cannot be understood: memtui did not write it."),
+        (edited(body, seq=13, answer=[]), "Event 13 cannot be understood: memtui did not write it."),
+        (edited(body, seq=13, redacted=[[]]), "Event 13 cannot be understood: memtui did not write it."),
+        (edited(body, seq=13, changes=[[5, None, None]]), "Event 13 cannot be understood: memtui did not write it."),
+        (b"\xff", "Event 13 cannot be understood: memtui did not write it."),
+    ):
+        with tampering(path) as database:
+            database.execute("DELETE FROM events WHERE seq = 13")
+            database.execute("INSERT INTO events VALUES (13, ?, ?)", (forged, chain.link(head, forged)))
+        assert words in said(checked(path))
+
+
+def test_a_row_with_a_right_hash_that_does_not_go_on_from_what_stood_there_is_remarked_upon(path: str) -> None:
+    with contextlib.closing(Journal(path)) as journal:
+        other = version(b"never there")
+        event = Event(at_us=20_000_000, actor=Person(), command="create", path="/memories/f", answer=None)
+        journal.append(
+            [dataclasses.replace(event, changes=(Change("f", other, other),))], texts={other.sha256: b"never there"}
+        )
+    report = checked(path)
+    assert report.is_intact
+    assert report.remarks == ("Event 13 begins with something else at f than the events before it left there.",)
+
+
+def test_a_clock_that_runs_backwards_is_remarked_upon(path: str) -> None:
+    with contextlib.closing(Journal(path)) as journal:
+        for at_us in (50_000_000, 49_500_000, 10_000_000, 5_000_000):
+            journal.append([Event(at_us=at_us, actor=Person(), command="view", path="/memories")])
+    report = checked(path)
+    assert report.is_intact
+    assert report.remarks == ("The clock runs backwards 2 times, first at event 15.",)
+
+
+def test_a_command_that_was_begun_is_remarked_upon(path: str) -> None:
+    with contextlib.closing(Journal(path)) as journal:
+        journal.intend(Event(at_us=1, actor=AGENT, command="create", path="/memories/g"), {sha256(b"x"): b"x"})
+    report = checked(path)
+    assert report.is_intact
+    assert report.remarks == ("1 command was begun and not finished: under way now, or ended by a crash.",)
+    assert report.versions == Texts(named=COUNT, intact=COUNT, unnamed=1)
+
+
+def test_many_findings_of_one_sort_are_counted(path: str) -> None:
+    with contextlib.closing(Journal(path)) as journal:
+        record(journal, 40, first=COUNT + 1)
+    with tampering(path) as database:
+        database.execute("DELETE FROM versions")
+    report = checked(path)
+    assert report.versions.missing == COUNT + 40
+    assert len(report.findings) == 11
+    assert report.findings[-1].text == "And 42 more like these."
+
+
+# Texts
+
+
+@pytest.mark.parametrize("number", [4, 5])
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"another", "was changed"),
+        (zlib.compress(b"another" * 200), "was changed"),
+        (b"", "was changed"),
+        (zlib.compress(text_of(5)) + b"x", "behind its end"),
+        (zlib.compress(text_of(5))[:-4], "cannot be unpacked"),
+    ],
+)
+def test_a_changed_version_is_found(path: str, number: int, data: bytes, words: str) -> None:
+    with tampering(path) as database:
+        changed = database.execute(
+            "UPDATE versions SET data = ? WHERE sha256 = ?", (data, bytes.fromhex(sha256(text_of(number))))
+        )
+        assert changed.rowcount == 1
+    report = checked(path)
+    assert report.versions == Texts(named=COUNT, intact=COUNT - 1, damaged=1)
+    (finding,) = report.findings
+    assert (finding.weight, finding.seq) == (Weight.TEXT, number)
+    assert finding.text.startswith(f"The version {sha256(text_of(number))[:12]} of event {number} ")
+    if words != "behind its end" and number == 4:
+        assert finding.text.endswith("was changed.")
+
+
+def test_a_version_that_says_another_size_is_found(path: str) -> None:
+    with tampering(path) as database:
+        database.execute("UPDATE versions SET size = 7 WHERE sha256 = ?", (bytes.fromhex(sha256(text_of(5))),))
+    assert said(checked(path)) == [f"The version {sha256(text_of(5))[:12]} of event 5 has another size than it says."]
+
+
+@pytest.mark.parametrize(
+    "sql", ["DELETE FROM versions WHERE sha256 = ?", "UPDATE versions SET data = NULL WHERE sha256 = ?"]
+)
+def test_a_missing_version_is_found_unless_it_was_redacted(path: str, sql: str) -> None:
+    name = sha256(text_of(5))
+    with tampering(path) as database:
+        database.execute(sql, (bytes.fromhex(name),))
+    report = checked(path)
+    assert said(report) == [f"The version {name[:12]} that event 5 names is missing."]
+    assert (report.versions.missing, report.versions.redacted) == (1, 0)
+    with contextlib.closing(Journal(path)) as journal:
+        journal.append(
+            [Event(at_us=60_000_000, actor=Person(), command="redact", path="/memories/f", redacted=(name,))]
+        )
+    report = checked(path)
+    assert report.is_intact
+    assert (report.versions.missing, report.versions.redacted) == (0, 1)
+
+
+@pytest.mark.parametrize("name", ["answer", "arguments"])
+def test_a_changed_or_missing_text_of_an_event_is_found(path: str, name: str) -> None:
+    is_or_are, was_or_were = ("is", "was") if name == "answer" else ("are", "were")
+    with tampering(path) as database:
+        database.execute(f"UPDATE texts_of_events SET {name} = 'never said' WHERE seq = 5")
+    report = checked(path)
+    assert said(report) == [f"The {name} of event 5 {was_or_were} changed."]
+    assert report.words == Texts(named=2 * COUNT, intact=2 * COUNT - 1, damaged=1)
+    with tampering(path) as database:
+        database.execute(f"UPDATE texts_of_events SET {name} = NULL WHERE seq = 5")
+    assert said(checked(path)) == [f"The {name} of event 5 {is_or_are} missing."]
+    with contextlib.closing(Journal(path)) as journal:
+        text = "answer 5" if name == "answer" else '{"number": 5}'
+        event = Event(at_us=60_000_000, actor=Memtui(), command="redact", path="/memories/f")
+        journal.append([dataclasses.replace(event, redacted=(sha256(text.encode()),))])
+    report = checked(path)
+    assert report.is_intact
+    assert (report.words.redacted, report.words.missing) == (1, 0)
+
+
+def test_missing_answers_at_both_ends_and_all_of_them_are_found(path: str) -> None:
+    for where, count in (("seq = 1", 1), ("seq IN (1, 12)", 2), ("1", COUNT)):
+        with tampering(path) as database:
+            database.execute(f"DELETE FROM texts_of_events WHERE {where}")
+        assert checked(path).words.missing == 2 * count
+
+
+def test_answers_that_no_event_names_are_found_beside_events_and_counted_elsewhere(path: str) -> None:
+    with contextlib.closing(Journal(path)) as journal:
+        journal.append([Event(at_us=60_000_000, actor=Person(), command="view", path="/memories")] * 2)
+    with tampering(path) as database:
+        database.execute("INSERT INTO texts_of_events VALUES (13, 'never said', NULL)")
+        database.execute("INSERT INTO texts_of_events VALUES (0, 'of nothing', NULL)")
+    report = checked(path)
+    assert said(report) == ["Beside event 13 stands an answer that it does not name."]
+    assert (report.words.damaged, report.words.unnamed) == (1, 1)
+
+
+def test_a_redacted_text_that_is_there_is_remarked_upon(path: str) -> None:
+    with contextlib.closing(Journal(path)) as journal:
+        names = (sha256(text_of(5)), sha256(b"answer 7"))
+        journal.append([Event(at_us=60_000_000, actor=Person(), command="redact", path="/memories/f", redacted=names)])
+    report = checked(path)
+    assert report.is_intact
+    assert report.remarks == ("2 texts that were redacted are there: recorded again, or not removed.",)
+
+
+def test_a_text_that_unpacks_without_end_fills_no_memory(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memtui.journal.verify._UNPACKED", 1_000_000)
+    with tampering(path) as database:
+        bomb = zlib.compress(bytes(20_000_000))
+        database.execute("UPDATE versions SET data = ? WHERE sha256 = ?", (bomb, bytes.fromhex(sha256(text_of(5)))))
+    assert said(checked(path)) == [f"The version {sha256(text_of(5))[:12]} of event 5 cannot be unpacked."]
+
+
+# Guards and indexes
+
+
+def test_dropped_guards_are_found(path: str) -> None:
+    names = [name for (name,) in rows(path, "SELECT name FROM sqlite_master WHERE type = 'trigger' ORDER BY name")]
+    assert len(names) >= 6
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
+        for name in names:
+            database.execute(f"DROP TRIGGER {name}")
+    report = checked(path)
+    assert sorted(said(report)) == [f"The trigger {name} of the journal was removed." for name in names]
+    assert {finding.weight for finding in report.findings} == {Weight.GUARD}
+    assert report.intact_until == COUNT
+
+
+def test_guards_that_were_changed_or_put_in_are_found(path: str) -> None:
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("DROP TRIGGER events_stay")
+        database.execute("CREATE TRIGGER events_stay BEFORE DELETE ON events BEGIN SELECT 1; END")
+        database.execute("CREATE TRIGGER mine AFTER INSERT ON events BEGIN DELETE FROM notes; END")
+        database.execute("PRAGMA application_id = 5")
+    assert said(checked(path)) == [
+        "The mark of a journal is not on the file: it was changed, or is another program's.",
+        "The trigger events_stay of the journal was changed.",
+        "There is a trigger mine in the journal that is not memtui's.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        ("DELETE FROM touched WHERE seq = 5", "which event touched which path disagrees"),
+        ("UPDATE touched SET path = x'67' WHERE seq = 5", "which event touched which path disagrees"),
+        ("INSERT INTO taken_back VALUES (3, 5)", "what was taken back disagrees"),
+        ("UPDATE totals SET bytes = 5", "The number of files and bytes"),
+        ("DELETE FROM totals", "The number of files and bytes"),
+    ],
+)
+def test_indexes_that_disagree_weigh_least(path: str, sql: str, words: str) -> None:
+    with tampering(path) as database:
+        database.execute(sql)
+    (finding,) = checked(path).findings
+    assert finding.weight is Weight.INDEX
+    assert words in finding.text
+    assert "It can be made again." in finding.text
+
+
+def test_a_journal_of_an_older_schema_is_intact(path: str) -> None:
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("DROP TABLE taken_back")
+        database.execute("PRAGMA user_version = 1")
+    assert checked(path).is_intact
+
+
+def test_a_journal_of_a_newer_schema_is_refused(path: str) -> None:
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("PRAGMA user_version = 99")
+    with pytest.raises(StateUnusable, match="was written by a newer memtui"):
+        checked(path)
+
+
+# A head noted earlier
+
+
+def test_the_head_may_be_noted_in_several_ways(path: str) -> None:
+    hash = rows(path)[7][2].hex()
+    for head in (hash, hash[:12], hash[:13].upper(), f"8 {hash}", f"8:{hash[:16]}", f" 8:{hash}\n"):
+        report = checked(path, head)
+        assert (report.is_intact, report.since) == (True, COUNT - 8)
+    assert checked(path, rows(path)[-1][2].hex()).since == 0
+    assert checked(path, f"0:{chain.START.hex()}").since == COUNT
+    for head in ("", "8", hash[:11], "x" * 64, hash + "0", f"a:{hash}", f"8:{hash[:5]}", f"-8:{hash}"):
+        with pytest.raises(ValueError, match="is no head"):
+            NotedHead.of(head)
+
+
+def test_an_older_copy_in_the_place_of_the_journal_is_found_by_a_noted_head(path: str) -> None:
+    shutil.copyfile(path, path + ".old")
+    with contextlib.closing(Journal(path)) as journal:
+        record(journal, 3, first=COUNT + 1)
+        seq, hash = journal.head()
+    os.replace(path + ".old", path)
+    assert checked(path).is_intact
+    assert said(checked(path, hash)) == [
+        "The noted head is not in this journal: it was replaced by an older copy, or rewritten."
+    ]
+    assert said(checked(path, f"{seq}:{hash}")) == [
+        "The noted head is event 15, and the journal ends with event 12: it was cut off there, or replaced by an "
+        "older copy."
+    ]
+
+
+def test_a_chain_recomputed_from_its_start_is_found_by_a_noted_head(path: str) -> None:
+    kept = rows(path)
+    with tampering(path) as database:
+        at = chain.START
+        for seq, recorded, _ in kept:
+            body = edited(recorded, actor=["person", "you"])
+            at = chain.link(at, body)
+            database.execute("UPDATE events SET body = ?, hash = ? WHERE seq = ?", (body, at, seq))
+    assert checked(path).is_intact
+    report = checked(path, f"8:{kept[7][2].hex()}")
+    assert said(report) == [
+        "Event 8 has not the hash that was noted: the journal was rewritten, or replaced by another one."
+    ]
+    assert report.since is None
+
+
+# The file
+
+
+def test_nothing_and_what_is_no_journal_are_findings(tmp_path: Path) -> None:
+    where = tmp_path / "journal.db"
+    for content, words in (
+        (b"", "The journal is empty"),
+        (b"x" * 5_000, "The file cannot be read as a journal: file is not a database."),
+    ):
+        where.write_bytes(content)
+        report = checked(str(where))
+        assert words in said(report)[0]
+        assert not report.is_intact
+    with pytest.raises(FileNotFoundError):
+        checked(str(tmp_path / "none"))
+
+
+def test_a_truncated_file_is_found_whatever_its_length(tmp_path: Path) -> None:
+    path = str(tmp_path / "journal.db")
+    with contextlib.closing(Journal(path)) as journal:
+        record(journal, 80)
+    whole = Path(path).read_bytes()
+    for length in (
+        0,
+        1,
+        50,
+        99,
+        100,
+        101,
+        1_000,
+        4_095,
+        4_096,
+        4_097,
+        *range(8_192, len(whole), 4_096),
+        len(whole) - 1,
+    ):
+        Path(path).write_bytes(whole[:length])
+        report = checked(path)
+        assert not report.is_intact, length
+        assert report.intact_until <= 80
+
+
+def test_what_can_be_read_of_a_damaged_file_is_checked_and_the_gap_is_named(tmp_path: Path) -> None:
+    path = str(tmp_path / "journal.db")
+    with contextlib.closing(Journal(path)) as journal:
+        record(journal, 200)
+    whole = bytearray(Path(path).read_bytes())
+    body = rows(path)[100][1]
+    page = bytes(whole).index(body) // 4_096 * 4_096
+    whole[page : page + 4_096] = b"\xff" * 4_096
+    Path(path).write_bytes(whole)
+    report = checked(path)
+    texts = said(report)
+    assert any(
+        text.startswith("Events can be read up to number ") and "and again from number " in text for text in texts
+    )
+    assert 80 < report.intact_until < 101
+    assert report.runs[-1].last == 200
+    assert 180 < report.events < 200
+
+
+def test_pages_that_lead_in_a_circle_are_found_and_not_followed(tmp_path: Path) -> None:
+    path = str(tmp_path / "journal.db")
+    with contextlib.closing(Journal(path)) as journal:
+        record(journal, 400)
+    with reading(path) as opened:
+        pages = dict(opened.connection.execute("SELECT name, rootpage FROM sqlite_master WHERE type = 'table'"))
+    whole = Path(path).read_bytes()
+    for table in ("events", "texts_of_events", "versions"):
+        circular = bytearray(whole)
+        top = (pages[table] - 1) * 4_096
+        assert circular[top] in (2, 5)  # a page that only leads to others
+        for cell in range(int.from_bytes(whole[top + 3 : top + 5], "big")):
+            at = int.from_bytes(whole[top + 12 + 2 * cell : top + 14 + 2 * cell], "big")
+            circular[top + at : top + at + 4] = pages[table].to_bytes(4, "big")
+        circular[top + 8 : top + 12] = pages[table].to_bytes(4, "big")
+        Path(path).write_bytes(circular)
+        assert not checked(path).is_intact
+
+
+def log_of(path: str, count: int) -> tuple[bytes, bytes]:
+    """A journal's file and its log, as they lie there while a process has it open."""
+    with contextlib.closing(Journal(path)) as journal:
+        record(journal, count)
+        return Path(path).read_bytes(), Path(path + "-wal").read_bytes()
+
+
+def test_a_log_that_was_cut_is_an_older_journal_and_nothing_crashes(tmp_path: Path) -> None:
+    main, log = log_of(str(tmp_path / "journal.db"), 30)
+    seen = set()
+    for step, length in enumerate([0, 31, 32, 33, 56, *range(5_000, len(log), 6_007), len(log)]):
+        where = tmp_path / f"cut-{step}"
+        where.mkdir()
+        (where / "journal.db").write_bytes(main)
+        (where / "journal.db-wal").write_bytes(log[:length])
+        report = checked(str(where / "journal.db"))
+        seen.add(report.seq)
+        assert report.is_intact or report.events == 0
+        assert said(report) in ([], ["The journal is empty: nothing was ever recorded in it, or it was emptied."])
+        assert sorted(path.name for path in where.iterdir()) == ["journal.db", "journal.db-wal"]
+        with_head = checked(str(where / "journal.db"), "30:" + "0" * 12)
+        assert not with_head.is_intact
+    assert {0, 30} < seen
+
+
+def logical(path: str) -> object:
+    """All of the record, as far as it can be read; `None` if it cannot."""
+    try:
+        with reading(path) as opened:
+            return [
+                opened.connection.execute(f"SELECT {columns} FROM {table}").fetchall()
+                for table, columns in (
+                    ("events", "seq, body, hash"),
+                    ("texts_of_events", "seq, CAST(answer AS BLOB), CAST(arguments AS BLOB)"),
+                    ("versions", "sha256, size, packed, data"),
+                    ("touched", "path, seq"),
+                    ("taken_back", "*"),
+                    ("totals", "*"),
+                    ("sqlite_master", "type, name, tbl_name, CAST(sql AS BLOB)"),
+                    ("pragma_application_id", "*"),
+                    ("pragma_user_version", "*"),
+                )
+            ]
+    except (*UNREADABLE, OSError):
+        return None
+
+
+def test_a_flipped_byte_anywhere_is_found_wherever_it_makes_a_difference(path: str) -> None:
+    whole, expected = Path(path).read_bytes(), logical(path)
+    chance = random.Random(5)
+    positions = [*range(100), *chance.sample(range(len(whole)), 900)]
+    differing = 0
+    for position in positions:
+        flipped = bytearray(whole)
+        flipped[position] ^= 1 << chance.randrange(8)
+        Path(path).write_bytes(flipped)
+        try:
+            report = checked(path)
+        except (StateUnusable, sqlite3.OperationalError):
+            assert position < 100, position  # a header that SQLite refuses, or of a newer journal
+            continue
+        if logical(path) != expected:
+            differing += 1
+            assert not report.is_intact, position
+    assert differing > 100
+
+
+# Reading beside others
+
+
+def picture(directory: Path) -> dict[str, tuple[bytes, int]]:
+    return {each.name: (each.read_bytes(), each.stat().st_mtime_ns) for each in directory.iterdir()}
+
+
+@pytest.mark.parametrize("locking", [False, True])
+def test_checking_changes_none_of_the_files(path: str, tmp_path: Path, *, locking: bool) -> None:
+    before = picture(tmp_path)
+    with reading(path, locking=locking) as opened:
+        assert verify(opened.connection).is_intact
+        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+            opened.connection.execute("DELETE FROM notes")
+    assert picture(tmp_path) == before
+
+
+def test_a_journal_of_a_killed_process_is_read_as_it_lies_there(run_python: Any, path: str, tmp_path: Path) -> None:
+    killed = run_python(
+        "import os, sys\n"
+        "from memtui.journal.sqlite import Journal\n"
+        "from memtui.core.events import Event, Person\n"
+        "journal = Journal(sys.argv[1])\n"
+        "journal.append([Event(at_us=60_000_000, actor=Person(), command='view', path='/memories')])\n"
+        "os.kill(os.getpid(), 9)\n",
+        path,
+    )
+    assert killed.returncode == -9
+    for left in ((), ("-shm",)):  # with the index that SQLite keeps beside the log, and without
+        for end in left:
+            os.unlink(path + end)
+        before = picture(tmp_path)
+        assert "journal.db-wal" in before
+        report = checked(path)
+        assert (report.is_intact, report.seq) == (True, COUNT + 1)
+        assert picture(tmp_path) == before
+
+
+WRITING = """
+import sys
+from memtui.journal.sqlite import Journal
+from memtui.core.events import Agent, Event
+path = sys.argv[1]
+number = 0
+print("begun", flush=True)
+while True:
+    journal = Journal(path)
+    for _ in range(20):
+        number += 1
+        journal.append([Event(at_us=10**9 + number, actor=Agent("w"), command="view", path="/memories")], durable=False)
+    journal.close()
+"""
+
+
+@pytest.mark.parametrize("locking", [False, True])
+def test_a_journal_is_read_in_one_state_while_others_write(run_python: Any, path: str, *, locking: bool) -> None:
+    process = run_python(WRITING, path, wait=False)
+    try:
+        assert process.stdout.readline() == "begun\n"
+        steady, last = 0, 0
+        for _ in range(200):
+            with reading(path, locking=locking) as opened:
+                report = verify(opened.connection)
+                if opened.is_steady():
+                    steady += 1
+                    assert report.is_intact, report.findings
+                    assert report.seq >= last
+                    last = report.seq
+            if steady >= 20 and last > COUNT:
+                break
+        assert steady >= (20 if locking else 1)
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.communicate()
+    assert checked(path).is_intact
+
+
+def test_the_connection_of_an_open_journal_can_be_checked(path: str) -> None:
+    with contextlib.closing(Journal(path)) as journal:
+        record(journal, 3, first=COUNT + 1)
+        assert verify(journal._db).seq == COUNT + 3
+        record(journal, 1, first=COUNT + 4)
+        with reading(path) as opened:
+            assert verify(opened.connection).seq == COUNT + 4
+        record(journal, 1, first=COUNT + 5)
+
+
+# What honest work leaves
+
+NAMES = st.sampled_from(["a", "b", "d/a", "d/b", "d/e/a", "d", "e"])
+TEXTS = st.sampled_from(["", "one\n", "two\n", "one\ntwo\n", "x" * 700])
+STEP = st.one_of(
+    st.tuples(st.just("create"), NAMES, TEXTS),
+    st.tuples(st.just("edit"), NAMES, TEXTS),
+    st.tuples(st.just("view"), NAMES, st.just("")),
+    st.tuples(st.just("delete"), NAMES, st.just("")),
+    st.tuples(st.just("rename"), NAMES, NAMES),
+    st.tuples(st.just("put"), NAMES, TEXTS),
+    st.tuples(st.just("link"), NAMES, NAMES),
+    st.tuples(st.just("remove"), NAMES, st.just("")),
+    st.tuples(st.just("move"), NAMES, NAMES),
+    st.tuples(st.just("large"), NAMES, st.just("")),
+    st.tuples(st.just("look"), st.just(""), st.just("")),
+    st.tuples(st.sampled_from(["die before", "die behind"]), NAMES, TEXTS),
+    st.tuples(st.sampled_from(["die before a rename", "die behind a rename"]), NAMES, NAMES),
+)
+
+
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+class Dying:
+    """A store whose transactions die before or after what they do."""
+
+    def __init__(self, store: Any, *, done: bool) -> None:
+        self._store = store
+        self._done = done
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    @contextlib.contextmanager
+    def writing(self, seconds: float) -> Iterator[Any]:
+        with self._store.writing(seconds) as transaction:
+            yield _Dying(transaction, self._done)
+
+
+class _Dying:
+    def __init__(self, transaction: Any, done: bool) -> None:
+        self._transaction = transaction
+        self._done = done
+
+    def __getattr__(self, name: str) -> Any:
+        def die(*arguments: Any, **options: Any) -> Any:
+            if self._done:
+                getattr(self._transaction, name)(*arguments, **options)
+            raise Killed
+
+        return getattr(self._transaction, name) if name == "tidy" else die
+
+
+def command_of(what: str, one: str, other: str) -> dict[str, Any]:
+    path = f"/memories/{one}"
+    if "rename" in what:
+        return {"command": "rename", "old_path": path, "new_path": f"/memories/{other}"}
+    if what == "edit":
+        return {"command": "str_replace", "path": path, "old_str": "one\n", "new_str": other}
+    if what in ("view", "delete"):
+        return {"command": what, "path": path}
+    return {"command": "create", "path": path, "file_text": other}
+
+
+class Folder:
+    """A folder with its journal, in which commands, people and deaths take turns."""
+
+    def __init__(self, where: Path) -> None:
+        self.folder, self.state = where / "folder", where / "state"
+        self.folder.mkdir(parents=True)
+        self.state.mkdir()
+        self.journal = str(self.state / "journal.db")
+        self.now = 0
+        self.engine = self.opened()
+        self.second = self.opened()
+
+    def opened(self, *, done: bool | None = None) -> Engine:
+        store: Any = FolderStore(str(self.folder), str(self.state), title="here")
+        if done is not None:
+            store = Dying(store, done=done)
+        limit = memtui.Settings(max_read_bytes=1_000)
+        engine = Engine(store, Journal(self.journal), settings=limit, now_ns=self.tick)
+        if done is None:
+            engine.reconcile()
+        return engine
+
+    def close(self) -> None:
+        self.engine.close()
+        self.second.close()
+
+    def tick(self) -> int:
+        self.now += 1_000_000
+        return self.now
+
+    def step(self, what: str, one: str, other: str) -> None:
+        place, target = self.folder / one, self.folder / other
+        if what.startswith("die"):
+            dying = self.opened(done=what.startswith("die behind"))
+            with contextlib.suppress(Killed):
+                dying.execute(command_of(what, one, other), actor=AGENT)
+            dying.close()
+        elif what == "look":
+            self.engine.reconcile()
+        elif what == "edit":
+            self.second.execute(command_of(what, one, other), actor=AGENT)
+        elif what in ("create", "view", "delete", "rename"):
+            self.engine.execute(command_of(what, one, other), actor=AGENT)
+        else:
+            with contextlib.suppress(OSError):
+                self.meddle(what, place, target, other)
+
+    def meddle(self, what: str, place: Path, target: Path, text: str) -> None:
+        match what:
+            case "put" | "large":
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_text("large" * 500 if what == "large" else text)
+            case "link":
+                place.symlink_to(os.path.basename(target))
+            case "move":
+                target.parent.mkdir(parents=True, exist_ok=True)
+                os.rename(place, target)
+            case "remove":
+                shutil.rmtree(place) if place.is_dir() and not place.is_symlink() else place.unlink()
+
+
+@settings(max_examples=60)
+@given(steps=st.lists(STEP, max_size=25))
+def test_honest_work_outside_changes_and_deaths_leave_nothing_to_find(
+    steps: list[tuple[str, str, str]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    where = tmp_path_factory.mktemp("honest")
+    world = Folder(where)
+    for what, one, other in steps:
+        world.step(what, one, other)
+    world.engine.reconcile()
+    report = checked(world.journal)
+    world.close()
+    assert report.is_intact, report.findings
+    assert report.remarks == ()
+    assert report.versions.missing == report.words.missing == 0
+    shutil.rmtree(where)
+
+
+def test_hostile_names_are_followed(tmp_path: Path) -> None:
+    world = Folder(tmp_path)
+    names = ["caf\udce9", "a\nb", "\u202e", "日本"]
+    for name in names:
+        (world.folder / name).write_text("x")
+    world.engine.reconcile()
+    for name in names:
+        (world.folder / name).unlink()
+    world.engine.reconcile()
+    assert checked(world.journal).is_intact
+    world.close()
+
+
+def test_a_memory_that_is_kept_nowhere_can_be_checked() -> None:
+    with contextlib.closing(Journal(None)) as journal:
+        engine = Engine(MemoryStore(), journal)
+        engine.execute({"command": "create", "path": "/memories/f", "file_text": "x"}, actor=AGENT)
+        assert verify(journal._db).is_intact
