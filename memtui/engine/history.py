@@ -370,7 +370,6 @@ def moves(event: Event) -> dict[str, str]:
         if (
             previous is not None
             and previous.after is None
-            and change.before is None
             and previous.before == change.after
             and previous.path != change.path
         ):

@@ -28,6 +28,8 @@ class _Difference:
     before: Version | None
     after: Version | None
     new_path: str | None = None
+    replaced: Version | None = None
+    """What stood where it moved to."""
 
 
 class Ledger:
@@ -98,7 +100,9 @@ class Ledger:
             return
         self.known[old] = None
         self.known[new] = Known(version, node.stamp)
-        self._differences.append(_Difference("renamed", old, was.version, version, new))
+        there = self._journal.known(new)
+        replaced = there.version if there else None
+        self._differences.append(_Difference("renamed", old, was.version, version, new, replaced))
 
     def keep(self, data: bytes) -> Version:
         """Keep a text that is about to be written, or was just read."""
@@ -233,7 +237,10 @@ def _parents(path: str) -> Iterable[str]:
 def _changes(difference: _Difference) -> list[Change]:
     if difference.new_path is None:
         return [Change(difference.path, difference.before, difference.after)]
-    return [Change(difference.path, difference.before, None), Change(difference.new_path, None, difference.after)]
+    return [
+        Change(difference.path, difference.before, None),
+        Change(difference.new_path, difference.replaced, difference.after),
+    ]
 
 
 def _heads(first: _Difference, group: Sequence[_Difference]) -> bool:

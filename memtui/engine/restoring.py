@@ -130,7 +130,7 @@ class Restorer:
             note=_names(events),
             undoes=tuple(event.seq for event in reversed(events)),
         )
-        if len(events) == 1 and (moved := _tops(moves(events[0]))):
+        if len(events) == 1 and (moved := _tops(moves(events[0]))) and not _replaced(events[0]):
             arrangement = _moving_back(events[0], moved)
             if len(moved) == 1:
                 deed = replace(deed, path=moved[0][1], new_path=moved[0][0])
@@ -269,6 +269,12 @@ def _tops(moved: Mapping[str, str]) -> list[tuple[str, str]]:
         if name_new != name_old or moved.get(above_new) != above_old:
             tops.append((old, new))
     return tops
+
+
+def _replaced(event: Event) -> bool:
+    """Whether something stood where an event moved something to."""
+    moved = moves(event)
+    return any(change.path in moved and change.before is not None for change in event.changes)
 
 
 def _moving_back(event: Event, tops: Sequence[tuple[str, str]]) -> Arrangement:

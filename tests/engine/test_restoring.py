@@ -350,3 +350,20 @@ def test_a_crash_in_the_middle_leaves_a_record_of_what_was_done(plain_world: Any
     assert again.history.state(again.head()[0]).keys() == {"0", "1"}
     assert again.restore_below("", at).problem == ""
     assert len(plain_world.tree()) == 5
+
+
+def test_a_move_over_another_note_from_outside_can_be_taken_back(folder_world: Any) -> None:
+    folder_world.put("f", "moved\n")
+    folder_world.put("g", "replaced\n")
+    folder_world.main.reconcile()
+    before = folder_world.tree()
+    (folder_world.folder / "f").rename(folder_world.folder / "g")
+    folder_world.main.reconcile()
+    event = newest(folder_world.main)
+    assert [(change.path, change.before is None, change.after is None) for change in event.changes] == [
+        ("f", False, True),
+        ("g", False, False),
+    ]
+    assert folder_world.main.undo([event.seq]).problem == ""
+    assert folder_world.tree() == before
+    assert folder_world.main.reconcile() == 0
