@@ -81,18 +81,24 @@ def connect(
         except BaseException:
             store.close()
             raise
-    was_used = (where / "token").exists()
     try:
+        was_used = (where / "token").exists()
         _make_private(where)
         store = FolderStore(path, str(where), title=title)
     except OSError as error:
-        reason = os.strerror(error.errno or 0).lower()
-        raise StateUnusable(f"The state directory {short(where)} cannot be used: {reason}.") from error
+        raise _unusable(where, error) from error
     try:
         return Engine(store, _journal(journal, store, was_used=was_used), settings=settings)
-    except BaseException:
+    except BaseException as error:
         store.close()
+        if isinstance(error, OSError):
+            raise _unusable(where, error) from error
         raise
+
+
+def _unusable(where: Path, error: OSError) -> StateUnusable:
+    reason = os.strerror(error.errno or 0).lower()
+    return StateUnusable(f"The state directory {short(where)} cannot be used: {reason}.")
 
 
 def _journal(path: Path, store: FolderStore, *, was_used: bool) -> Journal:

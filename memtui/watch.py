@@ -101,7 +101,7 @@ class Watch:
         try:
             self._notify = self._watches()
         except (OSError, WatchfilesRustInternalError) as error:
-            self._say(Watching(Mode.POLLING, _why_slower(error)))
+            self._say(Watching(Mode.POLLING, why_slower(error)))
         else:
             self._say(Watching(Mode.LIVE))
         self._look(None)
@@ -208,7 +208,8 @@ class Watch:
             self._mode_changed(watching)
 
 
-def _why_slower(error: BaseException) -> str:
+def why_slower(error: BaseException) -> str:
+    """What a person is told where changes are not reported."""
     if "limit" in str(error).lower() or "space" in str(error).lower():
         return (
             "Live updates are slower: the system's watch limit is reached. Checking every 2 s. "

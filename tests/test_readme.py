@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from memtui.cli.verbs import VERBS
 from tests.readme import README, key_table, with_key_table
 
 ROOT = README.parent
@@ -36,8 +37,9 @@ def test_pictures_load_nothing_from_elsewhere() -> None:
         assert "url(http" not in text
 
 
-def test_the_python_example_runs_as_it_is_printed(tmp_path: Path) -> None:
-    example = next(block for block in re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL) if "memtui.open(" in block)
+def test_the_python_examples_run_as_they_are_printed(tmp_path: Path) -> None:
+    blocks = [block for block in re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL) if "memtui.open(" in block]
+    example = "".join(blocks)
     folder = tmp_path / "app" / "memories"
     folder.mkdir(parents=True)
     run = subprocess.run(
@@ -49,15 +51,13 @@ def test_the_python_example_runs_as_it_is_printed(tmp_path: Path) -> None:
     )
     assert run.returncode == 0, run.stderr
     assert run.stdout.splitlines()[0] == "File created successfully at: /memories/me.md False"
-    assert (folder / "me.md").read_text(encoding="utf-8") == "# Me\n"
+    assert run.stdout.splitlines()[-1] == "#1 create"
+    assert not list(folder.iterdir())
 
 
-@pytest.mark.parametrize("verb", ["ls", "show", "log", "run", "doctor", "completion"])
-def test_the_verbs_of_the_tour_exist(verb: str) -> None:
-    from memtui.cli.verbs import VERBS
-
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "redo"])
+def test_every_verb_is_in_the_tour(verb: str) -> None:
     assert f"memtui {verb}" in TEXT
-    assert verb in VERBS
 
 
 def test_ci_runs_exactly_the_test_command_that_is_printed() -> None:

@@ -45,7 +45,7 @@ def _in_order(*groups: "Iterable[probes.Check]") -> "Iterator[probes.Check]":
 
 VERB = Verb(
     "doctor",
-    "say what works here and what does not",
+    "what works, for bug reports",
     (("memtui doctor ~/app/memories", "one line for each thing: ok, warn or fail"),),
     _arguments,
     _run,

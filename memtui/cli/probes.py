@@ -5,8 +5,6 @@ one, else in a temporary directory.
 """
 
 import contextlib
-import ctypes
-import fcntl
 import importlib.metadata
 import os
 import platform
@@ -18,19 +16,26 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from watchfiles._rust_notify import RustNotify, WatchfilesRustInternalError
+
 import memtui
-from memtui.core.errors import MemtuiError
+from memtui.core.errors import Busy, MemtuiError, StateUnusable
 from memtui.core.paths import ROOT
 from memtui.core.snapshot import Kind
-from memtui.journal.sqlite import copied
+from memtui.journal.files import copied
 from memtui.opening import JOURNAL, state_directory
 from memtui.places import short
+from memtui.store.confined import Moving, Place, exchange, rename_to_free_name
 from memtui.store.folder import FolderStore
+from memtui.store.locks import held
+from memtui.watch import why_slower
 
 _PACKAGES = ("textual", "watchfiles", "markdown-it-py", "rapidfuzz", "anthropic")
 _REMOTE = ("nfs", "cifs", "smb", "9p", "fuse", "afs", "ceph", "virtiofs", "vboxsf")
 """Beginnings of the names of file systems on which locks or change notices may not reach other machines."""
 _FEW_WATCHES = 8_192
+_REPORTED_MS = 1_000
+"""How long a change may take to be reported."""
 
 
 class Check(NamedTuple):
@@ -161,12 +166,16 @@ def _calls(directory: Path) -> Iterator[Check]:
         "O_TMPFILE",
         *(("ok", "works") if _has_tmpfile(directory) else ("ok", "not here: names are used instead")),
     )
-    yield Check(
-        "renameat2",
-        *(("ok", "works") if _has_renameat2(directory) else ("warn", "not here: links are used instead")),
-    )
-    excludes = _flock_excludes(directory)
-    yield Check("flock", *(("ok", "works") if excludes else ("fail", "does not exclude: two writers could collide")))
+    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield _renameat2(directory, fd)
+        yield _links(directory, fd)
+        yield _directory_sync(fd)
+        yield _locks(fd)
+    finally:
+        os.close(fd)
+    yield _journal_mode(directory)
+    yield _watches(directory)
 
 
 def _has_tmpfile(directory: Path) -> bool:
@@ -180,30 +189,86 @@ def _has_tmpfile(directory: Path) -> bool:
     return True
 
 
-def _has_renameat2(directory: Path) -> bool:
-    """Whether a name that is taken is refused, and one that is free is given."""
-    call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    if call is None:
-        return False
-    one, two, free = (directory / name for name in ("one", "two", "free"))
-    one.touch()
-    two.touch()
-    here, no_replace = -100, 1
-    taken = call(here, os.fsencode(one), here, os.fsencode(two), no_replace)
-    return bool(taken != 0 and call(here, os.fsencode(one), here, os.fsencode(free), no_replace) == 0)
+def _moved(directory: Path, fd: int, name: str, moving: Moving) -> Moving | None:
+    """How a file is moved when a way is asked for; `None` if it cannot be, or if it overwrites."""
+    old, taken, new = (Place(fd, f"{name}-{each}", (), owned=False) for each in ("old", "taken", "new"))
+    for each in (old, taken):
+        (directory / each.name).touch()
+    with contextlib.suppress(FileExistsError):
+        rename_to_free_name(old, taken, moving)
+        return None
+    return rename_to_free_name(old, new, moving)
 
 
-def _flock_excludes(directory: Path) -> bool:
-    with (directory / "lock").open("w") as first, (directory / "lock").open("w") as second:
-        try:
-            fcntl.flock(first, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-        try:
-            fcntl.flock(second, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return True
-        return False
+def _renameat2(directory: Path, fd: int) -> Check:
+    places = [Place(fd, f"exchanged-{each}", (), owned=False) for each in "ab"]
+    for place in places:
+        (directory / place.name).touch()
+    try:
+        works = _moved(directory, fd, "renamed", "renameat2") == "renameat2" and exchange(*places)
+    except OSError as error:
+        return Check("renameat2", "warn", _why(error))
+    weaker = "what another program writes in the moment of a replacement may be lost, a kill may leave two names"
+    return Check("renameat2", *(("ok", "works") if works else ("warn", f"not here: {weaker}")))
+
+
+def _links(directory: Path, fd: int) -> Check:
+    try:
+        works = _moved(directory, fd, "linked", "link") == "link"
+    except OSError as error:
+        return Check("links", "warn", _why(error))
+    weaker = "where renameat2 is missing too, a kill may leave an empty file"
+    return Check("links", *(("ok", "works") if works else ("warn", f"no hard links here: {weaker}")))
+
+
+def _directory_sync(fd: int) -> Check:
+    try:
+        os.fsync(fd)
+    except OSError as error:
+        return Check("directory sync", "warn", f"{_why(error)}: a power cut may take the last changes back")
+    return Check("directory sync", "ok", "works")
+
+
+def _locks(fd: int) -> Check:
+    try:
+        with held(fd, 1.0) as locking:
+            try:
+                with held(fd, 0.0, locking):
+                    return Check("locks", "fail", "they do not exclude: two writers could collide")
+            except Busy:
+                pass
+    except StateUnusable:
+        return Check("locks", "fail", "none here: nothing is written, browsing works")
+    except OSError as error:
+        return Check("locks", "fail", f"{_why(error)}: nothing is written, browsing works")
+    return Check("locks", "ok", "flock" if locking == "flock" else "record locks (flock is not here)")
+
+
+def _journal_mode(directory: Path) -> Check:
+    try:
+        with contextlib.closing(sqlite3.connect(directory / "probe.db")) as database:
+            mode = database.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+            database.execute("CREATE TABLE probe (value)")
+    except sqlite3.Error as error:
+        return Check("journal mode", "fail", f"a journal cannot be kept there: {error}")
+    if mode == "wal":
+        return Check("journal mode", "ok", "WAL")
+    return Check("journal mode", "warn", f"{mode}, not WAL: every record is synced, and a reader may have to wait")
+
+
+def _watches(directory: Path) -> Check:
+    """Whether a change is reported; if not, folders are looked through every two seconds."""
+    try:
+        notify = RustNotify([str(directory)], False, False, 0, False, True)
+    except (OSError, WatchfilesRustInternalError) as error:
+        return Check("watches", "warn", why_slower(error))
+    try:
+        (directory / "watched").touch()
+        seen = isinstance(notify.watch(1, 1, _REPORTED_MS, None), set)
+    finally:
+        notify.close()
+    slower = "changes are not reported here: folders are checked every 10 s"
+    return Check("watches", *(("ok", "changes are reported") if seen else ("warn", slower)))
 
 
 def _writable(name: str, path: str, *, missing: Literal["warn", "fail"]) -> Check:

@@ -1,9 +1,17 @@
-"""Comparing two texts line by line."""
+"""Comparing two texts line by line, and word by word within a line.
 
+Whatever a person is shown of a change is made from one `Difference`: the marks beside a note, the patch she copies,
+the screen with two sides, and the text with one change taken back.
+"""
+
+import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
+from enum import StrEnum
+from itertools import zip_longest
 from typing import NamedTuple
 
 from memtui.core.edits import count_lines
@@ -12,6 +20,14 @@ EXACT_WORK = 100_000_000
 """What the exact comparison may cost: lines before, times lines after, times the fewer of the two. Some notes of a
 few kilobytes, such as two thousand times the same line with others in between, would take it a minute."""
 _MAX_DEPTH = 8
+WORD_WORK = 2_000_000
+"""The same for the words of two lines: they are compared while the person waits for the screen."""
+PAIRING_WORK = 40_000
+"""How many pairs of changed lines are looked at for likeness, in one diff."""
+LONGEST_LINE = 4_000
+"""Characters of the longest line that is taken apart into words; of a longer one, both ends are compared."""
+ALIKE = 0.35
+"""From which likeness on two lines are one line that was changed, and not two lines."""
 
 
 class Counts(NamedTuple):
@@ -21,13 +37,340 @@ class Counts(NamedTuple):
     removed: int
 
 
-class Block(NamedTuple):
+class Hunk(NamedTuple):
     """A run of lines that differs: `before[old_start:old_end]` became `after[new_start:new_end]`."""
 
     old_start: int
     old_end: int
     new_start: int
     new_end: int
+
+
+Pair = tuple[int | None, int | None]
+"""Numbers, from 0, of an old and of a new line that stand opposite each other; `None`: nothing does."""
+
+Range = tuple[int, int]
+"""Two positions in a line, in characters; the second is behind the last one."""
+
+
+class LineEnds(StrEnum):
+    """How the lines of a text end."""
+
+    NONE = ""
+    """There is no line end in it."""
+    LF = "LF"
+    CRLF = "CRLF"
+    MIXED = "mixed"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Two texts, compared once.
+
+    Attributes:
+        old: The lines before, each with its line feed.
+        new: The lines after.
+        hunks: Where they differ, in order.
+    """
+
+    old: Sequence[str]
+    new: Sequence[str]
+    hunks: tuple[Hunk, ...]
+
+    @property
+    def before(self) -> str:
+        """The old text."""
+        return "".join(self.old)
+
+    @property
+    def after(self) -> str:
+        """The new text."""
+        return "".join(self.new)
+
+    @property
+    def counts(self) -> Counts:
+        """How many lines were added and removed."""
+        added = sum(hunk.new_end - hunk.new_start for hunk in self.hunks)
+        return Counts(added, sum(hunk.old_end - hunk.old_start for hunk in self.hunks))
+
+    @property
+    def changed_lines(self) -> set[int]:
+        """Numbers (from 1) of the new lines that were added or changed, or that follow a removal."""
+        changed: set[int] = set()
+        for hunk in self.hunks:
+            if hunk.new_start == hunk.new_end:
+                changed.add(min(hunk.new_start + 1, max(len(self.new), 1)))
+            changed.update(range(hunk.new_start + 1, hunk.new_end + 1))
+        return changed
+
+    def unified(self, *, context: int = 3) -> list[str]:
+        """A unified diff without file headers: lines that begin with `@@`, ` `, `-` or `+`, without newlines.
+
+        Args:
+            context: Equal lines shown around each change.
+        """
+        return [line for line in self._unified(context) if not line.startswith("\\")]
+
+    def patch(self, old_name: str | None, new_name: str | None, *, context: int = 3) -> str:
+        """The change as `git apply` and `patch -p1` take it; empty where nothing differs.
+
+        Args:
+            old_name: What the file was called; `None` where there was none.
+            new_name: What it is called; `None` where there is none.
+            context: Equal lines around each change.
+        """
+        if not self.hunks:
+            return ""
+        head = [f"--- {_in_patch('a', old_name)}", f"+++ {_in_patch('b', new_name)}"]
+        return "\n".join([*head, *self._unified(context)]) + "\n"
+
+    def _unified(self, context: int) -> Iterator[str]:
+        old, new = self.old, self.new
+        for hunks in _near(self.hunks, 2 * context):
+            first, last = hunks[0], hunks[-1]
+            old_from, old_to = max(first.old_start - context, 0), min(last.old_end + context, len(old))
+            new_from = max(first.new_start - context, 0)
+            new_to = min(last.new_end + context, len(new))
+            yield f"@@ -{_extent(old_from, old_to)} +{_extent(new_from, new_to)} @@"
+            at = old_from
+            for hunk in hunks:
+                yield from _signed(" ", old[at : hunk.old_start])
+                yield from _signed("-", old[hunk.old_start : hunk.old_end])
+                yield from _signed("+", new[hunk.new_start : hunk.new_end])
+                at = hunk.old_end
+            yield from _signed(" ", old[at:old_to])
+
+    def sides(self) -> list[list[Pair]]:
+        """For each hunk, its lines side by side: what is alike stands opposite each other."""
+        budget = PAIRING_WORK
+        sides: list[list[Pair]] = []
+        for hunk in self.hunks:
+            old, new = self.old[hunk.old_start : hunk.old_end], self.new[hunk.new_start : hunk.new_end]
+            work = len(old) * len(new)
+            alike: list[tuple[int, int]] = []
+            if 1 < work <= budget:
+                budget -= work
+                alike = _alike(old, new)
+            sides.append(list(_opposite(hunk, alike)))
+        return sides
+
+    def without(self, hunk: Hunk) -> str:
+        """The new text with one hunk taken back; every other byte of it stays.
+
+        Args:
+            hunk: One of `hunks`.
+        """
+        kept = (self.new[: hunk.new_start], self.old[hunk.old_start : hunk.old_end], self.new[hunk.new_end :])
+        return "".join(line for lines in kept for line in lines)
+
+    def without_in(self, hunk: Hunk, current: str) -> str | None:
+        """A later text with one hunk taken back, if its lines still stand there as the hunk left them.
+
+        Args:
+            hunk: One of `hunks`.
+            current: What became of the new text since.
+
+        Returns:
+            The text; `None` where the hunk's lines were changed, or where they could be meant at several places.
+        """
+        later = compare(self.after, current)
+        start = _place_in(hunk, later)
+        if start is None:
+            return None
+        end = start + hunk.new_end - hunk.new_start
+        kept = (later.new[:start], self.old[hunk.old_start : hunk.old_end], later.new[end:])
+        lines = [line for part in kept for line in part]
+        if any(not line.endswith("\n") for line in lines[:-1]):
+            return None  # a last line without its newline would grow together with what follows it now
+        return "".join(lines)
+
+
+def compare(before: str, after: str) -> Difference:
+    """Compare two texts line by line."""
+    old, new = lines_of(before), lines_of(after)
+    return Difference(old, new, tuple(blocks(old, new)))
+
+
+def without_hunk(before: str, after: str, hunk: Hunk) -> str:
+    """The new text with one hunk taken back; every other byte of it stays."""
+    return compare(before, after).without(hunk)
+
+
+def _near(hunks: Iterable[Hunk], gap: int) -> list[list[Hunk]]:
+    """The hunks in groups, within which at most so many equal lines stand between one and the next."""
+    groups: list[list[Hunk]] = []
+    for hunk in hunks:
+        if groups and hunk.old_start - groups[-1][-1].old_end <= gap:
+            groups[-1].append(hunk)
+        else:
+            groups.append([hunk])
+    return groups
+
+
+def _extent(start: int, end: int) -> str:
+    """Where lines stand, as in a patch: of no lines, the number of the line before them."""
+    return f"{start + (end > start)},{end - start}"
+
+
+def _signed(sign: str, lines: Sequence[str]) -> Iterator[str]:
+    for line in lines:
+        yield sign + line.removesuffix("\n")
+        if not line.endswith("\n"):
+            yield "\\ No newline at end of file"
+
+
+def _in_patch(side: str, name: str | None) -> str:
+    r"""A name as a patch gives it: quoted, with octal bytes, where it holds control characters, `"` or `\`."""
+    if name is None:
+        return "/dev/null"
+    name = f"{side}/{name}"
+    if name.isprintable() and not set(name) & set('"\\'):
+        return name + "\t" * (" " in name)  # behind a name with spaces, a tab tells where it ends
+    escaped = "".join(
+        f"\\{chr(byte)}" if chr(byte) in '"\\' else chr(byte) if 0x20 <= byte < 0x7F else f"\\{byte:03o}"
+        for byte in name.encode("utf-8", "surrogateescape")
+    )
+    return f'"{escaped}"'
+
+
+def _place_in(hunk: Hunk, later: Difference) -> int | None:
+    """The line of a later text at which a hunk's new lines begin; `None` where they do not stand there any more."""
+    moved = 0
+    touched = False
+    for other in later.hunks:
+        if other.old_start < hunk.new_end and other.old_end > hunk.new_start:
+            return None
+        touched = touched or (other.old_start <= hunk.new_end and other.old_end >= hunk.new_start)
+        if other.old_end <= hunk.new_start:
+            moved = other.new_end - other.old_end
+    wanted = list(later.old[hunk.new_start : hunk.new_end])
+    if touched and (not wanted or _times(wanted, later.new) != 1):
+        return None
+    return hunk.new_start + moved
+
+
+def _times(wanted: Sequence[str], lines: Sequence[str]) -> int:
+    """How often some lines stand one behind the other."""
+    size = len(wanted)
+    return sum(lines[at] == wanted[0] and list(lines[at : at + size]) == wanted for at in range(len(lines) - size + 1))
+
+
+def line_ends(lines: Iterable[str]) -> LineEnds:
+    """How lines end: all in LF, all in CRLF, or some so and some so."""
+    crlf = lf = 0
+    for line in lines:
+        if line.endswith("\r\n"):
+            crlf += 1
+        elif line.endswith("\n"):
+            lf += 1
+    if crlf and lf:
+        return LineEnds.MIXED
+    return LineEnds.CRLF if crlf else LineEnds.LF if lf else LineEnds.NONE
+
+
+def _opposite(hunk: Hunk, alike: Iterable[tuple[int, int]]) -> Iterator[Pair]:
+    """The lines of a hunk side by side: those that are alike, and between them the others in order."""
+    old_at, new_at = hunk.old_start, hunk.new_start
+    for i, j in (*alike, (hunk.old_end - hunk.old_start, hunk.new_end - hunk.new_start)):
+        old_to, new_to = hunk.old_start + i, hunk.new_start + j
+        yield from zip_longest(range(old_at, old_to), range(new_at, new_to))
+        if old_to < hunk.old_end and new_to < hunk.new_end:
+            yield old_to, new_to
+        old_at, new_at = old_to + 1, new_to + 1
+
+
+def _alike(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """Positions of lines that are alike, in order, as much likeness as there is in all."""
+    old_bags, new_bags = [_bag(line) for line in old], [_bag(line) for line in new]
+    likeness = [[_likeness(one, other) for other in new_bags] for one in old_bags]
+    best = [[0.0] * (len(new) + 1) for _ in range(len(old) + 1)]
+    for i in range(len(old) - 1, -1, -1):
+        for j in range(len(new) - 1, -1, -1):
+            together = likeness[i][j] + best[i + 1][j + 1] if likeness[i][j] >= ALIKE else 0.0
+            best[i][j] = max(together, best[i + 1][j], best[i][j + 1])
+    pairs: list[tuple[int, int]] = []
+    i = j = 0
+    while i < len(old) and j < len(new):
+        if likeness[i][j] >= ALIKE and best[i][j] == likeness[i][j] + best[i + 1][j + 1]:
+            pairs.append((i, j))
+            i, j = i + 1, j + 1
+        elif best[i][j] == best[i + 1][j]:
+            i += 1
+        else:
+            j += 1
+    return pairs
+
+
+_ATTACHED = "\u0300-\u036f\u200c\u200d\ufe0e\ufe0f\u20e3\U0001f3fb-\U0001f3ff"
+"""What belongs to the character before it: accents, joiners, selectors, colours of skin."""
+_TOKEN = re.compile(rf"[\w{_ATTACHED}]+| +|[^\w](?:[{_ATTACHED}]|(?<=\u200d)\S)*", re.DOTALL)
+"""A word, a run of spaces, or one other sign with what belongs to it."""
+
+
+def _bag(line: str) -> tuple[Counter[str], int]:
+    """The words and signs of a line, and the characters of all of them."""
+    words = Counter(token for token in _TOKEN.findall(line[:LONGEST_LINE]) if not token.isspace())
+    return words, sum(len(word) * count for word, count in words.items())
+
+
+def _likeness(one: tuple[Counter[str], int], other: tuple[Counter[str], int]) -> float:
+    """From 0 to 1: which part of the characters stands in words that both lines hold."""
+    (words, size), (others, other_size) = one, other
+    if not size or not other_size:
+        return 1.0 if size == other_size else 0.0
+    common = sum(min(count, others[word]) * len(word) for word, count in words.items() if word in others)
+    return 2 * common / (size + other_size)
+
+
+def changed_words(old: str, new: str) -> tuple[list[Range], list[Range]]:
+    """Where a line that was changed differs, in the old and in the new one; nothing where the two are not alike.
+
+    Args:
+        old: The line before, with or without its line feed.
+        new: The line after.
+    """
+    old, new = old.removesuffix("\n"), new.removesuffix("\n")
+    if max(len(old), len(new)) > LONGEST_LINE:
+        return _changed_middle(old, new)
+    old_tokens, new_tokens = _TOKEN.findall(old), _TOKEN.findall(new)
+    if _likeness(_bag(old), _bag(new)) < ALIKE:
+        return [], []
+    whole = Hunk(0, len(old_tokens), 0, len(new_tokens))
+    found = list(_differing(old_tokens, new_tokens, whole, [WORD_WORK], _MAX_DEPTH))
+    joined: list[Hunk] = []
+    for hunk in found:
+        if joined and all(token.isspace() for token in old_tokens[joined[-1].old_end : hunk.old_start]):
+            joined[-1] = Hunk(joined[-1].old_start, hunk.old_end, joined[-1].new_start, hunk.new_end)
+        else:
+            joined.append(hunk)
+    return (
+        _characters(old_tokens, [(hunk.old_start, hunk.old_end) for hunk in joined]),
+        _characters(new_tokens, [(hunk.new_start, hunk.new_end) for hunk in joined]),
+    )
+
+
+def _characters(tokens: Sequence[str], ranges: Iterable[Range]) -> list[Range]:
+    """Ranges of tokens as ranges of characters."""
+    at, position = 0, 0
+    found: list[Range] = []
+    for first, last in ranges:
+        position += sum(map(len, tokens[at:first]))
+        end = position + sum(map(len, tokens[first:last]))
+        if end > position:
+            found.append((position, end))
+        at, position = last, end
+    return found
+
+
+def _changed_middle(old: str, new: str) -> tuple[list[Range], list[Range]]:
+    """What is left of two lines without their common ends; nothing where that is most of both."""
+    start = _common_start(old, new)
+    tail = _common_end(old, new, start)
+    if 2 * (start + tail) < ALIKE * (len(old) + len(new)):
+        return [], []
+    ranges = ((start, len(old) - tail), (start, len(new) - tail))
+    old_range, new_range = ([each] if each[0] < each[1] else [] for each in ranges)
+    return old_range, new_range
 
 
 def lines_of(text: str) -> list[str]:
@@ -38,18 +381,18 @@ def lines_of(text: str) -> list[str]:
     return [*lines, last] if last else lines
 
 
-def blocks(before: Sequence[str], after: Sequence[str]) -> list[Block]:
+def blocks(before: Sequence[str], after: Sequence[str]) -> list[Hunk]:
     """The runs of lines that differ, in order.
 
     What is equal at both ends is set aside first, so that a small edit in a huge note costs little.
     """
-    whole = Block(0, len(before), 0, len(after))
+    whole = Hunk(0, len(before), 0, len(after))
     return list(_differing(before, after, whole, [EXACT_WORK], _MAX_DEPTH))
 
 
 def _differing(
-    before: Sequence[str], after: Sequence[str], within: Block, budget: list[int], depth: int
-) -> Iterator[Block]:
+    before: Sequence[str], after: Sequence[str], within: Hunk, budget: list[int], depth: int
+) -> Iterator[Hunk]:
     """The runs that differ within a region: exactly where that is cheap, else between lines that are unique in it."""
     start, old_end, new_start, new_end = within
     while start < old_end and new_start < new_end and before[start] == after[new_start]:
@@ -59,22 +402,22 @@ def _differing(
     old, new = before[start:old_end], after[new_start:new_end]
     if not old or not new:
         if old or new:
-            yield Block(start, old_end, new_start, new_end)
+            yield Hunk(start, old_end, new_start, new_end)
         return
     work = len(old) * len(new) * min(len(old), len(new))
     if work <= budget[0]:
         budget[0] -= work
         for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
             if tag != "equal":
-                yield Block(start + i1, start + i2, new_start + j1, new_start + j2)
+                yield Hunk(start + i1, start + i2, new_start + j1, new_start + j2)
         return
     anchors = _anchors(old, new) if depth else []
     if not anchors:
-        yield Block(start, old_end, new_start, new_end)
+        yield Hunk(start, old_end, new_start, new_end)
         return
     old_at, new_at = start, new_start
     for i, j in [*anchors, (len(old), len(new))]:
-        gap = Block(old_at, start + i, new_at, new_start + j)
+        gap = Hunk(old_at, start + i, new_at, new_start + j)
         yield from _differing(before, after, gap, budget, depth - 1)
         old_at, new_at = start + i + 1, new_start + j + 1
 
@@ -119,9 +462,17 @@ def counts(before: str, after: str) -> Counts:
 
 
 def _common_ends(before: str, after: str) -> tuple[int, int]:
-    """Characters of whole lines that both texts begin and end with.
+    """Characters of whole lines that both texts begin and end with."""
+    start = before.rfind("\n", 0, _common_start(before, after)) + 1
+    tail = _common_end(before, after, start)
+    newline = before.find("\n", len(before) - tail)
+    return start, len(before) - newline - 1 if newline >= 0 else 0
 
-    Found by bisection over slices: comparing slices is far quicker than comparing lines one by one.
+
+def _common_start(before: str, after: str) -> int:
+    """Characters that both texts begin with.
+
+    Found by bisection over slices: comparing slices is far quicker than comparing characters one by one.
     """
     low, high = 0, min(len(before), len(after))
     while low < high:
@@ -130,7 +481,11 @@ def _common_ends(before: str, after: str) -> tuple[int, int]:
             low = middle
         else:
             high = middle - 1
-    start = before.rfind("\n", 0, low) + 1
+    return low
+
+
+def _common_end(before: str, after: str, start: int) -> int:
+    """Characters that both texts end with, behind a position."""
     low, high = 0, min(len(before), len(after)) - start
     while low < high:
         middle = (low + high + 1) // 2
@@ -138,19 +493,12 @@ def _common_ends(before: str, after: str) -> tuple[int, int]:
             low = middle
         else:
             high = middle - 1
-    newline = before.find("\n", len(before) - low)
-    return start, len(before) - newline - 1 if newline >= 0 else 0
+    return low
 
 
 def changed_lines(before: str, after: str) -> set[int]:
     """Numbers (from 1) of the lines of `after` that were added or changed, or that follow a removal."""
-    changed: set[int] = set()
-    after_lines = lines_of(after)
-    for block in blocks(lines_of(before), after_lines):
-        if block.new_start == block.new_end:
-            changed.add(min(block.new_start + 1, max(len(after_lines), 1)))
-        changed.update(range(block.new_start + 1, block.new_end + 1))
-    return changed
+    return compare(before, after).changed_lines
 
 
 def unified(before: str, after: str, *, context: int = 3) -> list[str]:
@@ -161,25 +509,4 @@ def unified(before: str, after: str, *, context: int = 3) -> list[str]:
         after: The new text.
         context: Equal lines shown around each change.
     """
-    old, new = lines_of(before), lines_of(after)
-    shown: list[str] = []
-    hunks: list[list[Block]] = []
-    for block in blocks(old, new):
-        if hunks and block.old_start - hunks[-1][-1].old_end <= 2 * context:
-            hunks[-1].append(block)
-        else:
-            hunks.append([block])
-    for hunk in hunks:
-        first, last = hunk[0], hunk[-1]
-        old_from, old_to = max(first.old_start - context, 0), min(last.old_end + context, len(old))
-        new_from = max(first.new_start - context, 0)
-        new_to = min(last.new_end + context, len(new))
-        shown.append(f"@@ -{old_from + 1},{old_to - old_from} +{new_from + 1},{new_to - new_from} @@")
-        position = old_from
-        for block in hunk:
-            shown += (" " + line.rstrip("\n") for line in old[position : block.old_start])
-            shown += ("-" + line.rstrip("\n") for line in old[block.old_start : block.old_end])
-            shown += ("+" + line.rstrip("\n") for line in new[block.new_start : block.new_end])
-            position = block.old_end
-        shown += (" " + line.rstrip("\n") for line in old[position:old_to])
-    return shown
+    return compare(before, after).unified(context=context)

@@ -9,6 +9,11 @@ from enum import StrEnum
 
 from memtui.core.snapshot import Kind
 
+RECOVERED = "recovered after a crash"
+"""The note of an event whose process died before it could record it."""
+ABORTED = "aborted by a crash: not done"
+"""The note of an event whose process died before it was done."""
+
 
 @dataclass(frozen=True, slots=True)
 class Agent:

@@ -25,6 +25,8 @@ _HOPELESS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
 _EXPLAINED = 100
 """Conflicts that are said with their event; where there are more, nobody reads them all."""
 _DIRECTORY = Version(Kind.DIRECTORY)
+_UNSEEN = (0,)
+"""A stamp that nothing has: of what was changed but could not be looked at, so that the next look does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +301,8 @@ class Arranged:
         self._directories = [step for step in self._directories if not move.new.startswith(step.path + "/")]
         try:
             transaction.rename(MemoryPath.of(move.old), MemoryPath.of(move.new))
+        except Uncertain:
+            done.certain = False  # it has moved all the same
         except (OSError, Outdated) as error:
             if not done.changes:
                 raise Outdated from error
@@ -308,13 +312,15 @@ class Arranged:
         for node, version in move.nodes:
             done.known[node.path] = None
             done.known[move.new + node.path[len(move.old) :]] = Known(version, node.stamp)
-        if (top := self._store.node(MemoryPath.of(move.new))) is not None:
-            done.known[move.new] = Known(move.nodes[0][1], top.stamp)
+        done.known[move.new] = self._seen(move.new, move.nodes[0][1])
 
     def _take(self, transaction: Transaction, step: _Step, done: Done) -> str:
         """Take one step. Returns why no other one needs to be tried, if so."""
         try:
             known = self._taken(transaction, step)
+        except Uncertain:
+            done.certain = False  # it stands all the same
+            known = Known(step.after, _UNSEEN) if step.after is not None else None
         except Outdated:
             if not done.changes:
                 raise
@@ -344,13 +350,20 @@ class Arranged:
             return None
         if step.after.kind is Kind.DIRECTORY:
             transaction.make_directory(path)
-            node = self._store.node(path)
-            return Known(_DIRECTORY, node.stamp) if node else None
+            return self._seen(step.path, _DIRECTORY)
         data = self._text(step.after)
         if step.after.kind is Kind.LINK:
             return Known(step.after, transaction.make_link(path, data).node.stamp)
         expected = step.node.stamp if step.node is not None else None
         return Known(step.after, transaction.write(path, data, expected=expected).node.stamp)
+
+    def _seen(self, path: str, version: Version) -> Known:
+        """What is known of a path that was just changed. That it cannot be looked at does not undo the change."""
+        try:
+            node = self._store.node(MemoryPath.of(path))
+        except (OSError, MemtuiError):
+            node = None
+        return Known(version, node.stamp if node else _UNSEEN)
 
     def _text(self, version: Version) -> bytes:
         assert version.sha256 is not None

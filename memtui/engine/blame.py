@@ -78,7 +78,7 @@ def _carried(current: list[str], before: list[str], waiting: list[int]) -> list[
     """For each line of the version before, which line of the text it is; -1 for one that is not in it."""
     carried = [-1] * len(before)
     old = new = 0
-    for block in (*diffs.blocks(before, current), diffs.Block(len(before), len(before), len(current), len(current))):
+    for block in (*diffs.blocks(before, current), diffs.Hunk(len(before), len(before), len(current), len(current))):
         carried[old : block.old_start] = waiting[new : block.new_start]
         old, new = block.old_end, block.new_end
     return carried

@@ -341,6 +341,8 @@ class Engine:
         try:
             with self._in_flight():
                 return self._reconcile(paths, stop)
+        except OSError as error:
+            raise StateUnusable(f"Changes cannot be looked for: {reason_of(error)}.") from error
         finally:
             self._tell()
 
@@ -618,6 +620,8 @@ class Engine:
         try:
             with self._in_flight():
                 return act()
+        except OSError as error:  # before the first step: what comes after it is told path by path
+            return Restored(problem=f"{past}: {reason_of(error)}. Nothing was written.")
         finally:
             self._tell()
 

@@ -14,6 +14,7 @@ _REASONS: Mapping[int, str] = {
     errno.ENOSPC: "no space left",
     errno.EDQUOT: "no space left",
     errno.EROFS: "read-only",
+    errno.ENOLCK: "no locks on its file system",
 }
 
 
@@ -52,5 +53,7 @@ def reason_of(error: BaseException) -> str:
     if isinstance(error, StateUnusable) and isinstance(error.__cause__, sqlite3.Error):
         words = str(error.__cause__).lower()
         return "no space left" if "full" in words else "read-only" if "readonly" in words else "input/output error"
+    if isinstance(error, StateUnusable) and isinstance(error.__cause__, OSError):
+        error = error.__cause__
     code = error.errno if isinstance(error, OSError) else None
     return _REASONS.get(code or 0, "input/output error")

@@ -9,7 +9,6 @@ from contextlib import AbstractContextManager
 from heapq import heappop, heappush
 from itertools import islice
 
-from memtui.core import diffs
 from memtui.core.changes import LastChange
 from memtui.core.events import Change, Event, Version
 from memtui.core.history import Blame, Deleted, PathVersion, Stats
@@ -151,8 +150,7 @@ class History:
             old, new = before.decode("utf-8"), data.decode("utf-8")
         except UnicodeDecodeError:
             return LastChange(event)
-        lines = diffs.changed_lines(old, new) if old else ()
-        return LastChange(event, tuple(diffs.unified(old, new)), frozenset(lines))
+        return LastChange.between(event, old, new)
 
     def _text_before(self, version: PathVersion) -> bytes | None:
         if version.before is None:

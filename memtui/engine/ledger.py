@@ -19,6 +19,8 @@ from memtui.store.base import Node, NotRegular, Store, TooLarge
 MANY = 64
 """Differences above which those of one kind share an event."""
 _DIFF_LIMIT = 1_000_000
+_UNSEEN = (0,)
+"""A stamp that nothing has, so that the next look reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class Ledger:
         self._limit = max_read_bytes
         self._appeared = "found" if first_look else "created"
         self._differences: list[_Difference] = []
+        self._unread_for_now: set[str] = set()
         self.texts: dict[str, bytes] = {}
         self.known: dict[str, Known | None] = {}
 
@@ -75,13 +78,14 @@ class Ledger:
         was = self._journal.known(path)
         version = self._version_of(node, was, data) if node else None
         before = was.version if was else None
-        if was and node and version and was.stamp == node.stamp and was.version == _unread(version):
+        stamp = _UNSEEN if path in self._unread_for_now else node.stamp if node else _UNSEEN
+        if was and node and version and was.stamp in (node.stamp, _UNSEEN) and was.version == _unread(version):
             before = version  # the same as then: it could not be read, and now it was
         if node is None or version is None:
             if was:
                 self.known[path] = None
-        elif was is None or was.stamp != node.stamp or was.version != version:
-            self.known[path] = Known(version, node.stamp)
+        elif was is None or was.stamp != stamp or was.version != version:
+            self.known[path] = Known(version, stamp)
         if before != version:
             command = self._appeared if before is None else "deleted" if version is None else "modified"
             self._differences.append(_Difference(command, path, before, version))
@@ -135,6 +139,8 @@ class Ledger:
         except OSError as error:
             if error.errno not in (errno.EACCES, errno.EPERM, errno.EIO):
                 raise
+            if error.errno == errno.EIO:
+                self._unread_for_now.add(node.path)  # it may pass: the next look tries again
             return Version(node.kind, None, node.size)
         return self.keep(data)
 

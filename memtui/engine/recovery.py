@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from memtui.core.events import Change, Version, sha256
+from memtui.core.events import ABORTED, Change, Event, RECOVERED, Version, sha256
 from memtui.core.paths import MemoryPath
 from memtui.core.settings import Settings
 from memtui.core.snapshot import Kind
@@ -39,7 +39,7 @@ class Recovery:
         intents = self._journal.intents()
         if not intents:
             return False
-        transaction.tidy()
+        transaction.tidy(is_known=self._journal.knows, place=_place_of(intents[0].event))
         for intent in intents:
             self._settle(intent)
         return True
@@ -58,17 +58,16 @@ class Recovery:
         for change in event.changes:
             before.setdefault(change.path, change.before)
         if stands == after:
-            self._journal.append([replace(event, note="recovered after a crash")], known=now, intent=intent.id)
+            self._journal.append([replace(event, note=RECOVERED)], known=now, intent=intent.id)
         elif stands == before:
-            note = "aborted by a crash: not done"
-            aborted = replace(event, is_error=True, aborted=True, changes=(), answer=None, note=note)
+            aborted = replace(event, is_error=True, aborted=True, changes=(), answer=None, note=ABORTED)
             self._journal.append([aborted], intent=intent.id)
         else:
             # What stands elsewhere is from outside: reconcile tells.
             done = [change for change in event.changes if stands[change.path] == after[change.path]]
             done = [change for change in done if before[change.path] != after[change.path]]
             if done and event.command in _IN_STEPS:
-                note = f"recovered after a crash: {len(done):,} of {len(event.changes):,} done"
+                note = f"{RECOVERED}: {len(done):,} of {len(event.changes):,} done"
                 settled = [replace(event, changes=tuple(done), note=note, added=None, removed=None)]
                 self._journal.append(settled, known={each.path: now[each.path] for each in done}, intent=intent.id)
             else:
@@ -109,3 +108,9 @@ class Recovery:
         except (TooLarge, NotRegular, OSError):
             return Version(node.kind, None, node.size)
         return Version(Kind.FILE, sha256(data), len(data))
+
+
+def _place_of(event: Event) -> MemoryPath:
+    """Where something belongs that came from outside while an event happened."""
+    taken = [change.path for change in event.changes if change.before is not None]
+    return MemoryPath.of((taken or [change.path for change in event.changes] or [""])[0])

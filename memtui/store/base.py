@@ -4,12 +4,12 @@ The seam for every kind of storage: a folder, a dict, later a database. Each pas
 nothing above may assume a local disk. Faults arrive as `OSError` with their `errno`, whatever the storage is.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from memtui.core.paths import MemoryPath
+from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.snapshot import Entry, Kind
 
 Stamp = tuple[int, ...]
@@ -108,8 +108,17 @@ class Transaction(Protocol):
         """
         ...
 
-    def tidy(self) -> None:
-        """Remove what a writer that was killed has left on its way."""
+    def tidy(self, *, is_known: Callable[[str], bool] | None = None, place: MemoryPath = ROOT) -> None:
+        """Remove what a writer that was killed has left on its way.
+
+        Args:
+            is_known: Whether a text is kept elsewhere, by its SHA-256. What holds another one came from outside in the
+                very moment of the kill: it is put back and not removed. `None` if all is known.
+            place: Where it is put back, or beside that if something is there.
+
+        Raises:
+            OSError: It cannot be searched for. What is found, but cannot be removed, is no error: it stays hidden.
+        """
         ...
 
     def rename(self, old: MemoryPath, new: MemoryPath) -> tuple[str, ...]:

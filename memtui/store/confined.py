@@ -14,9 +14,14 @@ import stat
 from collections.abc import Sequence
 from typing import Literal, Self
 
-from memtui.core.errors import LeavesRoot
+from memtui.core.errors import LeavesRoot, Uncertain
 
 Resolver = Literal["openat2", "walk"]
+
+Moving = Literal["renameat2", "link", "placeholder"]
+"""Ways to move something to a name that must be free, the best first: in one step that never overwrites; by a second
+name (files only); onto something empty of ours, where a kill may leave that, and what another program writes into it
+in that very moment is lost."""
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _MAX_LINKS = 40
@@ -25,6 +30,10 @@ _MAX_LINKS = 40
 _SYS_OPENAT2 = 437
 _NO_MAGICLINKS, _NO_SYMLINKS, _BENEATH = 0x02, 0x04, 0x08
 _RENAME_NOREPLACE, _RENAME_EXCHANGE = 1, 2
+
+_REFUSED = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM)
+"""What kernels, file systems and sandboxes answer to calls that they do not have. Where it means something else, the
+next way is answered the same."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -60,7 +69,7 @@ class Place:
 
     def __exit__(self, *_: object) -> None:
         if self._owned:
-            os.close(self.fd)
+            let_go(self.fd)
 
     def stat(self) -> os.stat_result:
         """Look at what stands there, not through a link."""
@@ -84,14 +93,18 @@ class Root:
 
     def close(self) -> None:
         """Close the descriptor."""
-        os.close(self.fd)
+        let_go(self.fd)
         self.fd = -1  # a number that the system may give to another file must not be used again
 
     def is_there(self) -> bool:
-        """Whether the path still names the directory that was opened."""
+        """Whether the path still names the directory that was opened.
+
+        Raises:
+            OSError: Nobody can tell.
+        """
         try:
             seen = os.lstat(self.path)
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             return False
         return (seen.st_dev, seen.st_ino) == self.identity
 
@@ -194,26 +207,89 @@ class Root:
         return target[len(self.path) :] if target.startswith(self.path) else normal[len(self.path) :]
 
 
-def rename_to_free_name(old: Place, new: Place) -> None:
+def rename_to_free_name(old: Place, new: Place, moving: Moving = "renameat2") -> Moving:
     """Move something to a name that must be free, without a moment in which a file there could be lost.
+
+    Args:
+        old: What is moved.
+        new: Where to.
+        moving: The best way that is tried.
+
+    Returns:
+        The way in which it was done.
 
     Raises:
         FileExistsError: Something is there.
     """
-    if _RENAMEAT2 is not None:
+    if moving == "renameat2" and _RENAMEAT2 is not None:
         if _RENAMEAT2(old.fd, os.fsencode(old.name), new.fd, os.fsencode(new.name), _RENAME_NOREPLACE) == 0:
-            return
+            return "renameat2"
         code = ctypes.get_errno()
-        if code not in (errno.ENOSYS, errno.EINVAL) or (code == errno.EINVAL and stat.S_ISDIR(old.stat().st_mode)):
+        if code not in _REFUSED:
             raise OSError(code, os.strerror(code))
-    if stat.S_ISDIR(old.stat().st_mode):
-        with contextlib.suppress(FileNotFoundError):
-            new.stat()
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+    mode = old.stat().st_mode
+    if stat.S_ISDIR(mode):
+        _rename_directory(old, new)
+        return "placeholder"
+    if moving != "placeholder":
+        try:
+            os.link(old.name, new.name, src_dir_fd=old.fd, dst_dir_fd=new.fd, follow_symlinks=False)
+        except OSError as error:
+            if error.errno not in (*_REFUSED, errno.EMLINK):
+                raise
+        else:
+            _unlink_old(old, new)
+            return "link"
+    if stat.S_ISLNK(mode):
+        os.symlink(os.readlink(old.name, dir_fd=old.fd), new.name, dir_fd=new.fd)
+        _unlink_old(old, new)
+    else:
+        _rename_file(old, new)
+    return "placeholder"
+
+
+def _unlink_old(old: Place, new: Place) -> None:
+    """Take the old name away from what has two; if that fails, the new one. A kill between leaves both."""
+    try:
+        os.unlink(old.name, dir_fd=old.fd)
+    except OSError:
+        try:
+            os.unlink(new.name, dir_fd=new.fd)
+        except OSError as error:
+            raise Uncertain(os.strerror(error.errno or 0)) from error
+        raise
+
+
+def _rename_directory(old: Place, new: Place) -> None:
+    """Move a directory onto an empty one of ours. Had anybody put something into that one, the system would refuse."""
+    os.mkdir(new.name, 0o700, dir_fd=new.fd)
+    try:
         os.rename(old.name, new.name, src_dir_fd=old.fd, dst_dir_fd=new.fd)
-        return
-    os.link(old.name, new.name, src_dir_fd=old.fd, dst_dir_fd=new.fd, follow_symlinks=False)
-    os.unlink(old.name, dir_fd=old.fd)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            os.rmdir(new.name, dir_fd=new.fd)
+        if isinstance(error, OSError) and error.errno == errno.ENOTEMPTY:
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from error
+        raise
+
+
+def _rename_file(old: Place, new: Place) -> None:
+    """Move a file onto an empty one of ours. For a moment an empty file is seen, and it stays after a kill."""
+    made = os.open(new.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=new.fd)
+    try:
+        ours = os.fstat(made)
+        now = new.stat()
+        if (now.st_dev, now.st_ino, now.st_size) != (ours.st_dev, ours.st_ino, 0):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))  # somebody was as fast
+        os.rename(old.name, new.name, src_dir_fd=old.fd, dst_dir_fd=new.fd)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            now = new.stat()
+            if (now.st_dev, now.st_ino, now.st_size) == (ours.st_dev, ours.st_ino, 0):
+                os.unlink(new.name, dir_fd=new.fd)
+        raise
+    finally:
+        let_go(made)
 
 
 def exchange(one: Place, other: Place) -> bool:
@@ -223,9 +299,18 @@ def exchange(one: Place, other: Place) -> bool:
     if _RENAMEAT2(one.fd, os.fsencode(one.name), other.fd, os.fsencode(other.name), _RENAME_EXCHANGE) == 0:
         return True
     code = ctypes.get_errno()
-    if code in (errno.ENOSYS, errno.EINVAL):
+    if code in _REFUSED:
         return False
     raise OSError(code, os.strerror(code))
+
+
+def let_go(fd: int) -> None:
+    """Close a descriptor, whatever the system says of it: what had to be on the disk was synced, and is not undone."""
+    try:
+        os.close(fd)
+    except OSError as error:
+        if error.errno == errno.EBADF:
+            raise  # it was closed before: a mistake of ours
 
 
 def _is_link(place: Place) -> bool:
@@ -247,7 +332,7 @@ def _read_link(name: str, fd: int) -> str | None:
 
 def _close_all(held: list[int]) -> None:
     while held:
-        os.close(held.pop())
+        let_go(held.pop())
 
 
 def _openat2(fd: int, path: str) -> int:
@@ -265,7 +350,7 @@ def _has_openat2(fd: int) -> bool:
     if os.uname().sysname != "Linux":
         return False
     try:
-        os.close(_openat2(fd, "."))
+        let_go(_openat2(fd, "."))
     except OSError:
         return False
     return True

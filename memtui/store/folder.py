@@ -7,29 +7,38 @@ system, else under a name that no listing of ours shows and that the next writer
 
 import contextlib
 import errno
-import fcntl
+import hashlib
 import os
 import re
 import secrets
 import stat
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from memtui.core.errors import Busy, FolderMissing, LeavesRoot, StateUnusable, Uncertain
+from memtui.core.errors import FolderMissing, LeavesRoot, Uncertain
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.snapshot import Entry, Kind
 from memtui.store.base import Content, Node, NotRegular, Outdated, Stamp, TooLarge, Transaction, Written, lasting
-from memtui.store.confined import Place, Resolver, Root, exchange, rename_to_free_name
+from memtui.store.confined import Moving, Place, Resolver, Root, exchange, let_go, rename_to_free_name
+from memtui.store.locks import Locking, held
 
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NOATIME = getattr(os, "O_NOATIME", 0)
 _TMPFILE = getattr(os, "O_TMPFILE", 0)
-_LOCK_PAUSES = (0.0002, 0.0005, 0.001, 0.002, 0.005)
+_NAMELESS = "/proc/self/fd"
+"""Where a file that has no name can be reached to be given one."""
 _TORN_READS = 5
 _UNTIDY = "untidy"
 """A file in the state directory that says that something is left that could not be removed."""
+_JUDGED, _UNJUDGED = "0", "f"
+"""How the last part of a passing name begins: what is not whole yet or may go, and what nobody has looked at since
+it was moved aside."""
+_NEW_TOKEN = "token."
+"""What the name of a token begins with that is not whole yet."""
+_TOKEN_SECONDS = 5.0
+_GROWN = 1 << 20
+"""Bytes by which a file may have grown since it was looked at."""
 _RANDOM = re.compile("[0-9a-f]{16}")
 _HELD = 64
 """How many directories are held open until they are confirmed together."""
@@ -49,6 +58,8 @@ class FolderStore:
         title: What a person calls the folder.
         resolver: How paths are confined; by default as the kernel allows.
         nameless: Whether new files are made without a name (`O_TMPFILE`) where the system can.
+        moving: The best way to move things that is tried; see `Moving`.
+        locking: How writers exclude each other; by default as the file system of the state directory can.
 
     Raises:
         FolderMissing: There is no directory at `path`, or it cannot be opened.
@@ -62,6 +73,8 @@ class FolderStore:
         title: str = "",
         resolver: Resolver | None = None,
         nameless: bool = True,
+        moving: Moving = "renameat2",
+        locking: Locking | None = None,
     ) -> None:
         self.title = title or path
         try:
@@ -70,7 +83,9 @@ class FolderStore:
             raise FolderMissing(f"{self.title} cannot be opened: {os.strerror(error.errno or 0).lower()}.") from error
         self.path = self.root.path
         self._noatime = _NOATIME
-        self._tmpfile = _TMPFILE if nameless else 0
+        self._tmpfile = _TMPFILE if nameless and os.path.isdir(_NAMELESS) else 0
+        self._moving: Moving = moving
+        self._locking = locking
         self._state_root: Root | None = None
         self._state = -1
         self._passing = ""
@@ -80,7 +95,7 @@ class FolderStore:
                 os.makedirs(state, mode=0o700, exist_ok=True)
                 self._state_root = Root(os.path.realpath(state), self.root.resolver)
                 self._state = self._state_root.fd
-                self._passing = f".memtui-{_token(self._state)}-"
+                self._passing = f".memtui-{_token(self._state, locking)}-"
             except BaseException:
                 self.close()
                 raise
@@ -89,6 +104,11 @@ class FolderStore:
     def resolver(self) -> Resolver:
         """How paths are confined: by the kernel's `openat2`, or by our own walk."""
         return self.root.resolver
+
+    @property
+    def device(self) -> str:
+        """See `Store.device`."""
+        return str(self.root.identity[0])
 
     def close(self) -> None:
         """Close the descriptors."""
@@ -119,7 +139,7 @@ class FolderStore:
             try:
                 return _read_whole(fd, "/".join(place.parts), limit)
             finally:
-                os.close(fd)
+                let_go(fd)
 
     def read_link(self, path: MemoryPath) -> bytes:
         """See `Store.read_link`."""
@@ -192,7 +212,7 @@ class FolderStore:
                             inner.append(prefix + entry.name)
                         yield prefix, entry
             finally:
-                os.close(fd)
+                let_go(fd)
             todo += reversed(inner)
 
     def _open_to_read(self, place: Place) -> int:
@@ -208,8 +228,14 @@ class FolderStore:
             raise
 
     def _insist_on_root(self) -> None:
-        if not self.root.is_there():
-            raise FolderMissing(f"{self.title} is not there any more: it was moved, unmounted, deleted or replaced.")
+        try:
+            if self.root.is_there():
+                return
+        except OSError as error:
+            raise FolderMissing(
+                f"{self.title} cannot be looked at: {os.strerror(error.errno or 0).lower()}."
+            ) from error
+        raise FolderMissing(f"{self.title} is not there any more: it was moved, unmounted, deleted or replaced.")
 
     # Writing
 
@@ -219,24 +245,18 @@ class FolderStore:
         if self._state < 0:
             yield _NoTransaction()
             return
-        try:
-            fd = os.open("lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600, dir_fd=self._state)
-        except FileNotFoundError as error:
-            raise StateUnusable("The state directory is not there any more.") from error
-        try:
-            _lock(fd, seconds)
+        with held(self._state, seconds, self._locking):
             self._insist_on_root()
             transaction = _FolderTransaction(self)
             if not self._tidied and os.access(_UNTIDY, os.F_OK, dir_fd=self._state):
                 self._tidied = True  # once: what cannot be removed now must not make every command slow
                 with contextlib.suppress(OSError):
-                    transaction.tidy()
+                    transaction.tidy(only_judged=True)
             yield transaction
-        finally:
-            os.close(fd)
 
-    def _passing_name(self) -> str:
-        return self._passing + secrets.token_hex(8)
+    def _passing_name(self, *, judged: bool = True) -> str:
+        """A name for a moment; it says whether what has it may be removed without being looked at."""
+        return self._passing + (_JUDGED if judged else _UNJUDGED) + secrets.token_hex(8)[1:]
 
     def _is_passing(self, name: str) -> bool:
         """Whether a name is one of ours for a moment. Nobody else can know one, so nothing can be hidden by it."""
@@ -276,7 +296,7 @@ class _NoTransaction:
         """Nothing can be done in it, and so there is nothing to confirm."""
         yield
 
-    def tidy(self) -> None:
+    def tidy(self, *, is_known: Callable[[str], bool] | None = None, place: MemoryPath = ROOT) -> None:
         """Nothing is left by those who do not write."""
 
 
@@ -309,7 +329,7 @@ class _FolderTransaction:
             try:
                 if seen is None and passing is None:
                     with _as_outdated():
-                        os.link(f"/proc/self/fd/{fd}", place.name, dst_dir_fd=place.fd, follow_symlinks=True)
+                        _give_name(fd, place.name, place.fd)
                 else:
                     self._move_into_place(fd, passing, place, made_as, expected)
                 with _as_uncertain():
@@ -318,7 +338,7 @@ class _FolderTransaction:
                 stands = now if lasting(_stamp(now)) == lasting(_stamp(made_as)) else made_as
                 node = _node("/".join(place.parts), stands)
             finally:
-                os.close(fd)
+                let_go(fd)
             self._sync(place.fd, made)
             return Written(node, made)
 
@@ -342,7 +362,7 @@ class _FolderTransaction:
         with self._root.place(old.parts, follow=False) as source:
             source.stat()
             with self._making_parents(new, follow=False) as (place, made):
-                rename_to_free_name(source, place)
+                rename_to_free_name(source, place, self._store._moving)
                 self._sync(place.fd, made)
                 if source.parts[:-1] != place.parts[:-1]:
                     self._sync(source.fd, ())
@@ -390,20 +410,95 @@ class _FolderTransaction:
             touched, self._unconfirmed = list(self._unconfirmed.values()), None
             _confirm_all(touched)
 
-    def tidy(self) -> None:
+    def tidy(
+        self,
+        *,
+        is_known: Callable[[str], bool] | None = None,
+        place: MemoryPath = ROOT,
+        only_judged: bool = False,
+    ) -> None:
         """See `Transaction.tidy`. Every directory is searched: things may wait beside their places."""
-        tidied = self._tidy(self._store._state) and self._tidy(self._root.fd)
+
+        def tend(aside: _Aside) -> bool:
+            if is_known is not None and not _is_judged(aside.place.name) and self._holds_unknown(aside, is_known):
+                self._put_back(aside, place)
+                return True
+            return self._remove(aside.place)
+
+        state = self._store._state_root
+        assert state is not None
+        tidied = self._tidy(state, (), tend, only_judged)
+        tidied &= self._tidy(self._root, (), tend, only_judged)
         for node in self._store.scan(ROOT):
             if node.kind is Kind.DIRECTORY:
-                with contextlib.suppress(OSError):
-                    fd = self._root.open_directory(node.path.split("/"))
+                try:
+                    tidied &= self._tidy(self._root, tuple(node.path.split("/")), tend, only_judged)
+                except (FileNotFoundError, NotADirectoryError, PermissionError, LeavesRoot):
+                    continue  # gone meanwhile, or not ours to write to
+                except OSError:
+                    tidied = False
+        if not tidied:
+            self._note_untidy()
+            return
+        with contextlib.suppress(OSError):
+            os.unlink(_UNTIDY, dir_fd=self._store._state)
+
+    def _tidy(self, root: Root, parts: tuple[str, ...], tend: Callable[["_Aside"], bool], only_judged: bool) -> bool:
+        """Tend to all that was left in a directory; whether nothing is left.
+
+        Raises:
+            OSError: Nobody can tell.
+        """
+        fd = root.open_directory(parts)
+        tidied = True
+        try:
+            for name in os.listdir(fd):
+                if self._store._is_passing(name) and (_is_judged(name) or not only_judged):
                     try:
-                        tidied &= self._tidy(fd)
+                        tidied &= tend(_Aside(root, (*parts, name), Place(fd, name, (), owned=False)))
+                    except OSError:
+                        tidied = False  # it stays out of sight
+        finally:
+            let_go(fd)
+        return tidied
+
+    def _holds_unknown(self, aside: "_Aside", is_known: Callable[[str], bool]) -> bool:
+        """Whether something that was moved aside holds a text, or is a link, that is kept nowhere else."""
+        try:
+            return self._is_unknown(aside, is_known)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True  # nobody can tell, so it is not for us to remove
+
+    def _is_unknown(self, aside: "_Aside", is_known: Callable[[str], bool]) -> bool:
+        top = aside.place.stat()
+        below = self._below(aside) if stat.S_ISDIR(top.st_mode) else ()
+        for path, seen in (("", top), *below):
+            parts = (*aside.parts, *path.split("/")) if path else aside.parts
+            with aside.root.place(parts, follow=False) as place:
+                held = b""
+                if stat.S_ISLNK(seen.st_mode):
+                    held = os.fsencode(os.readlink(place.name, dir_fd=place.fd))
+                elif stat.S_ISREG(seen.st_mode):
+                    fd = os.open(place.name, _READ, dir_fd=place.fd)
+                    try:
+                        held = _read_whole(fd, path, seen.st_size + _GROWN).data
                     finally:
-                        os.close(fd)
-        if tidied:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(_UNTIDY, dir_fd=self._store._state)
+                        let_go(fd)
+            if held and not is_known(hashlib.sha256(held).hexdigest()):
+                return True
+        return False
+
+    def _put_back(self, aside: "_Aside", path: MemoryPath) -> None:
+        """Put something back that nobody has looked at, at its place or beside it, or at the top if that is gone."""
+        for parts in (path.parts, path.parts[-1:], ("recovered",)):
+            if parts:
+                with contextlib.suppress(FileNotFoundError, NotADirectoryError, LeavesRoot):
+                    with self._root.place(parts, follow=False) as place:
+                        self._move_back(aside.place, place)
+                        self._sync(place.fd, ())
+                    return
 
     def _insist_on_emptying(self, parts: tuple[str, ...]) -> None:
         """Refuse before anything has moved what could only be removed in part.
@@ -444,22 +539,32 @@ class _FolderTransaction:
         for directory, entry in self._store._entries(aside.parts, complete=True, root=aside.root):
             yield (directory + entry.name)[start:], entry.stat(follow_symlinks=False)
 
-    def _remove(self, aside: Place) -> None:
-        """Remove what is out of sight already; what cannot be removed now waits for `tidy`."""
+    def _remove(self, aside: Place) -> bool:
+        """Remove what is out of sight already; what cannot be removed now waits for the next one who opens it."""
         try:
             _remove_tree(aside.fd, aside.name, self._store._passing_name)
         except OSError:
             self._store._tidied = False
-            with contextlib.suppress(OSError):
-                flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-                os.close(os.open(_UNTIDY, flags, 0o600, dir_fd=self._store._state))
+            if not _is_judged(aside.name):
+                with contextlib.suppress(OSError):
+                    judged = self._store._passing_name()
+                    os.rename(aside.name, judged, src_dir_fd=aside.fd, dst_dir_fd=aside.fd)
+            self._note_untidy()
+            return False
+        return True
+
+    def _note_untidy(self) -> None:
+        """Have the next one who opens the folder tidy."""
+        with contextlib.suppress(OSError):
+            flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+            let_go(os.open(_UNTIDY, flags, 0o600, dir_fd=self._store._state))
 
     def _move_back(self, aside: Place, place: Place) -> None:
         """Put something back that should not have been moved: to a name beside its own if that is taken again."""
         for number in range(_NAMES):
             free = place.name if number == 0 else f"{_cut(place.name)}~{number}"
             try:
-                rename_to_free_name(aside, Place(place.fd, free, (), owned=False))
+                rename_to_free_name(aside, Place(place.fd, free, (), owned=False), self._store._moving)
             except FileExistsError:
                 continue
             return
@@ -467,24 +572,13 @@ class _FolderTransaction:
 
     def _has_tidied(self, place: Place) -> bool:
         """Remove what a killed writer has left in a directory; whether there was anything."""
-        fd = self._root.open_directory(place.parts)
-        try:
-            before = len(os.listdir(fd))
-            self._tidy(fd)
-            return len(os.listdir(fd)) < before
-        finally:
-            os.close(fd)
+        seen: list[bool] = []
 
-    def _tidy(self, fd: int) -> bool:
-        with os.scandir(fd) as entries:
-            left = [entry.name for entry in entries if self._store._is_passing(entry.name)]
-        tidied = True
-        for name in left:
-            try:
-                _remove_tree(fd, name, self._store._passing_name)
-            except OSError:
-                tidied = False  # it stays out of sight; whoever opens the folder next tries again
-        return tidied
+        def remove(aside: _Aside) -> bool:
+            seen.append(self._remove(aside.place))
+            return seen[-1]
+
+        return self._tidy(self._root, place.parts, remove, only_judged=True) and bool(seen)
 
     @contextmanager
     def _making_parents(self, path: MemoryPath, *, follow: bool = True) -> Iterator[tuple[Place, tuple[str, ...]]]:
@@ -519,7 +613,7 @@ class _FolderTransaction:
             A descriptor, a name unless it has none yet, and how it looks.
         """
         fd, passing = -1, None
-        if self._store._tmpfile:
+        if self._store._tmpfile and self._store._moving != "placeholder":
             try:
                 fd = os.open(".", self._store._tmpfile | os.O_WRONLY | os.O_CLOEXEC, 0o600, dir_fd=place.fd)
             except OSError as error:
@@ -531,38 +625,41 @@ class _FolderTransaction:
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             fd = os.open(passing, flags, 0o600, dir_fd=place.fd)
         try:
-            rest = memoryview(data)
-            while rest:
-                rest = rest[os.write(fd, rest) :]
+            _write_all(fd, data)
             if replaced is not None:
                 _take_over_mode(fd, replaced)
             os.fsync(fd)
             made_as = os.fstat(fd)
         except BaseException:
-            os.close(fd)
+            let_go(fd)
             if passing:
-                os.unlink(passing, dir_fd=place.fd)
+                self._remove(Place(place.fd, passing, (), owned=False))
             raise
         return fd, passing, made_as
 
     def _move_into_place(
         self, fd: int, passing: str | None, place: Place, made_as: os.stat_result, expected: Stamp | None
     ) -> None:
-        directory = place.fd
         if passing is None:
-            passing = self._store._passing_name()
-            directory = self._link_aside(fd, passing, place)
-        aside = Place(directory, passing, (), owned=False)
+            passing = self._store._passing_name(judged=False)
+            aside = Place(self._link_aside(fd, passing, place), passing, (), owned=False)
+        else:
+            aside = Place(place.fd, passing, (), owned=False)
         try:
             if expected is None:
                 with _as_outdated():
-                    rename_to_free_name(aside, place)
+                    rename_to_free_name(aside, place, self._store._moving)
             else:
+                if _is_judged(aside.name):  # it is whole by now, and its name will be another one's
+                    judged, aside.name = aside.name, self._store._passing_name(judged=False)
+                    os.rename(judged, aside.name, src_dir_fd=aside.fd, dst_dir_fd=aside.fd)
                 self._replace(aside, place, made_as, expected)
         except BaseException:
-            with contextlib.suppress(FileNotFoundError):
-                if aside.stat().st_ino == made_as.st_ino:
-                    os.unlink(passing, dir_fd=directory)
+            for name in {aside.name, passing}:
+                left = Place(aside.fd, name, (), owned=False)
+                with contextlib.suppress(OSError):
+                    if left.stat().st_ino == made_as.st_ino:
+                        self._remove(left)
             raise
 
     def _replace(self, aside: Place, place: Place, made_as: os.stat_result, expected: Stamp) -> None:
@@ -570,7 +667,7 @@ class _FolderTransaction:
         try:
             if _stamp(place.stat()) != expected:
                 raise Outdated
-            exchanged = exchange(aside, place)
+            exchanged = self._store._moving == "renameat2" and exchange(aside, place)
         except FileNotFoundError:
             raise Outdated from None
         if not exchanged:
@@ -591,7 +688,7 @@ class _FolderTransaction:
         """Name a nameless file outside the folder if that is on the same file system, else beside its place."""
         for directory in (self._store._state, place.fd):
             try:
-                os.link(f"/proc/self/fd/{fd}", name, dst_dir_fd=directory, follow_symlinks=True)
+                _give_name(fd, name, directory)
             except OSError as error:
                 if error.errno != errno.EXDEV or directory == place.fd:
                     raise
@@ -600,7 +697,7 @@ class _FolderTransaction:
         raise AssertionError("unreachable: the place is on the file's own file system")
 
     def _move_aside(self, place: Place) -> "_Aside":
-        name = self._store._passing_name()
+        name = self._store._passing_name(judged=False)
         state, beside = self._store._state_root, (*place.parts[:-1], name)
         assert state is not None
         for root, fd, parts in (
@@ -686,34 +783,50 @@ def _confirm_all(directories: list[int]) -> None:
         except OSError as error:
             failed = error
         finally:
-            os.close(fd)
+            let_go(fd)
     with _as_uncertain():
         if failed is not None:
             raise failed
 
 
-def _token(state: int) -> str:
+def _token(state: int, locking: Locking | None) -> str:
     """What the names of files on their way begin with: drawn by lot once, and kept where no agent can read it."""
-    for _ in range(2):
-        with contextlib.suppress(FileNotFoundError):
-            fd = os.open("token", os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW, dir_fd=state)
-            try:
-                token = os.read(fd, 64).decode("ascii", "replace")
-            finally:
-                os.close(fd)
-            if _RANDOM.fullmatch(token):
-                return token
-            os.unlink("token", dir_fd=state)  # damaged
-        passing = f"token.{secrets.token_hex(8)}"
-        fd = os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=state)
-        try:
-            os.write(fd, secrets.token_hex(8).encode())
-            with contextlib.suppress(FileExistsError):  # another process was faster: its token is ours
-                os.link(passing, "token", src_dir_fd=state, dst_dir_fd=state)
-        finally:
-            os.close(fd)
+    token = _read_token(state)
+    if token is None:
+        with held(state, _TOKEN_SECONDS, locking):  # so that one process makes it, and clears away what a dead one left
+            token = _read_token(state) or _make_token(state)
+    return token
+
+
+def _read_token(state: int) -> str | None:
+    """The token; `None` if there is none, or a damaged one."""
+    try:
+        fd = os.open("token", os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW, dir_fd=state)
+    except FileNotFoundError:
+        return None
+    try:
+        token = os.read(fd, 64).decode("ascii", "replace")
+    finally:
+        let_go(fd)
+    return token if _RANDOM.fullmatch(token) else None
+
+
+def _make_token(state: int) -> str:
+    for name in os.listdir(state):
+        if name.startswith(_NEW_TOKEN):
+            os.unlink(name, dir_fd=state)
+    token, passing = secrets.token_hex(8), _NEW_TOKEN + secrets.token_hex(8)
+    fd = os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=state)
+    try:
+        _write_all(fd, token.encode())
+        os.rename(passing, "token", src_dir_fd=state, dst_dir_fd=state)
+    except BaseException:
+        with contextlib.suppress(OSError):
             os.unlink(passing, dir_fd=state)
-    raise OSError(errno.EIO, os.strerror(errno.EIO))
+        raise
+    finally:
+        let_go(fd)
+    return token
 
 
 def _cut(name: str) -> str:
@@ -721,9 +834,29 @@ def _cut(name: str) -> str:
     return os.fsdecode(os.fsencode(name)[:250])
 
 
+def _write_all(fd: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
+
+
+def _is_judged(name: str) -> bool:
+    """Whether what has a passing name may be removed without being looked at."""
+    return name[-16] == _JUDGED
+
+
+def _give_name(fd: int, name: str, directory: int) -> None:
+    """Give a nameless file a name that must be free."""
+    os.link(f"{_NAMELESS}/{fd}", name, dst_dir_fd=directory, follow_symlinks=True)
+
+
 def _take_over_mode(fd: int, replaced: os.stat_result) -> None:
-    os.fchmod(fd, stat.S_IMODE(replaced.st_mode))
     mine = os.fstat(fd)
+    try:
+        os.fchmod(fd, stat.S_IMODE(replaced.st_mode))
+    except OSError as error:
+        if error.errno not in (errno.EPERM, *_NO_SUCH_THING) or mine.st_mode != replaced.st_mode:
+            raise  # else it has that mode already: one for all files, as on file systems that know no modes
     if (mine.st_uid, mine.st_gid) != (replaced.st_uid, replaced.st_gid):
         with contextlib.suppress(PermissionError):
             os.fchown(fd, replaced.st_uid, replaced.st_gid)
@@ -754,24 +887,8 @@ def _remove_tree(fd: int, name: str, passing_name: Callable[[], str]) -> None:
                 else:
                     os.unlink(entry_name, dir_fd=inner)
         finally:
-            os.close(inner)
+            let_go(inner)
         os.rmdir(top, dir_fd=fd)
-
-
-def _lock(fd: int, seconds: float) -> None:
-    """Take an exclusive lock, asking ever less often. `flock` has no time limit of its own."""
-    deadline = time.monotonic() + seconds
-    attempt = 0
-    while True:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= deadline:
-                raise Busy("Another program is writing to the memory folder.") from None
-            time.sleep(_LOCK_PAUSES[min(attempt, len(_LOCK_PAUSES) - 1)])
-            attempt += 1
-        else:
-            return
 
 
 def _read_whole(fd: int, path: str, limit: int) -> Content:

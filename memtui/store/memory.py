@@ -7,11 +7,11 @@ import errno
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from memtui.core.errors import Busy, LeavesRoot
-from memtui.core.paths import MemoryPath
+from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.snapshot import Entry, Kind
 from memtui.store.base import Content, Node, NotRegular, Outdated, Stamp, TooLarge, Transaction, Written
 
@@ -31,6 +31,11 @@ class MemoryStore:
 
     def close(self) -> None:
         """Nothing to let go of."""
+
+    @property
+    def device(self) -> str:
+        """See `Store.device`."""
+        return ""
 
     def node(self, path: MemoryPath, *, follow: bool = False) -> Node | None:
         """See `Store.node`."""
@@ -101,7 +106,7 @@ class MemoryStore:
             self._files.pop(node.path, None)
             self._links.pop(node.path, None)
 
-    def tidy(self) -> None:
+    def tidy(self, *, is_known: Callable[[str], bool] | None = None, place: MemoryPath = ROOT) -> None:
         """Nothing is ever left."""
 
     def rename(self, old: MemoryPath, new: MemoryPath) -> tuple[str, ...]:

@@ -169,7 +169,7 @@ def test_no_pair_of_texts_makes_a_diff_take_minutes(before: list[str], after: li
 @given(TEXT, TEXT)
 def test_the_coarse_comparison_is_a_diff_too(before: str, after: str) -> None:
     old, new = diffs.lines_of(before), diffs.lines_of(after)
-    whole = diffs.Block(0, len(old), 0, len(new))
+    whole = diffs.Hunk(0, len(old), 0, len(new))
     rebuilt: list[str] = []
     at = 0
     for block in diffs._differing(old, new, whole, [0], 8):

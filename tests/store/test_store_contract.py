@@ -346,9 +346,9 @@ def replaced(path: Any) -> None:
 def test_a_change_while_a_file_is_written_is_not_overwritten(
     folder_world: Any, monkeypatch: pytest.MonkeyPatch, moment: str, change: Any, exchanging: bool
 ) -> None:
-    if moment == "_link_aside" and folder_world.kind == "named":
+    if moment == "_link_aside" and folder_world.kind in ("named", "linking", "placing"):
         pytest.skip("it has a name from the beginning")
-    if moment == "exchange" and not exchanging:
+    if moment == "exchange" and (not exchanging or folder_world.kind in ("linking", "placing")):
         pytest.skip("there is no moment between")
     store = folder_world.main.store
     stamp = write(store, "f", b"one").node.stamp

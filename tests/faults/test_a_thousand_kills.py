@@ -1,0 +1,30 @@
+"""Writers killed at random moments, several at a time: nothing that was acknowledged is lost, and nobody waits.
+
+`MEMTUI_KILLS=1000` says how many; `MEMTUI_SEED` where chance begins.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import memtui
+
+_COUNT = int(os.environ.get("MEMTUI_KILLS", "1000"))
+
+
+@pytest.mark.timeout(60 + _COUNT)
+@pytest.mark.skipif(sys.platform != "linux", reason="forking a warmed process is only safe on Linux")
+def test_a_thousand_kills_lose_nothing() -> None:
+    seed = int(os.environ.get("MEMTUI_SEED", "1"))
+    words = [sys.executable, "-m", "tests.faults.killing", str(_COUNT), str(seed)]
+    environment = {**os.environ, "PYTHONPATH": str(Path(memtui.__file__).parents[1]), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60 + _COUNT, check=False)
+    assert done.returncode == 0, done.stderr[-2_000:]
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["wrong"] == []
+    assert found["killed"] == _COUNT
+    assert found["answers"]["ok"] >= _COUNT
