@@ -8,6 +8,7 @@ the demo's story through the real engine, presses keys, and writes an SVG and a 
 import asyncio
 import os
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -36,6 +37,8 @@ class Picture:
     keys: Sequence[str] = ()
     empty: bool = False
     read_only: bool = False
+    wiped: bool = False
+    """Whether somebody outside deletes everything at the end."""
 
 
 PICTURES = (
@@ -44,6 +47,12 @@ PICTURES = (
     Picture("browse-200x50", (200, 50)),
     Picture("browse-light", theme="catppuccin-latte"),
     Picture("model-view", (80, 24), keys=("t", "t")),
+    Picture("history", keys=("G", "V")),
+    Picture("history-80x24", (80, 24), keys=("G", "V")),
+    Picture("past", keys=("T", *["left_square_bracket"] * 4)),
+    Picture("blame", (100, 30), keys=("j", "B", "2", "z")),
+    Picture("loss", (100, 30), wiped=True),
+    Picture("deleted", (80, 24), keys=("D",), wiped=True),
     Picture("help", keys=("question_mark",)),
     Picture("palette", (100, 30), keys=("colon",)),
     Picture("empty", (80, 24), empty=True),
@@ -71,6 +80,10 @@ async def draw(picture: Picture) -> None:
                     count = await asyncio.to_thread(play, memory, speed=0)
                 await until(pilot, lambda: screen.activity.counters.all > count)
             await until(pilot, lambda: picture.empty or bool(screen.note.source))
+            if picture.wiped:
+                for entry in folder.iterdir():
+                    shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+                await until(pilot, lambda: bool(screen.query("#loss")))
             for key in picture.keys:
                 await pilot.press(key)
                 await settled(pilot)

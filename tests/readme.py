@@ -13,20 +13,28 @@ from textual.dom import DOMNode
 from memtui.ui.actions import Action, declared
 from memtui.ui.activity.view import ActivityView
 from memtui.ui.app import MemtuiApp
+from memtui.ui.deleted_rows import DeletedView
 from memtui.ui.files.view import FilesView
 from memtui.ui.note.view import NoteView
 from memtui.ui.rows import RowsView
 from memtui.ui.screens.browse import BrowseScreen
+from memtui.ui.screens.deleted import DeletedScreen
+from memtui.ui.screens.panes import PanedScreen
+from memtui.ui.screens.past import PastScreen
 
 README = Path(__file__).parent.parent / "README.md"
 _SECTION = re.compile(r"(<!-- keys -->\n).*?(<!-- end of keys -->)", re.DOTALL)
 _GROUPS: tuple[tuple[str, type[DOMNode]], ...] = (
     ("everywhere", MemtuiApp),
     ("browsing", BrowseScreen),
+    ("panes", PanedScreen),
     ("files and activity", RowsView),
     ("files", FilesView),
     ("note", NoteView),
     ("activity", ActivityView),
+    ("time travel", PastScreen),
+    ("deleted memories", DeletedScreen),
+    ("deleted memories", DeletedView),
 )
 
 

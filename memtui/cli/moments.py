@@ -10,7 +10,7 @@ from itertools import takewhile
 from memtui.cli import output, places
 from memtui.cli.exits import Exit, Failure
 from memtui.core import moments
-from memtui.core.actors import shown_name
+from memtui.core.actors import named_in_a_sentence
 from memtui.core.errors import MemtuiError
 from memtui.core.events import Event, Version
 from memtui.core.history import PathVersion
@@ -255,7 +255,7 @@ def named(when: Moment) -> str:
 
 def said(event: Event) -> str:
     """An event in a sentence, such as `#41 (Claude, 10:02)`."""
-    return f"#{event.seq} ({shown_name(event.actor)}, {said_time(event)})"
+    return f"#{event.seq} ({named_in_a_sentence(event.actor)}, {said_time(event)})"
 
 
 def described(event: Event) -> str:

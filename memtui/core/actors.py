@@ -14,3 +14,8 @@ def shown_name(actor: Actor) -> str:
     if isinstance(actor, Agent) and actor.name.strip().casefold() in _OURS:
         return f"agent:{actor.name}"
     return actor.name
+
+
+def named_in_a_sentence(actor: Actor) -> str:
+    """The same, where there is no column that says what it is: `outside memtui`."""
+    return "outside memtui" if isinstance(actor, Outside) else shown_name(actor)

@@ -1,9 +1,7 @@
 """What became of one file last, ready to be shown."""
 
 from dataclasses import dataclass
-from typing import Self
 
-from memtui.core import diffs
 from memtui.core.events import Event
 
 
@@ -20,10 +18,3 @@ class LastChange:
     event: Event
     diff: tuple[str, ...] = ()
     lines: frozenset[int] = frozenset()
-
-    @classmethod
-    def between(cls, event: Event, old: str, new: str) -> Self:
-        """The change from one text to another; of a note that was new no line is marked, since all of them are."""
-        difference = diffs.compare(old, new)
-        lines = difference.changed_lines if old else ()
-        return cls(event, tuple(difference.unified()), frozenset(lines))

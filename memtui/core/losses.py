@@ -194,9 +194,19 @@ class Losses:
             event, files, size = self._judged
             first = self._lost.first
             self.current = Loss(
-                first, event.seq, event, self._lost.changes(), files, size, self._others.changes(since=first)
+                first,
+                event.seq,
+                event,
+                self._lost.changes(),
+                max(files, self._lost.gone),
+                max(size, self._lost.bytes),
+                self._others.changes(since=first),
             )
         self._judged = None
+
+    def forget(self) -> None:
+        """What was lost is back: it is spoken of no more."""
+        self.current = None
 
 
 def _is_file(version: Version | None) -> bool:

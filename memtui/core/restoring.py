@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from memtui.core.actors import shown_name
+from memtui.core.actors import named_in_a_sentence
 from memtui.core.events import Change, Event
 from memtui.core.visible import one_line
 
@@ -41,10 +41,10 @@ class Left:
 
     @property
     def sentence(self) -> str:
-        """Path and reason, such as `scratch.txt has changed since (outside, 10:16)`; safe to show, without a stop."""
+        """Path and reason, such as `scratch.txt has changed since (Claude, 10:16)`; safe to show, without a stop."""
         words = f"{one_line(self.path) or 'the folder'} {self.why.value}"
         if self.since is not None:
-            words += f" ({one_line(shown_name(self.since.actor))}, {self.since.at.astimezone():%H:%M})"
+            words += f" ({one_line(named_in_a_sentence(self.since.actor))}, {self.since.at.astimezone():%H:%M})"
         return words + (f": {one_line(self.detail)}" if self.detail else "")
 
 

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from heapq import heappop, heappush
 from itertools import islice
 
+from memtui.core import diffs
 from memtui.core.changes import LastChange
 from memtui.core.events import Change, Event, Version
 from memtui.core.history import Blame, Deleted, PathVersion, Stats
@@ -144,13 +145,7 @@ class History:
             if version.after is None and version.moved_to is None:
                 data = b""
             before = self._text_before(version)
-        if before is None or data is None or max(len(before), len(data)) > _COMPARED:
-            return LastChange(event)
-        try:
-            old, new = before.decode("utf-8"), data.decode("utf-8")
-        except UnicodeDecodeError:
-            return LastChange(event)
-        return LastChange.between(event, old, new)
+        return compared(event, before, data)
 
     def _text_before(self, version: PathVersion) -> bytes | None:
         if version.before is None:
@@ -356,6 +351,28 @@ class _ByAge:
             _, _, version, rows = heappop(self._heads)
             self.add(rows)
             yield version
+
+
+def compared(event: Event, before: bytes | None, after: bytes | None) -> LastChange:
+    """What an event did to a text, line by line.
+
+    Args:
+        event: Which.
+        before: The text before it; `None` where it is not kept.
+        after: The text after it.
+
+    Returns:
+        Without lines where either is not kept, is no text, or is too large to be compared for a person who waits.
+    """
+    if before is None or after is None or max(len(before), len(after)) > _COMPARED:
+        return LastChange(event)
+    try:
+        old, new = before.decode("utf-8"), after.decode("utf-8")
+    except UnicodeDecodeError:
+        return LastChange(event)
+    difference = diffs.compare(old, new)
+    lines = difference.changed_lines if old else ()  # of a note that was new, all lines are
+    return LastChange(event, tuple(difference.unified()), frozenset(lines))
 
 
 def moves(event: Event) -> dict[str, str]:

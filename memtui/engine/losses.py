@@ -1,11 +1,15 @@
 """Whether much has gone at once, by the record: also what went while nobody looked."""
 
+from collections.abc import Mapping
+
 from memtui.core.losses import Loss, Losses
 from memtui.core.snapshot import Kind
 from memtui.journal.chain import decoded_changes
-from memtui.journal.sqlite import Journal
+from memtui.journal.sqlite import Journal, Known
 
 _DISMISSED = "loss_dismissed"
+_MANY = 1_000
+"""Lost files from which all that is known is read at once."""
 _LOOKED_BACK = 20_000
 """How many events back a loss is looked for, when a memory is opened."""
 
@@ -35,7 +39,10 @@ class LossWatch:
         loss = self._losses.current
         if loss is None or loss.last <= dismissed:
             return None
-        return loss.without(self._back(loss))
+        still = loss.without(self._back(loss))
+        if still is None:
+            self._losses.forget()
+        return still
 
     def dismiss(self) -> None:
         """What went until now is not spoken of any more."""
@@ -54,7 +61,10 @@ class LossWatch:
 
     def _back(self, loss: Loss) -> set[str]:
         """What of a loss is there again, or is something else by now."""
-        known = self._journal.known_below("")
+        if len(loss.changes) > _MANY:
+            known: Mapping[str, Known | None] = self._journal.known_below("")
+        else:
+            known = {change.path: self._journal.known(change.path) for change in loss.changes}
         back: set[str] = set()
         for change in loss.changes:
             now = known.get(change.path)

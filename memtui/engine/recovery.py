@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from memtui.core.events import ABORTED, Change, Event, RECOVERED, Version, sha256
+from memtui.core.events import ABORTED, RECOVERED, Change, Event, Version, sha256
 from memtui.core.paths import MemoryPath
 from memtui.core.settings import Settings
 from memtui.core.snapshot import Kind

@@ -20,24 +20,37 @@ class EmptyFolder(Widget):
 
     places: reactive[Sequence[Place]] = reactive(())
     """Other folders that were found on this machine."""
+    gone: reactive[int] = reactive(0)
+    """How many memories were here once."""
 
     def render(self) -> RenderResult:
         """What is the case, what will happen, what can be done."""
         key = "bold $text-accent"
         lines = [
-            Content.styled("Nothing is remembered here yet.", "bold"),
+            Content.styled(f"Nothing is remembered here {'any more' if self.gone else 'yet'}.", "bold"),
             Content(""),
             Content("An agent writes to this folder through its memory tool."),
             Content("New files will appear here as they are written."),
             Content(""),
+            *self._ways_back(key),
             Content.assemble(("  o  ", key), "open another folder"),
             Content.assemble(("  :  ", key), "all commands"),
             Content(""),
         ]
         if self.places:
             lines += [Content("Also found on this machine:"), *map(place_row, range(1, 10), self.places), Content("")]
-        lines.append(Content("Nothing has been created or changed on disk."))
+        if not self.gone:
+            lines.append(Content("Nothing has been created or changed on disk."))
         return Content("\n").join(lines)
+
+    def _ways_back(self, key: str) -> list[Content]:
+        if not self.gone:
+            return []
+        words = f"{wording.memories(self.gone)} {'was' if self.gone == 1 else 'were'} here: look, and bring them back"
+        return [
+            Content.assemble(("  D  ", key), words),
+            Content.assemble(("  T  ", key), "the folder as it was at any time"),
+        ]
 
 
 def place_row(number: int, place: Place) -> Content:

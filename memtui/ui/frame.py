@@ -25,6 +25,8 @@ _KEYS = {
     "greater_than_sign": ">",
     "equals_sign": "=",
     "plus": "+",
+    "number_sign": "#",
+    "asterisk": "*",
     "underscore": "_",
     "enter": "Enter",
     "escape": "Esc",
@@ -64,7 +66,7 @@ class Status:
         files: How many files there are, with their bytes, in words.
         read_only: Whether nothing can be changed.
         live: `LIVE`, `POLLING`, `PAUSED`, `GONE` or `opening`; empty while there is no folder.
-        follow: Whether the screen goes where something happens.
+        follow: Whether the screen goes where something happens; `None` where nothing happens.
     """
 
     folder: str
@@ -72,7 +74,7 @@ class Status:
     files: str = ""
     read_only: bool = False
     live: str = "opening"
-    follow: bool = True
+    follow: bool | None = True
 
 
 class Header(Widget):
@@ -91,6 +93,8 @@ class Header(Widget):
             return Content.assemble((" memtui", "bold $text-primary"), "  ", one_line(status.folder))
         files = (status.files, "")
         follow = ("FOLLOW", "$text-accent bold") if status.follow else ("follow off", "")
+        if status.follow is None:
+            follow = ("", "")
         words = [
             (status.label, "$text-warning bold"),
             files,
@@ -120,15 +124,26 @@ class MessageLine(Widget):
     """
 
     text: reactive[str] = reactive("")
+    hint: reactive[str] = reactive("")
 
-    def say(self, text: str, *, warning: bool = False) -> None:
-        """Show a sentence until the next one."""
+    def say(self, text: str, *, hint: str = "", warning: bool = False) -> None:
+        """Show a sentence until the next one.
+
+        Args:
+            text: The sentence.
+            hint: Keys that go with it; left out where there is no room.
+            warning: Whether it is one.
+        """
         self.set_class(warning, "-warning")
-        self.text = text
+        self.text, self.hint = text, hint
 
     def render(self) -> RenderResult:
         """The sentence, cut to the line."""
-        return Content(fit(one_line(self.text), self.content_size.width))
+        width = self.content_size.width
+        words = Content(fit(one_line(self.text), width))
+        if self.hint and words.cell_length + 2 + cell_len(self.hint) <= width:
+            return Content.assemble(words, "  ", (self.hint, "$text-accent"))
+        return words
 
 
 class KeyLine(Widget):

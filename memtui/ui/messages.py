@@ -7,6 +7,8 @@ from textual.message import Message
 
 from memtui.core.changes import LastChange
 from memtui.core.events import Event
+from memtui.core.history import Blame
+from memtui.core.losses import Loss
 from memtui.core.snapshot import Entry
 from memtui.core.watching import Watching
 
@@ -75,12 +77,44 @@ class Trouble(Message):
 
 
 class Unrecorded(Message):
-    """The journal cannot be used: the folder can be looked at, and no more."""
+    """The journal cannot be written: the folder can be looked at, and no more."""
 
-    def __init__(self, reason: str) -> None:
-        """Tell why, in a sentence."""
+    def __init__(self, reason: str, *, history: bool) -> None:
+        """Tell why.
+
+        Args:
+            reason: In a sentence.
+            history: Whether the journal can at least be read.
+        """
         super().__init__()
         self.reason = reason
+        self.history = history
+
+
+class LossChanged(Message):
+    """Much has gone at once; or it is back, or was dismissed."""
+
+    def __init__(self, loss: Loss | None) -> None:
+        """Tell what is missing."""
+        super().__init__()
+        self.loss = loss
+
+
+class Blamed(Message):
+    """It is known who wrote which line of a text."""
+
+    def __init__(self, path: str, data: bytes, blame: Blame) -> None:
+        """Tell who.
+
+        Args:
+            path: Where the text stands, relative to the folder.
+            data: The text.
+            blame: Its lines.
+        """
+        super().__init__()
+        self.path = path
+        self.data = data
+        self.blame = blame
 
 
 class Happened(Message):

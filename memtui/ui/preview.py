@@ -36,12 +36,14 @@ class Preview:
         view: How notes are shown.
         text: The text that is shown; empty where there is none.
         size: Bytes of the file.
+        data: The bytes that are shown as text; `None` where others are, or none.
     """
 
     def __init__(self) -> None:
         self.view = View.RENDERED
         self.text = ""
         self.size = 0
+        self.data: bytes | None = None
 
     def show(self, read: Read, note: NoteView, *, changed: bool, follow: bool) -> None:
         """Show what was read, or say why it cannot be shown.
@@ -52,14 +54,15 @@ class Preview:
             changed: Whether the person has not seen its last change, so that its lines are marked.
             follow: Whether the changed lines are brought into view.
         """
-        seen, self.text, self.size = read.seen, "", read.seen.node.size if read.seen.node else 0
+        self.clear()
+        seen, self.size = read.seen, read.seen.node.size if read.seen.node else 0
         if self.view is View.MODEL and read.as_model is not None and seen.node is not None:
             self.text = read.as_model
             note.show(read.as_model, syntax="text", mode="source", numbers=False, keep_place=read.again)
             return
         title = one_line(read.path.rpartition("/")[2])
         if seen.node is None and read.change is not None:
-            words = "Deleted. Its text is kept in the journal."
+            words = "Deleted. Its text is kept in the journal: V shows all its versions."
             note.show_notice(title, words if read.change.event.new_path is None else "It was moved away.")
         elif seen.problem:
             note.show_notice(title, seen.problem)
@@ -67,24 +70,44 @@ class Preview:
             note.show_notice(title + "/", "A folder. Enter opens or closes it.")
         elif seen.data is None:
             note.show_notice(title, "A FIFO, a socket or a device. memtui does not open it.")
-        elif not seen.data:
-            note.show_notice(title, "This file is empty.")
-        elif b"\0" in seen.data[:8_192]:
-            note.show_notice(title, f"Binary data, {wording.size(len(seen.data))}. It is not shown as text.")
         else:
-            self._show_text(read, seen.data, note, changed=changed, follow=follow)
+            lines = read.change.lines if changed and read.change else frozenset[int]()
+            self.show_data(read.path, seen.data, note, lines=lines, follow=follow, again=read.again)
 
-    def _show_text(self, read: Read, data: bytes, note: NoteView, *, changed: bool, follow: bool) -> None:
+    def clear(self) -> None:
+        """Forget what was shown."""
+        self.text, self.size, self.data = "", 0, None
+
+    def show_data(
+        self, path: str, data: bytes, note: NoteView, *, lines: frozenset[int], follow: bool, again: bool
+    ) -> None:
+        """Show what a file holds, or held.
+
+        Args:
+            path: What it is called, which tells how it is coloured.
+            data: Its bytes.
+            note: Where.
+            lines: Numbers of the lines that are marked as changed, from 1.
+            follow: Whether the first of them is brought into view.
+            again: Whether it was on screen already, so that its place is kept.
+        """
+        title = one_line(path.rpartition("/")[2])
+        if not data:
+            note.show_notice(title, "This file is empty.")
+            return
+        if b"\0" in data[:8_192]:
+            note.show_notice(title, f"Binary data, {wording.size(len(data))}. It is not shown as text.")
+            return
+        self.data = data
         try:
             self.text = data.decode("utf-8")
         except UnicodeDecodeError:
             # Broken bytes become escapes such as \xff: nothing is hidden, and nothing is guessed.
             self.text = data.decode("utf-8", "surrogateescape")
-            note.show(self.text, syntax="text", mode="source", keep_place=read.again)
+            note.show(self.text, syntax="text", mode="source", keep_place=again)
             return
         mode: Literal["rendered", "source"] = "rendered" if self.view is View.RENDERED else "source"
-        note.show(self.text, syntax=syntax_of(read.path, self.text), mode=mode, keep_place=read.again)
-        lines = read.change.lines if changed and read.change else frozenset()
+        note.show(self.text, syntax=syntax_of(path, self.text), mode=mode, keep_place=again)
         note.highlight_lines(lines)
         if follow and lines:
             note.reveal_line(min(lines))

@@ -5,15 +5,28 @@ threads find is posted as messages.
 """
 
 import threading
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
 from memtui.core.errors import Closed, MemtuiError, StateUnusable
+from memtui.core.losses import Loss
 from memtui.core.paths import MemoryPath
 from memtui.core.watching import Watching
-from memtui.ui.messages import Happened, LookedAt, Opened, Read, Trouble, Unrecorded, WatchingChanged
+from memtui.ui import wording
+from memtui.ui.messages import (
+    Blamed,
+    Happened,
+    LookedAt,
+    LossChanged,
+    Opened,
+    Read,
+    Trouble,
+    Unrecorded,
+    WatchingChanged,
+)
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -25,6 +38,8 @@ UNSEEN = 20_000
 """Events that are looked through for what the person has not seen yet."""
 _PAGE = 5_000
 _RETRY_SECONDS = 2.0
+_CLOCK_US = 60_000_000
+"""Microseconds by which the clock may be behind the last event before it is worth a word."""
 _SEEN = "seen"
 
 Post = Callable[[Message], object]
@@ -51,6 +66,7 @@ class Session:
         self._last = 0
         self._again: int | None = None
         self._totals: tuple[int, int, bool] | None = None
+        self._loss: Loss | None = None
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="memtui-session", daemon=True)
@@ -65,6 +81,11 @@ class Session:
         self._wake.set()
         if self._thread.is_alive():
             self._thread.join()
+
+    @property
+    def engine(self) -> "Engine | None":
+        """The memory, for screens that ask it about the past; `None` while it is being opened."""
+        return self._engine
 
     def look_everywhere(self) -> None:
         """Look at the whole folder again, from a worker."""
@@ -100,12 +121,42 @@ class Session:
         try:
             seen = engine.look(path)
             answer = engine.answer_to_view(MemoryPath.of(path)) if as_model else None
-            change = engine.last_change(path, seen.data)
+            change = engine.history.last_change(path, seen.data)
         except (MemtuiError, OSError) as error:
             self._post(Trouble(str(error)))
             return
         if not cancelled():
             self._post(Read(path, seen, as_model=answer, change=change, again=again))
+
+    def blame(self, path: str, data: bytes, cancelled: Callable[[], bool]) -> None:
+        """Find out who wrote each line of a text, from a worker; `Blamed` follows."""
+        engine = self._engine
+        if engine is None:
+            return
+        try:
+            blame = engine.history.blame(path, data)
+        except (MemtuiError, OSError) as error:
+            self._post(Trouble(str(error)))
+            return
+        if not cancelled():
+            self._post(Blamed(path, data, blame))
+
+    def seen(self) -> int:
+        """The number of the event up to which the person has seen everything, from a worker."""
+        noted = self._engine.note(_SEEN) if self._engine else None
+        return int(noted) if noted and noted.isdecimal() else 0
+
+    def count_deleted(self) -> int:
+        """How many memories were there once and are not now, from a worker."""
+        try:
+            return len(self._engine.history.deleted()) if self._engine else 0
+        except (MemtuiError, OSError):
+            return 0
+
+    def look_for_loss(self) -> None:
+        """Find out anew whether much has gone: it may have been brought back, or dismissed; from a worker."""
+        self._totals = None
+        self._wake.set()
 
     def bring_again(self, after: int) -> None:
         """Bring once more the events after a number: a screen that was paused did not take them."""
@@ -115,7 +166,7 @@ class Session:
     def mark_seen(self, seq: int) -> None:
         """Remember up to which event the person has seen, from a worker."""
         if self._engine:
-            self._engine.journal.set_note(_SEEN, str(seq))
+            self._engine.set_note(_SEEN, str(seq))
 
     def _run(self) -> None:
         try:
@@ -149,14 +200,12 @@ class Session:
                 self._wake.set()
 
     def _open(self) -> "Engine":
-        from memtui.opening import connect, connect_without_journal  # deferred: behind the first paint
+        from memtui.opening import connect  # deferred: behind the first paint
 
         try:
             engine = connect(self.folder, state=self._state, read_only=self._read_only)
         except StateUnusable as error:
-            engine = connect_without_journal(self.folder)
-            self._read_only = True
-            self._post(Unrecorded(str(error)))
+            engine = self._open_degraded(str(error))
         try:
             self._tell_opened(engine)
         except BaseException:
@@ -167,22 +216,46 @@ class Session:
         self._wake.set()
         return engine
 
+    def _open_degraded(self, reason: str) -> "Engine":
+        """Open with what can be used: a journal that cannot be written may still be read."""
+        from memtui.opening import connect, connect_without_journal  # deferred: behind the first paint
+
+        was_read_only, self._read_only = self._read_only, True
+        if not was_read_only:
+            try:
+                engine = connect(self.folder, state=self._state, read_only=True)
+                if engine.head()[0]:
+                    self._post(Unrecorded(reason, history=True))
+                    return engine
+                engine.close()
+            except StateUnusable:
+                pass  # what is wrong with it is known already
+        self._post(Unrecorded(reason, history=False))
+        return connect_without_journal(self.folder)
+
     def _tell_opened(self, engine: "Engine") -> None:
         journal = engine.journal
-        last = journal.head()[0]
+        last = engine.head()[0]
         self._begin_to_count(engine)
-        noted = journal.note(_SEEN)
+        noted = engine.note(_SEEN)
         seen = int(noted) if noted and noted.isdecimal() else last
         recent = journal.events(max(last - RECENT, 0))
         unseen = journal.events(max(seen, last - UNSEEN))
         self._last = last
         self._post(Opened(list(engine.names()), recent, unseen, last, complete=engine.is_looked_at))
+        if recent and (behind := recent[-1].at_us - time.time_ns() // 1_000) > _CLOCK_US:
+            how_far = wording.age(behind / 1e6)
+            self._post(
+                Trouble(
+                    f"The clock is {how_far[:-1]} {how_far[-1]} behind the last event: times are not in order; "
+                    "the numbers of events are."
+                )
+            )
 
     def _begin_to_count(self, engine: "Engine") -> None:
         """Once the first look is over, begin to remember what the person has not seen. What was found is not new."""
-        journal = engine.journal
-        if engine.is_looked_at and journal.note(_SEEN) is None:
-            journal.set_note(_SEEN, str(journal.head()[0]))
+        if engine.is_looked_at and engine.note(_SEEN) is None:
+            engine.set_note(_SEEN, str(engine.head()[0]))
 
     def _begin_to_watch(self, engine: "Engine") -> None:
         from memtui.opening import state_directory  # deferred: behind the first paint
@@ -208,11 +281,19 @@ class Session:
             events = engine.journal.events(self._last, limit=_PAGE)
             if events:
                 self._last = events[-1].seq
-            totals = (*engine.journal.totals(), engine.is_looked_at)
+            totals = (*engine.totals(), engine.is_looked_at)
             if events or totals != self._totals:
                 self._totals = totals
                 files, size, complete = totals
                 self._begin_to_count(engine)
+                self._tell_loss(engine)
                 self._post(Happened(events, files, size, complete=complete))
             if len(events) < _PAGE:
                 return
+
+    def _tell_loss(self, engine: "Engine") -> None:
+        """Before the events that it is made of, so that it is on screen with them."""
+        loss = engine.loss
+        if loss != self._loss:
+            self._loss = loss
+            self._post(LossChanged(loss))

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from memtui.core.actors import shown_name
-from memtui.core.events import Change, Event, Result
+from memtui.core.actors import named_in_a_sentence, shown_name
+from memtui.core.events import Change, Event, Person, Result
+from memtui.core.losses import Loss
 from memtui.core.paths import ROOT_NAME
 from memtui.core.snapshot import Kind
 from memtui.ui.activity.row import ActivityRow
@@ -21,8 +22,10 @@ _DONE = {
     "modified": "changed",
     "deleted": "deleted",
     "renamed": "renamed",
+    "write": "wrote",
+    "restore": "restored",
 }
-
+_TAKEN_BACK = {"undo": "undid", "redo": "redid"}
 
 _SHORT = {Result.NO_CHANGE: "same", Result.UNCERTAIN: "UNSURE"}
 """Results whose words are wider than their column."""
@@ -39,7 +42,7 @@ def activity_row(event: Event) -> ActivityRow:
         note = "not via memtui"
     return ActivityRow(
         seq=event.seq,
-        time=datetime.fromtimestamp(event.at_us / 1e6).strftime("%H:%M:%S"),
+        time=clock(event),
         actor=shown_name(event.actor),
         command=event.command,
         path=event.path,
@@ -53,9 +56,8 @@ def activity_row(event: Event) -> ActivityRow:
 
 def sentence(event: Event) -> str:
     """What happened, in one sentence that names the actor and the file."""
-    actor, path = shown_name(event.actor), relative(event.path)
-    target = f" to {relative(event.new_path)}" if event.new_path else ""
-    done = f"{_DONE.get(event.command, event.command)} {path}{target}"
+    actor, path = actor_of(event), relative(event.path)
+    done = _done(event)
     match event.result:
         case Result.REFUSED:
             return f"Refused: {actor} asked to {event.command} {path}. {reason(event).capitalize()}."
@@ -63,11 +65,72 @@ def sentence(event: Event) -> str:
             return f"{actor} {done}, but the disk did not confirm it. Look at the file before going on."
         case Result.ABORTED:
             return f"Not done: the program died before {path} was changed ({event.command} by {actor})."
+    return f"{clause(event)}."
+
+
+def clause(event: Event) -> str:
+    """What happened, such as `Claude changed notes.md (+1 -1)`: a sentence without its stop, to be part of another."""
     if event.command == "found":
-        return f"Found {event.note or path}."
+        return f"Found {event.note or relative(event.path)}"
+    if event.command == "began":
+        return f"A new record began here{f': {event.note}' if event.note else ''}".rstrip(".")
     counts = changed_lines(event)
-    many = f" ({event.note})" if event.note and not counts and event.changes else ""
-    return f"{'Somebody outside memtui' if event.is_outside else actor} {done}{counts}{many}."
+    note = "" if event.command in _TAKEN_BACK else event.note
+    many = f" ({note})" if note and not counts and event.changes else ""
+    return f"{actor_of(event)} {_done(event)}{counts}{many}"
+
+
+def actor_of(event: Event) -> str:
+    """Who, as a sentence begins."""
+    if event.is_outside:
+        return "Somebody outside memtui"
+    return "You" if isinstance(event.actor, Person) else shown_name(event.actor)
+
+
+def _done(event: Event) -> str:
+    path = relative(event.path)
+    if path == ROOT_NAME:
+        path = "the folder"
+    if event.command in _TAKEN_BACK:
+        numbers = [f"#{seq}" for seq in event.undoes]
+        which = " and ".join(numbers) if len(numbers) <= 2 else f"{numbers[0]} to {numbers[-1]}"
+        return f"{_TAKEN_BACK[event.command]} {which} in {path}" if which else f"{_TAKEN_BACK[event.command]} {path}"
+    if event.command == "redact":
+        return f"removed a text of {path} from the record"
+    target = f" to {relative(event.new_path)}" if event.new_path else ""
+    return f"{_DONE.get(event.command, event.command)} {path}{target}"
+
+
+def loss(lost: Loss) -> str:
+    """What went, when and by whom, such as `23 of 23 memories went at 10:14:02 (outside memtui).`"""
+    total = max(lost.files, len(lost.changes))  # what was made and taken away meanwhile is among what went
+    parts = [f"{lost.gone:,} of {total:,} memories went"] if lost.gone else []
+    if lost.emptied:
+        emptied = f"{lost.emptied:,} {'was' if lost.emptied == 1 else 'were'} emptied"
+        parts.append(emptied if parts else f"{lost.emptied:,} of {total:,} memories were emptied")
+    who = named_in_a_sentence(lost.event.actor)
+    return f"{', '.join(parts)} at {clock(lost.event)} ({who})."
+
+
+def memories(count: int) -> str:
+    """`1 memory`, `23 memories`."""
+    return f"{count:,} {'memory' if count == 1 else 'memories'}"
+
+
+def files(count: int) -> str:
+    """`1 file`, `6 files`."""
+    return f"{count:,} {'file' if count == 1 else 'files'}"
+
+
+def clock(event: Event) -> str:
+    """When an event began, as a clock on the wall here says it."""
+    return datetime.fromtimestamp(event.at_us / 1e6).strftime("%H:%M:%S")
+
+
+def when(event: Event, now_us: int) -> str:
+    """When an event began: the time, with the date where it was another day."""
+    at, today = datetime.fromtimestamp(event.at_us / 1e6), datetime.fromtimestamp(now_us / 1e6).date()
+    return at.strftime("%H:%M:%S" if at.date() == today else "%Y-%m-%d %H:%M:%S")
 
 
 def since_last_look(events: Sequence[Event]) -> str:

@@ -105,7 +105,7 @@ def test_undo_is_refused_with_the_reason_when_the_path_has_changed_since(filled:
     filled.put("f", "somebody else\n")
     undone = filled.main.undo([done.seq])
     assert undone.event is None
-    assert undone.problem.startswith("Not undone: f has changed since (outside, ")
+    assert undone.problem.startswith("Not undone: f has changed since (outside memtui, ")
     assert undone.left[0].why is Why.CHANGED
     assert isinstance(undone.left[0].since.actor, Outside)
     assert filled.tree()["f"] == b"somebody else\n"

@@ -1,7 +1,7 @@
 """Killed at any system call, or with any of them failing: nothing is half done, nothing is lost, every answer is true.
 
-By default every call is killed at and every write is cut short; of the errors a sample is tried, the same one each
-time. `MEMTUI_FAULTS=all` tries each error at each call, which takes some minutes.
+By default every call is killed at; of the errors and the short writes a sample is tried, the same one each time.
+`MEMTUI_FAULTS=all` tries each error at each call, which takes half an hour.
 """
 
 import json
@@ -17,7 +17,7 @@ import memtui
 from tests.faults import tracing, trying
 
 _ALL = os.environ.get("MEMTUI_FAULTS") == "all"
-_STRIDES = {"kill": 1, "short": 1, "fail": 1 if _ALL else 11, "fail on": 1 if _ALL else 5}
+_STRIDES = {"kill": 1, "short": 1 if _ALL else 3, "fail": 1 if _ALL else 23, "fail on": 1 if _ALL else 9}
 
 
 @pytest.fixture(scope="session")
@@ -52,13 +52,13 @@ def attempt(name: str, mode: str) -> Any:
 def test_nothing_is_half_done_lost_or_untrue(name: str, mode: str) -> None:
     found = attempt(name, mode)
     assert found["wrong"] == []
-    assert found["cases"] > 0
+    assert found["cases"] > 0 or mode == "short"  # opening may write nothing
 
 
 @pytest.mark.usefixtures("traceable")
 def test_what_is_tried_really_fails() -> None:
     """A harness that cannot find anything proves nothing: here a store that lies is found out."""
-    words = [sys.executable, "-c", _LIAR, "kill", "fail on"]
+    words = [sys.executable, "-c", _LIAR, "kill", "fail"]
     done = subprocess.run(words, env=_environment(), capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stderr[-2_000:]
     wrong = json.loads(done.stdout.splitlines()[-1])
@@ -71,7 +71,11 @@ import json, os, sys
 from memtui.store import folder
 from tests.faults import trying
 
+write = folder._FolderTransaction.write
+
 def in_place(self, path, data, *, expected):
+    if expected is None:
+        return write(self, path, data, expected=None)
     with self._root.place(path.parts, follow=True) as place:
         fd = os.open(place.name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600, dir_fd=place.fd)
         try:
@@ -85,7 +89,7 @@ def in_place(self, path, data, *, expected):
         return folder.Written(node, ())
 
 folder._FolderTransaction.write = in_place
-print(json.dumps(trying.attempt("overwrite", sys.argv[1:], 1).wrong))
+print(json.dumps(trying.attempt("overwrite", sys.argv[1:], 2).wrong))
 """
 
 

@@ -322,7 +322,8 @@ def faults(mode: str, calls: tuple[str, ...], stride: int) -> Iterator[Fault]:
     if mode == "kill":
         yield from (Fault(How.KILL, at) for at in range(1, end + 1))
     elif mode == "short":
-        yield from (Fault(How.SHORT, at) for at in range(1, end + 1) if calls[at - 1] in ("write", "pwrite64"))
+        writes = [at for at in range(1, end + 1) if calls[at - 1] in ("write", "pwrite64")]
+        yield from (Fault(How.SHORT, at) for at in writes[::stride])
     else:
         how, codes = (How.FAIL, CODES) if mode == "fail" else (How.FAIL_ON, LASTING)
         places = [at for at in range(1, end + 1) if mode == "fail" or calls[at - 1] in tracing.CHANGING]

@@ -357,18 +357,22 @@ async def test_a_read_only_session_says_so_and_writes_nowhere(opened: Opening, t
     assert not (tmp_path / "xdg-state" / "memtui" / "stores").exists()
 
 
-async def test_a_broken_journal_is_said_and_browsing_works(opened: Opening, tmp_path: Path) -> None:
+async def test_a_broken_journal_is_set_aside_which_is_said_and_everything_works(
+    opened: Opening, tmp_path: Path
+) -> None:
     state = tmp_path / "state"
     state.mkdir()
-    (state / "journal.db").write_bytes(b"this is not a database" * 1_000)
-    async with opened(state=state, ready=False) as app:
-        await app.wait_for(lambda: "READ-ONLY: " in app.text and "beta.md" in app.text, "the reason")
-        assert "is not a journal" in app.text or "cannot be used" in app.text
+    broken = b"this is not a database" * 1_000
+    (state / "journal.db").write_bytes(broken)
+    async with opened(state=state) as app:
+        await app.wait_for(lambda: "A new record began here: the journal before was damaged" in app.text, "the reason")
+        assert "Nothing of earlier is remembered." in app.text
         await app.to("alpha.md")
         await app.wait_for(lambda: "The first note." in app.text)
-        assert "READ-ONLY" in app.text.splitlines()[0]
-        assert "[RW]" not in app.text
-    assert (state / "journal.db").read_bytes() == b"this is not a database" * 1_000
+        assert "[RW]" in app.text
+    assert [path.read_bytes() for path in state.glob("journal-damaged-*.db")] == [broken]
+    async with opened({}, state=state) as again:
+        assert "A new record began here" not in again.text.split("3 Activity")[0]
 
 
 async def test_looking_again_while_it_is_looked_already_is_no_fault(

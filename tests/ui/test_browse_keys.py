@@ -10,16 +10,21 @@ from textual.dom import DOMNode
 
 from memtui.ui.activity.view import ActivityView
 from memtui.ui.app import MemtuiApp
+from memtui.ui.deleted_rows import DeletedView
 from memtui.ui.files.view import FilesView
 from memtui.ui.find_line import FindLine
 from memtui.ui.note.view import NoteView
+from memtui.ui.screens.ask import AskScreen, PromptScreen
 from memtui.ui.screens.browse import BrowseScreen
+from memtui.ui.screens.deleted import DeletedScreen
 from memtui.ui.screens.help import HelpScreen
 from memtui.ui.screens.menu import MenuScreen
+from memtui.ui.screens.past import PastScreen
 from memtui.ui.screens.places import PlacesScreen
 
 NODES: tuple[type[DOMNode], ...] = (
-    MemtuiApp, BrowseScreen, FilesView, NoteView, ActivityView, FindLine, HelpScreen, MenuScreen, PlacesScreen
+    MemtuiApp, BrowseScreen, FilesView, NoteView, ActivityView, FindLine, HelpScreen, MenuScreen, PlacesScreen,
+    PastScreen, DeletedScreen, DeletedView, AskScreen, PromptScreen,
 )  # fmt: skip
 
 

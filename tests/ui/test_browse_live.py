@@ -12,7 +12,7 @@ import pytest
 from memtui.core.events import Agent
 from memtui.core.watching import Mode
 from memtui.engine import Engine
-from memtui.ui.screens import browse as browse_module
+from memtui.ui.files import news as news_module
 
 Opening = Callable[..., AbstractAsyncContextManager[Any]]
 Run = Callable[..., Any]
@@ -156,7 +156,7 @@ async def test_pause_holds_the_screen_still_and_catches_up(opened: Opening) -> N
 async def test_the_cursor_stays_on_its_file_when_others_come_and_go_above(
     opened: Opening, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(browse_module, "GONE_SECONDS", 0.05)
+    monkeypatch.setattr(news_module, "GONE_SECONDS", 0.05)
     async with opened() as app:
         await app.press("f")
         await app.to("zeta.txt")
@@ -175,7 +175,7 @@ async def test_the_cursor_stays_on_its_file_when_others_come_and_go_above(
 async def test_a_deleted_file_is_struck_through_and_dropped_later(
     opened: Opening, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(browse_module, "GONE_SECONDS", 1.0)
+    monkeypatch.setattr(news_module, "GONE_SECONDS", 1.0)
     async with opened() as app:
         (app.folder / "zeta.txt").unlink()
         await app.wait_for(lambda: app.shown("zeta.txt")[1] == "-")
@@ -186,7 +186,7 @@ async def test_a_deleted_file_is_struck_through_and_dropped_later(
 
 
 async def test_a_file_that_comes_back_is_not_dropped(opened: Opening, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(browse_module, "GONE_SECONDS", 1.0)
+    monkeypatch.setattr(news_module, "GONE_SECONDS", 1.0)
     async with opened() as app:
         (app.folder / "zeta.txt").unlink()
         await app.wait_for(lambda: app.shown("zeta.txt")[1] == "-")
@@ -201,7 +201,7 @@ async def test_a_file_that_comes_back_is_not_dropped(opened: Opening, monkeypatc
 async def test_a_file_that_comes_back_is_not_dropped_although_it_was_marked_as_seen(
     opened: Opening, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(browse_module, "GONE_SECONDS", 1.0)
+    monkeypatch.setattr(news_module, "GONE_SECONDS", 1.0)
     async with opened() as app:
         (app.folder / "zeta.txt").unlink()
         await app.wait_for(lambda: app.shown("zeta.txt")[1] == "-")
@@ -214,7 +214,7 @@ async def test_a_file_that_comes_back_is_not_dropped_although_it_was_marked_as_s
 
 
 async def test_a_whole_tree_that_goes_is_dropped(opened: Opening, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(browse_module, "GONE_SECONDS", 0.05)
+    monkeypatch.setattr(news_module, "GONE_SECONDS", 0.05)
     async with opened() as app:
         shutil.rmtree(app.folder / "notes")
         await app.wait_for(lambda: not [name for name in app.rows if name.startswith("notes")])

@@ -149,7 +149,7 @@ async def test_a_file_that_cannot_be_read_says_why(opened: Opening) -> None:
 
 async def test_a_file_that_is_too_large_says_so(opened: Opening) -> None:
     async with opened() as app:
-        app.browse._session._engine.settings = Settings(max_read_bytes=1_000)
+        app.browse._session._engine._viewer._settings = Settings(max_read_bytes=1_000)
         app.put("large.md", "x" * 5_000)
         await app.to("large.md")
         await app.wait_for(lambda: "It is too large to show" in app.text)

@@ -141,6 +141,21 @@ KEYS: tuple[tuple[str, int], ...] = (
     ("hidden", 1),
     ("\x1b", 1),
     ("P", 2),
+    ("B", 2),
+    ("3", 1),
+    ("k", 3),
+    ("u", 1),
+    ("n", 1),
+    ("v", 1),
+    ("\x1b", 1),
+    ("T", 1),
+    ("[", 4),
+    ("]", 2),
+    ("\x1b", 1),
+    ("D", 1),
+    (" ", 2),
+    ("j", 3),
+    ("\x1b", 1),
     ("R", 1),
 )
 """What is pressed, and how often."""
@@ -161,8 +176,9 @@ def press_all(screen: Any, typed: str) -> None:
     screen.settle()
     screen.press("o")
     screen.settle()
-    screen.press("\t")
-    screen.settle()
+    if "No memory folder was found" not in screen.text:  # else the box has the focus already
+        screen.press("\t")
+        screen.settle()
     screen.press(typed + "\r")
     screen.settle()
     screen.press("\x1b")

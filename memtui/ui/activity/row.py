@@ -31,6 +31,11 @@ WRITES = frozenset(
         "insert",
         "delete",
         "rename",
+        "write",
+        "restore",
+        "undo",
+        "redo",
+        "redact",
     }
 )
 """Commands that change the folder."""

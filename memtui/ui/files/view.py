@@ -124,6 +124,11 @@ class FilesView(RowsView):
     class Highlighted(OfEntry):
         """The cursor came to another entry."""
 
+        def __init__(self, view: "FilesView", path: str, kind: Kind, *, was_put: bool) -> None:
+            super().__init__(view, path, kind)
+            self.was_put = was_put
+            """Whether it was put there; else its own entry went, and it had to go somewhere."""
+
         def can_replace(self, message: Message) -> bool:
             """Only the last place of a moving cursor matters."""
             return isinstance(message, FilesView.Highlighted) and message.view is self.view
@@ -216,7 +221,7 @@ class FilesView(RowsView):
         """These entries, and all below them, are gone; so are their marks."""
         paths = list(paths)
         beside = self._beside(paths)
-        for path in paths:
+        for path in sorted(paths, reverse=True):  # what lies in a directory goes before the directory
             self._marks.forget(path)
             self._asked.discard(path)
         self._outline.update((), paths)
@@ -293,7 +298,7 @@ class FilesView(RowsView):
         path = self._outline.path_at(self._row)
         if path != self._cursor:
             self._cursor = path
-            self._tell_highlighted()
+            self._tell_highlighted(was_put=True)
         self._bring_into_view()
         self._tell_moved()
         self.refresh()
@@ -343,8 +348,8 @@ class FilesView(RowsView):
             return around
         span = self._outline.span(gone)
         start, after = span.start, span.stop
-        while after < len(self._outline) and self._outline.path_at(after) in going:
-            after = self._outline.span(self._outline.path_at(after)).stop
+        while after < len(self._outline) and (path := self._outline.path_at(after)) in going:
+            after = self._outline.span(path).stop if self._outline.is_expanded(path) else after + 1
         rows = [after] if after < len(self._outline) else []
         rows += [start - 1] if start else []
         return [*(self._outline.path_at(row) for row in rows), *around]
@@ -355,10 +360,10 @@ class FilesView(RowsView):
         above = (self._outline.path_at(index) for index in range(row, max(-1, row - 200), -1))
         return [path, *ancestors(path), *above]
 
-    def _tell_highlighted(self) -> None:
+    def _tell_highlighted(self, *, was_put: bool = False) -> None:
         entry = None if self._cursor is None else self._outline.get(self._cursor)
         if entry is not None:
-            self.post_message(self.Highlighted(self, entry.path, entry.kind))
+            self.post_message(self.Highlighted(self, entry.path, entry.kind, was_put=was_put))
 
     def _tell_moved(self) -> None:
         if self._told != self.position:

@@ -7,7 +7,7 @@ exact.
 
 from collections.abc import Iterable, Sequence
 from time import monotonic
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -40,9 +40,18 @@ ROLES = (
     *("code", "link", "target", "image", "quote-bar", "marker", "done", "todo", "table-header", "key"),
     *("warning", "hidden", "panel", "language", "mark", "heading", "keyword", "string", "number"),
     *("comment", "name", "deleted", "inserted", "line-number", "changed", "match", "current-match"),
-    *("notice-title", "notice-detail"),
+    *("notice-title", "notice-detail", "blame", "blame-you", "blame-outside"),
 )
 """What a span can be; each is a component class of the view."""
+
+
+class Remark(NamedTuple):
+    """What a gutter says of one line."""
+
+    text: str
+    """Visible text, filled up to the width of the gutter."""
+    role: str
+    """One of `ROLES`."""
 
 
 class NoteView(ScrollView, can_focus=True):
@@ -122,6 +131,9 @@ class NoteView(ScrollView, can_focus=True):
         & > .noteview--changed { color: $text-warning; text-style: bold; }
         & > .noteview--match { background: $warning-muted; color: $text-warning; text-style: underline; }
         & > .noteview--current-match { background: $warning; color: $background; text-style: bold; }
+        & > .noteview--blame { color: $text-primary; }
+        & > .noteview--blame-you { color: $foreground; text-style: bold; }
+        & > .noteview--blame-outside { color: $text-warning; }
         & > .noteview--notice-title { text-style: bold; }
         & > .noteview--notice-detail { color: $foreground; }
     }
@@ -160,6 +172,7 @@ class NoteView(ScrollView, can_focus=True):
         self._numbers = True
         self._notice: tuple[str, str] | None = None
         self._marked_lines: frozenset[int] = frozenset()
+        self._remarks: Sequence[Remark] = ()
         self._match = -1
         self._pending: list[str] = []
         self._flush_timer: Timer | None = None
@@ -215,6 +228,8 @@ class NoteView(ScrollView, can_focus=True):
             line = moved_line(old.source, source, line)
         self._notice = None
         self._numbers = numbers
+        # What was said of the old lines is not true of the new ones; the gutter stays, so that nothing jumps.
+        self._remarks = [Remark(" " * cell_len(each.text), "") for each in self._remarks[:1] if keep_place]
         layout = Layout(syntax, mode or old.layout.mode)
         self._document = Document(source, layout)
         self._document.relayout(Layout(layout.syntax, layout.mode, self._text_width()))
@@ -234,6 +249,7 @@ class NoteView(ScrollView, can_focus=True):
         self._drop_pending()
         self._document = Document("", self._document.layout)
         self._notice = (title, detail)
+        self._remarks = ()
         self._match = -1
         self._marked_lines = frozenset()
         self._go_to_line(0, 0)
@@ -278,6 +294,18 @@ class NoteView(ScrollView, can_focus=True):
         if following:
             self.scroll_to(y=self.max_scroll_y, animate=False)
             self._settle()
+        self._redraw()
+
+    def annotate(self, remarks: Sequence[Remark]) -> None:
+        """Say something of each source line in a gutter at its left; equal neighbours are said once.
+
+        Args:
+            remarks: One for each line, from the first, all of the same width; none to take the gutter away.
+        """
+        widened = self._remark_width()
+        self._remarks = remarks
+        if self._remark_width() != widened:
+            self._lay_out(self._document.layout)
         self._redraw()
 
     def highlight_lines(self, lines: Iterable[int]) -> None:
@@ -403,11 +431,17 @@ class NoteView(ScrollView, can_focus=True):
 
     def _gutter(self) -> int:
         """Cells to the left of the text: the bar of changed lines, and line numbers."""
-        return len(BAR) + (self._number_width() + 1 if self._numbered else 0)
+        return len(BAR) + (self._number_width() + 1 if self._numbered else 0) + self._remark_width()
 
     @property
     def _numbered(self) -> bool:
         return self._numbers and self._document.layout.mode == "source"
+
+    def _remark_width(self) -> int:
+        """Cells of the gutter that says something of each line; none where the note is rendered."""
+        if not self._remarks or self._document.layout.mode != "source":
+            return 0
+        return cell_len(self._remarks[0].text) + 1
 
     def _number_width(self) -> int:
         return max(2, len(str(self._document.line_count)))
@@ -615,11 +649,21 @@ class NoteView(ScrollView, can_focus=True):
         shown = row.spans or row.number
         changed = shown and any(line in self._marked_lines for line in range(row.first, row.last + 1))
         bar = Span(BAR, "changed") if changed else Span(" " * len(BAR), "")
+        remark = self._remark_span(row)
         if not self._numbered:
-            return [bar]
+            return [*remark, bar]
         size = self._number_width()
         number = str(row.first + 1) if row.number else ""
-        return [Span(f"{number:>{size}} ", "line-number"), bar]
+        return [*remark, Span(f"{number:>{size}} ", "line-number"), bar]
+
+    def _remark_span(self, row: Row) -> list[Span]:
+        width = self._remark_width()
+        if not width:
+            return []
+        remarks, line = self._remarks, row.first
+        if not row.number or line >= len(remarks) or (line and remarks[line] == remarks[line - 1]):
+            return [Span(" " * width, "")]
+        return [Span(remarks[line].text + " ", remarks[line].role)]
 
     def _marked(self, row: Row, index: int, inner: int, y: int) -> Sequence[Span]:
         """The spans of the row, with matches and the selection over them."""

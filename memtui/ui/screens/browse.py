@@ -5,7 +5,7 @@ shown is made from what is in the folder and from events, so the panes cannot di
 """
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -14,33 +14,34 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.content import Content
-from textual.events import Click, Key, MouseDown, MouseMove, MouseUp, Resize
+from textual.events import Key
 from textual.reactive import var
-from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 from textual.worker import Worker, WorkerError, get_current_worker
 
-from memtui.core.actors import shown_name
-from memtui.core.events import Change, Event, Person
+from memtui.core.events import Event
+from memtui.core.history import Blame
 from memtui.core.paths import ROOT_NAME
-from memtui.core.snapshot import Entry, Kind
+from memtui.core.snapshot import Kind
 from memtui.core.visible import one_line
 from memtui.core.watching import Mode, Watching
 from memtui.places import find_places
-from memtui.ui import wording
+from memtui.ui import titles, wording
 from memtui.ui.activity.view import ActivityView
 from memtui.ui.change import ChangeView
 from memtui.ui.empty import EmptyFolder
-from memtui.ui.files.marks import Mark
+from memtui.ui.files.news import News
 from memtui.ui.files.outline import Outline, Sort
 from memtui.ui.files.view import FilesView
 from memtui.ui.frame import Header, KeyLine, MessageLine, Status
 from memtui.ui.messages import (
+    Blamed,
     FolderShown,
     FolderWanted,
     Happened,
     LookedAt,
+    LossChanged,
     Opened,
     Read,
     Told,
@@ -51,14 +52,17 @@ from memtui.ui.messages import (
 from memtui.ui.note.view import NoteView
 from memtui.ui.preview import Preview, View
 from memtui.ui.screens.menu import Choice, MenuScreen
+from memtui.ui.screens.taking import PastKeys
 from memtui.ui.session import Session
 
-GONE_SECONDS = 10.0
-"""For how long a deleted entry is still shown, struck through."""
-_MANY_GONE = 200
-_SMALLEST = (60, 15)
-_SIZES = ("", "half", "full")
-_NEED_A_NOTE = frozenset({"find", "switch_view", "next_change", "mark_seen", "mark_all_seen", "sort", "copy", "zoom"})
+READ_ONLY = "Read-only session. Start without --read-only to edit."
+
+_NEED_A_NOTE = frozenset(
+    {"find", "switch_view", "next_change", "mark_seen", "mark_all_seen", "sort", "copy", "zoom", "blame"}
+)
+_CHANGING = frozenset({"undo", "redo", "undo_since", "restore_loss", "dismiss_loss"})
+"""Actions that change the folder, or what is remembered of it."""
+_OF_A_LOSS = frozenset({"restore_loss", "dismiss_loss"})
 
 _SORTS = (
     Choice("n", "by name", "name"),
@@ -70,7 +74,7 @@ _SORTS = (
 )
 
 
-class BrowseScreen(Screen[None]):
+class BrowseScreen(PastKeys):
     """One memory folder.
 
     Args:
@@ -83,8 +87,19 @@ class BrowseScreen(Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "find", "find", id="note.find", tooltip="Find a text in the open note"),
-        Binding("t", "switch_view", "view", id="note.view", tooltip="Rendered, source, or as the model sees it"),
+        Binding("v", "history(True)", "diff", id="browse.diff", tooltip="What changed last, or in this event"),
+        Binding("V", "history(False)", "history", id="browse.history", tooltip="All its versions"),
+        Binding("u", "undo", "undo", id="browse.undo", tooltip="Take the last change back, or this event"),
+        Binding("U", "redo", "redo", id="browse.redo", tooltip="Redo what was undone", show=False),
+        Binding(
+            "Z", "undo_since", "undo everything", id="browse.undo_since",
+            tooltip="Undo everything by somebody since some time", show=False,
+        ),
         Binding("f", "follow", "follow", id="browse.follow", tooltip="Go where something happens, or stay"),
+        Binding("t", "switch_view", "view", id="note.view", tooltip="Rendered, source, or as the model sees it"),
+        Binding("B", "blame", "blame", id="note.blame", tooltip="Who wrote each line, or no longer", show=False),
+        Binding("T", "past", "time travel", id="browse.past", tooltip="The folder as it was at any event"),
+        Binding("D", "deleted", "deleted", id="browse.deleted", tooltip="What was deleted, to bring it back"),
         Binding("P", "pause", "pause", id="browse.pause", tooltip="Hold the screen still while the agent works"),
         Binding(
             "right_square_bracket", "next_change(1)", "next change", id="browse.next_change",
@@ -99,29 +114,14 @@ class BrowseScreen(Screen[None]):
         Binding("full_stop", "hidden", "hidden", id="files.hidden", tooltip="Show or leave out hidden files"),
         Binding("comma", "sort", "sort", id="files.sort", tooltip="Sort the files"),
         Binding("y", "copy", "copy", id="browse.copy", tooltip="Copy the path or the content"),
-        Binding("z", "zoom", "zoom", id="browse.zoom", tooltip="Give the pane the whole screen, or take it back"),
-        Binding("plus", "resize_pane(1)", "larger", id="browse.larger", tooltip="Make the pane larger", show=False),
-        Binding(
-            "underscore", "resize_pane(-1)", "smaller", id="browse.smaller", tooltip="Make the pane smaller",
-            show=False,
-        ),
-        Binding(
-            "less_than_sign", "divide(-2)", "divider left", id="browse.divider_left",
-            tooltip="Move the divider to the left", show=False,
-        ),
-        Binding(
-            "greater_than_sign", "divide(2)", "divider right", id="browse.divider_right",
-            tooltip="Move the divider to the right", show=False,
-        ),
-        Binding(
-            "equals_sign", "divide(0)", "divider reset", id="browse.divider_reset",
-            tooltip="Put panes and divider back", show=False,
-        ),
         Binding("R", "rescan", "rescan", id="browse.rescan", tooltip="Look at the whole folder again", show=False),
-        Binding("tab", "app.focus_next", "next pane", id="browse.next_pane", tooltip="To the next pane", show=False),
         Binding(
-            "shift+tab", "app.focus_previous", "previous pane", id="browse.previous_pane",
-            tooltip="To the pane before", show=False,
+            "ctrl+r", "restore_loss", "bring back", id="browse.restore_loss",
+            tooltip="Bring back the memories that went at once", show=False, priority=True,
+        ),
+        Binding(
+            "x", "dismiss_loss", "keep it so", id="browse.dismiss_loss",
+            tooltip="Leave gone the memories that went at once", show=False,
         ),
         Binding("1", "pane('files')", "files", id="browse.files", tooltip="To the files", show=False),
         Binding("2", "pane('note')", "note", id="browse.note", tooltip="To the note", show=False),
@@ -130,15 +130,9 @@ class BrowseScreen(Screen[None]):
         Binding("escape", "leave", "leave", id="browse.leave", tooltip="Leave find, zoom or the pane", show=False),
     ]  # fmt: skip
 
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (160, "-wide")]  # noqa: RUF012 - as Textual has it
-    VERTICAL_BREAKPOINTS = [(0, "-flat"), (20, "-low"), (30, "-high"), (45, "-tall")]  # noqa: RUF012
-
     header = getters.query_one(Header)
-    files = getters.query_one("#files", FilesView)
     note = getters.query_one("#note", NoteView)
     change = getters.query_one(ChangeView)
-    activity = getters.query_one("#activity", ActivityView)
-    message = getters.query_one(MessageLine)
 
     follow = var(True)
     paused = var(False)
@@ -146,23 +140,20 @@ class BrowseScreen(Screen[None]):
     def __init__(
         self, folder: str, *, title: str, state: str | None = None, label: str = "", read_only: bool = False
     ) -> None:
-        super().__init__()
-        self._session = Session(folder, self.post_message, state=state, read_only=read_only)
+        super().__init__(Session(folder, self.post_message, state=state, read_only=read_only), title=title)
         self._status = Status(title, label, read_only=read_only)
         self._watching = Watching(Mode.LIVE)
         self._opened = False
         self._preview = Preview()
         self._held = 0
         self._complete = False
-        self._position = ""
+        self._position = (0, 0, 0)
         self._going_to: str | None = None
-        self._unseen: dict[str, int] = {}
-        self._gone: dict[str, int] = {}
-        self._last = 0
-        self._sizes = (0, 0)
-        self._titles: dict[str | None, tuple[str, str]] = {}
-        self._dragging = False
-        self._pane_size = ""
+        self._counted: tuple[int, int | None] = (0, None)
+        self._titles = titles.Titles()
+        self._blame: Blame | None = None
+        self._blaming = False
+        self._view_before = View.RENDERED
 
     def compose(self) -> ComposeResult:
         """The panes of the sketch."""
@@ -182,6 +173,7 @@ class BrowseScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Paint first, load after."""
+        self._news = News(self.files, self._show_what_is_left)
         self.set_class(self._status.read_only, "-read-only")
         self._show_status()
         self.files.border_title = "1 Files"
@@ -197,14 +189,6 @@ class BrowseScreen(Screen[None]):
         """Close the folder."""
         self._session.stop()
 
-    def on_resize(self, event: Resize) -> None:
-        """Say it where the terminal is too small, and recover."""
-        too_small = event.size.width < _SMALLEST[0] or event.size.height < _SMALLEST[1]
-        self.set_class(too_small, "-too-small")
-        if too_small:
-            words = f"memtui needs {_SMALLEST[0]}x{_SMALLEST[1]} (now {event.size.width}x{event.size.height}). q quit"
-            self.query_one("#too-small", Static).update(words)
-
     # What threads tell
 
     @on(Opened)
@@ -213,14 +197,15 @@ class BrowseScreen(Screen[None]):
         self._last = message.last
         self.files.show(Outline(message.entries, hidden=False))
         self.activity.append_rows(map(wording.activity_row, message.recent))
-        for event in message.unseen:
-            self._mark(event)
-        self._unseen = {path: seq for path, seq in self._unseen.items() if path in self.files.outline}
+        self._news.recall(message.unseen)
         start = self._target(message.recent) or self._first_file()
         if start is not None:
             self._going_to = start
             self.files.move_to(start)
         self._complete = message.complete
+        began = next((event for event in message.recent if event.command == "began"), None)
+        if began is not None and not message.complete:
+            self._show_banner("began", wording.sentence(began), "Nothing of earlier is remembered.")
         self.message.say(wording.since_last_look(message.unseen) or f"Watching {self._status.folder}")
         self._show_counts(self.files.outline.files, None)
         self._show_titles()
@@ -231,28 +216,46 @@ class BrowseScreen(Screen[None]):
         if message.complete and not self._complete:
             self._complete = True
             self.message.say(f"Watching {self._status.folder}")
-        self._show_counts(message.files, message.size, complete=message.complete)
         if self.paused:
             self._held += len(message.events)
-            self._show_status()
         elif message.events:
             self._show_events(message.events)
+        self._show_counts(message.files, message.size, complete=message.complete)
 
     @on(WatchingChanged)
     def _show_watching(self, message: WatchingChanged) -> None:
+        was_gone = self._watching.mode is Mode.GONE
         self._watching = message.watching
+        is_gone = message.watching.mode is Mode.GONE
+        self.set_class(is_gone, "-gone")
         self._show_status()
-        if message.watching.reason:
+        self._show_titles()
+        words = "What you see is how it was; none of it is recorded as deleted. It comes back by itself."
+        self._show_banner("gone", message.watching.reason if is_gone else "", words)
+        if message.watching.reason and not is_gone:
             self.message.say(message.watching.reason, warning=True)
+        elif was_gone and not is_gone:
+            self.message.say(f"{self._status.folder} is there again.")
+
+    @on(LossChanged)
+    def _show_loss(self, message: LossChanged) -> None:
+        self._loss = message.loss
+        remedy = "Ctrl+R brings them back.   x keeps it so"
+        if self._status.read_only:
+            remedy = "Start without --read-only to bring them back."
+        self._show_banner("loss", wording.loss(message.loss) if message.loss else "", remedy)
+        self.refresh_bindings()
 
     @on(Unrecorded)
     def _show_unrecorded(self, message: Unrecorded) -> None:
         """Say it for as long as it lasts: nothing that happens later may hide it."""
         self._status = replace(self._status, read_only=True)
         self.add_class("-read-only")
-        words = f"READ-ONLY: {message.reason} Browsing works; nothing is recorded, and nothing can be changed."
+        works = "Browsing and history work" if message.history else "Browsing works"
+        words = f"READ-ONLY: {message.reason} {works}; nothing new is recorded, and nothing can be changed."
         self.query_one("#read-only", Static).update(Content(one_line(words)))
         self._show_status()
+        self.refresh_bindings()
 
     @on(Trouble)
     def _show_trouble(self, message: Trouble) -> None:
@@ -270,95 +273,58 @@ class BrowseScreen(Screen[None]):
     def _show_note(self, message: Read) -> None:
         if message.path != self.files.cursor_path:
             return
-        changed = message.path in self._unseen
+        changed = message.path in self._news
         self._preview.show(message, self.note, changed=changed, follow=self.follow)
+        self._blame = None
+        if self._blaming and self._preview.view is View.SOURCE and self._preview.data is not None:
+            self._find_blame(message.path, self._preview.data)
         self.change.change = message.change
         self.set_class(message.change is not None, "-changed")
+        self._show_titles()
+
+    @on(Blamed)
+    def _show_blame(self, message: Blamed) -> None:
+        if not self._blaming or message.path != self.files.cursor_path or message.data is not self._preview.data:
+            return  # another note by now, or another text of it
+        from memtui.ui.note.blame import remarks_of  # deferred: only where somebody asks who wrote it
+
+        self._blame = message.blame
+        width = self.note.size.width
+        self.note.annotate(remarks_of(message.blame, width=width, now_us=time.time_ns() // 1_000))
         self._show_titles()
 
     def _show_events(self, events: Sequence[Event]) -> None:
         """Bring the panes up to date with events, in one go."""
         self._last = events[-1].seq
         self.activity.append_rows(map(wording.activity_row, events))
-        touched: set[str] = set()
-        for event in events:
-            self._apply(event)
-            self._mark(event)
-            touched.update(change.path for change in event.changes)
+        self._news.take(events)
         shown = next((event for event in reversed(events) if event.command != "view"), events[-1])
         if shown.command == "found" and not self._complete:
             self.message.say(f"Looking at the folder for the first time: {self._status.files} so far.")
-        else:
-            self.message.say(wording.sentence(shown), warning=shown.is_error)
+        elif shown.seq not in self._said:
+            self.message.say(wording.sentence(shown), hint=self._hint(shown), warning=shown.is_error)
         if self.follow and (target := self._target(events)):
             self._going_to = target
             self.files.move_to(target)
-        if self.files.cursor_path in touched:
+        if any(change.path == self.files.cursor_path for event in events for change in event.changes):
             self._read(again=True)
         self._show_titles()
 
-    def _apply(self, event: Event) -> None:
-        """Patch the outline with what an event changed."""
-        moved = _moved(event)
-        if moved and moved[0] in self.files.outline:
-            self.files.move(*moved)
-        mtime_ns = None if event.is_outside else event.at_us * 1_000
-        added: list[Entry] = []
-        gone: list[str] = []
-        for change in event.changes:
-            came_back = self._gone.pop(change.path, None) is not None
-            if change.after is None:
-                gone.append(change.path)
-            elif came_back or change.path not in self.files.outline or change.before is not None:
-                size = change.after.size if mtime_ns else None
-                added.append(Entry(change.path, change.after.kind, size, mtime_ns))
-        if added:
-            self.files.add(added)
-        self._let_go([path for path in gone if path in self.files.outline])
+    def _hint(self, event: Event) -> str:
+        """The keys that go with what just happened."""
+        if event.is_error or not event.changes or event.command == "found":
+            return ""
+        undo = "" if self._status.read_only else "u takes it back."
+        if any(change.after is None for change in event.changes) and event.new_path is None:
+            return f"D lists what is gone{', ' if undo else '.'}{undo}"
+        if wording.relative(event.new_path or event.path) == self.files.cursor_path or self.follow:
+            return f"v shows it{', ' if undo else '.'}{undo}"
+        return undo
 
-    def _let_go(self, paths: list[str]) -> None:
-        """Strike deleted entries through, and drop them a little later."""
-        if not paths:
-            return
-        if len(paths) > _MANY_GONE:
-            self._forget(paths)
-            return
-        gone_at = self._last
-        self._gone.update(dict.fromkeys(paths, gone_at))
-        self.set_timer(GONE_SECONDS, lambda: self._drop(paths, gone_at))
-
-    def _drop(self, paths: Iterable[str], gone_at: int) -> None:
-        """Drop entries, unless they have come back since."""
-        gone = [path for path in paths if self._gone.get(path) == gone_at]
-        for path in gone:
-            del self._gone[path]
-        self._forget(gone)
+    def _show_what_is_left(self) -> None:
+        """Rows that were struck through have gone."""
+        self._show_counts(*self._counted, complete=self._complete)
         self._show_titles()
-
-    def _forget(self, paths: Sequence[str]) -> None:
-        for path in paths:
-            self._unseen.pop(path, None)
-        self.files.drop(paths)
-
-    def _mark(self, event: Event) -> None:
-        """Remember what the person has not seen yet. What she did herself she has seen."""
-        if isinstance(event.actor, Person) or event.command == "found":
-            return
-        when = event.at_us * 1_000
-        if event.is_error:
-            path = wording.relative(event.path)
-            if path in self.files.outline:
-                self.files.mark(path, Mark.PROBLEM, when)
-                self._unseen[path] = event.seq
-            return
-        renamed = _moved(event)
-        for change in event.changes:
-            if renamed and change.path == renamed[0]:
-                continue
-            if (change.after or change.before or _NOTHING).kind is Kind.DIRECTORY and change.after is not None:
-                continue
-            self.files.mark(change.path, _mark_of(change, renamed), when)
-            self._unseen[change.path] = event.seq
 
     def _target(self, events: Sequence[Event]) -> str | None:
         """Where a person who follows wants to be: at the last file that was read or written."""
@@ -381,7 +347,7 @@ class BrowseScreen(Screen[None]):
     def _open_note(self, message: FilesView.Highlighted) -> None:
         if message.path != self.files.cursor_path:
             return  # the cursor is elsewhere by now
-        if message.path != self._going_to and self._going_to is not None:
+        if message.was_put and message.path != self._going_to and self._going_to is not None:
             self.follow = False
         self._going_to = message.path
         self._read(again=False)
@@ -399,7 +365,7 @@ class BrowseScreen(Screen[None]):
     @on(NoteView.Moved)
     def _show_position(self, message: FilesView.Moved | NoteView.Moved) -> None:
         if isinstance(message, NoteView.Moved):
-            self._position = f"{message.first_line}-{message.last_line}/{message.total_lines}"
+            self._position = (message.first_line, message.last_line, message.total_lines)
         self._show_titles()
 
     @on(ActivityView.Opened)
@@ -425,9 +391,13 @@ class BrowseScreen(Screen[None]):
     # Actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Nothing can be done with notes where there are none."""
+        """What changes nothing is offered in a read-only session, and what concerns a note where there is one."""
         del parameters
-        return not (self.has_class("-empty") and action in _NEED_A_NOTE)
+        if self.has_class("-empty") and action in _NEED_A_NOTE:
+            return False
+        if action in _OF_A_LOSS and self._loss is None:
+            return False
+        return not (self._status.read_only and action in _CHANGING)
 
     def action_find(self) -> None:
         """Open the line to find a text in the note."""
@@ -441,6 +411,7 @@ class BrowseScreen(Screen[None]):
     def action_switch_view(self) -> None:
         """The next way to show the note."""
         self._preview.view = self._preview.view.next()
+        self._blaming = False
         self._read(again=False)
         self.message.say(f"The note is shown {self._preview.view.words}.")
 
@@ -463,19 +434,10 @@ class BrowseScreen(Screen[None]):
 
     def action_next_change(self, step: int) -> None:
         """To the next file with a mark."""
-        order = [path for path in self._unseen if path in self.files.outline]
-        order.sort(key=lambda path: path.split("/"))
-        here = self.files.cursor_path or ""
-        if not order:
+        target = self._news.next(self.files.cursor_path or "", step)
+        if target is None:
             self.message.say("Nothing has changed since you last looked.")
             return
-        if here in order:
-            target = order[(order.index(here) + step) % len(order)]
-        else:
-            after = [path for path in order if path.split("/") > here.split("/")]
-            target = (
-                (after or order)[0] if step > 0 else next((p for p in reversed(order) if p not in after), order[-1])
-            )
         self.follow = False
         self.files.move_to(target)
 
@@ -483,21 +445,30 @@ class BrowseScreen(Screen[None]):
         """What is under the cursor has been seen; for a directory, all below it."""
         here = self.files.cursor_path
         if here is not None:
-            self._see([path for path in self._unseen if path == here or path.startswith(here + "/")])
+            self._see(self._news.below(here))
 
     def action_mark_all_seen(self) -> None:
         """Everything has been seen."""
-        self._see(list(self._unseen))
+        self._see(self._news.below(""))
 
     def _see(self, paths: Sequence[str]) -> None:
-        for path in paths:
-            del self._unseen[path]
-            self.files.clear_mark(path)
-        if not self._unseen:
+        self._news.see(paths)
+        if not len(self._news):
             self._remember_seen(self._last)
         self.note.highlight_lines(())
         self.message.say("Marked as seen." if paths else "There was nothing to mark here.")
         self._show_titles()
+
+    def action_blame(self) -> None:
+        """Say who wrote each line of the note, beside its source; or no longer."""
+        self._blaming = not self._blaming
+        if self._blaming:
+            self._view_before, self._preview.view = self._preview.view, View.SOURCE
+            self.message.say("Who wrote each line, how long ago, and in which event. B takes it away again.")
+        else:
+            self._preview.view = self._view_before
+            self.message.say(f"The note is shown {self._preview.view.words}.")
+        self._read(again=self._view_before is View.SOURCE)
 
     def action_hidden(self) -> None:
         """Show hidden files, or leave them out."""
@@ -528,35 +499,6 @@ class BrowseScreen(Screen[None]):
             self.app.copy_to_clipboard(f"{ROOT_NAME}/{path}" if chosen == "path" else self._preview.text)
             self.message.say(f"Copied {chosen} (terminal).")
 
-    def action_zoom(self) -> None:
-        """The focused pane alone, or all of them."""
-        self._set_pane_size("" if self._pane_size == "full" else "full")
-
-    def action_resize_pane(self, step: int) -> None:
-        """The next larger or smaller size of the focused pane."""
-        index = min(max(_SIZES.index(self._pane_size) + step, 0), len(_SIZES) - 1)
-        self._set_pane_size(_SIZES[index])
-
-    def _set_pane_size(self, size: str) -> None:
-        focused = self.focused.id if self.focused else None
-        for pane in ("files", "note", "activity"):
-            for name in _SIZES[1:]:
-                self.set_class(pane == focused and name == size, f"-{name}-{pane}")
-        self._pane_size = size if focused else ""
-        if size:
-            self.files.styles.width = None
-
-    def action_divide(self, columns: int) -> None:
-        """Move the divider between files and note; 0 puts everything back."""
-        if columns == 0:
-            self._set_pane_size("")
-            self.files.styles.width = None
-        else:
-            self._divide_at(self.files.outer_size.width + columns)
-
-    def _divide_at(self, column: int) -> None:
-        self.files.styles.width = min(max(column, 16), max(self.size.width - 30, 16))
-
     @work(exclusive=True, group="rescan")
     async def action_rescan(self) -> None:
         """Look at everything again."""
@@ -581,39 +523,18 @@ class BrowseScreen(Screen[None]):
             self.files.focus()
 
     def on_key(self, event: Key) -> None:
-        """A number opens one of the folders that the empty state offers."""
+        """What cannot be done here says so; a number opens one of the folders that the empty state offers."""
+        bound = self._bindings.key_to_bindings.get(event.key, ())
+        if self._status.read_only and any(
+            binding.action in _CHANGING and (binding.action not in _OF_A_LOSS or self._loss) for binding in bound
+        ):
+            event.stop()
+            self.message.say(READ_ONLY, warning=True)
+            return
         places = self.query_one(EmptyFolder).places
         if self.has_class("-empty") and event.character and event.character in "123456789"[: len(places)]:
             event.stop()
             self.app.post_message(FolderWanted(places[int(event.character) - 1].path))
-
-    # The divider under the mouse
-
-    def on_mouse_down(self, event: MouseDown) -> None:
-        """Take hold of the divider."""
-        if abs(event.screen_x - self.files.region.right) <= 1 and self.files.region.y <= event.screen_y < (
-            self.files.region.bottom
-        ):
-            self._dragging = True
-            self.capture_mouse()
-            event.stop()
-
-    def on_mouse_move(self, event: MouseMove) -> None:
-        """Drag it."""
-        if self._dragging:
-            self._divide_at(event.screen_x + 1)
-
-    def on_mouse_up(self, event: MouseUp) -> None:
-        """Let go of it."""
-        if self._dragging:
-            self._dragging = False
-            self.release_mouse()
-            event.stop()
-
-    def on_click(self, event: Click) -> None:
-        """A double click on the divider puts it back."""
-        if event.chain == 2 and abs(event.screen_x - self.files.region.right) <= 1:
-            self.action_divide(0)
 
     # Work in threads
 
@@ -627,6 +548,11 @@ class BrowseScreen(Screen[None]):
         worker = get_current_worker()
         as_model = self._preview.view is View.MODEL
         self._session.read(path, as_model=as_model, again=again, cancelled=lambda: worker.is_cancelled)
+
+    @work(thread=True, exclusive=True, group="blame", exit_on_error=False)
+    def _find_blame(self, path: str, data: bytes) -> None:
+        worker = get_current_worker()
+        self._session.blame(path, data, lambda: worker.is_cancelled)
 
     @work(thread=True, group="look", exit_on_error=False)
     def _look(self, paths: tuple[str, ...]) -> None:
@@ -654,12 +580,15 @@ class BrowseScreen(Screen[None]):
 
     @work(thread=True, exclusive=True, group="places", exit_on_error=False)
     def _find_places(self) -> None:
+        empty = self.query_one(EmptyFolder)
+        self.app.call_from_thread(setattr, empty, "gone", self._session.count_deleted())
         places = [place for place in find_places() if place.path != self._session.folder]
-        self.app.call_from_thread(setattr, self.query_one(EmptyFolder), "places", places)
+        self.app.call_from_thread(setattr, empty, "places", places)
 
     # Words around the panes
 
     def _show_counts(self, files: int, size: int | None, *, complete: bool = False) -> None:
+        self._counted = files, size
         if not self._opened:
             return
         if not complete:
@@ -682,59 +611,41 @@ class BrowseScreen(Screen[None]):
         self.header.status = self._status
 
     def _show_titles(self) -> None:
-        marks = len(self._unseen)
         row, total = self.files.position
+        stale = "  not current" if self._watching.mode is Mode.GONE else ""
         outline = self.files.outline
-        sort = "" if outline.sort is Sort.NAME and not outline.reverse else f"  by {outline.sort.value}"
-        self._entitle(self.files, f"1 Files{sort}" + (f"  new {marks}" if marks else ""), f"{row:,} of {total:,}")
+        self._titles.put(self.files, titles.of_files(outline, len(self._news)) + stale, f"{row:,} of {total:,}")
         path = self.files.cursor_path
         name = one_line(path.rpartition("/")[2]) if path else "Note"
-        self._entitle(self.note, f"2 {name}", "   ".join(map(one_line, self._about_note())))
-        counters = self.activity.counters
-        words = [f"3 Activity  all {counters.all:,}", f"writes {counters.writes:,}"]
-        words += [f"refused {counters.refused:,}"] if counters.refused else []
-        words += [f"outside {counters.outside:,}"] if counters.outside else []
-        self._entitle(self.activity, "  ".join(words))
-
-    def _entitle(self, pane: Widget, title: str, subtitle: str = "") -> None:
-        """Put words into the edges of a pane, if they are others than before: each time costs a repaint."""
-        if self._titles.get(pane.id) != (title, subtitle):
-            self._titles[pane.id] = (title, subtitle)
-            pane.border_title = Content(title)
-            pane.border_subtitle = Content(subtitle)
+        self._titles.put(self.note, f"2 {name}{stale}", "   ".join(map(one_line, self._about_note())))
+        self._titles.put(self.activity, titles.of_activity(self.activity.counters))
 
     def _about_note(self) -> list[str]:
         """What the note's lower edge says: who changed it last, the lines in view, size and tokens."""
-        change = self.change.change
-        words = []
-        if change is not None:
-            seconds = time.time() - change.event.at_us / 1e6
-            actor = shown_name(change.event.actor)
-            words.append(f"{actor} {wording.age(seconds)} ago")
+        first, last, total = self._position
+        if self._blame is not None:
+            from memtui.ui.note.blame import sentence  # deferred: only where somebody asks who wrote it
+
+            return [sentence(self._blame, first, time.time_ns() // 1_000), f"{first}-{last}/{total}"]
+        words = [titles.last_changed(self.change.change)]
         if self._preview.view is not View.RENDERED:
             words.append(self._preview.view.words)
         if self._preview.text:
-            words += [self._position, wording.size(self._preview.size), wording.tokens(self._preview.text)]
+            words += [f"{first}-{last}/{total}" if total else ""]
+            words += [wording.size(self._preview.size), wording.tokens(self._preview.text)]
         return [word for word in words if word]
 
+    def _show_banner(self, name: str, case: str, remedy: str) -> None:
+        """Put a banner above the panes, or take it away where there is nothing to say."""
+        known = self.query(f"#{name}")
+        if not case:
+            known.remove()
+            return
+        from memtui.ui.banner import Banner  # deferred: hopefully never needed
 
-_NOTHING = Entry("", Kind.FILE)
-
-
-def _moved(event: Event) -> tuple[str, str] | None:
-    """From where to where an event moved something, relative to the folder."""
-    if event.new_path is None or event.is_error:
-        return None
-    old, new = wording.relative(event.path), wording.relative(event.new_path)
-    ends = {change.path: change for change in event.changes}
-    if old in ends and ends[old].after is None and new in ends and ends[new].before is None:
-        return old, new
-    return None
-
-
-def _mark_of(change: Change, renamed: tuple[str, str] | None) -> Mark:
-    if renamed and change.path == renamed[1]:
-        return Mark.RENAMED
-    if change.after is None:
-        return Mark.DELETED
-    return Mark.NEW if change.before is None else Mark.CHANGED
+        if known:
+            banner = known.first(Banner)
+        else:
+            banner = Banner(id=name, classes="" if name == "loss" else "-warning")
+            self.mount(banner, before="#body")
+        banner.case, banner.remedy = case, remedy

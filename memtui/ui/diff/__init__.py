@@ -1,0 +1,3 @@
+"""Two texts compared, on screen."""
+
+from memtui.ui.diff.view import DiffView as DiffView

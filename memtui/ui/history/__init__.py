@@ -1,0 +1,1 @@
+"""The versions of one path: what each was, when, and by whom."""

@@ -1,0 +1,122 @@
+"""Panes beside and above each other: which one has the room, and where the divider between them is."""
+
+from typing import ClassVar
+
+from textual import getters
+from textual.binding import Binding, BindingType
+from textual.events import Click, MouseDown, MouseMove, MouseUp, Resize
+from textual.screen import Screen
+from textual.widgets import Static
+
+from memtui.ui.files.view import FilesView
+
+_SMALLEST = (60, 15)
+_SIZES = ("", "half", "full")
+_PANES = ("files", "note", "activity")
+
+
+class PanedScreen(Screen[None]):
+    """A screen of panes, of which the one with the focus can be given more room."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "z", "zoom", "zoom", id="browse.zoom", tooltip="Give the pane the whole screen, or take it back", show=False
+        ),
+        Binding("plus", "resize_pane(1)", "larger", id="browse.larger", tooltip="Make the pane larger", show=False),
+        Binding(
+            "underscore", "resize_pane(-1)", "smaller", id="browse.smaller", tooltip="Make the pane smaller",
+            show=False,
+        ),
+        Binding(
+            "less_than_sign", "divide(-2)", "divider left", id="browse.divider_left",
+            tooltip="Move the divider to the left", show=False,
+        ),
+        Binding(
+            "greater_than_sign", "divide(2)", "divider right", id="browse.divider_right",
+            tooltip="Move the divider to the right", show=False,
+        ),
+        Binding(
+            "equals_sign", "divide(0)", "divider reset", id="browse.divider_reset",
+            tooltip="Put panes and divider back", show=False,
+        ),
+        Binding("tab", "app.focus_next", "next pane", id="browse.next_pane", tooltip="To the next pane", show=False),
+        Binding(
+            "shift+tab", "app.focus_previous", "previous pane", id="browse.previous_pane",
+            tooltip="To the pane before", show=False,
+        ),
+    ]  # fmt: skip
+
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (160, "-wide")]  # noqa: RUF012 - as Textual has it
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (20, "-low"), (30, "-high"), (45, "-tall")]  # noqa: RUF012
+
+    files = getters.query_one("#files", FilesView)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._dragging = False
+        self._pane_size = ""
+
+    def on_resize(self, event: Resize) -> None:
+        """Say it where the terminal is too small, and recover."""
+        too_small = event.size.width < _SMALLEST[0] or event.size.height < _SMALLEST[1]
+        self.set_class(too_small, "-too-small")
+        if too_small:
+            words = f"memtui needs {_SMALLEST[0]}x{_SMALLEST[1]} (now {event.size.width}x{event.size.height}). q quit"
+            self.query_one("#too-small", Static).update(words)
+
+    def action_zoom(self) -> None:
+        """The focused pane alone, or all of them."""
+        self._set_pane_size("" if self._pane_size == "full" else "full")
+
+    def action_resize_pane(self, step: int) -> None:
+        """The next larger or smaller size of the focused pane."""
+        index = min(max(_SIZES.index(self._pane_size) + step, 0), len(_SIZES) - 1)
+        self._set_pane_size(_SIZES[index])
+
+    def _set_pane_size(self, size: str) -> None:
+        focused = self.focused.id if self.focused else None
+        for pane in _PANES:
+            for name in _SIZES[1:]:
+                self.set_class(pane == focused and name == size, f"-{name}-{pane}")
+        self._pane_size = size if focused else ""
+        if size:
+            self.files.styles.width = None
+
+    def action_divide(self, columns: int) -> None:
+        """Move the divider between files and note; 0 puts everything back."""
+        if columns == 0:
+            self._set_pane_size("")
+            self.files.styles.width = None
+        else:
+            self._divide_at(self.files.outer_size.width + columns)
+
+    def _divide_at(self, column: int) -> None:
+        self.files.styles.width = min(max(column, 16), max(self.size.width - 30, 16))
+
+    # The divider under the mouse
+
+    def on_mouse_down(self, event: MouseDown) -> None:
+        """Take hold of the divider."""
+        if abs(event.screen_x - self.files.region.right) <= 1 and self.files.region.y <= event.screen_y < (
+            self.files.region.bottom
+        ):
+            self._dragging = True
+            self.capture_mouse()
+            event.stop()
+
+    def on_mouse_move(self, event: MouseMove) -> None:
+        """Drag it."""
+        if self._dragging:
+            self._divide_at(event.screen_x + 1)
+
+    def on_mouse_up(self, event: MouseUp) -> None:
+        """Let go of it."""
+        if self._dragging:
+            self._dragging = False
+            self.release_mouse()
+            event.stop()
+
+    def on_click(self, event: Click) -> None:
+        """A double click on the divider puts it back."""
+        if event.chain == 2 and abs(event.screen_x - self.files.region.right) <= 1:
+            self.action_divide(0)

@@ -1,0 +1,180 @@
+"""A mass loss and a folder that vanishes: said loudly, put right with one key, and never made worse."""
+
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.core.watching import Mode
+from memtui.ui.files import news as news_module
+from memtui.ui.screens.ask import AskScreen
+
+Opening = Callable[..., AbstractAsyncContextManager[Any]]
+Starting = Callable[..., Any]
+
+
+def wipe(folder: Path) -> None:
+    for each in list(folder.iterdir()):
+        if each.is_dir():
+            shutil.rmtree(each)
+        else:
+            each.unlink()
+
+
+def held(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+async def test_a_wipe_raises_the_banner_and_one_key_brings_everything_back(opened: Opening) -> None:
+    async with opened() as app:
+        before = held(app.folder)
+        wipe(app.folder)
+        await app.wait_for(lambda: "5 of 5 memories went at" in app.text, "the banner")
+        line = next(line for line in app.text.splitlines() if "memories went" in line)
+        assert "(outside memtui). Ctrl+R brings them back.   x keeps it so" in line
+        await app.press("ctrl+r")
+        await app.wait_for(lambda: app.message == "5 memories are back.")
+        await app.wait_for(lambda: "memories went" not in app.text, "no banner")
+        assert held(app.folder) == before
+        await app.wait_for(lambda: "alpha.md" in app.rows and app.shown("alpha.md")[1] == " ")
+        assert ("you", "restore", "/memories") in app.actors
+
+
+@pytest.mark.parametrize("pane", ["1", "2", "3", "slash"])
+async def test_the_key_works_in_every_pane_and_while_typing(opened: Opening, pane: str) -> None:
+    async with opened() as app:
+        before = held(app.folder)
+        await app.press(pane)
+        wipe(app.folder)
+        await app.wait_for(lambda: "5 of 5 memories went at" in app.text)
+        await app.press("ctrl+r")
+        await app.wait_for(lambda: held(app.folder) == before)
+
+
+async def test_without_a_loss_the_keys_are_not_there(opened: Opening) -> None:
+    async with opened() as app:
+        shown = {active.binding.id for active in app.browse.active_bindings.values()}
+        assert not shown & {"browse.restore_loss", "browse.dismiss_loss"}
+        count = len(app.actors)
+        await app.press("ctrl+r", "x")
+        await app.rest()
+        assert len(app.actors) == count
+
+
+async def test_the_banner_is_there_in_the_empty_state_too_and_after_opening_anew(
+    opened: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(news_module, "GONE_SECONDS", 0.05)
+    async with opened() as app:
+        wipe(app.folder)
+        await app.wait_for(lambda: "memories went" in app.text)
+        await app.wait_for(lambda: "Nothing is remembered here any more." in app.text, "the empty state")
+        await app.wait_for(lambda: "5 memories were here" in app.text)
+        assert "memories went" in app.text
+    async with opened({}) as again:
+        await again.wait_for(lambda: "5 of 5 memories went at" in again.text, "the banner")
+        await again.press("ctrl+r")
+        await again.wait_for(lambda: "alpha.md" in again.rows)
+        await again.wait_for(lambda: "memories went" not in again.text)
+
+
+async def test_it_is_kept_so_only_after_a_question_and_that_is_remembered(opened: Opening) -> None:
+    async with opened() as app:
+        wipe(app.folder)
+        await app.wait_for(lambda: "memories went" in app.text)
+        await app.press("x")
+        await app.wait_for(lambda: isinstance(app.app.screen, AskScreen))
+        await app.press("enter")
+        await app.rest()
+        assert "memories went" in app.text
+        await app.press("x")
+        await app.wait_for(lambda: isinstance(app.app.screen, AskScreen) and "Leave it so?" in app.text)
+        await app.press("y")
+        await app.wait_for(lambda: "memories went" not in app.text)
+        assert not held(app.folder)
+    async with opened({}) as again:
+        await again.rest()
+        assert "memories went" not in again.text
+
+
+async def test_a_read_only_session_has_the_banner_without_the_key(opened: Opening) -> None:
+    async with opened():
+        pass
+    async with opened({}, read_only=True) as app:
+        wipe(app.folder)
+        await app.wait_for(lambda: "memories went" in app.text)
+        assert "Start without --read-only to bring them back." in app.text
+        assert "Ctrl+R" not in app.text
+        await app.press("ctrl+r")
+        await app.wait_for(lambda: app.message.startswith("Read-only session."))
+        assert not held(app.folder)
+
+
+async def test_one_deleted_note_of_several_is_no_loss(opened: Opening) -> None:
+    async with opened() as app:
+        (app.folder / "alpha.md").unlink()
+        await app.wait_for(lambda: app.actors[-1][1] == "deleted")
+        await app.rest()
+        assert "memories went" not in app.text
+
+
+async def test_a_great_wipe_is_dropped_in_one_go_and_does_not_hold_the_screen_up(opened: Opening) -> None:
+    files = {f"d{number % 40}/note{number}.md": f"{number}\n" for number in range(2_000)}
+    async with opened(files) as app:
+        await app.wait_for(lambda: app.browse.files.outline.files == 2_000)
+        painted: list[float] = []
+        files_view = app.browse.files
+        drop, refresh = files_view.drop, []
+        files_view.drop = lambda paths: (refresh.append(len(list(paths))), drop(paths))
+        wipe(app.folder)
+        started = time.monotonic()
+        await app.wait_for(lambda: "2,000 of 2,000 memories went" in app.text, "the banner")
+        await app.wait_for(lambda: not len(files_view.outline), "no rows")
+        painted.append(time.monotonic() - started)
+        assert len(refresh) <= 20, "rows were dropped a few at a time"
+        await app.press("ctrl+r")
+        await app.wait_for(lambda: app.message == "2,000 memories are back.")
+        await app.wait_for(lambda: files_view.outline.files == 2_000)
+        assert "memories went" not in app.text
+
+
+async def test_a_folder_that_vanishes_is_said_as_such_and_stays_on_screen_as_it_was(
+    opened: Opening, tmp_path: Path
+) -> None:
+    async with opened() as app:
+        await app.to("alpha.md")
+        aside = tmp_path / "aside"
+        app.folder.rename(aside)
+        await app.wait_for(lambda: app.browse._watching.mode is Mode.GONE)
+        await app.wait_for(lambda: "What you see is how it was" in app.text, "the banner")
+        assert "none of it is recorded as deleted" in app.text
+        assert "1 Files  not current" in app.text
+        assert "alpha.md" in app.rows
+        assert "The first note." in app.text
+        assert "memories went" not in app.text
+        aside.rename(app.folder)
+        await app.wait_for(lambda: app.browse._watching.mode is Mode.LIVE)
+        await app.wait_for(lambda: "What you see is how it was" not in app.text)
+        await app.wait_for(lambda: "is there again." in app.message)
+        assert "not current" not in app.text
+        assert not [row for row in app.actors if row[1] == "deleted"]
+
+
+def test_the_banner_stands_in_a_real_terminal(terminal: Starting, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for number in range(6):
+        (folder / f"note{number}.md").write_text(f"# Note {number}\n")
+    screen = terminal("-m", "memtui", folder, size=(80, 24))
+    screen.wait_for("LIVE")
+    screen.wait_for("6 files")
+    screen.settle()
+    wipe(folder)
+    screen.wait_for("6 of 6 memories went at")
+    screen.press("\x12")
+    screen.wait_for("6 memories are back.")
+    assert len(list(folder.iterdir())) == 6
