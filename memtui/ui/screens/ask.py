@@ -1,5 +1,6 @@
 """A question on the message line, while everything that it is about stays on screen."""
 
+import textwrap
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -11,7 +12,6 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from memtui.core.visible import one_line
-from memtui.ui.text import fit
 
 _ANSWERS = "y yes  n no"
 _ROWS = 3
@@ -53,9 +53,15 @@ class AskScreen(ModalScreen[bool]):
     def on_resize(self) -> None:
         """However long the question, its answers are in sight."""
         width = self.size.width - 2
-        question = fit(self._question, width * (_ROWS - 1) - len(_ANSWERS))  # words are kept, so rows are not full
-        apart = "  " if cell_len(question) + 2 + len(_ANSWERS) <= width else "\n"
-        self.query_one("#question", Static).update(Content(f"{question}{apart}{_ANSWERS}"))
+        if cell_len(self._question) + 2 + len(_ANSWERS) <= width:
+            words = f"{self._question}  {_ANSWERS}"
+        else:
+            is_wide = cell_len(self._question) > len(self._question)
+            rows = textwrap.wrap(self._question, max(width // 2 if is_wide else width, 1))
+            if len(rows) >= _ROWS:
+                rows = [*rows[: _ROWS - 2], rows[_ROWS - 2][:-2] + ".."]
+            words = "\n".join([*rows, _ANSWERS])
+        self.query_one("#question", Static).update(Content(words))
 
     def action_answer(self, answer: bool) -> None:
         """Tell the one who asked."""
