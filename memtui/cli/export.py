@@ -145,12 +145,12 @@ def _move(aside: str, place: str, *, force: bool) -> None:
 
 def _exported(folder: str | None, path: str, write: Callable[[bytes], object], *, texts: bool, locking: bool) -> bool:
     """Write all lines; whether they are of one moment."""
-    from memtui.journal import export  # for start-up cost, as below
-    from memtui.journal.verify import reading, schema_problem
+    from memtui.journal import export, schema  # for start-up cost, as below
+    from memtui.journal.reading import reading
 
     title = short(folder) if folder is not None else ""
     with reading(path, locking=locking) as journal:
-        problem = schema_problem(journal.connection)
+        problem = schema.problem_of(journal.connection)
         if problem:
             raise StateUnusable(problem)
         now = output.utc(time.time_ns() // 1_000) or ""

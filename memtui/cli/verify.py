@@ -12,7 +12,7 @@ from memtui.opening import JOURNAL, state_directory
 from memtui.places import short
 
 if TYPE_CHECKING:
-    from memtui.journal.verify import Report, Texts
+    from memtui.journal.report import Report, Texts
 
 _LOOKS = 5
 """How often a journal is read again that somebody wrote to meanwhile; then locks are taken."""
@@ -24,7 +24,7 @@ def _arguments(parser: Parser) -> None:
 
 
 def _head(given: str) -> str:
-    from memtui.journal.verify import NotedHead  # for start-up cost: help does not need the database
+    from memtui.journal.report import NotedHead  # for start-up cost: help does not need the database
 
     try:
         NotedHead.of(given)
@@ -74,7 +74,9 @@ def journal_of(options: Options, argument: str | None) -> tuple[str | None, str]
 
 
 def _verified(path: str, head: str | None, *, may_lock: bool) -> "Report":
-    from memtui.journal.verify import UNREADABLE, reading, verify  # for start-up cost
+    from memtui.journal.reading import reading  # for start-up cost, as below
+    from memtui.journal.rows import UNREADABLE
+    from memtui.journal.verify import verify
 
     try:
         for _ in range(_LOOKS):

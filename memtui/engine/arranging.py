@@ -178,6 +178,7 @@ class Arranged:
             self.left.append(Left(new, Why.CHANGED))
         else:
             if parent is None:
+                self._ledger.settle(os.path.dirname(new), None)  # one that was there before and has gone
                 self._plan([_Step(os.path.dirname(new), None, None, _DIRECTORY)])
             self._moves.append(_Move(old, new, tuple(nodes)))
 
@@ -213,6 +214,7 @@ class Arranged:
         steps = list(steps)
         removed = {step.path for step in steps if step.before is not None and not _is_rewritten(step)}
         removed -= self._still_needed(steps, removed)
+        removed -= _parents_of_wanted(steps)
         made: set[str] = {step.path for step in self._directories}
         for step in reversed(steps):
             if step.path in removed:
@@ -270,7 +272,8 @@ class Arranged:
             parent = os.path.dirname(parent)
         for directory in reversed(missing):
             made.add(directory)
-            self._ledger.settle(directory, None)
+            if directory not in removed:
+                self._ledger.settle(directory, None)  # one that was there before and has gone
             self._directories.append(_Step(directory, None, None, _DIRECTORY))
         return True
 
@@ -382,6 +385,19 @@ def _net(changes: Iterable[Change]) -> tuple[Change, ...]:
         first = net.get(change.path)
         net[change.path] = change if first is None else Change(change.path, first.before, change.after)
     return tuple(net.values())
+
+
+def _parents_of_wanted(steps: Iterable[_Step]) -> set[str]:
+    """Directories that stand, and hold something that is wanted: to go, and be made again, is no change."""
+    standing = {step.path for step in steps if step.before is not None and step.before.kind is Kind.DIRECTORY}
+    needed: set[str] = set()
+    for step in steps:
+        if step.after is not None:
+            parent = os.path.dirname(step.path)
+            while parent:
+                needed.add(parent)
+                parent = os.path.dirname(parent)
+    return standing & needed
 
 
 def _is_rewritten(step: _Step) -> bool:

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from memtui.journal import chain
-from memtui.journal.verify import in_order
+from memtui.journal.rows import in_order
 
 SCHEMA = 1
 

@@ -6,9 +6,7 @@ is not. Events are refused update and delete by the database itself, not by our 
 
 import contextlib
 import os
-import shutil
 import sqlite3
-import tempfile
 import threading
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -19,54 +17,15 @@ from memtui.core.errors import JournalDamaged, StateUnusable
 from memtui.core.events import Event, Version
 from memtui.core.snapshot import Kind
 from memtui.journal import chain
+from memtui.journal.files import BUSY_MS, OPENING, copied, identity_of
+from memtui.journal.schema import APPLICATION, FOREIGN, NEWER, SCHEMA, TO_2, VERSION
 
-_APPLICATION = 0x6D656D74
-"""What marks a database as a journal of ours: `memt`."""
-_SCHEMA = f"""
-CREATE TABLE events (seq INTEGER PRIMARY KEY, body BLOB NOT NULL, hash BLOB NOT NULL);
-CREATE TABLE texts_of_events (seq INTEGER PRIMARY KEY, answer TEXT, arguments TEXT);
-CREATE TABLE versions (sha256 BLOB PRIMARY KEY, size INTEGER NOT NULL, packed INTEGER NOT NULL, data BLOB)
-    WITHOUT ROWID;
-CREATE TABLE touched (path BLOB NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (path, seq)) WITHOUT ROWID;
-CREATE TABLE known (path BLOB PRIMARY KEY, kind TEXT NOT NULL, sha256 BLOB, size INTEGER NOT NULL,
-    stamp TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE totals (files INTEGER NOT NULL, bytes INTEGER NOT NULL);
-CREATE TABLE intents (id INTEGER PRIMARY KEY, body BLOB NOT NULL, answer TEXT, arguments TEXT);
-CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE taken_back (seq INTEGER NOT NULL, by_seq INTEGER NOT NULL, PRIMARY KEY (seq, by_seq)) WITHOUT ROWID;
-INSERT INTO totals VALUES (0, 0);
-CREATE TRIGGER events_stay BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
-CREATE TRIGGER events_hold BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
-CREATE TRIGGER events_follow BEFORE INSERT ON events
-    WHEN NEW.seq != (SELECT coalesce(max(seq), 0) + 1 FROM events)
-    BEGIN SELECT RAISE(ABORT, 'events have no gaps'); END;
-CREATE TRIGGER versions_stay BEFORE DELETE ON versions BEGIN SELECT RAISE(ABORT, 'versions are never deleted'); END;
-CREATE TRIGGER known_more AFTER INSERT ON known WHEN NEW.kind = 'file'
-    BEGIN UPDATE totals SET files = files + 1, bytes = bytes + NEW.size; END;
-CREATE TRIGGER known_less AFTER DELETE ON known WHEN OLD.kind = 'file'
-    BEGIN UPDATE totals SET files = files - 1, bytes = bytes - OLD.size; END;
-PRAGMA application_id = {_APPLICATION};
-PRAGMA user_version = 2;
-"""
-_TO_2 = """
-CREATE TABLE taken_back (seq INTEGER NOT NULL, by_seq INTEGER NOT NULL, PRIMARY KEY (seq, by_seq)) WITHOUT ROWID;
-PRAGMA user_version = 2;
-"""
-"""What a journal of schema 1 lacks: which events were taken back. In those days none was."""
-_VERSION = 2
 _PACK_FROM = 512
 """Bytes from which a text is compressed."""
-_BUSY_MS = 5_000
 _PAGE = 2_000
 _ENDLESS = 2**62
 _SUSPECT = ".suspect"
 """Ending of a file beside the journal that says that somebody found it damaged."""
-_LOOKS = 20
-"""How often a journal is looked at again that was opened or closed by somebody at that moment."""
-_OPENING = threading.RLock()
-"""Held while a journal is opened, closed or copied by this process. Locks on files are a process's own (POSIX), and
-closing any descriptor of a file drops all of them, so nobody may open a journal's file behind SQLite's back while it
-is in use; and a copy that came first would make SQLite think that nobody in this process may write."""
 
 
 class Known(NamedTuple):
@@ -106,14 +65,14 @@ class Journal:
         self._must_sync = False
         self._path = path
         self._identity: tuple[int, int] | None = None
-        with _OPENING:
+        with OPENING:
             try:
                 if path is not None:
                     with contextlib.suppress(FileExistsError):  # one that exists is opened by SQLite alone
                         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
-                    self._identity = _identity_of(path)
+                    self._identity = identity_of(path)
                 self._db = sqlite3.connect(
-                    path or ":memory:", isolation_level=None, check_same_thread=False, timeout=_BUSY_MS / 1000
+                    path or ":memory:", isolation_level=None, check_same_thread=False, timeout=BUSY_MS / 1000
                 )
             except (OSError, sqlite3.Error) as error:
                 raise StateUnusable(f"The journal cannot be opened: {path} ({error}).") from error
@@ -152,7 +111,7 @@ class Journal:
 
     def close(self) -> None:
         """Close the database. Calls afterwards fail."""
-        with self._lock, _OPENING:
+        with self._lock, OPENING:
             self._db.close()
 
     # Reading
@@ -271,6 +230,10 @@ class Journal:
         return bool(
             self._rows("SELECT 1 FROM versions WHERE sha256 = ? AND data IS NOT NULL", (bytes.fromhex(sha256),))
         )
+
+    def knows(self, sha256: str) -> bool:
+        """Whether a version was ever kept, also one that was removed since."""
+        return bool(self._rows("SELECT 1 FROM versions WHERE sha256 = ?", (bytes.fromhex(sha256),)))
 
     def known(self, path: str) -> Known | None:
         """What is known of one path."""
@@ -414,14 +377,14 @@ class Journal:
             "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master) "
             "FROM pragma_application_id, pragma_user_version"
         ).fetchone()
-        if application != _APPLICATION and (application or version or tables):
-            raise StateUnusable("The journal's file is a database of another program. Choose another one with --state.")
-        if version > _VERSION:
-            raise StateUnusable("The journal was written by a newer memtui. Update memtui to use it.")
+        if application != APPLICATION and (application or version or tables):
+            raise StateUnusable(FOREIGN)
+        if version > VERSION:
+            raise StateUnusable(NEWER)
         mode = self._db.execute("PRAGMA journal_mode = WAL").fetchone()[0]
         self._must_sync = mode not in ("wal", "memory")  # other modes need it, or a power cut could damage the file
-        if version < _VERSION:
-            script = _SCHEMA if version == 0 else _TO_2
+        if version < VERSION:
+            script = SCHEMA if version == 0 else TO_2
             with contextlib.suppress(sqlite3.OperationalError):  # another process makes it at this moment
                 self._db.executescript(f"BEGIN IMMEDIATE;{script}COMMIT;")
             if self._db.in_transaction:
@@ -440,7 +403,7 @@ class Journal:
         if self._path is None:
             return
         try:
-            identity = _identity_of(self._path)
+            identity = identity_of(self._path)
         except OSError as error:
             words = os.strerror(error.errno or 0).lower()
             raise StateUnusable(f"The journal cannot be looked at ({words}).") from error
@@ -548,72 +511,11 @@ class Journal:
             os.unlink(self._path + _SUSPECT)
 
 
-def copied(path: str) -> sqlite3.Connection:
-    """A database in memory that holds what the one at `path` holds now; empty if there is none.
-
-    Nothing is written there, nor beside it, and its files are opened by SQLite alone; see `_OPENING`.
-
-    Raises:
-        sqlite3.Error, OSError: It cannot be read.
-    """
-    with _OPENING:
-        for look in range(_LOOKS):
-            logged = os.path.exists(path + "-wal")
-            copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-            try:
-                if os.path.exists(path):
-                    _copy(path, copy, logged=logged)
-                if os.path.exists(path + "-wal") == logged:
-                    return copy
-            except sqlite3.OperationalError:
-                if look == _LOOKS - 1 or os.path.exists(path + "-wal") == logged:
-                    copy.close()
-                    raise
-            except BaseException:
-                copy.close()
-                raise
-            copy.close()
-    raise sqlite3.OperationalError("it is opened and closed all the time")
-
-
-def _copy(path: str, copy: sqlite3.Connection, *, logged: bool) -> None:
-    if not logged:
-        address = _address(path) + "&immutable=1"
-    elif os.path.exists(path + "-shm"):
-        address = _address(path) + "&readonly_shm=1"
-    else:
-        # Its process died and the index is gone as well: SQLite would make a new one. Nobody has it open.
-        with tempfile.TemporaryDirectory(prefix="memtui-") as aside:
-            for end in ("", "-wal"):
-                shutil.copyfile(path + end, os.path.join(aside, "journal.db" + end))
-            _copy_through(_address(os.path.join(aside, "journal.db")), copy)
-        return
-    _copy_through(address, copy)
-
-
-def _copy_through(address: str, copy: sqlite3.Connection) -> None:
-    with contextlib.closing(sqlite3.connect(address, uri=True, timeout=_BUSY_MS / 1000)) as source:
-        source.backup(copy)
-
-
 def _fault(words: str, error: Exception) -> StateUnusable:
     """A fault of the database in words, and whether it means that the file is damaged."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     kind = JournalDamaged if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) else StateUnusable
     return kind(f"{words} ({error}).")
-
-
-def _identity_of(path: str) -> tuple[int, int] | None:
-    """Which file a path names, without opening it."""
-    try:
-        seen = os.stat(path)
-    except FileNotFoundError:
-        return None
-    return seen.st_dev, seen.st_ino
-
-
-def _address(path: str) -> str:
-    return "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23") + "?mode=ro"
 
 
 def _numbered(event: Event, seq: int, hash: str = "") -> Event:

@@ -18,8 +18,8 @@ from memtui.core.snapshot import Kind
 from memtui.core.visible import HIDDEN
 from memtui.journal import chain
 from memtui.journal.export import lines
+from memtui.journal.reading import reading
 from memtui.journal.sqlite import Journal
-from memtui.journal.verify import reading
 
 SCRIPT = Path(__file__).with_name("verify_export.py")
 TEXTS = [b"plain\n", b"\xff\x00 no text", "日本 \u202e\x7f\x1b\n".encode(), b"long " * 1_000, b""]

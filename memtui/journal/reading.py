@@ -1,0 +1,114 @@
+"""A journal read in one state, while others may write to it, without changing any of its files.
+
+Even to read, SQLite makes files beside a database, and mends what a dead process left. What is to be checked has to
+stay as it was found, so it is opened in the way that changes nothing, and looked at again afterwards.
+"""
+
+import contextlib
+import errno
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from memtui.journal.files import BUSY_MS, LOOKS, OPENING, address_of
+from memtui.journal.rows import UNREADABLE
+
+
+class _Signature(NamedTuple):
+    """What tells one state of the files from another, without opening them."""
+
+    identity: tuple[int, int, int, int]
+    has_wal: bool
+    has_shm: bool
+    has_journal: bool
+
+
+def _signature(path: str) -> _Signature:
+    seen = os.stat(path)
+    identity = seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns
+    return _Signature(identity, *(os.path.exists(path + end) for end in ("-wal", "-shm", "-journal")))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A journal that is open for reading, and left as it is.
+
+    Attributes:
+        connection: The database.
+        is_steady: Asks whether what was read until now was one state: without locks somebody may have written.
+    """
+
+    connection: sqlite3.Connection
+    is_steady: Callable[[], bool] = field(default=lambda: True)
+
+
+@contextmanager
+def reading(path: str, *, locking: bool = False) -> Iterator[Reading]:
+    """Open a journal for reading, without copying it into memory. None of its files is changed.
+
+    Where nobody has it open it is read without locks, since SQLite would make files beside it; `is_steady` says
+    afterwards whether that went well. Until the end nobody else in this process can open or close a journal.
+
+    Args:
+        path: The database file.
+        locking: Whether to take locks in any case, which needs a directory that can be written to: nothing that
+            happens meanwhile is seen, and what SQLite makes beside the file is gone again at the end.
+
+    Raises:
+        FileNotFoundError, OSError, sqlite3.Error: It is not there, or cannot be opened.
+    """
+    if not os.access(path, os.R_OK):
+        os.stat(path)
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+    with OPENING, contextlib.ExitStack() as stack:
+        for look in range(LOOKS):
+            seen = _signature(path)
+            try:
+                connection, is_locked = _opened(path, seen, stack, locking=locking)
+                connection.execute("PRAGMA query_only = ON")
+                connection.execute("PRAGMA trusted_schema = OFF")
+                connection.execute("BEGIN")
+                connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
+                if is_locked or not locking or look == LOOKS - 1 or _signature(path) == seen:
+                    break
+                stack.close()  # somebody was just closing it, and had not died: there is a lock to be taken after all
+            except (sqlite3.OperationalError, FileNotFoundError) as error:
+                # Opened or closed by somebody at this moment; a damaged file is another error, and told by the check.
+                if "malformed" in str(error) or look == LOOKS - 1 or _signature(path) == seen:
+                    raise
+                stack.close()
+            except UNREADABLE:
+                break
+        yield Reading(connection, lambda: is_locked or _signature(path) == seen)
+
+
+def _opened(
+    path: str, seen: _Signature, stack: contextlib.ExitStack, *, locking: bool
+) -> tuple[sqlite3.Connection, bool]:
+    """Connect in the way that changes nothing, and say whether locks are held from then on."""
+    address, is_locked = address_of(path), True
+    if seen.has_wal and seen.has_shm:
+        address += "&readonly_shm=1"
+    elif locking and not seen.has_wal:
+        address = address.replace("?mode=ro", "?mode=rw")
+    elif seen.has_wal or seen.has_journal:
+        # Its process died: SQLite would mend it where it lies. Nobody has it open.
+        aside = stack.enter_context(tempfile.TemporaryDirectory(prefix="memtui-"))
+        for end, is_there in (("", True), ("-wal", seen.has_wal), ("-journal", seen.has_journal)):
+            if is_there:
+                shutil.copyfile(path + end, os.path.join(aside, "journal.db" + end))
+        address = address_of(os.path.join(aside, "journal.db")).replace("?mode=ro", "?mode=rw")
+        is_locked = False
+    else:
+        address += "&immutable=1"
+        is_locked = False
+    connection = sqlite3.connect(
+        address, uri=True, isolation_level=None, check_same_thread=False, timeout=BUSY_MS / 1000
+    )
+    stack.callback(connection.close)
+    return connection, is_locked

@@ -1,0 +1,70 @@
+"""What makes a database a journal: its mark, the number of its schema, and how its tables and guards are declared."""
+
+import contextlib
+import sqlite3
+
+APPLICATION = 0x6D656D74
+"""What marks a database as a journal of ours: `memt`."""
+VERSION = 2
+"""The number of the schema that is written here."""
+SCHEMA = f"""
+CREATE TABLE events (seq INTEGER PRIMARY KEY, body BLOB NOT NULL, hash BLOB NOT NULL);
+CREATE TABLE texts_of_events (seq INTEGER PRIMARY KEY, answer TEXT, arguments TEXT);
+CREATE TABLE versions (sha256 BLOB PRIMARY KEY, size INTEGER NOT NULL, packed INTEGER NOT NULL, data BLOB)
+    WITHOUT ROWID;
+CREATE TABLE touched (path BLOB NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (path, seq)) WITHOUT ROWID;
+CREATE TABLE known (path BLOB PRIMARY KEY, kind TEXT NOT NULL, sha256 BLOB, size INTEGER NOT NULL,
+    stamp TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE totals (files INTEGER NOT NULL, bytes INTEGER NOT NULL);
+CREATE TABLE intents (id INTEGER PRIMARY KEY, body BLOB NOT NULL, answer TEXT, arguments TEXT);
+CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE taken_back (seq INTEGER NOT NULL, by_seq INTEGER NOT NULL, PRIMARY KEY (seq, by_seq)) WITHOUT ROWID;
+INSERT INTO totals VALUES (0, 0);
+CREATE TRIGGER events_stay BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
+CREATE TRIGGER events_hold BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
+CREATE TRIGGER events_follow BEFORE INSERT ON events
+    WHEN NEW.seq != (SELECT coalesce(max(seq), 0) + 1 FROM events)
+    BEGIN SELECT RAISE(ABORT, 'events have no gaps'); END;
+CREATE TRIGGER versions_stay BEFORE DELETE ON versions BEGIN SELECT RAISE(ABORT, 'versions are never deleted'); END;
+CREATE TRIGGER known_more AFTER INSERT ON known WHEN NEW.kind = 'file'
+    BEGIN UPDATE totals SET files = files + 1, bytes = bytes + NEW.size; END;
+CREATE TRIGGER known_less AFTER DELETE ON known WHEN OLD.kind = 'file'
+    BEGIN UPDATE totals SET files = files - 1, bytes = bytes - OLD.size; END;
+PRAGMA application_id = {APPLICATION};
+PRAGMA user_version = {VERSION};
+"""
+TO_2 = """
+CREATE TABLE taken_back (seq INTEGER NOT NULL, by_seq INTEGER NOT NULL, PRIMARY KEY (seq, by_seq)) WITHOUT ROWID;
+PRAGMA user_version = 2;
+"""
+"""What a journal of schema 1 lacks: which events were taken back. In those days none was."""
+_FIRST_TABLES = ("events", "texts_of_events", "versions", "touched", "known", "totals", "intents", "notes")
+"""The tables that a journal of any schema has."""
+NEWER = "The journal was written by a newer memtui. Update memtui to use it."
+FOREIGN = "The journal's file is a database of another program. Choose another one with --state."
+EMPTY = "The journal is empty: nothing was ever recorded in it."
+
+
+def problem_of(connection: sqlite3.Connection) -> str:
+    """Why a database cannot be read as a journal, as a sentence; empty if it can.
+
+    Raises:
+        sqlite3.Error: It is no database.
+    """
+    application = connection.execute("PRAGMA application_id").fetchone()[0]
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if application == APPLICATION:
+        return NEWER if version > VERSION else ""
+    if application or version or connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        return FOREIGN
+    return EMPTY
+
+
+def declared() -> tuple[dict[str, tuple[str, str]], frozenset[str]]:
+    """What a journal is made of, by name: its kind and how it is declared; and the names that older ones lack."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as fresh:
+        fresh.executescript(SCHEMA)
+        rows = fresh.execute("SELECT name, type, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+        made = {name: (kind, sql) for name, kind, sql in rows}
+    later = frozenset(name for name, (kind, _) in made.items() if kind == "table" and name not in _FIRST_TABLES)
+    return made, later
