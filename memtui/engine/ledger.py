@@ -79,8 +79,6 @@ class Ledger:
         version = self._version_of(node, was, data) if node else None
         before = was.version if was else None
         stamp = _UNSEEN if path in self._unread_for_now else node.stamp if node else _UNSEEN
-        if was and node and version and was.stamp in (node.stamp, _UNSEEN) and was.version == _unread(version):
-            before = version  # the same as then: it could not be read, and now it was
         if node is None or version is None:
             if was:
                 self.known[path] = None
@@ -88,6 +86,8 @@ class Ledger:
             self.known[path] = Known(version, stamp)
         if before != version:
             command = self._appeared if before is None else "deleted" if version is None else "modified"
+            if was and node and version and was.stamp in (node.stamp, _UNSEEN) and was.version == _unread(version):
+                command = "found"  # the same as then: it could not be read, and now it was
             self._differences.append(_Difference(command, path, before, version))
         return version
 

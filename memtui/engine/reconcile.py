@@ -13,7 +13,7 @@ from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.snapshot import Kind
 from memtui.engine.ledger import Ledger
 from memtui.journal.sqlite import Journal, Known
-from memtui.store.base import Node, Store
+from memtui.store.base import Node, Store, lasting
 
 BATCH = 256
 """Paths that are settled in one go, under one lock."""
@@ -135,11 +135,15 @@ def _suspect_parents(store: Store, journal: Journal, path: str, new: dict[str, N
 def _paired(new: dict[str, Node], gone: dict[str, Known]) -> Iterator[Suspect]:
     """Suspects, with what has only moved as one: the same thing at another path."""
     appeared = {(node.kind, node.stamp[-1]): path for path, node in new.items()}
-    moved: dict[str, str] = {}
+    came_from: dict[str, str] = {}
     for path, known in gone.items():
         now = appeared.get((known.version.kind, known.stamp[-1]))
-        if now is not None and known.version.kind is not Kind.OTHER:
-            moved[path] = now
+        if now is None or known.version.kind is Kind.OTHER:
+            continue
+        # The system uses numbers again: of two that had it, the one that was not written since has moved.
+        if now not in came_from or lasting(known.stamp) == lasting(new[now].stamp):
+            came_from[now] = path
+    moved = {path: now for now, path in came_from.items()}
     _forget_chance_numbers(moved, gone)
     settled = set(moved.values())
     order: Callable[[str], list[str]] = lambda path: path.split("/")  # noqa: E731 - directories before what they hold

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import memtui
+import memtui.opening
 from memtui.core.errors import FolderMissing, LeavesRoot
 from memtui.core.events import Outside
 from memtui.core.snapshot import Kind
@@ -305,6 +306,7 @@ def test_a_root_that_vanished_or_was_replaced_is_said_and_nothing_is_recorded(lo
 UNREADABLE = """
 import os, sys
 import memtui
+import memtui.opening
 folder, state, nobody = sys.argv[1:]
 with memtui.open_in_memory() as memory:  # all that is to be imported is imported as the one who may
     for command in ({"command": "create", "file_text": ""}, {"command": "view"}, {"command": "delete"}):
