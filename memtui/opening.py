@@ -15,7 +15,7 @@ from memtui.core.events import Event, Memtui
 from memtui.core.paths import ROOT_NAME
 from memtui.core.settings import Settings
 from memtui.engine import Engine
-from memtui.journal.sqlite import Journal
+from memtui.journal.sqlite import SET_ASIDE, Journal
 from memtui.places import short
 from memtui.store.folder import FolderStore
 from memtui.store.memory import MemoryStore
@@ -123,7 +123,7 @@ def _journal(path: Path, store: FolderStore, *, was_used: bool) -> Journal:
 def _set_aside(path: Path) -> str:
     """Give a journal's files other names, under which they can still be looked at; returns the name."""
     moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
-    aside = path.with_name(f"{path.stem}-damaged-{moment}{path.suffix}")
+    aside = path.with_name(f"{path.stem}{SET_ASIDE}{moment}{path.suffix}")
     for end in ("", "-wal", "-shm"):
         with contextlib.suppress(FileNotFoundError):
             os.rename(f"{path}{end}", f"{aside}{end}")

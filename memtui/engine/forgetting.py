@@ -103,6 +103,10 @@ class Forgetter:
             self._doom(doomed, written or [found.viewed, *(change.before for change in found.changes)])
             self._doom_texts(doomed, found)
         self._doom_those_about(doomed)
+        doomed.left += (
+            f"The damaged journal {name} was not searched. It is beside the journal; remove it if it holds the text."
+            for name in self._journal.set_aside()
+        )
         cleaned = self._clean(doomed, match, path, reason, rehearse=rehearse, actor=actor)
         if cleaned.problem and not cleaned.changes:
             return Redacted(left=tuple(each.sentence for each in cleaned.left), problem=cleaned.problem)

@@ -24,6 +24,8 @@ _PACK_FROM = 512
 """Bytes from which a text is compressed."""
 _PAGE = 2_000
 _ENDLESS = 2**62
+SET_ASIDE = "-damaged-"
+"""What stands in the name of a journal that was damaged, between its old name and the time."""
 _SUSPECT = ".suspect"
 """Ending of a file beside the journal that says that somebody found it damaged."""
 
@@ -205,6 +207,14 @@ class Journal:
         """The bytes of every version by SHA-256: unpacked, and as kept; `None` for one that is not kept."""
         rows = self._rows("SELECT sha256, size, length(data) FROM versions", ())
         return {row[0].hex(): (row[1], row[2]) for row in rows}
+
+    def set_aside(self) -> list[str]:
+        """The names of journals beside this one that were damaged and are kept."""
+        if self._path is None:
+            return []
+        directory, _, name = self._path.rpartition("/")
+        start = name.partition(".")[0] + SET_ASIDE
+        return sorted(each for each in os.listdir(directory or ".") if each.startswith(start) and each.endswith(".db"))
 
     def bytes_on_disk(self) -> int:
         """Bytes of the journal's files; 0 for one in memory."""

@@ -164,3 +164,9 @@ def test_settings_prune_when_the_folder_is_looked_at_once_a_day(plain_world: Any
     assert texts[-1] is None
     assert sum(text is None for text in texts) == 2
     insist_on_chain(engine)
+
+
+def test_a_damaged_journal_that_was_set_aside_is_named_since_it_is_not_searched(with_secret: Any) -> None:
+    (with_secret.state / "journal-damaged-20260101T000000.db").write_bytes(b"who knows")
+    done = with_secret.main.redact(match=SECRET)
+    assert any("journal-damaged-20260101T000000.db" in sentence for sentence in done.left)
