@@ -187,7 +187,7 @@ class Watch:
 
     def _tell_if_moved(self) -> None:
         """Tell if the journal has events that were not there before, by whomever."""
-        head = self._engine.journal.head()[0]
+        head = self._engine.head()[0]
         if head != self._head:
             self._head = head
             self._changed()

@@ -1,7 +1,6 @@
 """`memtui diff`: what differs between two moments or two notes, as a patch."""
 
 import argparse
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -11,13 +10,12 @@ from memtui.cli.moments import Spot
 from memtui.cli.opened import opened
 from memtui.cli.patches import FileDiff, Side
 from memtui.cli.verb import Options, Parser, Verb
-from memtui.core.events import Change, Event, Version
+from memtui.core.events import Change, Version
 from memtui.core.history import PathVersion
 from memtui.core.moments import Moment
 from memtui.core.paths import MemoryPath
 from memtui.core.snapshot import Kind
 from memtui.engine import Engine
-from memtui.journal.chain import decoded_changes
 
 
 def _arguments(parser: Parser) -> None:
@@ -76,7 +74,6 @@ class _Asked:
     def __init__(self, memory: Engine) -> None:
         self._memory = memory
         self._head, _ = memory.head()
-        self._events: dict[int, Event | None] = {}
 
     def compared(self, a: Moment | Spot, b: Moment | Spot | None) -> Iterable[FileDiff]:
         """What two operands ask for, file by file."""
@@ -124,10 +121,10 @@ class _Asked:
     def _last_change(self, place: MemoryPath) -> Iterable[FileDiff]:
         version = self._memory.history.version_at(place.relative, self._head)
         if place.is_root or (version is not None and version.kind is Kind.DIRECTORY):
-            seq = self._newest_below(place.relative)
-            if seq is None:
+            event = self._memory.history.last_below(place.relative, self._head)
+            if event is None:
                 raise _never(place)
-            return self._between(seq - 1, seq, place.relative)
+            return self._between(event.seq - 1, event.seq, place.relative)
         rows = self._memory.history.versions_of(place.relative, limit=1)
         if not rows:
             raise _never(place)
@@ -146,13 +143,6 @@ class _Asked:
         if row.moved_to is not None:
             return self._pair((row.path, row.before, seq - 1), (row.moved_to, row.before, seq), is_move=True)
         return self._pair((row.path, row.before, seq - 1), (row.path, row.after, seq))
-
-    def _newest_below(self, path: str) -> int | None:
-        """The number of the last event that changed something below a directory."""
-        for seq, body in self._memory.journal.bodies(0, self._head, backwards=True):
-            if any(_is_below(changed, path) for changed, _, _ in decoded_changes(body)):
-                return seq
-        return None
 
     def _at(self, spot: Spot) -> _At:
         path = spot.place.relative
@@ -222,15 +212,8 @@ class _Asked:
 
     def _label(self, path: str, seq: int) -> str:
         """When a path became what it was, as GNU `diff` writes times, and by which event."""
-        touches = self._memory.journal.touches(path)
-        at = bisect_right(touches, seq)
-        if not at:
-            return ""
-        number = touches[at - 1]
-        if number not in self._events:
-            self._events[number] = self._memory.history.event(number)
-        event = self._events[number]
-        return f"{event.at.astimezone():%Y-%m-%d %H:%M:%S.%f %z} #{number}" if event else ""
+        event = self._memory.history.last_touching(path, seq)
+        return f"{event.at.astimezone():%Y-%m-%d %H:%M:%S.%f %z} #{event.seq}" if event else ""
 
 
 def _never(place: MemoryPath) -> Failure:

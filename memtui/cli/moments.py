@@ -100,7 +100,7 @@ def seq_of(memory: Engine, when: Moment, *, beginning: bool = False) -> int:
     Raises:
         Failure: There is no such event, or nothing was recorded by then.
     """
-    head, _ = memory.journal.head()
+    head, _ = memory.head()
     if when.is_now:
         return head
     if when.seq is not None:
@@ -136,15 +136,9 @@ def _first_look(memory: Engine) -> int:
 
 def no_event(memory: Engine, seq: int) -> Failure:
     """The failure of a number that no event has."""
-    head, _ = memory.journal.head()
+    head, _ = memory.head()
     last = f"The last one is #{head}." if head else "The record is empty."
     return Failure(Exit.MISSING, f"There is no event #{seq}. {last}")
-
-
-def event_of(memory: Engine, path: str, seq: int) -> Event | None:
-    """The event that made a path what it was right after an event; `None` if nothing ever happened to it by then."""
-    found = memory.journal.events_of(path, limit=1, before=seq + 1)
-    return found[0] if found else None
 
 
 def insist_on_version(memory: Engine, place: MemoryPath, seq: int, when: Moment) -> Version:

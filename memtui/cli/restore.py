@@ -2,7 +2,6 @@
 
 import argparse
 import shlex
-from bisect import bisect_right
 from dataclasses import dataclass
 
 from memtui.cli import moments, places, restored
@@ -83,7 +82,6 @@ class _Wanted:
     def __init__(self, memory: Engine) -> None:
         self._memory = memory
         self._head, _ = memory.head()
-        self._events: dict[int, Event | None] = {}
         self.parts: list[_Part] = []
 
     @property
@@ -100,10 +98,8 @@ class _Wanted:
                 wanted[part.path] = part.version
                 continue
             for change in self._memory.history.between(self._head, part.seq, part.path):
-                after = change.after or self._found_since(change.path, part.seq)
-                if after != change.before:
-                    wanted.setdefault(change.path, after)
-                    expected.setdefault(change.path, change.before)
+                wanted.setdefault(change.path, change.after)
+                expected.setdefault(change.path, change.before)
         seqs = {part.event.seq if part.event else part.seq for part in self.parts}
         return self._memory.restore(
             wanted,
@@ -112,19 +108,6 @@ class _Wanted:
             note=f"as of #{seqs.pop()}" if len(seqs) == 1 else "",
             path=self.parts[0].path if len(self.parts) == 1 else None,
         )
-
-    def _found_since(self, path: str, seq: int) -> Version | None:
-        """What stood at a path although it was found later only: it is not to go because memtui had not seen it yet."""
-        touches = self._memory.journal.touches(path)
-        at = bisect_right(touches, seq)
-        if at == len(touches):
-            return None
-        number = touches[at]
-        if number not in self._events:
-            event = self._memory.history.event(number)
-            self._events[number] = event if event is not None and event.command == "found" else None
-        found = self._events[number]
-        return next((change.after for change in found.changes if change.path == path), None) if found else None
 
     def done(self, result: Restored) -> str:
         """That it was done, as a sentence."""
@@ -156,7 +139,7 @@ class _Wanted:
         if version.kind is Kind.DIRECTORY:
             self.add_directory(spot.place, seq)
         else:
-            event = moments.event_of(self._memory, spot.place.relative, seq)
+            event = self._memory.history.last_touching(spot.place.relative, seq)
             self.parts.append(_Part(spot.place.relative, seq, version, event))
 
     def add_directory(self, place: MemoryPath, seq: int) -> None:
@@ -181,7 +164,9 @@ class _Wanted:
                 continue
             if before.kind is Kind.DIRECTORY:
                 raise _unclear(place, seq)
-            return _Part(place.relative, seq, before, moments.event_of(self._memory, row.moved_from or row.path, seq))
+            return _Part(
+                place.relative, seq, before, self._memory.history.last_touching(row.moved_from or row.path, seq)
+            )
         if now is not None and now.kind is Kind.DIRECTORY:
             raise _unclear(place, None)
         first = moments.said_time(rows[-1].event)

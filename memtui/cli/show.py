@@ -57,7 +57,7 @@ def _show_then(place: MemoryPath, when: Moment, path: str, options: Options, *, 
             raise Failure(Exit.MISSING, "That is the whole folder. What was in it then: memtui diff 0 MOMENT --stat")
         version = moments.insist_on_version(memory, place, seq, when)
         data = moments.insist_on_text(memory, place, version, when)
-        event = moments.event_of(memory, place.relative, seq)
+        event = memory.history.last_touching(place.relative, seq)
     if as_model:
         return _show_text_as_model(data, place, options)
     if options.json:

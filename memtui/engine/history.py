@@ -116,6 +116,20 @@ class History:
                 return None
             return next(change.after for change in event.changes if change.path == path)
 
+    def last_touching(self, path: str, at: int) -> Event | None:
+        """The event that made a path what it was right after another one; `None` if nothing had happened to it."""
+        with self._in_flight():
+            return next(iter(self._journal.events_of(path, limit=1, before=at + 1)), None)
+
+    def last_below(self, below: str, at: int) -> Event | None:
+        """The last event, up to a number, that changed a directory or something in it; `None` if none did."""
+        holds = _below(below)
+        with self._in_flight():
+            for number, body in self._journal.bodies(0, at, backwards=True):
+                if any(holds(path) for path, _, _ in decoded_changes(body)):
+                    return self._journal.event(number)
+            return None
+
     def blame(self, path: str, data: bytes, *, at: int | None = None) -> Blame:
         """Who wrote each line of a text.
 

@@ -52,14 +52,15 @@ def test_plain_verbs_load_nothing_heavy(words: list[str], folder: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, cwd=folder.parent, check=True)
     loaded = {name.split(".")[0] for name in json.loads(done.stderr)}
-    assert not loaded & set(HEAVY)
+    needed = {"watchfiles", "asyncio"} if words == ["doctor"] else set()  # it tries whether changes are reported
+    assert not loaded & set(HEAVY) - needed
 
 
 @pytest.mark.parametrize(
     ("words", "code"),
     [
         (["show", "prefs.md@now"], 0),
-        (["diff", "0", "now", "--stat"], 1),
+        (["diff", "0", "now", "--stat"], 0),
         (["blame", "prefs.md"], 0),
         (["stats"], 0),
         (["restore", "prefs.md@now"], 3),
