@@ -71,6 +71,9 @@ class _Lately:
     def __len__(self) -> int:
         return len(self._kept)
 
+    def __contains__(self, path: str) -> bool:
+        return path in self._kept
+
     def put(self, event: Event, change: Change, size: int) -> None:
         """Note a change, and how many bytes it means."""
         earlier = self._kept.get(change.path)
@@ -171,7 +174,8 @@ class Losses:
         elif change.before is not None and change.after is None:
             self._others.put(event, change, 0)
         else:
-            self._settle()
+            if change.path in self._lost:
+                self._settle()
             self._lost.drop(change.path)
             self._others.drop(change.path)
         # What is written meanwhile may be what went, in other words or at another place.
@@ -187,6 +191,8 @@ class Losses:
         half = shrunk * 2 >= size > 0 or (self._lost.gone * 2 >= files and shrunk * 4 >= size)
         if everything or (len(self._lost) >= _FEWEST and half):
             self._judged = event, files, size
+        elif shrunk * 4 < size:
+            self._judged = None  # what was written meanwhile makes up for it
 
     def _settle(self) -> None:
         """Put together what was judged to be a loss, before what it consists of is forgotten."""

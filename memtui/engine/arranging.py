@@ -18,7 +18,7 @@ from memtui.core.snapshot import Kind
 from memtui.engine import reconcile
 from memtui.engine.ledger import Ledger
 from memtui.journal.sqlite import Journal, Known
-from memtui.store.base import Node, Outdated, Store, Transaction
+from memtui.store.base import Node, Outdated, Store, Transaction, lasting
 
 _HOPELESS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
 """Faults after which the other paths are not tried any more."""
@@ -166,7 +166,6 @@ class Arranged:
             settled = ((node, self._ledger.settle(node.path, node)) for node in ((top, *below) if top else ()))
             nodes += ((node, version) for node, version in settled if version is not None)
             self._ledger.settle(new, taken := reconcile.standing(self._store, new))
-            parent = self._store.node(MemoryPath.of(os.path.dirname(new)))
         except (OSError, MemtuiError) as error:
             self.left.append(Left(old, Why.UNREADABLE, detail=_words(error)))
             return
@@ -176,10 +175,7 @@ class Arranged:
             self.left.append(Left(changed[0] if changed else old, Why.CHANGED))
         elif taken is not None:
             self.left.append(Left(new, Why.CHANGED))
-        else:
-            if parent is None:
-                self._ledger.settle(os.path.dirname(new), None)  # one that was there before and has gone
-                self._plan([_Step(os.path.dirname(new), None, None, _DIRECTORY)])
+        elif self._plan_parents(new, set(), {step.path for step in self._directories}):
             self._moves.append(_Move(old, new, tuple(nodes)))
 
     def _step(self, path: str, arrangement: Arrangement) -> _Step | None:
@@ -315,7 +311,10 @@ class Arranged:
         for node, version in move.nodes:
             done.known[node.path] = None
             done.known[move.new + node.path[len(move.old) :]] = Known(version, node.stamp)
-        done.known[move.new] = self._seen(move.new, move.nodes[0][1])
+        top, version = move.nodes[0]
+        seen = self._seen(move.new, version)
+        if lasting(seen.stamp) == lasting(top.stamp):
+            done.known[move.new] = seen  # else somebody wrote to it meanwhile: the next look tells
 
     def _take(self, transaction: Transaction, step: _Step, done: Done) -> str:
         """Take one step. Returns why no other one needs to be tried, if so."""

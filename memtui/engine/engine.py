@@ -46,6 +46,8 @@ _PAGE = 256
 _DEVICE = "device"
 _PRUNED = "pruned"
 _DAY_US = 86_400_000_000
+_SPARED_DAYS = 7
+"""What stood in the folder within this time is not removed for its bytes alone: somebody may want it back."""
 _YOU = Person()
 _READ_ONLY = "this session is read-only. Nothing was written."
 
@@ -139,6 +141,7 @@ class Engine:
             now_us=lambda: self._now_ns() // 1_000,
             writing=self._writing,
             recorded=self._note_news,
+            lost=self._losses.current,
         )
 
     def __enter__(self) -> Self:
@@ -611,7 +614,12 @@ class Engine:
         last = int(self.journal.note(_PRUNED) or 0)
         if self.read_only or not (days or size) or last <= now_us < last + _DAY_US:
             return
-        self._forgetter.prune(now_us - days * _DAY_US if days else None, size or None, rehearse=False)
+        self._forgetter.prune(
+            now_us - days * _DAY_US if days else None,
+            size or None,
+            rehearse=False,
+            spared_since_us=now_us - _SPARED_DAYS * _DAY_US,
+        )
         self.journal.set_note(_PRUNED, str(now_us))
 
     def _put_back(self, past: str, rehearse: bool, act: Callable[[], Restored]) -> Restored:

@@ -4,12 +4,14 @@ Events, their hashes and the reason stay, so the chain still verifies; only text
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
 from memtui.core.events import Actor, Event, Memtui, Version, sha256
+from memtui.core.losses import Loss
 from memtui.core.paths import MemoryPath
 from memtui.core.redaction import Pruned, Redacted
 from memtui.core.restoring import Restored
@@ -27,6 +29,10 @@ _HASHES = 1_000
 """Hashes that one event names at most."""
 _LARGE_TEXT = 256
 """Characters of an answer, or of arguments, that are worth removing for their age."""
+_CUT = re.compile(r"\[\.\.\. [0-9,]+ more characters\]")
+"""What stands where a text was cut before it was recorded; see `commands.recorded`."""
+_TELLING = 4
+"""Characters of a text that give it away."""
 _NAMED = 5
 """How many of many names are named."""
 
@@ -40,12 +46,16 @@ class _Doomed:
         events: Hashes of answers and arguments, by the number of their event.
         bytes: Of all texts together.
         left: What cannot be removed, as sentences.
+        own: The paths that are meant; `None` for any.
+        spared: SHA-256 of versions that stay, since notes that are not meant hold them as well.
     """
 
     versions: dict[str, int] = field(default_factory=dict)
     events: dict[int, list[str]] = field(default_factory=dict)
     bytes: int = 0
     left: list[str] = field(default_factory=list)
+    own: frozenset[str] | None = None
+    spared: set[str] = field(default_factory=set)
 
     @property
     def hashes(self) -> list[str]:
@@ -62,6 +72,7 @@ class Forgetter:
         now_us: Tells the time, in microseconds since 1970.
         writing: Takes the writer lock.
         recorded: Told once something was recorded.
+        lost: Tells what went and is to be had again.
     """
 
     def __init__(
@@ -73,7 +84,9 @@ class Forgetter:
         now_us: Callable[[], int],
         writing: Callable[[], AbstractContextManager[Transaction]],
         recorded: Callable[[], None],
+        lost: Callable[[], Loss | None],
     ) -> None:
+        self._lost = lost
         self._journal = journal
         self._history = history
         self._restorer = restorer
@@ -86,6 +99,7 @@ class Forgetter:
     ) -> Redacted:
         """See `Engine.redact`."""
         doomed = _Doomed()
+        found: Event | None = None
         if match is not None:
             if not match:
                 return Redacted(problem="Nothing was removed: the text to be removed is empty.")
@@ -95,6 +109,7 @@ class Forgetter:
             if not versions:
                 return Redacted(problem=f"Nothing was removed: nothing is known of {one_line(path)}.")
             self._doom(doomed, (version for row in versions for version in (row.before, row.after)))
+            doomed.own = frozenset({path})
         elif event is not None:
             found = self._journal.event(event)
             if found is None:
@@ -102,19 +117,23 @@ class Forgetter:
             written = [change.after for change in found.changes if change.after and change.after.sha256]
             self._doom(doomed, written or [found.viewed, *(change.before for change in found.changes)])
             self._doom_texts(doomed, found)
+            doomed.own = frozenset(change.path for change in found.changes)
+        if doomed.own is not None:
+            self._spare_others(doomed, doomed.own)
         self._doom_those_about(doomed)
         doomed.left += (
             f"The damaged journal {name} was not searched. It is beside the journal; remove it if it holds the text."
             for name in self._journal.set_aside()
         )
-        cleaned = self._clean(doomed, match, path, reason, rehearse=rehearse, actor=actor)
+        cleaned = self._clean(doomed, match, reason, rehearse=rehearse, actor=actor)
         if cleaned.problem and not cleaned.changes:
             return Redacted(left=tuple(each.sentence for each in cleaned.left), problem=cleaned.problem)
         if not doomed.hashes:
-            return Redacted(changes=cleaned.changes, left=tuple(doomed.left), problem=_nothing(doomed, match))
+            problem = "" if cleaned.changes else _nothing(doomed, match)
+            return Redacted(changes=cleaned.changes, left=tuple(doomed.left), event=cleaned.event, problem=problem)
         about = path if path is not None else ""
-        if event is not None and (named := self._journal.event(event)) is not None:
-            about = named.path.removeprefix("/memories/") if named.path.startswith("/memories/") else ""
+        if found is not None:
+            about = found.path.removeprefix("/memories/") if found.path.startswith("/memories/") else ""
         recorded: list[Event] = []
         if not rehearse:
             recorded = self._forget(doomed, about, reason, actor)
@@ -127,8 +146,17 @@ class Forgetter:
             event=recorded[-1] if recorded else None,
         )
 
-    def prune(self, older_than_us: int | None, max_bytes: int | None, *, rehearse: bool) -> Pruned:
-        """See `Engine.prune`."""
+    def prune(
+        self, older_than_us: int | None, max_bytes: int | None, *, rehearse: bool, spared_since_us: int | None = None
+    ) -> Pruned:
+        """See `Engine.prune`.
+
+        Args:
+            older_than_us: See there.
+            max_bytes: See there.
+            rehearse: See there.
+            spared_since_us: What stood in the folder at that time, or later, is not removed for its bytes.
+        """
         with self._writing():
             last_named: dict[str, int] = {}
             doomed = _Doomed()
@@ -137,12 +165,15 @@ class Forgetter:
                 for each in _versions_in(record):
                     last_named[each] = max(last_named.get(each, 0), record["at_us"])
             standing = {known.version.sha256 for known in self._journal.known_below("").values()}
+            if (loss := self._lost()) is not None:  # it is to be restored yet
+                standing |= {change.before.sha256 for change in (*loss.changes, *loss.others) if change.before}
             sizes = {each: size for each, size in self._journal.sizes().items() if size[1] is not None}
             total = sum(packed or 0 for _, packed in sizes.values())
             freed = 0
             for each in sorted(sizes.keys() - standing, key=lambda each: last_named.get(each, 0)):
                 too_old = older_than_us is not None and last_named.get(each, 0) < older_than_us
-                if too_old or (max_bytes is not None and total - freed > max_bytes):
+                spared = spared_since_us is not None and last_named.get(each, 0) >= spared_since_us
+                if too_old or (max_bytes is not None and total - freed > max_bytes and not spared):
                     doomed.versions[each] = sizes[each][0]
                     freed += sizes[each][1] or 0
             if older_than_us is not None:
@@ -162,9 +193,21 @@ class Forgetter:
         for version in versions:
             if version is not None and version.sha256 is not None and version.sha256 not in doomed.versions:
                 data = self._journal.text(version.sha256)
-                if data is not None:
+                if data and data != REDACTED:  # nothing is given away by nothing
                     doomed.versions[version.sha256] = len(data)
                     doomed.bytes += len(data)
+
+    def _spare_others(self, doomed: _Doomed, own: frozenset[str]) -> None:
+        """Leave what other notes hold as well: they were not meant, and what they hold may not be lost."""
+        for path, known in self._journal.known_below("").items():
+            if path not in own and known.version.sha256 in doomed.versions:
+                assert known.version.sha256 is not None
+                doomed.bytes -= doomed.versions.pop(known.version.sha256)
+                doomed.spared.add(known.version.sha256)
+                doomed.left.append(
+                    f"The same text stands in {one_line(path)}, which was not meant: it stays there, and so in the "
+                    "record. Redact that as well, or by --match."
+                )
 
     def _doom_match(self, doomed: _Doomed, match: str) -> None:
         wanted = match.encode("utf-8", "surrogatepass")
@@ -176,7 +219,7 @@ class Forgetter:
         forms = {match, *(json.dumps(match, ensure_ascii=ascii)[1:-1] for ascii in (True, False))}
         named: list[int] = []
         for event in self._events():
-            if any(form in text for text in (event.answer, event.arguments) if text for form in forms):
+            if any(_holds(text, forms) for text in (event.answer, event.arguments) if text):
                 self._doom_texts(doomed, event)
             if any(match in text for text in (event.path, event.new_path or "", event.note, event.call_id or "")):
                 named.append(event.seq)
@@ -219,9 +262,7 @@ class Forgetter:
 
     # Out of the files, and out of the record
 
-    def _clean(
-        self, doomed: _Doomed, match: str | None, path: str | None, reason: str, *, rehearse: bool, actor: Actor
-    ) -> Restored:
+    def _clean(self, doomed: _Doomed, match: str | None, reason: str, *, rehearse: bool, actor: Actor) -> Restored:
         """Take the text out of the files that hold it: a match is replaced, a whole text goes with its file."""
         wanted: dict[str, Version | None] = {}
         expected: dict[str, Version | None] = {}
@@ -230,10 +271,8 @@ class Forgetter:
             version = known.version
             if version.kind is Kind.FILE and version.sha256 is None and match is not None:
                 doomed.left.append(f"{one_line(each)} could not be read, so it was not searched.")
-            if version.sha256 not in doomed.versions:
-                continue
-            if path is not None and each != path:
-                doomed.left.append(f"The same text stands in {one_line(each)}, which is left as it is.")
+            is_own = doomed.own is not None and each in doomed.own and version.sha256 in doomed.spared
+            if version.sha256 not in doomed.versions and not is_own:
                 continue
             expected[each] = version
             wanted[each] = None
@@ -258,7 +297,7 @@ class Forgetter:
     def _forget(self, doomed: _Doomed, about: str, reason: str, actor: Actor) -> list[Event]:
         with self._writing():
             events = self._record(doomed, about, reason, actor)
-        if not self._journal.settle_down():
+        if not self._journal.settle_down(thoroughly=True):
             doomed.left.append(
                 "Another program reads the journal at this moment: the journal's log holds the text until it is done. "
                 "Do it again then to be sure."
@@ -282,6 +321,18 @@ class Forgetter:
             for count in [f"{len(part):,} {'text' if len(part) == 1 else 'texts'}"]
         ]
         return self._journal.forget(events, doomed.versions, doomed.events)
+
+
+def _holds(text: str, forms: Iterable[str]) -> bool:
+    """Whether a text holds another one, or where it was cut the beginning of it."""
+    for form in forms:
+        if form in text:
+            return True
+        for cut in _CUT.finditer(text):
+            before = text[: cut.start()]
+            if any(before.endswith(form[:length]) for length in range(_TELLING, len(form))):
+                return True
+    return False
 
 
 def _versions_in(record: Mapping[str, Any]) -> Iterator[str]:

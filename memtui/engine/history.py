@@ -85,9 +85,11 @@ class History:
                 followed.add(version.moved_from)
                 rows.add(self._rows_of(version.moved_from, version.event.seq))
 
-    def _lineage(self, path: str) -> Iterator[PathVersion]:
-        """What the thing that stands at a path now has been through, newest first."""
-        rows = self._rows_of(path, None)
+    def _lineage(self, path: str, at: int | None = None) -> Iterator[PathVersion]:
+        """What the thing that stands at a path, or stood there right after an event, has been through, newest first."""
+        then = None if at is None else next(self._rows_of(path, at + 1), None)
+        # One that was called otherwise then is meant by the name that it has now.
+        rows = self._rows_of(path, at + 1 if at is not None and then is not None and then.after is not None else None)
         while (version := next(rows, None)) is not None:
             yield version
             if version.moved_from is not None:
@@ -139,7 +141,7 @@ class History:
             at: The number of the event after which it stood there; `None` for now.
         """
         with self._in_flight():
-            return blame(self._lineage(path), data, self._kept, at)
+            return blame(self._lineage(path, at), data, self._kept, at)
 
     def _kept(self, version: Version) -> bytes | None:
         return self._journal.text(version.sha256) if version.sha256 else None
@@ -429,9 +431,10 @@ def _is_undoable(event: Event) -> bool:
 
 def _deleted_by(event: Event, paths: Iterable[str], sizes: Mapping[str, tuple[int, int | None]]) -> list[Deleted]:
     moved_away = set(moves(event).values())
+    last = {change.path: change for change in event.changes}
     found: list[Deleted] = []
     for path in sorted(paths, key=lambda path: path.split("/")):
-        change = next((change for change in reversed(event.changes) if change.path == path), None)
+        change = last.get(path)
         if change is None or change.after is not None or change.before is None or path in moved_away:
             continue
         if change.before.kind in (Kind.FILE, Kind.LINK):

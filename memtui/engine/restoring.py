@@ -6,7 +6,7 @@ new event; nothing that was recorded is ever changed by it.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from memtui.core import diffs
 from memtui.core.errors import LeavesRoot, MemtuiError, StateUnusable
@@ -39,7 +39,7 @@ class Deed:
         path: Relative to the folder; `None` for the one path or the common directory of what is changed.
         new_path: Where a move ends, relative to the folder.
         note: For the log.
-        undoes: See `Event.undoes`.
+        undoes: The events that are taken back, and the paths that each changed.
     """
 
     command: str
@@ -48,7 +48,7 @@ class Deed:
     path: str | None = None
     new_path: str | None = None
     note: str = ""
-    undoes: tuple[int, ...] = ()
+    undoes: Mapping[int, frozenset[str]] = field(default_factory=dict)
 
 
 class Restorer:
@@ -128,7 +128,7 @@ class Restorer:
             actor,
             "Not undone" if command == "undo" else "Not redone",
             note=_names(events),
-            undoes=tuple(event.seq for event in reversed(events)),
+            undoes={event.seq: frozenset(each.path for each in event.changes) for event in reversed(events)},
         )
         if len(events) == 1 and (moved := _tops(moves(events[0]))) and not _replaced(events[0]):
             arrangement = _moving_back(events[0], moved)
@@ -189,7 +189,7 @@ class Restorer:
         self, arranged: Arranged, ledger: Ledger, deed: Deed, at_us: int, transaction: Transaction
     ) -> Restored:
         texts = {**ledger.texts, **arranged.new_texts}
-        event = self._event(deed, arranged.changes, ledger, at_us)
+        event = self._event(deed, arranged.changes, ledger, at_us, arranged.left)
         intent = self._journal.intend(event, texts, durable=bool(ledger.texts))
         try:
             done = arranged.apply(transaction)
@@ -202,8 +202,9 @@ class Restorer:
         left = (*arranged.left, *done.left)
         if not done.changes:
             self._journal.drop(intent)
-            return Restored((), left, problem=f"{deed.past}: {_told(left)}.")
-        event = self._event(deed, tuple(done.changes), ledger, at_us)
+            why = _told(left) if left else "something came into the directory just now, so it stays"
+            return Restored((), left, problem=f"{deed.past}: {why}.")
+        event = self._event(deed, tuple(done.changes), ledger, at_us, left)
         if not done.certain:
             event = replace(event, is_error=True, note="uncertain")
         event = replace(event, duration_us=max(self._now_us() - at_us, 0))
@@ -225,7 +226,9 @@ class Restorer:
         if found:
             self._recorded()
 
-    def _event(self, deed: Deed, changes: tuple[Change, ...], ledger: Ledger, at_us: int) -> Event:
+    def _event(
+        self, deed: Deed, changes: tuple[Change, ...], ledger: Ledger, at_us: int, left: Sequence[Left]
+    ) -> Event:
         files = [change for change in changes if _kind(change) is not Kind.DIRECTORY]
         shown = files[0] if len(files) == 1 else None
         path = deed.path
@@ -236,6 +239,7 @@ class Restorer:
             before, after = ledger.text_of(shown.before), ledger.text_of(shown.after)
             if before is not None and after is not None:
                 counts = diffs.counts(before, after)
+        changed, stays = {change.path for change in changes}, {each.path for each in left}
         many = f"{len(files):,} files" if len(files) > 1 and deed.new_path is None else ""
         return Event(
             at_us=at_us,
@@ -244,7 +248,7 @@ class Restorer:
             path=str(MemoryPath.of(path)),
             new_path=str(MemoryPath.of(deed.new_path)) if deed.new_path is not None else None,
             changes=changes,
-            undoes=deed.undoes,
+            undoes=tuple(seq for seq, about in deed.undoes.items() if about & changed or not about & stays),
             added=counts.added if counts else None,
             removed=counts.removed if counts else None,
             note=", ".join(part for part in (deed.note, many) if part),
@@ -281,10 +285,11 @@ def _moving_back(event: Event, tops: Sequence[tuple[str, str]]) -> Arrangement:
     """Move back what an event moved, and take away the directories that it made for it."""
     moved = moves(event)
     ends = _ends(event.changes)
-    rest = {path: end for path, end in ends.items() if path not in moved and path not in set(moved.values())}
+    sources = set(moved.values())
+    rest = {path: end for path, end in ends.items() if path not in moved and path not in sources}
     return Arrangement(
         {path: before for path, (before, _) in rest.items()},
-        {path: after for path, (_, after) in ends.items() if path not in set(moved.values())},
+        {path: after for path, (_, after) in ends.items() if path not in sources},
         moves=tuple((new, old) for old, new in tops),
     )
 

@@ -362,18 +362,25 @@ class Journal:
             finally:
                 self._run("PRAGMA secure_delete = OFF")
 
-    def settle_down(self) -> bool:
+    def settle_down(self, *, thoroughly: bool = False) -> bool:
         """Move what the write-ahead log holds into the journal and empty the log, where no reader needs it any more.
+
+        Args:
+            thoroughly: Whether the journal is written anew as well. Where SQLite has moved a row from one page to
+                another, or where an intent stood, the bytes of a removed text are left behind otherwise.
 
         Returns:
             Whether the log is empty: only then is nothing left in it of what was removed.
         """
         with self._lock:
             free, pages = (self._run(f"PRAGMA {name}")[0][0] for name in ("freelist_count", "page_count"))
-            if free * 4 > pages:
-                with contextlib.suppress(StateUnusable):
-                    self._run("VACUUM")  # give the room back
-            return not self._run("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
+            is_clean = True
+            if thoroughly or free * 4 > pages:
+                try:
+                    self._run("VACUUM")
+                except StateUnusable:
+                    is_clean = not thoroughly  # else it was only to give the room back
+            return not self._run("PRAGMA wal_checkpoint(TRUNCATE)")[0][0] and is_clean
 
     def set_note(self, name: str, value: str) -> None:
         """Keep a small value under a name."""

@@ -6,7 +6,9 @@ from memtui.core.actors import shown_name
 from memtui.core.events import Actor, Agent, Memtui, Outside, Person
 
 
-@pytest.mark.parametrize("name", ["you", "You", " you ", "outside", "OUTSIDE", "memtui"])
+@pytest.mark.parametrize(
+    "name", ["you", "You", " you ", "y\u200bou", "ｙｏｕ", "outside", "OUTSIDE", "outside memtui", "memtui", "", " "]
+)
 def test_an_agent_cannot_pass_for_the_person_nor_for_nobody(name: str) -> None:
     assert shown_name(Agent(name)) == f"agent:{name}"
 

@@ -170,3 +170,69 @@ def test_a_damaged_journal_that_was_set_aside_is_named_since_it_is_not_searched(
     (with_secret.state / "journal-damaged-20260101T000000.db").write_bytes(b"who knows")
     done = with_secret.main.redact(match=SECRET)
     assert any("journal-damaged-20260101T000000.db" in sentence for sentence in done.left)
+
+
+def test_many_small_secrets_leave_nothing_on_the_disk(plain_world: Any) -> None:
+    for number in range(200):
+        plain_world.ask(command="create", path=f"/memories/{number}", file_text=f"secret-{number:03}-{number * 7919}\n")
+    removed = [f"secret-{number:03}-{number * 7919}" for number in range(0, 200, 10)]
+    for secret in removed:
+        assert plain_world.main.redact(match=secret).problem == ""
+    kept = bytes_of_state(plain_world)
+    assert not [secret for secret in removed if secret.encode() in kept]
+
+
+def test_what_other_notes_hold_as_well_is_not_lost_there(plain_world: Any) -> None:
+    for name in ("a", "b", "template", "empty"):
+        text = "" if name == "empty" else "the same text\n"
+        plain_world.ask(command="create", path=f"/memories/{name}", file_text=text)
+    plain_world.ask(command="create", path="/memories/b", file_text="other\n")
+    done = plain_world.main.redact(path="a")
+    assert plain_world.tree() == {"b": b"other\n", "template": b"the same text\n", "empty": b""}
+    assert any("template, which was not meant" in sentence for sentence in done.left)
+    plain_world.ask(command="delete", path="/memories/template")
+    assert plain_world.main.undo([plain_world.main.head()[0]]).problem == ""
+    emptied = plain_world.ask(command="create", path="/memories/second", file_text="").event
+    assert plain_world.main.redact(event=emptied.seq).changes == ()
+    assert plain_world.tree()["empty"] == b""
+
+
+def test_the_beginning_of_a_secret_that_was_cut_off_goes_as_well(plain_world: Any) -> None:
+    long = "x" * 16_380 + SECRET + "y" * 1_000
+    refused = plain_world.ask(command="create", path="/memories", file_text=long).event
+    assert "tok-" in refused.arguments
+    done = plain_world.main.redact(match=SECRET)
+    assert refused.seq in done.events
+    assert plain_world.main.history.event(refused.seq).arguments is None
+
+
+def test_what_is_lost_and_not_back_yet_is_kept_whatever_the_settings_say(plain_world: Any) -> None:
+    clock = [0]
+    engine = plain_world.engine(keep_bytes=1)
+    engine._now_ns = lambda: clock[0]
+    for number in range(6):
+        plain_world.put(f"{number}", f"{number}" * 5_000)
+    engine.reconcile()
+    before = plain_world.tree()
+    clock[0] = 30 * 86_400_000_000_000
+    for number in range(6):
+        (plain_world.folder / f"{number}").unlink()
+    engine.reconcile()
+    assert engine.restore_loss().left == ()
+    assert plain_world.tree() == before
+
+
+def test_what_stood_there_lately_is_not_removed_for_its_bytes_alone(plain_world: Any) -> None:
+    clock = [0]
+    engine = plain_world.engine(keep_bytes=1)
+    engine._now_ns = lambda: clock[0]
+    for day in (0, 20, 21):
+        clock[0] = day * 86_400_000_000_000
+        command = {"command": "create", "path": "/memories/a", "file_text": f"day {day}\n"}
+        engine.execute(command, actor=memtui.Agent("a"))
+        engine.reconcile()
+    texts = [engine.history.text(row.after) for row in done_rows(plain_world, "a")]
+    assert texts == [b"day 21\n", b"day 20\n", b"day 0\n"]
+    clock[0] = 40 * 86_400_000_000_000
+    engine.reconcile()
+    assert [engine.history.text(row.after) for row in done_rows(plain_world, "a")] == [b"day 21\n", None, None]

@@ -272,3 +272,11 @@ def test_the_record_in_numbers(world: Any) -> None:
     assert [(share.name, share.events) for share in stats.actors] == [("tester", 3), ("outside", 1)]
     assert isinstance(stats.last, Event)
     assert (stats.journal_bytes > 0) == (world.folder is not None)
+
+
+def test_the_lines_of_then_are_blamed_on_those_of_then(world: Any) -> None:
+    first = world.ask(command="create", path="/memories/p", file_text="p\n").event
+    world.ask(command="create", path="/memories/q", file_text="q\n")
+    world.ask(command="delete", path="/memories/p")
+    world.ask(command="rename", old_path="/memories/q", new_path="/memories/p")
+    assert world.main.history.blame("p", b"p\n", at=first.seq).lines == (first,)

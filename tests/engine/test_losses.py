@@ -169,3 +169,18 @@ def test_an_empty_mount_point_is_not_taken_for_a_folder_whose_files_are_gone(
         assert memory.head() == head
     with memtui.open(plain_world.folder, state=plain_world.state) as memory:
         assert memory.note("device") == "another"
+
+
+@pytest.mark.parametrize("names", ["abcd", "pqrs"])
+def test_another_branch_is_no_loss_whatever_its_notes_are_called(folder_world: Any, names: str) -> None:
+    now_ns = folder_world.main._now_ns
+    folder_world.main._now_ns = lambda: now_ns() - 3_600_000_000_000
+    for name in "hijk":
+        folder_world.put(name, f"note {name}\n" * 10)
+    folder_world.main.reconcile()
+    folder_world.main._now_ns = now_ns
+    for old, new in zip("hijk", names, strict=True):
+        (folder_world.folder / old).unlink()
+        folder_world.put(new, f"note {new}\n" * 10)
+    folder_world.main.reconcile()
+    assert folder_world.main.loss is None

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import memtui
+import memtui.engine.arranging
 from memtui.core.events import Outside, Version, sha256
 from memtui.core.restoring import Why
 from memtui.core.snapshot import Kind
@@ -367,3 +368,58 @@ def test_a_move_over_another_note_from_outside_can_be_taken_back(folder_world: A
     assert folder_world.main.undo([event.seq]).problem == ""
     assert folder_world.tree() == before
     assert folder_world.main.reconcile() == 0
+
+
+def test_an_event_of_which_nothing_was_taken_back_does_not_count_as_taken_back(filled: Any) -> None:
+    engine, start = filled.main, filled.main.head()[0]
+    left = filled.ask(command="create", path="/memories/f", file_text="agent\n").event
+    done = filled.ask(command="create", path="/memories/n", file_text="n\n").event
+    filled.put("f", "somebody else\n")
+    undone = engine.undo_since(start, actor_name="tester", partial=True)
+    assert undone.event.undoes == (done.seq,)
+    assert engine.history.undone_by(left.seq) is None
+
+
+def test_a_move_back_does_not_go_through_a_link(folder_world: Any) -> None:
+    folder_world.put("d/x", "x\n")
+    (folder_world.folder / "c").mkdir()
+    folder_world.main.reconcile()
+    moved = folder_world.ask(command="rename", old_path="/memories/d/x", new_path="/memories/x").event
+    (folder_world.folder / "d").rmdir()
+    (folder_world.folder / "d").symlink_to("c")
+    undone = folder_world.main.undo([moved.seq])
+    assert undone.left[0].why is Why.IN_THE_WAY
+    assert folder_world.tree() == {"x": b"x\n", "c": None, "d": "c"}
+
+
+def test_what_is_written_to_a_note_while_it_is_moved_back_is_seen(folder_world: Any) -> None:
+    folder_world.put("f", "1\n")
+    folder_world.main.reconcile()
+    moved = folder_world.ask(command="rename", old_path="/memories/f", new_path="/memories/g").event
+    apply = memtui.engine.arranging.Arranged.apply
+
+    def late(self: Any, transaction: Any) -> Any:
+        (folder_world.folder / "g").write_text("written meanwhile\n")
+        return apply(self, transaction)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memtui.engine.arranging.Arranged, "apply", late)
+        folder_world.main.undo([moved.seq])
+    folder_world.main.reconcile()
+    assert folder_world.main.history.text(folder_world.main.history.version_at("f", 99)) == b"written meanwhile\n"
+
+
+def test_something_that_comes_into_a_directory_that_is_to_go_keeps_it(folder_world: Any) -> None:
+    folder_world.make("d")
+    folder_world.main.reconcile()
+    apply = memtui.engine.arranging.Arranged.apply
+
+    def late(self: Any, transaction: Any) -> Any:
+        (folder_world.folder / "d" / "theirs").write_text("t\n")
+        return apply(self, transaction)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memtui.engine.arranging.Arranged, "apply", late)
+        restored = folder_world.main.restore({"d": None})
+    assert restored.problem == "Not restored: something came into the directory just now, so it stays."
+    assert folder_world.tree()["d/theirs"] == b"t\n"
