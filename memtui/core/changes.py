@@ -1,8 +1,9 @@
-"""What became of one file last, ready to be shown."""
+"""Changes put together: what came of several for each path, and what became of one file last."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from memtui.core.events import Event
+from memtui.core.events import Change, Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,3 +19,12 @@ class LastChange:
     event: Event
     diff: tuple[str, ...] = ()
     lines: frozenset[int] = frozenset()
+
+
+def net(changes: Iterable[Change]) -> tuple[Change, ...]:
+    """One change for each path, from what was there before the first to what is there after the last."""
+    found: dict[str, Change] = {}
+    for change in changes:
+        first = found.get(change.path)
+        found[change.path] = change if first is None else Change(change.path, first.before, change.after)
+    return tuple(found.values())

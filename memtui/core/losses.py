@@ -1,9 +1,10 @@
 """Noticing that much has gone at once: a wipe is said as one, loudly, and not as many deletions."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, replace
 
+from memtui.core.changes import net
 from memtui.core.events import Change, Event, Memtui, Person, Version
 from memtui.core.snapshot import Kind
 
@@ -155,7 +156,7 @@ class Losses:
             for change in event.changes:
                 self._lost.drop(change.path)
             return
-        for change in _net(event.changes):
+        for change in net(event.changes):
             self._note(event, change)
         self._judge(event)
 
@@ -221,11 +222,3 @@ def _is_file(version: Version | None) -> bool:
 
 def _size(version: Version | None) -> int:
     return version.size if version is not None and version.kind is Kind.FILE else 0
-
-
-def _net(changes: Iterable[Change]) -> Iterator[Change]:
-    net: dict[str, Change] = {}
-    for change in changes:
-        first = net.get(change.path)
-        net[change.path] = change if first is None else Change(change.path, first.before, change.after)
-    return iter(net.values())

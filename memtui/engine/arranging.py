@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from memtui.core.changes import net
 from memtui.core.errors import LeavesRoot, MemtuiError, Uncertain
 from memtui.core.events import Change, Event, Version
 from memtui.core.paths import MemoryPath
@@ -126,7 +127,7 @@ class Arranged:
         """What would be changed, moves and removals first."""
         steps = (*self._removals, *self._directories, *self._writes)
         moved = (change for move in self._moves for change in move.changes())
-        return _net((*moved, *(Change(step.path, step.before, step.after) for step in steps)))
+        return net((*moved, *(Change(step.path, step.before, step.after) for step in steps)))
 
     @property
     def new_texts(self) -> Mapping[str, bytes]:
@@ -153,7 +154,7 @@ class Arranged:
                         hopeless = self._take(transaction, step, done)
         except Uncertain:
             done.certain = False
-        done.changes = list(_net(done.changes))
+        done.changes = list(net(done.changes))
         return done
 
     # Planning
@@ -375,15 +376,6 @@ class Arranged:
         if data is None:
             raise OSError(errno.EIO, os.strerror(errno.EIO))  # it was there when this was planned
         return data
-
-
-def _net(changes: Iterable[Change]) -> tuple[Change, ...]:
-    """One change for each path: what made room for something else is no change of its own."""
-    net: dict[str, Change] = {}
-    for change in changes:
-        first = net.get(change.path)
-        net[change.path] = change if first is None else Change(change.path, first.before, change.after)
-    return tuple(net.values())
 
 
 def _parents_of_wanted(steps: Iterable[_Step]) -> set[str]:

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
 from memtui.core import diffs
+from memtui.core.changes import net
 from memtui.core.errors import LeavesRoot, MemtuiError, StateUnusable
 from memtui.core.events import Actor, Change, Event, Version, sha256
 from memtui.core.paths import MemoryPath
@@ -144,7 +145,8 @@ class Restorer:
         expected: dict[str, Version | None] = {}
         between: dict[str, Left] = {}
         for event in events:
-            for path, (before, after) in _ends(event.changes).items():
+            for change in net(event.changes):
+                path, before, after = change.path, change.before, change.after
                 if path in wanted and wanted[path] != after and path not in between:
                     between[path] = Left(path, Why.CHANGED, self._since(path, event.seq))
                 expected.setdefault(path, after)
@@ -255,15 +257,6 @@ class Restorer:
         )
 
 
-def _ends(changes: Iterable[Change]) -> dict[str, tuple[Version | None, Version | None]]:
-    """What stood at each path before and after an event's changes."""
-    ends: dict[str, tuple[Version | None, Version | None]] = {}
-    for change in changes:
-        first = ends.get(change.path)
-        ends[change.path] = (change.before if first is None else first[0], change.after)
-    return ends
-
-
 def _tops(moved: Mapping[str, str]) -> list[tuple[str, str]]:
     """Of what was moved, what did not move along with its directory: `(old, new)`."""
     tops = []
@@ -284,12 +277,11 @@ def _replaced(event: Event) -> bool:
 def _moving_back(event: Event, tops: Sequence[tuple[str, str]]) -> Arrangement:
     """Move back what an event moved, and take away the directories that it made for it."""
     moved = moves(event)
-    ends = _ends(event.changes)
     sources = set(moved.values())
-    rest = {path: end for path, end in ends.items() if path not in moved and path not in sources}
+    changes = [change for change in net(event.changes) if change.path not in sources]
     return Arrangement(
-        {path: before for path, (before, _) in rest.items()},
-        {path: after for path, (_, after) in ends.items() if path not in sources},
+        {change.path: change.before for change in changes if change.path not in moved},
+        {change.path: change.after for change in changes},
         moves=tuple((new, old) for old, new in tops),
     )
 
