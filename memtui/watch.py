@@ -89,7 +89,8 @@ class Watch:
                 self._say(Watching(Mode.GONE, str(error)))
                 self._stop.wait(_POLL_SECONDS)
             except (MemtuiError, OSError) as error:
-                self._say(Watching(Mode.POLLING, f"Changes by others cannot be followed: {error} Trying again."))
+                words = f"Changes by others cannot be followed: {error} Trying again."
+                self._say(Watching(Mode.POLLING, words, is_failing=True))
                 self._stop.wait(_POLL_SECONDS)
             finally:
                 if self._notify is not None:
@@ -170,7 +171,8 @@ class Watch:
         except (Closed, FolderMissing):
             raise
         except (MemtuiError, OSError) as error:
-            self._say(Watching(Mode.POLLING, f"Changes by others cannot be recorded: {error} Trying again."))
+            words = f"Changes by others cannot be recorded: {error} Trying again."
+            self._say(Watching(Mode.POLLING, words, is_failing=True))
             self._failed = True
             self._look_again = started + _POLL_SECONDS
             return True

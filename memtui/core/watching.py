@@ -18,3 +18,5 @@ class Watching:
 
     mode: Mode
     reason: str = ""
+    is_failing: bool = False
+    """Whether what happens is not recorded at the moment."""

@@ -420,12 +420,16 @@ class Journal:
         if self._path is None:
             return
         try:
-            identity = identity_of(self._path)
+            seen = os.stat(self._path)
+        except FileNotFoundError:
+            seen = None
         except OSError as error:
             words = os.strerror(error.errno or 0).lower()
             raise StateUnusable(f"The journal cannot be looked at ({words}).") from error
-        if identity != self._identity:
+        if seen is None or (seen.st_dev, seen.st_ino) != self._identity:
             raise StateUnusable("The journal was removed or replaced while it was open. Open the memory again.")
+        if not seen.st_size:
+            raise StateUnusable("The journal was emptied while it was open. Open the memory again.")
 
     def _rows(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         return self._run(sql, values, doing="read")

@@ -143,3 +143,12 @@ def test_where_no_write_ahead_log_can_be_kept_every_commit_is_synced(tmp_path: P
     journal.set_note("a", "b")
     assert journal._db.execute("PRAGMA synchronous").fetchone()[0] == 2
     journal.close()
+
+
+def test_a_journal_that_is_emptied_while_it_is_open_is_not_written_to(plain_world: Any) -> None:
+    plain_world.ask(command="create", path="/memories/a", file_text="x\n")
+    os.truncate(plain_world.state / JOURNAL, 0)
+    answer = plain_world.ask(command="create", path="/memories/b", file_text="y\n")
+    assert answer.is_error
+    assert "Nothing was changed" in answer.text
+    assert sorted(plain_world.tree()) == ["a"]
