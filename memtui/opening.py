@@ -22,6 +22,8 @@ from memtui.store.memory import MemoryStore
 
 JOURNAL = "journal.db"
 _LOCK_SECONDS = 5.0
+_BEGUN = "begun"
+"""A file beside the journal that says that there was one: made once there is."""
 
 
 def open(
@@ -82,7 +84,7 @@ def connect(
             store.close()
             raise
     try:
-        was_used = (where / "token").exists()
+        was_used = (where / _BEGUN).exists()
         _make_private(where)
         store = FolderStore(path, str(where), title=title)
     except OSError as error:
@@ -115,8 +117,12 @@ def _journal(path: Path, store: FolderStore, *, was_used: bool) -> Journal:
                 journal = Journal(str(path))
                 _begin(journal, f"the journal before was damaged and is set aside as {aside}: {damaged}")
                 return journal
-    if was_used and not was_there and journal.head()[0] == 0:
-        _begin(journal, "the journal that was kept for this folder before is gone")
+    if was_used and not was_there:
+        with store.writing(_LOCK_SECONDS):
+            if journal.head()[0] == 0:
+                _begin(journal, "the journal that was kept for this folder before is gone")
+    if not was_used:
+        path.with_name(_BEGUN).touch(0o600)
     return journal
 
 
@@ -124,7 +130,7 @@ def _set_aside(path: Path) -> str:
     """Give a journal's files other names, under which they can still be looked at; returns the name."""
     moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
     aside = path.with_name(f"{path.stem}{SET_ASIDE}{moment}{path.suffix}")
-    for end in ("", "-wal", "-shm"):
+    for end in ("-wal", "-shm", ""):  # SQLite removes a log that lies beside a new journal
         with contextlib.suppress(FileNotFoundError):
             os.rename(f"{path}{end}", f"{aside}{end}")
     with contextlib.suppress(FileNotFoundError):

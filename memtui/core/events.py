@@ -53,6 +53,9 @@ class Memtui:
 
 Actor = Agent | Person | Outside | Memtui
 
+NEVER_TAKEN_BACK = frozenset({"found", "began", "redact", "view"})
+"""Commands of events that changed nothing that anybody wanted: there is nothing to take back."""
+
 
 @dataclass(frozen=True, slots=True)
 class Version:

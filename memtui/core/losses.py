@@ -124,11 +124,11 @@ class Losses:
         bytes: Their bytes.
 
     Attributes:
-        current: The newest loss; it stays until a newer one comes.
+        found: The losses, the newest last. Each stays until it is said to be back: a later one does not hide it.
     """
 
     def __init__(self, files: int, bytes: int) -> None:
-        self.current: Loss | None = None
+        self.found: list[Loss] = []
         self._files = files
         self._bytes = bytes
         self._most: deque[tuple[int, int, int]] = deque()  # time, files, bytes: the most there were since each time
@@ -180,7 +180,7 @@ class Losses:
             self._lost.drop(change.path)
             self._others.drop(change.path)
         # What is written meanwhile may be what went, in other words or at another place.
-        if after > before:
+        if after > before and event.command != "found":  # that was there before
             self._grown.put(event, change, after - before)
         else:
             self._grown.drop(change.path)
@@ -200,7 +200,7 @@ class Losses:
         if self._judged is not None and len(self._lost):
             event, files, size = self._judged
             first = self._lost.first
-            self.current = Loss(
+            loss = Loss(
                 first,
                 event.seq,
                 event,
@@ -209,11 +209,20 @@ class Losses:
                 max(size, self._lost.bytes),
                 self._others.changes(since=first),
             )
+            if self.found and loss.first <= self.found[-1].last:
+                self.found[-1] = loss
+            else:
+                self.found.append(loss)
         self._judged = None
 
+    @property
+    def current(self) -> Loss | None:
+        """The newest loss."""
+        return self.found[-1] if self.found else None
+
     def forget(self) -> None:
-        """What was lost is back: it is spoken of no more."""
-        self.current = None
+        """What the newest loss was about is back: it is spoken of no more."""
+        self.found.pop()
 
 
 def _is_file(version: Version | None) -> bool:

@@ -19,15 +19,13 @@ from memtui.core.snapshot import Kind
 from memtui.engine import reconcile
 from memtui.engine.ledger import Ledger
 from memtui.journal.sqlite import Journal, Known
-from memtui.store.base import Node, Outdated, Store, Transaction, lasting
+from memtui.store.base import UNSEEN, Node, Outdated, Store, Transaction, lasting
 
 _HOPELESS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
 """Faults after which the other paths are not tried any more."""
 _EXPLAINED = 100
 """Conflicts that are said with their event; where there are more, nobody reads them all."""
 _DIRECTORY = Version(Kind.DIRECTORY)
-_UNSEEN = (0,)
-"""A stamp that nothing has: of what was changed but could not be looked at, so that the next look does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +321,7 @@ class Arranged:
             known = self._taken(transaction, step)
         except Uncertain:
             done.certain = False  # it stands all the same
-            known = Known(step.after, _UNSEEN) if step.after is not None else None
+            known = Known(step.after, UNSEEN) if step.after is not None else None
         except Outdated:
             if not done.changes:
                 raise
@@ -366,7 +364,7 @@ class Arranged:
             node = self._store.node(MemoryPath.of(path))
         except (OSError, MemtuiError):
             node = None
-        return Known(version, node.stamp if node else _UNSEEN)
+        return Known(version, node.stamp if node else UNSEEN)
 
     def _text(self, version: Version) -> bytes:
         assert version.sha256 is not None

@@ -15,7 +15,7 @@ from typing import Self
 from memtui.core import commands
 from memtui.core.actors import shown_name
 from memtui.core.errors import Busy, Closed, FolderMissing, MemtuiError, Refusal, StateUnusable, Uncertain
-from memtui.core.events import Actor, Agent, Answer, Event, Person, Version, sha256
+from memtui.core.events import NEVER_TAKEN_BACK, Actor, Agent, Answer, Event, Person, Version, sha256
 from memtui.core.losses import Loss
 from memtui.core.messages import Message, quoted, say
 from memtui.core.paths import MemoryPath
@@ -358,7 +358,9 @@ class Engine:
                 pass
         count = 0
         finished = True
-        for batch in reconcile.batches(reconcile.suspects(self.store, self.journal, paths, stop=lambda: self._closed)):
+        limit = self.settings.read_limit
+        found = reconcile.suspects(self.store, self.journal, paths, limit=limit, stop=lambda: self._closed)
+        for batch in reconcile.batches(found):
             if self._closed or stop():
                 finished = False
                 break
@@ -435,7 +437,9 @@ class Engine:
 
         Raises:
             Busy, FolderMissing, StateUnusable, Closed: It could not be tried.
+            ValueError: A path is none that is relative to the folder.
         """
+        _insist_on_plain(wanted)
         arrangement = Arrangement(wanted, expected or {}, texts or {})
         deed = Deed("restore", actor, "Not restored", path=path, note=note)
         return self._put_back(
@@ -453,8 +457,16 @@ class Engine:
             partial: See `restore`.
             rehearse: See `restore`.
             actor: Who does it.
+
+        Raises:
+            Busy, FolderMissing, StateUnusable, Closed: It could not be tried.
+            ValueError: A path is none that is relative to the folder.
         """
+        if below:
+            _insist_on_plain([below])
         self.reconcile([below] if below else None)
+        if not 0 <= at <= self.head()[0]:
+            return Restored(problem=f"Not restored: there is no event {at}.")
         changes = self.history.between(self.head()[0], at, below)
         return self.restore(
             {change.path: change.after for change in changes},
@@ -489,6 +501,7 @@ class Engine:
         Returns:
             With `left` and `problem` where something else stands there now; then nothing was written.
         """
+        _insist_on_plain([path])
         return self._put_back(
             "Not saved",
             rehearse,
@@ -537,7 +550,7 @@ class Engine:
             event.seq
             for event in self.events(after)
             if event.changes
-            and event.command not in ("found", "began", "redact", "undo", "redo")
+            and event.command not in NEVER_TAKEN_BACK | {"undo", "redo"}
             and (actor_name is None or shown_name(event.actor).casefold() == actor_name.casefold())
             and (session is None or (isinstance(event.actor, Agent) and event.actor.session == session))
             and self.history.undone_by(event.seq) is None
@@ -657,10 +670,14 @@ class Engine:
             actor=actor,
         )
 
-    def dismiss_loss(self) -> None:
-        """It is well so: what went until now is not spoken of any more."""
+    def dismiss_loss(self, until: int | None = None) -> None:
+        """It is well so: what went is not spoken of any more.
+
+        Args:
+            until: The number of the last event of the loss that was seen (`Loss.last`); `None` for all until now.
+        """
         with self._in_flight():
-            self._losses.dismiss()
+            self._losses.dismiss(until)
 
     # Looking
 
@@ -768,6 +785,17 @@ class Engine:
     def _ledger(self, now_us: int, *, first_look: bool = False) -> Ledger:
         limit = self.settings.read_limit
         return Ledger(self.store, self.journal, now_us, max_read_bytes=limit, first_look=first_look)
+
+
+def _insist_on_plain(paths: Iterable[str]) -> None:
+    """Refuse what is no path relative to the folder: only commands of agents are judged on their way in.
+
+    Raises:
+        ValueError: One of them is none.
+    """
+    for path in paths:
+        if "\0" in path or any(part in ("", ".", "..") for part in path.split("/")):
+            raise ValueError(f"not a path relative to the folder: {path!r}")
 
 
 def _uncertain(event: Event) -> Answer:

@@ -16,7 +16,7 @@ from memtui.core.paths import MemoryPath
 from memtui.core.redaction import Pruned, Redacted
 from memtui.core.restoring import Restored
 from memtui.core.snapshot import Kind
-from memtui.core.visible import one_line
+from memtui.core.visible import one_line, visible
 from memtui.engine.arranging import Arrangement
 from memtui.engine.history import History
 from memtui.engine.restoring import Deed, Restorer
@@ -103,6 +103,8 @@ class Forgetter:
         if match is not None:
             if not match:
                 return Redacted(problem="Nothing was removed: the text to be removed is empty.")
+            if match in reason:
+                return Redacted(problem="Nothing was removed: the reason holds the text itself, and reasons stay.")
             self._doom_match(doomed, match)
         elif path is not None:
             versions = self._history.versions_of(path)
@@ -201,13 +203,18 @@ class Forgetter:
         """Leave what other notes hold as well: they were not meant, and what they hold may not be lost."""
         for path, known in self._journal.known_below("").items():
             if path not in own and known.version.sha256 in doomed.versions:
-                assert known.version.sha256 is not None
-                doomed.bytes -= doomed.versions.pop(known.version.sha256)
-                doomed.spared.add(known.version.sha256)
+                doomed.spared.add(known.version.sha256 or "")
                 doomed.left.append(
                     f"The same text stands in {one_line(path)}, which was not meant: it stays there, and so in the "
                     "record. Redact that as well, or by --match."
                 )
+        for each in doomed.spared:
+            doomed.bytes -= doomed.versions.pop(each)
+        doomed.left += (
+            f"{one_line(gone.path)}, which was removed by #{gone.event.seq}, held it as well and cannot be had again."
+            for gone in self._history.deleted()
+            if gone.path not in own and gone.version.sha256 in doomed.versions
+        )
 
     def _doom_match(self, doomed: _Doomed, match: str) -> None:
         wanted = match.encode("utf-8", "surrogatepass")
@@ -216,12 +223,17 @@ class Forgetter:
             if data is not None and wanted in data:
                 doomed.versions[each] = len(data)
                 doomed.bytes += len(data)
-        forms = {match, *(json.dumps(match, ensure_ascii=ascii)[1:-1] for ascii in (True, False))}
+        shown = {
+            match,
+            *(visible(each, newline="\\n", tab="\\t") for each in (match, repr(match)[1:-1])),
+        }  # see `quoted`
+        forms = {*shown, *(json.dumps(each, ensure_ascii=ascii)[1:-1] for each in shown for ascii in (True, False))}
         named: list[int] = []
         for event in self._events():
             if any(_holds(text, forms) for text in (event.answer, event.arguments) if text):
                 self._doom_texts(doomed, event)
-            if any(match in text for text in (event.path, event.new_path or "", event.note, event.call_id or "")):
+            names = (event.path, event.new_path or "", event.note, event.call_id or "")
+            if any(form in name for name in names for form in shown):
                 named.append(event.seq)
         if named:
             more = f" and {len(named) - _NAMED:,} more" if len(named) > _NAMED else ""
@@ -296,6 +308,9 @@ class Forgetter:
 
     def _forget(self, doomed: _Doomed, about: str, reason: str, actor: Actor) -> list[Event]:
         with self._writing():
+            for each, known in self._journal.known_below("").items():
+                if doomed.versions.pop(known.version.sha256 or "", None) is not None:
+                    doomed.left.append(f"{one_line(each)} came to hold the text meanwhile. Do it again.")
             events = self._record(doomed, about, reason, actor)
         if not self._journal.settle_down(thoroughly=True):
             doomed.left.append(

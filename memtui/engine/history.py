@@ -11,7 +11,7 @@ from itertools import islice
 
 from memtui.core import diffs
 from memtui.core.changes import LastChange
-from memtui.core.events import Change, Event, Version
+from memtui.core.events import NEVER_TAKEN_BACK, Change, Event, Version
 from memtui.core.history import Blame, Deleted, PathVersion, Stats
 from memtui.core.snapshot import Kind
 from memtui.engine.blame import blame
@@ -26,8 +26,6 @@ _FOUND_BODY = b'"command":"found"'
 FOUND_UNTIL = "found_until"
 """The name of the note that tells after which event nothing was *found* any more: the first look was over."""
 _TAKING_BACK = frozenset({"undo", "redo"})
-_NOBODYS = frozenset({"found", "began", "redact", "view"})
-"""Commands that are no change of mind: what they did is not taken back by `undo`."""
 
 State = dict[str, Version]
 """What stands at each path."""
@@ -426,7 +424,7 @@ def _rows_of(event: Event, path: str) -> Iterator[PathVersion]:
 
 
 def _is_undoable(event: Event) -> bool:
-    return bool(event.changes) and event.command not in _NOBODYS
+    return bool(event.changes) and event.command not in NEVER_TAKEN_BACK
 
 
 def _deleted_by(event: Event, paths: Iterable[str], sizes: Mapping[str, tuple[int, int | None]]) -> list[Deleted]:

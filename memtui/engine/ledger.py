@@ -14,13 +14,11 @@ from memtui.core.events import Change, Event, Outside, Version, sha256
 from memtui.core.paths import MemoryPath
 from memtui.core.snapshot import Kind
 from memtui.journal.sqlite import Journal, Known
-from memtui.store.base import Node, NotRegular, Store, TooLarge
+from memtui.store.base import UNSEEN, Node, NotRegular, Store, TooLarge
 
 MANY = 64
 """Differences above which those of one kind share an event."""
 _DIFF_LIMIT = 1_000_000
-_UNSEEN = (0,)
-"""A stamp that nothing has, so that the next look reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,7 @@ class Ledger:
         was = self._journal.known(path)
         version = self._version_of(node, was, data) if node else None
         before = was.version if was else None
-        stamp = _UNSEEN if path in self._unread_for_now else node.stamp if node else _UNSEEN
+        stamp = UNSEEN if path in self._unread_for_now else node.stamp if node else UNSEEN
         if node is None or version is None:
             if was:
                 self.known[path] = None
@@ -86,7 +84,7 @@ class Ledger:
             self.known[path] = Known(version, stamp)
         if before != version:
             command = self._appeared if before is None else "deleted" if version is None else "modified"
-            if was and node and version and was.stamp in (node.stamp, _UNSEEN) and was.version == _unread(version):
+            if was and node and version and was.stamp in (node.stamp, UNSEEN) and was.version == _unread(version):
                 command = "found"  # the same as then: it could not be read, and now it was
             self._differences.append(_Difference(command, path, before, version))
         return version

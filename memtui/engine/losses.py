@@ -1,5 +1,6 @@
 """Whether much has gone at once, by the record: also what went while nobody looked."""
 
+import threading
 from collections.abc import Mapping
 
 from memtui.core.losses import Loss, Losses
@@ -23,11 +24,16 @@ class LossWatch:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
+        self._lock = threading.Lock()
         self._seen = -1
         self._losses = Losses(0, 0)
 
     def current(self) -> Loss | None:
         """What is lost and is not back; `None` if nothing is, or if the person said that it is well so."""
+        with self._lock:
+            return self._current()
+
+    def _current(self) -> Loss | None:
         head = self._journal.head()[0]
         dismissed = int(self._journal.note(_DISMISSED) or 0)
         if self._seen < 0:
@@ -36,17 +42,15 @@ class LossWatch:
         while page := self._journal.events(self._seen, limit=1_000):
             self._losses.take(page)
             self._seen = page[-1].seq
-        loss = self._losses.current
-        if loss is None or loss.last <= dismissed:
-            return None
-        still = loss.without(self._back(loss))
-        if still is None:
-            self._losses.forget()
-        return still
+        while (loss := self._losses.current) is not None and loss.last > dismissed:
+            if (still := loss.without(self._back(loss))) is not None:
+                return still
+            self._losses.forget()  # it is back; one before it may not be
+        return None
 
-    def dismiss(self) -> None:
-        """What went until now is not spoken of any more."""
-        self._journal.set_note(_DISMISSED, str(self._journal.head()[0]))
+    def dismiss(self, until: int | None) -> None:
+        """What went until an event, or until now, is not spoken of any more."""
+        self._journal.set_note(_DISMISSED, str(self._journal.head()[0] if until is None else until))
 
     def _totals_at(self, start: int, head: int) -> tuple[int, int]:
         """How many files there were after an event, and their bytes."""

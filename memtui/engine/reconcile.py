@@ -30,7 +30,12 @@ class Suspect(NamedTuple):
 
 
 def suspects(
-    store: Store, journal: Journal, paths: Iterable[str] | None, *, stop: Callable[[], bool] = lambda: False
+    store: Store,
+    journal: Journal,
+    paths: Iterable[str] | None,
+    *,
+    limit: int,
+    stop: Callable[[], bool] = lambda: False,
 ) -> list[Suspect]:
     """What has to be looked at again, in the order in which it should be.
 
@@ -38,6 +43,7 @@ def suspects(
         store: Where to look.
         journal: What was known.
         paths: Where something seems to have happened, relative to the folder; `None` for everywhere.
+        limit: Bytes of the largest file that is read: one that was not read yet, and can be, is looked at again.
         stop: Asked again and again; once it says so, nothing has been found.
     """
     new: dict[str, Node] = {}
@@ -48,13 +54,13 @@ def suspects(
             node = standing(store, scope)
             known = journal.known_below(scope)
             if scope:
-                _compare(scope, node, journal.known(scope), new, gone)
+                _compare(scope, node, journal.known(scope), new, gone, limit)
                 _suspect_parents(store, journal, scope, new)
             if node and node.kind is Kind.DIRECTORY:
                 for below in store.scan(MemoryPath.of(scope)):
                     if stop():
                         return []
-                    _compare(below.path, below, known.pop(below.path, None), new, gone)
+                    _compare(below.path, below, known.pop(below.path, None), new, gone, limit)
         except OSError:
             continue  # not ours to look at
         gone |= known
@@ -113,11 +119,15 @@ def _scopes(paths: Iterable[str]) -> list[str]:
     return kept
 
 
-def _compare(path: str, node: Node | None, known: Known | None, new: dict[str, Node], gone: dict[str, Known]) -> None:
+def _compare(
+    path: str, node: Node | None, known: Known | None, new: dict[str, Node], gone: dict[str, Known], limit: int
+) -> None:
     if node is None:
         if known is not None:
             gone[path] = known
-    elif known is None or known.stamp != node.stamp or known.version.kind is not node.kind:
+        return
+    could_be_read = known is not None and known.version.sha256 is None and node.kind is Kind.FILE and node.size <= limit
+    if known is None or known.stamp != node.stamp or known.version.kind is not node.kind or could_be_read:
         new[path] = node
 
 

@@ -10,14 +10,10 @@ from memtui.core.snapshot import Kind
 from memtui.engine import reconcile
 from memtui.engine.ledger import link_version
 from memtui.journal.sqlite import Intent, Journal, Known
-from memtui.store.base import Node, NotRegular, Store, TooLarge, Transaction
+from memtui.store.base import UNSEEN, Node, NotRegular, Store, TooLarge, Transaction
 
 _IN_STEPS = frozenset({"restore", "undo", "redo", "redact"})
 """What changes several paths one after the other, so that a crash may leave a part of it."""
-
-
-_NEVER = (-1,)
-"""A stamp that nothing has."""
 
 
 class Recovery:
@@ -92,7 +88,7 @@ class Recovery:
         for path, after in {change.path: change.after for change in changes}.items():
             now = known[path]
             if after is not None and (now is None or now.version != after):
-                known[path] = Known(after, _NEVER)
+                known[path] = Known(after, UNSEEN)
             elif after is None and now is not None:
                 known[path] = None
         return known

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from memtui.core import diffs
 from memtui.core.changes import net
 from memtui.core.errors import LeavesRoot, MemtuiError, StateUnusable
-from memtui.core.events import Actor, Change, Event, Version, sha256
+from memtui.core.events import NEVER_TAKEN_BACK, Actor, Change, Event, Version, sha256
 from memtui.core.paths import MemoryPath
 from memtui.core.restoring import Left, Restored, Why
 from memtui.core.snapshot import Kind
@@ -23,8 +23,6 @@ from memtui.store.base import Outdated, Store, Transaction
 
 _ATTEMPTS = 8
 """How often it is planned anew when somebody outside is faster."""
-_UNTOUCHED = frozenset({"found", "began", "redact"})
-"""Commands that are not taken back: they changed nothing that anybody wanted."""
 
 Recorder = Callable[..., list[Event]]
 
@@ -108,7 +106,7 @@ class Restorer:
                 return Restored(problem=f"Not undone: there is no event {seq}.")
             if (by := self._history.undone_by(seq)) is not None:
                 return Restored(problem=f"Not undone: event {seq} was taken back already, by event {by}.")
-            if event.changes and event.command not in _UNTOUCHED:
+            if event.changes and event.command not in NEVER_TAKEN_BACK:
                 events.append(event)
         if not events:
             return Restored(problem="Not undone: nothing was changed by that, so there is nothing to take back.")
@@ -176,10 +174,10 @@ class Restorer:
                 ledger = self._ledger(at_us)
                 arranged = Arranged(arrangement, self._store, ledger, self._journal)
                 if arranged.left and not partial:
-                    self._record(ledger, ())
+                    self._record(ledger)
                     return Restored((), tuple(arranged.left), problem=f"{deed.past}: {_told(arranged.left)}.")
                 if rehearse or not arranged.changes:
-                    self._record(ledger, ())
+                    self._record(ledger)
                     return Restored(arranged.changes, tuple(arranged.left), problem=_idle(arranged, deed))
                 try:
                     return self._carry_out(arranged, ledger, deed, at_us, transaction)
@@ -220,9 +218,9 @@ class Restorer:
         words = "" if done.certain else "Changed, but the disk did not confirm that it is kept. Look before going on."
         return Restored(tuple(done.changes), left, recorded, problem=words)
 
-    def _record(self, ledger: Ledger, events: Sequence[Event]) -> None:
+    def _record(self, ledger: Ledger) -> None:
         """Record what was noticed while looking: it may be overwritten before anybody looks again."""
-        found = [*ledger.events(), *events]
+        found = ledger.events()
         if found or ledger.known:
             self._journal.append(found, texts=ledger.texts, known=ledger.known, durable=False)
         if found:

@@ -339,7 +339,7 @@ class Journal:
     def forget(self, events: Sequence[Event], versions: Collection[str], texts: Collection[int]) -> list[Event]:
         """Remove texts for good, and record that they were removed.
 
-        What is removed is overwritten in the file, not only marked as free. Events, hashes and reasons stay.
+        Events, hashes and reasons stay. Until `settle_down(thoroughly=True)` the file may still hold the bytes.
 
         Args:
             events: What is recorded about it; together they name the hash of each text in `redacted`.
@@ -349,18 +349,13 @@ class Journal:
         Returns:
             The events as recorded.
         """
-        with self._lock:
-            self._run("PRAGMA secure_delete = ON")
-            try:
-                with self._transaction(durable=True):
-                    self._db.executemany(
-                        "UPDATE versions SET data = NULL, packed = 0 WHERE sha256 = ?",
-                        [(bytes.fromhex(sha256),) for sha256 in versions],
-                    )
-                    self._db.executemany("DELETE FROM texts_of_events WHERE seq = ?", [(seq,) for seq in texts])
-                    return self._add(events)
-            finally:
-                self._run("PRAGMA secure_delete = OFF")
+        with self._transaction(durable=True):
+            self._db.executemany(
+                "UPDATE versions SET data = NULL, packed = 0 WHERE sha256 = ?",
+                [(bytes.fromhex(sha256),) for sha256 in versions],
+            )
+            self._db.executemany("DELETE FROM texts_of_events WHERE seq = ?", [(seq,) for seq in texts])
+            return self._add(events)
 
     def settle_down(self, *, thoroughly: bool = False) -> bool:
         """Move what the write-ahead log holds into the journal and empty the log, where no reader needs it any more.

@@ -5,6 +5,7 @@ from textual.app import RenderResult
 from textual.content import Content
 from textual.geometry import Size
 from textual.reactive import reactive
+from textual.screen import Screen
 from textual.widget import Widget
 
 from memtui.core.visible import one_line
@@ -47,4 +48,35 @@ class Banner(Widget):
         whole = f"{case} {self.remedy}".rstrip()
         if cell_len(whole) <= width or not self.remedy:
             return Content(fit(whole, width))
-        return Content(f"{fit(case, width)}\n{fit(self.remedy, width)}")
+        return Content("\n".join([*_wrapped(case, width), fit(self.remedy, width)]))
+
+
+def _wrapped(case: str, width: int) -> list[str]:
+    """What is the case in as few rows as it needs, at most two."""
+    head, last = case, ""
+    while cell_len(head) > width and " " in head:
+        head, _, word = head.rpartition(" ")
+        last = f"{word} {last}".rstrip()
+    return [fit(row, width) for row in (head, last) if row]
+
+
+def show_banner(screen: Screen[None], name: str, case: str, remedy: str, *, before: str) -> None:
+    """Put a banner on a screen, or take it away where there is nothing to say.
+
+    Args:
+        screen: Which one.
+        name: The banner's id there; one called `loss` is the loudest.
+        case: What is the case; empty for nothing.
+        remedy: What can be done.
+        before: Above which widget it stands.
+    """
+    known = screen.query(f"#{name}")
+    if not case:
+        known.remove()
+        return
+    if known:
+        banner = known.first(Banner)
+    else:
+        banner = Banner(id=name, classes="" if name == "loss" else "-warning")
+        screen.mount(banner, before=before)
+    banner.case, banner.remedy = case, remedy

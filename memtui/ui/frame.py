@@ -153,7 +153,8 @@ class KeyLine(Widget):
     KeyLine { height: 1; padding: 0 1; background: $panel; color: $foreground; }
     """
 
-    LAST: ClassVar[tuple[str, ...]] = ("app.commands", "app.help", "app.back")
+    LAST: ClassVar[tuple[str, ...]] = ("app.commands", "app.help", "app.back", "past.leave", "deleted.leave")
+    """Keys that are never left out: among them each screen's way back."""
 
     def on_mount(self) -> None:
         """Follow the focus."""

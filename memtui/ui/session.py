@@ -87,14 +87,18 @@ class Session:
         """The memory, for screens that ask it about the past; `None` while it is being opened."""
         return self._engine
 
-    def look_everywhere(self) -> None:
-        """Look at the whole folder again, from a worker."""
-        if self._engine:
-            try:
-                self._engine.reconcile()
-            except (MemtuiError, OSError) as error:
-                self._post(Trouble(str(error)))
+    def look_everywhere(self) -> bool:
+        """Look at the whole folder again, from a worker; tells whether it could be, else `Trouble` follows."""
+        if self._engine is None:
+            return False
+        try:
+            self._engine.reconcile()
+        except (MemtuiError, OSError) as error:
+            self._post(Trouble(str(error)))
+            return False
+        finally:
             self._wake.set()
+        return True
 
     def look_at_all(self) -> None:
         """Look at every entry, from a worker; `LookedAt` follows."""

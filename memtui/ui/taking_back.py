@@ -63,8 +63,9 @@ async def undo(app: App[Any], engine: Engine, seq: int | None) -> Said | None:
     if not isinstance(event.actor, Person) and not await _ask(app, f"Undo: {_recalled(event)}?"):
         return Said("Nothing was undone.")
     restored = await _in_thread(lambda: engine.undo([event.seq]))
-    again = "u takes it back again." if event.command == "undo" else "U redoes it."
-    return _told(restored, f"{'Redone' if event.command == 'undo' else 'Undone'}: {wording.clause(event)}. {again}")
+    if event.command == "undo":
+        return _told(restored, _redone(event))
+    return _told(restored, f"Undone: {wording.clause(event)}. U redoes it.")
 
 
 async def redo(engine: Engine, seq: int | None) -> Said | None:
@@ -74,10 +75,24 @@ async def redo(engine: Engine, seq: int | None) -> Said | None:
     """
     event = await _in_thread(lambda: _to_redo(engine, seq))
     if event is None:
-        return Said("There is nothing to redo." if seq is None else f"#{seq} was not undone: there is nothing to redo.")
+        if seq is None:
+            return Said("There is nothing to redo.")
+        return Said(await _in_thread(lambda: _why_not_redone(engine, seq)))
     restored = await _in_thread(lambda: engine.undo([event.seq]))
+    return _told(restored, _redone(event))
+
+
+def _redone(event: Event) -> str:
+    """What is said once an `undo` is itself taken back."""
     what = " and ".join(f"#{number}" for number in event.undoes[:3]) + (" and more" if len(event.undoes) > 3 else "")
-    return _told(restored, f"Redone: {what} in {_place(event)}. u takes it back again.")
+    return f"Redone: {what} in {_place(event)}. u takes it back again."
+
+
+def _why_not_redone(engine: Engine, seq: int) -> str:
+    by = engine.history.undone_by(seq)
+    if by is not None:
+        return f"#{seq} was redone already, by #{by}. u on #{by} takes that back."
+    return f"#{seq} was not undone: there is nothing to redo."
 
 
 def _to_redo(engine: Engine, seq: int | None) -> Event | None:
@@ -94,9 +109,12 @@ def _to_redo(engine: Engine, seq: int | None) -> Event | None:
 
 def _why_not(engine: Engine, seq: int | None) -> str:
     if seq is None:
-        return "There is nothing to undo: every change has been taken back, or none was made since memtui first looked."
+        return "There is nothing to undo: nothing was changed, or all of it was taken back."
     by = engine.history.undone_by(seq)
     if by is not None:
+        event = engine.history.event(by)
+        if event is not None and event.command != "undo":
+            return f"#{seq} was taken back already: #{by} did again what it undid. u on #{by} undoes it once more."
         return f"#{seq} was taken back already, by #{by}. U redoes it."
     return f"#{seq} changed nothing that can be undone."
 
@@ -221,7 +239,8 @@ async def restore_deleted(engine: Engine, wanted: Mapping[str, Version]) -> Said
 async def restore_loss(engine: Engine, loss: Loss) -> Said:
     """Bring back all that went at once."""
     restored = await _in_thread(engine.restore_loss)
-    count = sum(_is_file(change.after) for change in restored.changes) or len(loss.changes)
+    count = sum(change.after is not None and change.after.kind is Kind.FILE for change in restored.changes)
+    count = count or len(loss.changes)  # as the banner counts: links come back too, but are no memories
     return _told(restored, f"{wording.memories(count)} {'is' if count == 1 else 'are'} back.")
 
 
@@ -230,7 +249,7 @@ async def dismiss_loss(app: App[Any], engine: Engine, loss: Loss) -> Said | None
     count = wording.memories(len(loss.changes))
     if not await _ask(app, f"Leave it so? {count} stay gone, and this is not said again."):
         return None
-    await _in_thread(engine.dismiss_loss)
+    await _in_thread(lambda: engine.dismiss_loss(loss.last))
     return Said("Left as it is. D lists what is gone, and brings it back.")
 
 

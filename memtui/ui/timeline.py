@@ -37,6 +37,8 @@ class Timeline(Widget):
 
     def render(self) -> RenderResult:
         """`#41 of 260  Claude changed user_preferences.md (+1 -1)  10:14:02`, and the line below."""
+        if not self.last:
+            return Content("")  # the moment is still being made
         at, event = self.moment
         width = self.content_size.width
         number = f"#{at:,} of {self.last:,}"

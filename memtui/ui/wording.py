@@ -97,6 +97,8 @@ def _done(event: Event) -> str:
         return f"{_TAKEN_BACK[event.command]} {which} in {path}" if which else f"{_TAKEN_BACK[event.command]} {path}"
     if event.command == "redact":
         return f"removed a text of {path} from the record"
+    if event.command == "create" and any(change.before is not None for change in event.changes if _is_file(change)):
+        return f"overwrote {path}"
     target = f" to {relative(event.new_path)}" if event.new_path else ""
     return f"{_DONE.get(event.command, event.command)} {path}{target}"
 

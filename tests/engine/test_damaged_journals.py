@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import memtui
+from memtui import opening
 from memtui.core.errors import JournalDamaged, StateUnusable
 from memtui.core.events import Memtui
 from memtui.journal.sqlite import Journal
@@ -80,6 +81,7 @@ def test_a_false_alarm_leaves_the_journal_where_it_is(recorded: Any) -> None:
 
 
 def test_a_journal_that_is_gone_is_said_by_the_new_one(recorded: Any) -> None:
+    memtui.open(recorded.folder, state=recorded.state).close()
     (recorded.state / JOURNAL).unlink()
     with memtui.open(recorded.folder, state=recorded.state) as memory:
         first = next(memory.events())
@@ -152,3 +154,28 @@ def test_a_journal_that_is_emptied_while_it_is_open_is_not_written_to(plain_worl
     assert answer.is_error
     assert "Nothing was changed" in answer.text
     assert sorted(plain_world.tree()) == ["a"]
+
+
+def test_a_kill_while_a_journal_is_set_aside_leaves_no_log_beside_a_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal, log = tmp_path / JOURNAL, tmp_path / (JOURNAL + "-wal")
+    journal.write_bytes(b"damaged")
+    log.write_bytes(b"all that was recorded lately")  # SQLite removes it where it lies beside an empty journal
+    rename, renamed = os.rename, []
+
+    def dying(*arguments: Any) -> None:
+        if renamed:
+            raise KeyboardInterrupt
+        renamed.append(arguments)
+        rename(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "rename", dying)
+        with pytest.raises(KeyboardInterrupt):
+            opening._set_aside(journal)
+    assert journal.exists()
+    assert not log.exists()
+    opening._set_aside(journal)
+    assert {path.read_bytes() for path in tmp_path.iterdir()} == {b"damaged", b"all that was recorded lately"}
+    assert not journal.exists()

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 import memtui
+import memtui.engine.forgetting
 from memtui.core.redaction import Redacted
 from memtui.engine import Engine
 from memtui.journal import chain
@@ -236,3 +237,38 @@ def test_what_stood_there_lately_is_not_removed_for_its_bytes_alone(plain_world:
     clock[0] = 40 * 86_400_000_000_000
     engine.reconcile()
     assert [engine.history.text(row.after) for row in done_rows(plain_world, "a")] == [b"day 21\n", None, None]
+
+
+def test_a_reason_does_not_hold_what_it_is_about(with_secret: Any) -> None:
+    done = with_secret.main.redact(match=SECRET, reason=f"remove {SECRET}")
+    assert done.problem == "Nothing was removed: the reason holds the text itself, and reasons stay."
+    assert not any(SECRET in event.note for event in with_secret.main.events())
+
+
+def test_a_secret_of_several_lines_goes_from_answers_and_arguments_as_they_spell_it(plain_world: Any) -> None:
+    key = "-----BEGIN KEY-----\nqW3\\rT7\nzX9cV\n-----END KEY-----"
+    commands: list[Any] = [{"command": key}, {"command": "view", "path": key}, [key]]
+    commands.append({"command": "create", "path": "x", "file_text": key})
+    for command in commands:
+        plain_world.main.execute(command, actor=memtui.Agent("a"))
+    done = plain_world.main.redact(match=key)
+    texts = [(event.answer or "") + (event.arguments or "") for event in plain_world.main.events()]
+    assert not [text for text in texts if "zX9cV" in text]
+    assert any("part of the chain" in sentence for sentence in done.left)
+
+
+def test_a_text_that_is_written_again_meanwhile_is_said_and_kept(
+    plain_world: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain_world.ask(command="create", path="/memories/a", file_text=SECRET)
+    clean = memtui.engine.forgetting.Forgetter._clean
+
+    def late(self: Any, *arguments: Any, **options: Any) -> Any:
+        done = clean(self, *arguments, **options)
+        plain_world.ask(command="create", path="/memories/b", file_text=SECRET)
+        return done
+
+    monkeypatch.setattr(memtui.engine.forgetting.Forgetter, "_clean", late)
+    done = plain_world.main.redact(match=SECRET)
+    assert "b came to hold the text meanwhile. Do it again." in done.left
+    assert plain_world.main.history.text(plain_world.main.history.version_at("b", 99)) == SECRET.encode()

@@ -184,3 +184,45 @@ def test_another_branch_is_no_loss_whatever_its_notes_are_called(folder_world: A
         folder_world.put(new, f"note {new}\n" * 10)
     folder_world.main.reconcile()
     assert folder_world.main.loss is None
+
+
+def test_a_later_loss_does_not_bury_an_earlier_one(world: Any) -> None:
+    fill(world, 10)
+    clock = [world.main._now_ns()]
+    world.main._now_ns = lambda: clock[0]
+    for number in range(10):
+        world.ask(command="delete", path=f"/memories/d{number % 2}/n{number}.md")
+    clock[0] += 300_000_000_000
+    for number in range(3):
+        world.ask(command="create", path=f"/memories/small{number}", file_text="x\n")
+    assert world.main.loss.gone == 10
+    for number in range(3):
+        world.ask(command="delete", path=f"/memories/small{number}")
+    assert world.main.loss.gone == 3
+    world.main.restore_loss()
+    assert world.main.loss.gone == 10
+    world.main.restore_loss()
+    assert world.main.loss is None
+    assert sum(held is not None for held in world.tree().values()) == 13
+
+
+def test_dismissing_a_loss_says_nothing_of_one_that_nobody_has_seen(world: Any) -> None:
+    fill(world, 10)
+    for number in range(8):
+        world.ask(command="delete", path=f"/memories/d{number % 2}/n{number}.md")
+    seen = world.main.loss
+    world.ask(command="delete", path="/memories/d0/n8.md")
+    world.main.dismiss_loss(seen.last)
+    assert world.main.loss is not None
+    world.main.dismiss_loss()
+    assert world.main.loss is None
+
+
+def test_a_loss_right_after_the_first_look_is_noticed(plain_world: Any) -> None:
+    for number in range(10):
+        plain_world.put(f"n{number}", f"note {number}\n" * 10)
+    plain_world.main.reconcile()
+    for number in range(6):
+        (plain_world.folder / f"n{number}").unlink()
+    plain_world.main.reconcile()
+    assert plain_world.main.loss.gone == 6

@@ -382,10 +382,10 @@ async def test_looking_again_while_it_is_looked_already_is_no_fault(
         session = app.browse._session
         look, started, go_on = session.look_everywhere, [], threading.Event()
 
-        def slow() -> None:
+        def slow() -> bool:
             started.append(1)
             go_on.wait(20)
-            look()
+            return look()
 
         monkeypatch.setattr(session, "look_everywhere", slow)
         await app.press("R")

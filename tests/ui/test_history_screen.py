@@ -505,7 +505,7 @@ async def test_a_new_version_leaves_the_cursor_where_it_is(memory: Memory) -> No
         await app.rest()
         assert app.rows[1].startswith(">B")
         assert app.diff == ["┃- one", "┃+ two"]
-        assert app.message == "Claude created a.md (+1 -1)."
+        assert app.message == "Claude overwrote a.md (+1 -1)."
         await asyncio.to_thread(memory.write, "b.md", "other\n")
         await app.rest()
         assert len(app.rows) == 3

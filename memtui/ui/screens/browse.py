@@ -7,7 +7,7 @@ shown is made from what is in the folder and from events, so the panes cannot di
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import getters, on, work
 from textual.app import ComposeResult
@@ -52,11 +52,14 @@ from memtui.ui.messages import (
 from memtui.ui.note.view import NoteView
 from memtui.ui.preview import Preview, View
 from memtui.ui.screens.menu import Choice, MenuScreen
-from memtui.ui.screens.taking import PastKeys
+from memtui.ui.screens.taking import READ_ONLY, PastKeys
 from memtui.ui.session import Session
 
-READ_ONLY = "Read-only session. Start without --read-only to edit."
+if TYPE_CHECKING:
+    from memtui.ui.screens.above import AboveBrowser
 
+_FAILS = "Changes by others cannot be "
+"""How the watcher begins to say that it is not slower but fails, as on a full disk."""
 _NEED_A_NOTE = frozenset(
     {"find", "switch_view", "next_change", "mark_seen", "mark_all_seen", "sort", "copy", "zoom", "blame"}
 )
@@ -189,6 +192,11 @@ class BrowseScreen(PastKeys):
         """Close the folder."""
         self._session.stop()
 
+    @property
+    def is_read_only(self) -> bool:
+        """Whether nothing can be changed."""
+        return self._status.read_only
+
     # What threads tell
 
     @on(Opened)
@@ -221,6 +229,9 @@ class BrowseScreen(PastKeys):
         elif message.events:
             self._show_events(message.events)
         self._show_counts(message.files, message.size, complete=message.complete)
+        if message.events:
+            for screen in self._screens_above():
+                screen.take_news(message.events[-1].seq)
 
     @on(WatchingChanged)
     def _show_watching(self, message: WatchingChanged) -> None:
@@ -230,8 +241,11 @@ class BrowseScreen(PastKeys):
         self.set_class(is_gone, "-gone")
         self._show_status()
         self._show_titles()
-        words = "What you see is how it was; none of it is recorded as deleted. It comes back by itself."
-        self._show_banner("gone", message.watching.reason if is_gone else "", words)
+        words = "What you see is how it was; none of it is recorded as deleted."
+        self._alarm("gone", message.watching.reason if is_gone else "", words)
+        fails = message.watching.reason.startswith(_FAILS) and not is_gone
+        words = "What you see may be old, and what happens meanwhile is not remembered."
+        self._alarm("unnoticed", message.watching.reason if fails else "", words)
         if message.watching.reason and not is_gone:
             self.message.say(message.watching.reason, warning=True)
         elif was_gone and not is_gone:
@@ -240,19 +254,23 @@ class BrowseScreen(PastKeys):
     @on(LossChanged)
     def _show_loss(self, message: LossChanged) -> None:
         self._loss = message.loss
-        remedy = "Ctrl+R brings them back.   x keeps it so"
+        remedy, above = "Ctrl+R brings them back.   x keeps it so", "Ctrl+R brings them back."
         if self._status.read_only:
-            remedy = "Start without --read-only to bring them back."
-        self._show_banner("loss", wording.loss(message.loss) if message.loss else "", remedy)
+            remedy = above = "Start without --read-only to bring them back."
+            if self.why_read_only != READ_ONLY:
+                remedy = above = "They cannot be brought back in this session."
+        self._alarm("loss", wording.loss(message.loss) if message.loss else "", remedy, above=above)
         self.refresh_bindings()
 
     @on(Unrecorded)
     def _show_unrecorded(self, message: Unrecorded) -> None:
         """Say it for as long as it lasts: nothing that happens later may hide it."""
         self._status = replace(self._status, read_only=True)
+        self.why_read_only = f"Nothing can be changed: {message.reason}"
+        self.why_no_history = "" if message.history else message.reason
         self.add_class("-read-only")
         works = "Browsing and history work" if message.history else "Browsing works"
-        words = f"READ-ONLY: {message.reason} {works}; nothing new is recorded, and nothing can be changed."
+        words = f"READ-ONLY: nothing new is recorded, and nothing can be changed. {works}. {message.reason}"
         self.query_one("#read-only", Static).update(Content(one_line(words)))
         self._show_status()
         self.refresh_bindings()
@@ -503,7 +521,8 @@ class BrowseScreen(PastKeys):
     async def action_rescan(self) -> None:
         """Look at everything again."""
         self.message.say("Looking at the whole folder again.")
-        if await self._finished(self._look_everywhere()):
+        worker = self._look_everywhere()
+        if await self._finished(worker) and worker.result:
             self.message.say("Everything was looked at again.")
 
     def action_pane(self, name: str) -> None:
@@ -529,7 +548,7 @@ class BrowseScreen(PastKeys):
             binding.action in _CHANGING and (binding.action not in _OF_A_LOSS or self._loss) for binding in bound
         ):
             event.stop()
-            self.message.say(READ_ONLY, warning=True)
+            self.message.say(self.why_read_only, warning=True)
             return
         places = self.query_one(EmptyFolder).places
         if self.has_class("-empty") and event.character and event.character in "123456789"[: len(places)]:
@@ -559,14 +578,14 @@ class BrowseScreen(PastKeys):
         self._session.look_at(paths)
 
     @work(thread=True, exclusive=True, group="look everywhere", exit_on_error=False)
-    def _look_everywhere(self) -> None:
-        self._session.look_everywhere()
+    def _look_everywhere(self) -> bool:
+        return self._session.look_everywhere()
 
     @work(thread=True, exclusive=True, group="look at all", exit_on_error=False)
     def _look_at_all(self) -> None:
         self._session.look_at_all()
 
-    async def _finished(self, worker: Worker[None]) -> bool:
+    async def _finished(self, worker: Worker[Any]) -> bool:
         """Wait for a worker; False if another one took its place, or it failed."""
         try:
             await worker.wait()
@@ -638,14 +657,29 @@ class BrowseScreen(PastKeys):
     def _show_banner(self, name: str, case: str, remedy: str) -> None:
         """Put a banner above the panes, or take it away where there is nothing to say."""
         known = self.query(f"#{name}")
-        if not case:
-            known.remove()
+        if not case and not known:
             return
-        from memtui.ui.banner import Banner  # deferred: hopefully never needed
+        from memtui.ui.banner import show_banner  # deferred: hopefully never needed
 
-        if known:
-            banner = known.first(Banner)
-        else:
-            banner = Banner(id=name, classes="" if name == "loss" else "-warning")
-            self.mount(banner, before="#body")
-        banner.case, banner.remedy = case, remedy
+        show_banner(self, name, case, remedy, before="#body")
+
+    def _alarm(self, name: str, case: str, remedy: str, *, above: str | None = None) -> None:
+        """Say what must not be overlooked, here and on the screens above.
+
+        Args:
+            name: The banner's id.
+            case: What is the case; empty once it is no more.
+            remedy: What can be done.
+            above: What can be done on the screens above, if that is another thing.
+        """
+        self._show_banner(name, case, remedy)
+        self.alarms[name] = (case, remedy if above is None else above)
+        for screen in self._screens_above():
+            screen.show_alarm(name, *self.alarms[name])
+
+    def _screens_above(self) -> "list[AboveBrowser]":
+        if self.app.screen is self:
+            return []
+        from memtui.ui.screens.above import AboveBrowser  # deferred: by now it is loaded
+
+        return [screen for screen in self.app.screen_stack if isinstance(screen, AboveBrowser)]

@@ -9,7 +9,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
@@ -25,11 +24,13 @@ from memtui.ui.deleted_rows import DeletedView
 from memtui.ui.frame import Header, KeyLine, MessageLine, Status
 from memtui.ui.note.view import NoteView
 from memtui.ui.preview import Preview
+from memtui.ui.screens.above import AboveBrowser
 
-READ_ONLY = "Read-only session. Start without --read-only to edit."
+_LOOK_SECONDS = 1.0
+"""How often what happens meanwhile may lead to a new look through the record."""
 
 
-class DeletedScreen(Screen[None]):
+class DeletedScreen(AboveBrowser):
     """The deleted memories of a folder.
 
     Args:
@@ -40,6 +41,9 @@ class DeletedScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("R,enter", "restore", "restore", id="deleted.restore", tooltip="Bring it back, or all that are marked"),
         Binding("slash", "narrow", "narrow", id="deleted.narrow", tooltip="Only those whose path holds a text"),
+        Binding("u", "undo_here", "undo", id="deleted.undo", tooltip="Take back what was restored last", show=False),
+        Binding("U", "redo_here", "redo", id="deleted.redo", tooltip="Restore it again", show=False),
+        Binding("v", "history(True)", "diff", id="deleted.diff", tooltip="What removed it", show=False),
         Binding("T", "past", "time travel", id="deleted.past", tooltip="The folder as it was when it went", show=False),
         Binding("tab", "app.focus_next", "next pane", id="deleted.next", tooltip="To the next pane", show=False),
         Binding(
@@ -47,9 +51,11 @@ class DeletedScreen(Screen[None]):
             show=False,
         ),
         Binding("escape,D,q", "leave", "back", id="deleted.leave", tooltip="Back, or out of what was typed"),
-        Binding("V", "history", "history", id="deleted.history", tooltip="All versions that it had"),
+        Binding("V", "history(False)", "history", id="deleted.history", tooltip="All versions that it had"),
     ]  # fmt: skip
 
+    AUTO_FOCUS = "#deleted"  # a key that is typed at once is none of the filter's text
+    BANNERS_BEFORE = "#narrow"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (160, "-wide")]  # noqa: RUF012 - as Textual has it
 
     DEFAULT_CSS = """
@@ -73,7 +79,6 @@ class DeletedScreen(Screen[None]):
     header = getters.query_one(Header)
     listed = getters.query_one("#deleted", DeletedView)
     note = getters.query_one("#note", NoteView)
-    message = getters.query_one(MessageLine)
 
     class _Found(Message):
         def __init__(self, found: Sequence[Deleted]) -> None:
@@ -91,6 +96,8 @@ class DeletedScreen(Screen[None]):
         self._engine = engine
         self._folder = title
         self._found: Sequence[Deleted] = ()
+        self._looked = False
+        self._stale = False
         self._preview = Preview()
         self._titles = titles.Titles()
 
@@ -113,11 +120,23 @@ class DeletedScreen(Screen[None]):
         self.message.say("Looking through the record.")
         self.listed.focus()
         self._find(said=False)
+        self.set_interval(_LOOK_SECONDS, self._look_again)
+
+    def take_news(self, last: int) -> None:
+        """Something may have gone, or come back."""
+        del last
+        self._stale = True
+
+    def _look_again(self) -> None:
+        if self._stale and self._looked and self.is_current:
+            self._stale = False
+            self._find(said=True)
 
     @work(thread=True, exclusive=True, group="find", exit_on_error=False)
     def _find(self, *, said: bool) -> None:
         try:
             found = self._engine.history.deleted()
+            first = None if found else self._engine.history.event(1)
         except Closed:
             return
         except (MemtuiError, OSError) as error:
@@ -125,12 +144,19 @@ class DeletedScreen(Screen[None]):
             return
         self.post_message(self._Found(found))
         if not said:
-            words = "Space marks, R brings back." if found else "Nothing that memtui ever saw here is gone."
+            words = "" if self._engine.read_only else "Space marks, R brings back."
+            if not found:
+                words = "No memory that memtui ever saw here is gone."
+            if first is not None and first.command == "began":
+                words = "Nothing has gone since a new record began here. Of earlier nothing is remembered."
+            browser = self.browser
+            if browser is not None and browser.why_no_history:
+                words = f"What was deleted is not known: {browser.why_no_history}"
             self.app.call_from_thread(self.message.say, words)
 
     @on(_Found)
     def _show_found(self, message: _Found) -> None:
-        self._found = message.found
+        self._found, self._looked = message.found, True
         there = {each.path for each in message.found}
         self.listed.unmark([each.path for each in self.listed.marked if each.path not in there])
         self._narrow()
@@ -200,14 +226,15 @@ class DeletedScreen(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Nothing is brought back in a read-only session."""
-        del parameters
-        return not (self._engine.read_only and action == "restore")
+        if self._engine.read_only and action == "restore":
+            return False
+        return super().check_action(action, parameters)
 
     def on_key(self, event: events.Key) -> None:
         """Say why nothing can be brought back in a read-only session."""
         if self._engine.read_only and event.key in ("R", "enter") and self.focused is self.listed:
             event.stop()
-            self.message.say(READ_ONLY, warning=True)
+            self.message.say(self.why_read_only, warning=True)
 
     @on(DeletedView.Chosen)
     def action_restore(self) -> None:
@@ -217,7 +244,7 @@ class DeletedScreen(Screen[None]):
         lost = [each for each in wanted if not each.kept]
         kept = {each.path: each.version for each in wanted if each.kept}
         if self._engine.read_only:
-            self.message.say(READ_ONLY, warning=True)
+            self.message.say(self.why_read_only, warning=True)
         elif kept:
             self._restore(kept, len(lost))
         elif lost:
@@ -235,6 +262,7 @@ class DeletedScreen(Screen[None]):
             self.message.say(str(error), warning=True)
             return
         more = f" Of {lost:,} more the text is not kept." if lost else ""
+        self._done = said.event or self._done
         self.message.say(said.words + more, warning=said.is_warning or bool(lost))
         self.listed.unmark(kept)
         self._find(said=True)
@@ -253,13 +281,13 @@ class DeletedScreen(Screen[None]):
             self.dismiss(None)
 
     @work
-    async def action_history(self) -> None:
+    async def action_history(self, diff_first: bool) -> None:
         """All versions that it had."""
         from memtui.ui.screens.history import HistoryScreen  # deferred: it is not needed to look at this list
 
         here = self.listed.here
         if here is not None:
-            self.app.push_screen(HistoryScreen(self._engine, here.path, title=self._folder))
+            self.app.push_screen(HistoryScreen(self._engine, here.path, title=self._folder, diff_first=diff_first))
 
     def action_past(self) -> None:
         """The folder as it was when it went."""
@@ -271,7 +299,7 @@ class DeletedScreen(Screen[None]):
 
     def on_screen_resume(self) -> None:
         """Something may have been brought back elsewhere."""
-        if self._found:
+        if self._looked:
             self._find(said=True)
 
 

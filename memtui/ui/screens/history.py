@@ -14,7 +14,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.events import Key, Resize
-from textual.screen import Screen
 from textual.widgets import Static
 from textual.worker import get_current_worker
 
@@ -34,6 +33,7 @@ from memtui.ui.history.messages import Compared, Done, Recorded, VersionsRead
 from memtui.ui.history.row import Key as VersionKey
 from memtui.ui.history.row import key_of
 from memtui.ui.history.view import VersionsView
+from memtui.ui.screens.above import AboveBrowser
 
 if TYPE_CHECKING:  # the engine is loaded behind the first paint
     from memtui.engine import Engine
@@ -49,7 +49,6 @@ _LOOK_SECONDS = 2.0
 _ANSWER_SECONDS = 5.0
 """For how long what came of a key stays on the message line, whatever else happens."""
 _CHANGING = frozenset({"restore", "take_back", "undo", "redo"})
-_READ_ONLY = "Read-only session. Start without --read-only to edit."
 _WELCOME = "Restore makes a new version; nothing is lost."
 
 
@@ -59,7 +58,7 @@ class HistoryKeys(KeyLine):
     LAST: ClassVar[tuple[str, ...]] = ("app.commands", "app.help", "history.back")
 
 
-class HistoryScreen(Screen[None]):
+class HistoryScreen(AboveBrowser):
     """What one path has been through.
 
     Args:
@@ -127,6 +126,7 @@ class HistoryScreen(Screen[None]):
     }
     """
 
+    BANNERS_BEFORE = "#history-body"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-medium"), (160, "-wide")]  # noqa: RUF012 - as Textual has it
     VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-high")]  # noqa: RUF012
 
@@ -134,7 +134,6 @@ class HistoryScreen(Screen[None]):
     versions = getters.query_one("#versions", VersionsView)
     diff = getters.query_one("#diff", DiffView)
     about = getters.query_one(AboutPair)
-    message = getters.query_one(MessageLine)
 
     def __init__(
         self, engine: "Engine", path: str, *, title: str, diff_first: bool = False, at: int | None = None
@@ -307,15 +306,16 @@ class HistoryScreen(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What changes something is not offered where nothing can be changed."""
-        del parameters
-        return not (self._engine.read_only and action in _CHANGING)
+        if self._engine.read_only and action in _CHANGING:
+            return False
+        return super().check_action(action, parameters)
 
     def on_key(self, event: Key) -> None:
         """A key that would change something says why it does not."""
         bound = self._bindings.key_to_bindings.get(event.key, ())
         if self._engine.read_only and any(binding.action in _CHANGING for binding in bound):
             event.stop()
-            self.message.say(_READ_ONLY, warning=True)
+            self.message.say(self.why_read_only, warning=True)
 
     def action_version(self, step: int) -> None:
         """Some versions back in time, or forwards if negative."""

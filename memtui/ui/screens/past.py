@@ -40,12 +40,12 @@ from memtui.ui.files.view import FilesView
 from memtui.ui.frame import Header, KeyLine, MessageLine, Status
 from memtui.ui.note.view import NoteView
 from memtui.ui.preview import Preview
+from memtui.ui.screens.above import AboveBrowser
 from memtui.ui.screens.ask import PromptScreen
 from memtui.ui.screens.menu import Choice, MenuScreen
 from memtui.ui.screens.panes import PanedScreen
 from memtui.ui.timeline import Moment, Timeline
 
-READ_ONLY = "Read-only session. Start without --read-only to edit."
 _MOST_MARKS = 2_000
 """Changes of one event that are marked; of more nobody reads the marks."""
 
@@ -61,7 +61,7 @@ class _Text:
     """What the event of the moment did to it."""
 
 
-class PastScreen(PanedScreen):
+class PastScreen(PanedScreen, AboveBrowser):
     """The folder as it was.
 
     Args:
@@ -80,6 +80,8 @@ class PastScreen(PanedScreen):
         Binding("R", "restore", "restore", id="past.restore", tooltip="Bring back this note, this folder or all of it"),
         Binding("v", "history(True)", "diff", id="past.diff", tooltip="What this event changed in the note"),
         Binding("V", "history(False)", "history", id="past.history", tooltip="All versions of the note", show=False),
+        Binding("u", "undo_here", "undo", id="past.undo", tooltip="Take back what was restored here last", show=False),
+        Binding("U", "redo_here", "redo", id="past.redo", tooltip="Restore it again", show=False),
         Binding("f", "follow", "follow", id="past.follow", tooltip="Go to what each event changed, or stay"),
         Binding("full_stop", "hidden", "hidden", id="past.hidden", tooltip="Show hidden files or not", show=False),
         Binding("1", "pane('files')", "files", id="past.files", tooltip="To the files", show=False),
@@ -87,11 +89,12 @@ class PastScreen(PanedScreen):
         Binding("escape,T,q", "leave", "now", id="past.leave", tooltip="Back to now"),
     ]  # fmt: skip
 
+    BANNERS_BEFORE = "Timeline"
+
     header = getters.query_one(Header)
     timeline = getters.query_one(Timeline)
     note = getters.query_one("#note", NoteView)
     change = getters.query_one(ChangeView)
-    message = getters.query_one(MessageLine)
 
     follow = var(True)
 
@@ -151,6 +154,11 @@ class PastScreen(PanedScreen):
         super().on_resize(event)
         self._show_titles()
 
+    def take_news(self, last: int) -> None:
+        """The line of time grows."""
+        if self._ready:
+            self.timeline.last = max(self.timeline.last, last)
+
     def _now_ns(self) -> int:
         """Ages are those of the moment."""
         event = self._moment.event
@@ -173,12 +181,14 @@ class PastScreen(PanedScreen):
         self._clear_marks()
         self._moment, self._changed = moment, changed
         self.files.show(outline)
-        self.timeline.last = max(last, moment.at)
+        self.timeline.last = max(self.timeline.last, last, moment.at)
         self._ready = True
         target = self._here if self._here and self._here in outline else None
         self._here = None
         self._show_moment(target)
         self.message.say("This is the past. [ and ] step, Esc goes back to now. Nothing is changed by looking.")
+        if self._steps:  # keys that were pressed while it was made
+            self.action_step(0)
 
     def _state_of(self, at: int) -> tuple[Outline, Moment, Event | None, int]:
         """The rows of a moment, its event, and the event that changed something last by then. In a thread."""
@@ -418,14 +428,15 @@ class PastScreen(PanedScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Nothing is restored in a read-only session."""
-        del parameters
-        return not (self._engine.read_only and action == "restore")
+        if self._engine.read_only and action == "restore":
+            return False
+        return super().check_action(action, parameters)
 
     def on_key(self, event: Key) -> None:
         """Say why nothing can be restored in a read-only session."""
         if self._engine.read_only and event.key == "R":
             event.stop()
-            self.message.say(READ_ONLY, warning=True)
+            self.message.say(self.why_read_only, warning=True)
 
     @work
     async def action_history(self, diff_first: bool) -> None:
@@ -466,8 +477,9 @@ class PastScreen(PanedScreen):
         except (MemtuiError, OSError) as error:
             self.message.say(str(error), warning=True)
             return
-        self.timeline.last = last
+        self.timeline.last = max(self.timeline.last, last)
         if said is not None:
+            self._done = said.event or self._done
             self.message.say(said.words, warning=said.is_warning)
 
     # The note as it was

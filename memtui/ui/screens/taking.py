@@ -20,6 +20,8 @@ from memtui.ui.frame import MessageLine
 from memtui.ui.screens.panes import PanedScreen
 from memtui.ui.session import Session
 
+READ_ONLY = "Read-only session. Start without --read-only to edit."
+
 if TYPE_CHECKING:  # loaded by the session's thread, and when a key asks for it, behind the first paint
     from memtui.engine import Engine
     from memtui.ui.taking_back import Said
@@ -44,6 +46,29 @@ class PastKeys(PanedScreen):
         self._loss: Loss | None = None
         self._changing = asyncio.Lock()
         self._said: set[int] = set()
+        self.why_read_only = READ_ONLY
+        """What is said to who wants to change something where nothing can be changed."""
+        self.why_no_history = ""
+        """Why nothing of earlier is known; empty where the record can be read."""
+        self.alarms: dict[str, tuple[str, str]] = {}
+        """What must not be overlooked, by name: what is the case, and what can be done on the screens above."""
+
+    @property
+    def has_loss(self) -> bool:
+        """Whether much has gone at once, and is not back."""
+        return self._loss is not None
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether nothing can be changed."""
+        return False
+
+    def _say(self, words: str, *, warning: bool) -> None:
+        """Say it here, and on the screen above, where the person is."""
+        self.message.say(words, warning=warning)
+        if self.app.screen is not self:
+            for line in self.app.screen.query(MessageLine):
+                line.say(words, warning=warning)
 
     def _event_here(self) -> int | None:
         """The number of the event under the cursor, while the person is in the activity."""
@@ -151,11 +176,11 @@ class PastKeys(PanedScreen):
             except Closed:
                 return
             except (MemtuiError, OSError) as error:
-                self.message.say(str(error), warning=True)
+                self._say(str(error), warning=True)
                 return
         if said is not None:
             self._said.add(said.event)
-            self.message.say(said.words, warning=said.is_warning)
+            self._say(said.words, warning=said.is_warning)
 
 
 def _path_of(event: Event, preferred: str | None) -> str:
