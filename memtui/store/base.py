@@ -16,6 +16,9 @@ Stamp = tuple[int, ...]
 """Numbers that differ once a file was written or replaced, so that looking again costs no reading.
 The last one is the thing's own: it stays when the thing is moved. Of several, only the first one may not stay."""
 
+UNSEEN: Stamp = (0,)
+"""A stamp that nothing has: of what was not looked at, so that the next look does."""
+
 
 def lasting(stamp: Stamp) -> Stamp:
     """What stays of a stamp when its thing is moved, and differs once it is written or replaced."""

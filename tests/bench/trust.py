@@ -238,8 +238,8 @@ _KILLED = """
 import os, sys
 from memtui.core.events import Agent
 from memtui.opening import connect
-from memtui.store import folder
-folder._FolderTransaction._sync = lambda *_: os.kill(os.getpid(), 9)
+from memtui.store import confirming
+confirming.Confirming.sync = lambda *_: os.kill(os.getpid(), 9)
 with connect(sys.argv[1], state=sys.argv[2]) as memory:
     memory.execute({"command": "create", "path": "/memories/killed.md", "file_text": "y"}, actor=Agent("bench"))
 """

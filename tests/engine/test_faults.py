@@ -10,7 +10,7 @@ import pytest
 
 import memtui
 from memtui.opening import JOURNAL, state_directory
-from memtui.store import confined
+from memtui.store import aside, confined, confirming, names, nodes, tidying, writing
 from memtui.store import folder as folder_module
 
 COMMANDS: dict[str, dict[str, Any]] = {
@@ -83,7 +83,8 @@ def test_a_call_that_fails_is_answered_truthfully_and_leaves_nothing_half_done(
         since = len(list(filled.main.events()))
         count = [point]
         with monkeypatch.context() as patch:
-            patch.setattr(folder_module, "os", Failing(os, CALLS, count, code))
+            for module in (folder_module, writing, aside, tidying, confirming, names, nodes):
+                patch.setattr(module, "os", Failing(os, CALLS, count, code))
             moving = Failing(confined, ("rename_to_free_name",), count, code).rename_to_free_name
             patch.setattr(folder_module, "rename_to_free_name", moving)
             patch.setattr(folder_module, "exchange", Failing(confined, ("exchange",), count, code).exchange)

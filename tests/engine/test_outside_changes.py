@@ -13,7 +13,9 @@ from memtui.core.errors import FolderMissing, LeavesRoot
 from memtui.core.events import Outside
 from memtui.core.snapshot import Kind
 from memtui.engine import reconcile
-from memtui.store.folder import FolderStore, _FolderTransaction
+from memtui.store.aside import MovingAside
+from memtui.store.folder import FolderStore
+from memtui.store.writing import FolderTransaction
 
 NOBODY = 65534
 
@@ -405,7 +407,8 @@ def test_a_text_that_was_too_large_once_is_kept_before_it_goes(folder_world: Any
 
 def slipped_in(monkeypatch: pytest.MonkeyPatch, name: str, change: Any) -> None:
     """Have somebody outside change something just before a call of the store's transaction, once."""
-    real = getattr(_FolderTransaction, name)
+    owner: Any = MovingAside if name == "move_aside" else FolderTransaction
+    real = getattr(owner, name)
     left = [change]
 
     def late(*arguments: Any, **options: Any) -> Any:
@@ -413,7 +416,7 @@ def slipped_in(monkeypatch: pytest.MonkeyPatch, name: str, change: Any) -> None:
             left.pop()()
         return real(*arguments, **options)
 
-    monkeypatch.setattr(_FolderTransaction, name, late)
+    monkeypatch.setattr(owner, name, late)
 
 
 def test_a_change_just_before_a_rename_is_found_by_the_next_look(looked: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -424,7 +427,7 @@ def test_a_change_just_before_a_rename_is_found_by_the_next_look(looked: Any, mo
     assert news(looked)[-1].path == "/memories/g"
 
 
-@pytest.mark.parametrize("moment", ["delete", "_move_aside", "_insist_on_stamps"])
+@pytest.mark.parametrize("moment", ["delete", "move_aside", "_insist_on_stamps"])
 @pytest.mark.parametrize("path", ["d", "f"])
 def test_what_comes_while_a_thing_is_deleted_is_kept(
     looked: Any, monkeypatch: pytest.MonkeyPatch, path: str, moment: str

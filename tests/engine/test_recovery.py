@@ -140,10 +140,10 @@ def test_a_directory_that_became_a_link_out_does_not_stop_recovery(filled: Any) 
 KILLS = """
 import json, os, signal, sys
 import memtui
-import memtui.store.confined as confined
 import memtui.store.folder as folder_module
 from memtui.engine import Engine
 from memtui.journal.sqlite import Journal
+from memtui.store import aside, confined, confirming, names, nodes, tidying, writing
 from memtui.store.folder import FolderStore
 
 folder, state, kind, how, commands = sys.argv[1:]
@@ -208,7 +208,8 @@ for command in commands:
         if child == 0:
             memory = engine()
             count = [point]
-            folder_module.os = Counting(os, POINTS, count)
+            for module in (folder_module, writing, aside, tidying, confirming, names, nodes):
+                module.os = Counting(os, POINTS, count)
             folder_module.rename_to_free_name = Counting(confined, ("rename_to_free_name",), count).rename_to_free_name
             folder_module.exchange = Counting(confined, ("exchange",), count).exchange
             memory.journal = Counting(memory.journal, ("intend", "append", "drop"), count)

@@ -299,7 +299,7 @@ def test_a_full_disk_in_the_middle_is_told_path_by_path(plain_world: Any, monkey
     for number in range(6):
         plain_world.ask(command="delete", path=f"/memories/{number}")
     written = []
-    new_file = memtui.store.folder._FolderTransaction._new_file  # type: ignore[attr-defined]
+    new_file = memtui.store.writing.FolderTransaction._new_file  # type: ignore[attr-defined]
 
     def failing(*arguments: Any) -> Any:
         if len(written) == 3:
@@ -307,7 +307,7 @@ def test_a_full_disk_in_the_middle_is_told_path_by_path(plain_world: Any, monkey
         written.append(arguments)
         return new_file(*arguments)
 
-    monkeypatch.setattr(memtui.store.folder._FolderTransaction, "_new_file", failing)  # type: ignore[attr-defined]
+    monkeypatch.setattr(memtui.store.writing.FolderTransaction, "_new_file", failing)  # type: ignore[attr-defined]
     restored = plain_world.main.restore_below("", at)
     assert sorted(plain_world.tree()) == ["0", "1", "2"]
     assert [change.path for change in restored.event.changes] == ["0", "1", "2"]
@@ -332,7 +332,7 @@ def test_a_crash_in_the_middle_leaves_a_record_of_what_was_done(plain_world: Any
     plain_world.main.close()
     died = plain_world.engine(store=Dies())
     steps = []
-    write = memtui.store.folder._FolderTransaction.write  # type: ignore[attr-defined]
+    write = memtui.store.writing.FolderTransaction.write  # type: ignore[attr-defined]
 
     def dying(*arguments: Any, **options: Any) -> Any:
         if len(steps) == 2:
@@ -341,7 +341,7 @@ def test_a_crash_in_the_middle_leaves_a_record_of_what_was_done(plain_world: Any
         return write(*arguments, **options)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memtui.store.folder._FolderTransaction, "write", dying)  # type: ignore[attr-defined]
+        patch.setattr(memtui.store.writing.FolderTransaction, "write", dying)  # type: ignore[attr-defined]
         with pytest.raises(KeyboardInterrupt):
             died.restore_below("", at)
     again = plain_world.engine()
@@ -423,3 +423,17 @@ def test_something_that_comes_into_a_directory_that_is_to_go_keeps_it(folder_wor
         restored = folder_world.main.restore({"d": None})
     assert restored.problem == "Not restored: something came into the directory just now, so it stays."
     assert folder_world.tree()["d/theirs"] == b"t\n"
+
+
+@pytest.mark.parametrize("path", ["/etc/x", "a/../y", "", ".", "a//b", "a/", "a\0b"])
+def test_a_path_that_is_none_is_refused_before_anything_is_tried(filled: Any, path: str) -> None:
+    before, head = filled.tree(), filled.main.head()
+    for call in (
+        lambda: filled.main.restore({path: version_of("1\n2\n")}),
+        lambda: filled.main.write(path, b"x", based_on=None),
+        lambda: filled.main.restore_below(path or "/", 1),
+    ):
+        with pytest.raises(ValueError, match="not a path"):
+            call()
+    assert (filled.tree(), filled.main.head()) == (before, head)
+    assert filled.main.restore_below("", 999).problem == "Not restored: there is no event 999."

@@ -68,10 +68,10 @@ def test_what_is_tried_really_fails() -> None:
 
 _LIAR = """
 import json, os, sys
-from memtui.store import folder
+from memtui.store import nodes, writing
 from tests.faults import trying
 
-write = folder._FolderTransaction.write
+write = writing.FolderTransaction.write
 
 def in_place(self, path, data, *, expected):
     if expected is None:
@@ -84,11 +84,11 @@ def in_place(self, path, data, *, expected):
         except OSError:
             pass
         finally:
-            node = folder._node("/".join(place.parts), os.fstat(fd))
+            node = nodes.node_of("/".join(place.parts), os.fstat(fd))
             os.close(fd)
-        return folder.Written(node, ())
+        return writing.Written(node, ())
 
-folder._FolderTransaction.write = in_place
+writing.FolderTransaction.write = in_place
 print(json.dumps(trying.attempt("overwrite", sys.argv[1:], 2).wrong))
 """
 

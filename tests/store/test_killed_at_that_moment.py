@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memtui.core.paths import MemoryPath
-from memtui.store import folder as folder_module
+from memtui.store import aside, tidying
 
 of = MemoryPath.of
 
@@ -17,7 +17,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from memtui.core.paths import MemoryPath
-from memtui.store import folder
+from memtui.store import aside, folder
 folder_path, state, nameless, job, change = sys.argv[1:]
 store = folder.FolderStore(folder_path, state, nameless=nameless == "True")
 path = Path(folder_path) / ("f" if job == "write" else "d/f" if job == "delete d" else "d/f")
@@ -43,12 +43,12 @@ if job == "write":
         dies()
     folder.exchange = exchanged
 else:
-    move = folder._FolderTransaction._move_aside
+    move = aside.MovingAside.move_aside
     def moved(*arguments):
         theirs()
         move(*arguments)
         dies()
-    folder._FolderTransaction._move_aside = moved
+    aside.MovingAside.move_aside = moved
 with store.writing(5) as transaction:
     if job == "write":
         transaction.write(MemoryPath.of("f"), b"ours", expected=store.node(MemoryPath.of("f")).stamp)
@@ -117,7 +117,7 @@ def test_where_its_place_is_gone_it_stands_at_the_top(killed: Any) -> None:
 
 def test_a_first_writer_who_does_not_know_removes_none_of_it(killed: Any) -> None:
     world = killed("write", "in place")
-    (world.state / folder_module._UNTIDY).touch()
+    (world.state / aside.UNTIDY).touch()
     store = world.store()
     with store.writing(1):
         pass
@@ -131,5 +131,5 @@ def test_what_cannot_be_looked_at_is_not_removed(killed: Any, monkeypatch: pytes
     def refuse(*_: object) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    monkeypatch.setattr(folder_module, "_read_whole", refuse)
+    monkeypatch.setattr(tidying, "read_whole", refuse)
     assert tidy(world, "f") == {**BEFORE, "f": b"ours", "f~1": b"old"}

@@ -12,7 +12,7 @@ import pytest
 from memtui.core.errors import LeavesRoot, Uncertain
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.snapshot import Kind
-from memtui.store import folder as folder_module
+from memtui.store import confirming
 from memtui.store.base import NotRegular, Outdated
 from memtui.store.folder import FolderStore
 
@@ -182,7 +182,7 @@ def synced(folder_world: Any, monkeypatch: pytest.MonkeyPatch) -> list[tuple[int
             seen.append((looked.st_dev, looked.st_ino))
         fsync(fd)
 
-    monkeypatch.setattr(folder_module.os, "fsync", noted)
+    monkeypatch.setattr(confirming.os, "fsync", noted)
     return seen
 
 
@@ -230,7 +230,7 @@ def test_a_directory_that_moved_meanwhile_is_synced_where_it_went(folder_world: 
 def test_thousands_of_directories_need_few_descriptors(
     folder_world: Any, synced: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folder_module, "_HELD", 3)
+    monkeypatch.setattr(confirming, "_HELD", 3)
     before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else None
     with changing(folder_world.main.store) as transaction, transaction.together():
         for number in range(20):
@@ -264,7 +264,7 @@ def test_a_disk_that_does_not_confirm_is_said_and_every_directory_is_asked(
             if wrong:
                 raise ZeroDivisionError
 
-    monkeypatch.setattr(folder_module.os, "fsync", fail)
+    monkeypatch.setattr(confirming.os, "fsync", fail)
     with changing(store) as transaction:
         for work in (
             lambda: transaction.make_directory(of("alone")),
@@ -293,7 +293,7 @@ def test_a_file_system_that_cannot_sync_directories_is_no_fault(
             raise OSError(code, os.strerror(code))
         fsync(fd)
 
-    monkeypatch.setattr(folder_module.os, "fsync", refuse)
+    monkeypatch.setattr(confirming.os, "fsync", refuse)
     with changing(store) as transaction:
         transaction.write(of("a/f"), b"x", expected=None)
         with transaction.together():
@@ -304,7 +304,7 @@ def test_a_file_system_that_cannot_sync_directories_is_no_fault(
 def test_what_a_killed_writer_left_keeps_no_directory_from_being_empty(folder_world: Any) -> None:
     store = folder_world.main.store
     folder_world.make("d")
-    (folder_world.folder / "d" / store._passing_name()).write_bytes(b"x")
+    (folder_world.folder / "d" / store.passing_name()).write_bytes(b"x")
     with changing(store) as transaction:
         transaction.remove_empty(of("d"))
     assert os.listdir(folder_world.folder) == []

@@ -12,7 +12,7 @@ import pytest
 
 from memtui.core.errors import Busy, FolderMissing, StateUnusable, Uncertain
 from memtui.core.paths import MemoryPath
-from memtui.store import confined, locks
+from memtui.store import confined, locks, tidying, writing
 from memtui.store import folder as folder_module
 from memtui.store.confined import Place, rename_to_free_name
 from memtui.store.folder import FolderStore
@@ -180,7 +180,7 @@ def test_a_kernel_that_refuses_renameat2_is_worked_around(
 
 def test_a_file_system_without_modes_is_written_to(folder_world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     store = folder_world.main.store
-    monkeypatch.setattr(folder_module.os, "fchmod", refusing(errno.EPERM))
+    monkeypatch.setattr(writing.os, "fchmod", refusing(errno.EPERM))
     with store.writing(1) as transaction:
         node = transaction.write(of("f"), b"one", expected=None).node
         node = transaction.write(of("f"), b"two", expected=node.stamp).node
@@ -346,7 +346,7 @@ def test_what_cannot_be_tidied_away_is_removed_by_the_next_one_to_write(
 ) -> None:
     store = folder_world.main.store
     folder_world.make("d")
-    left = folder_world.folder / "d" / store._passing_name(judged=judged)
+    left = folder_world.folder / "d" / store.passing_name(judged=judged)
     left.touch()
     with monkeypatch.context() as patch, store.writing(1) as transaction:
         patch.setattr(folder_module, "_remove_tree", refusing(errno.EIO))
@@ -363,6 +363,6 @@ def test_what_cannot_be_tidied_away_is_removed_by_the_next_one_to_write(
 def test_a_tidying_that_cannot_look_says_so(folder_world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     store = folder_world.main.store
     with monkeypatch.context() as patch, store.writing(1) as transaction:
-        patch.setattr(folder_module.os, "listdir", refusing(errno.EIO))
+        patch.setattr(tidying.os, "listdir", refusing(errno.EIO))
         with pytest.raises(OSError, match=os.strerror(errno.EIO)):
             transaction.tidy()

@@ -13,6 +13,7 @@ from memtui.core.errors import Busy, FolderMissing, LeavesRoot
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.snapshot import Kind
 from memtui.store import folder as folder_module
+from memtui.store import writing
 from memtui.store.base import NotRegular, Outdated, TooLarge
 from memtui.store.folder import FolderStore
 
@@ -223,7 +224,7 @@ def test_nothing_of_ours_is_left_in_the_folder_or_the_state(folder_world: Any) -
 def test_what_a_killed_writer_left_is_never_shown_and_is_tidied(folder_world: Any) -> None:
     store = folder_world.main.store
     write(store, "d/e/f", b"x")
-    name = store._passing_name()
+    name = store.passing_name()
     left = [folder_world.state / name, folder_world.folder / name, folder_world.folder / "d/e" / name]
     for path in left:
         path.mkdir()
@@ -247,7 +248,7 @@ def test_what_a_killed_writer_left_is_never_shown_and_is_tidied(folder_world: An
 
 def test_no_name_hides_anything_in_a_folder_that_is_only_looked_at(folder_world: Any) -> None:
     folder_world.put(".memtui-x/n", "x")
-    name = folder_world.main.store._passing_name()
+    name = folder_world.main.store.passing_name()
     folder_world.put(name, "x")
     store = FolderStore(str(folder_world.folder), None)
     assert {node.path for node in store.scan(ROOT)} == {".memtui-x", ".memtui-x/n", name}
@@ -319,13 +320,13 @@ def test_a_delete_takes_only_what_was_expected(store: Any) -> None:
 def test_what_has_to_be_put_back_never_overwrites(folder_world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     store = folder_world.main.store
     write(store, "f", b"one")
-    compare = folder_module._FolderTransaction._insist_on_stamps
+    compare = writing.FolderTransaction._insist_on_stamps
 
     def faster(self: Any, *arguments: Any) -> None:
         (folder_world.folder / "f").write_text("another")
         compare(self, *arguments)
 
-    monkeypatch.setattr(folder_module._FolderTransaction, "_insist_on_stamps", faster)
+    monkeypatch.setattr(writing.FolderTransaction, "_insist_on_stamps", faster)
     with store.writing(1) as transaction, pytest.raises(Outdated):
         transaction.delete(of("f"), expected={"f": (0,)})
     assert folder_world.tree() == {"f": b"another", "f~1": b"one"}
@@ -352,7 +353,7 @@ def test_a_change_while_a_file_is_written_is_not_overwritten(
         pytest.skip("there is no moment between")
     store = folder_world.main.store
     stamp = write(store, "f", b"one").node.stamp
-    owner: Any = folder_module if moment == "exchange" else folder_module._FolderTransaction
+    owner: Any = folder_module if moment == "exchange" else writing.FolderTransaction
     real = getattr(owner, moment)
     faster = [change]
 
@@ -378,13 +379,13 @@ def test_a_file_that_somebody_wrote_to_as_soon_as_it_stood_there_is_seen_as_chan
 ) -> None:
     store = folder_world.main.store
     stamp = write(store, "f", b"one").node.stamp
-    move = folder_module._FolderTransaction._move_into_place
+    move = writing.FolderTransaction._move_into_place
 
     def faster(*arguments: Any) -> None:
         move(*arguments)
         in_place(folder_world.folder / "f")
 
-    monkeypatch.setattr(folder_module._FolderTransaction, "_move_into_place", faster)
+    monkeypatch.setattr(writing.FolderTransaction, "_move_into_place", faster)
     written = write(store, "f", b"ours", stamp)
     assert store.node(of("f")).stamp != written.node.stamp
 
