@@ -127,7 +127,7 @@ def _show(result: Redacted) -> None:
         output.message(f"  {restored.sign(change)} {one_line(change.path)}")
     if len(files) > _NAMED:
         output.message(f"  and {len(files) - _NAMED:,} more")
-    for sentence in result.left:
+    for sentence in (*result.also, *result.left):
         output.message(sentence)
 
 
@@ -146,7 +146,7 @@ def _tell(result: Redacted, options: Options, path: str, arguments: argparse.Nam
             output.line(f"{words}: {_counted(result)}." + (" The events and their hashes stay." if is_done else ""))
         if result.problem:
             output.message(result.problem)
-        for sentence in result.left if _is_something(result) else ():
+        for sentence in (*result.also, *result.left) if _is_something(result) else ():
             output.message(sentence)
         if arguments.match not in (None, "-") and not options.quiet:
             output.message("The text may stand in your shell's history now. --match - reads it from elsewhere.")
@@ -171,6 +171,7 @@ def _record(result: Redacted, path: str, *, dry_run: bool) -> dict[str, object]:
         "events": list(result.events),
         "changes": [event_text.change_record(change) for change in result.changes],
         "left": list(result.left),
+        "also": list(result.also),
         "event": event_text.record(result.event, path) if result.event is not None else None,
     }
 

@@ -15,6 +15,7 @@ class Redacted:
         events: The numbers of the events whose texts they were.
         changes: What was changed in the folder, so that the text is not there either.
         left: What could not be removed, as sentences.
+        also: What went along although it was not meant, as sentences.
         event: What was recorded; `None` where nothing was removed.
         problem: Why nothing was done, as a sentence; empty if it was.
     """
@@ -24,6 +25,7 @@ class Redacted:
     events: tuple[int, ...] = ()
     changes: tuple[Change, ...] = ()
     left: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
     event: Event | None = None
     problem: str = ""
 

@@ -46,6 +46,7 @@ class _Doomed:
         events: Hashes of answers and arguments, by the number of their event.
         bytes: Of all texts together.
         left: What cannot be removed, as sentences.
+        also: What goes along although it was not meant, as sentences.
         own: The paths that are meant; `None` for any.
         spared: SHA-256 of versions that stay, since notes that are not meant hold them as well.
     """
@@ -54,6 +55,7 @@ class _Doomed:
     events: dict[int, list[str]] = field(default_factory=dict)
     bytes: int = 0
     left: list[str] = field(default_factory=list)
+    also: list[str] = field(default_factory=list)
     own: frozenset[str] | None = None
     spared: set[str] = field(default_factory=set)
 
@@ -145,6 +147,7 @@ class Forgetter:
             events=tuple(sorted(doomed.events)),
             changes=cleaned.changes,
             left=tuple(doomed.left),
+            also=tuple(doomed.also),
             event=recorded[-1] if recorded else None,
         )
 
@@ -210,7 +213,7 @@ class Forgetter:
                 )
         for each in doomed.spared:
             doomed.bytes -= doomed.versions.pop(each)
-        doomed.left += (
+        doomed.also += (
             f"{one_line(gone.path)}, which was removed by #{gone.event.seq}, held it as well and cannot be had again."
             for gone in self._history.deleted()
             if gone.path not in own and gone.version.sha256 in doomed.versions
