@@ -1,5 +1,6 @@
 """The lines around the panes: what this is, what just happened, which keys there are."""
 
+import time
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -45,6 +46,8 @@ _KEYS = {
 }
 
 
+HELD_SECONDS = 2.0
+"""For how long an answer to the person is not overwritten by news."""
 _FOLDER_WIDTH = 12
 """Cells that the folder's name has at least, where others can make room."""
 
@@ -126,16 +129,34 @@ class MessageLine(Widget):
     text: reactive[str] = reactive("")
     hint: reactive[str] = reactive("")
 
-    def say(self, text: str, *, hint: str = "", warning: bool = False) -> None:
+    _held_until = 0.0
+    _waiting: tuple[str, str, bool] | None = None
+
+    def say(self, text: str, *, hint: str = "", warning: bool = False, is_news: bool = False) -> None:
         """Show a sentence until the next one.
 
         Args:
             text: The sentence.
             hint: Keys that go with it; left out where there is no room.
             warning: Whether it is one.
+            is_news: Whether nobody asked for it: it waits until the person has had time to read what she was answered.
         """
+        now = time.monotonic()
+        if is_news and now < self._held_until:
+            if self._waiting is None:
+                self.set_timer(self._held_until - now, self._show_waiting)
+            self._waiting = text, hint, warning
+            return
+        if not is_news:
+            self._held_until, self._waiting = now + HELD_SECONDS, None
         self.set_class(warning, "-warning")
         self.text, self.hint = text, hint
+
+    def _show_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            text, hint, warning = waiting
+            self.say(text, hint=hint, warning=warning, is_news=True)
 
     def render(self) -> RenderResult:
         """The sentence, cut to the line."""

@@ -183,7 +183,7 @@ class BrowseScreen(PastKeys):
         self.note.border_title = "2 Note"
         self.activity.border_title = "3 Activity"
         self.change.border_title = "last change"
-        self.message.say(f"Opening {self._status.folder}")
+        self.message.say(f"Opening {self._status.folder}", is_news=True)
         self.files.focus()
         self.set_interval(1.0, self._show_titles)  # ages pass
         self.call_after_refresh(self._session.start)
@@ -214,7 +214,7 @@ class BrowseScreen(PastKeys):
         began = next((event for event in message.recent if event.command == "began"), None)
         if began is not None and not message.complete:
             self._show_banner("began", wording.sentence(began), "Nothing of earlier is remembered.")
-        self.message.say(wording.since_last_look(message.unseen) or f"Watching {self._status.folder}")
+        self.message.say(wording.since_last_look(message.unseen) or f"Watching {self._status.folder}", is_news=True)
         self._show_counts(self.files.outline.files, None)
         self._show_titles()
         self.app.post_message(FolderShown())
@@ -223,7 +223,7 @@ class BrowseScreen(PastKeys):
     def _take_in(self, message: Happened) -> None:
         if message.complete and not self._complete:
             self._complete = True
-            self.message.say(f"Watching {self._status.folder}")
+            self.message.say(f"Watching {self._status.folder}", is_news=True)
         if self.paused:
             self._held += len(message.events)
         elif message.events:
@@ -318,9 +318,10 @@ class BrowseScreen(PastKeys):
         self._news.take(events)
         shown = next((event for event in reversed(events) if event.command != "view"), events[-1])
         if shown.command == "found" and not self._complete:
-            self.message.say(f"Looking at the folder for the first time: {self._status.files} so far.")
+            words = f"Looking at the folder for the first time: {self._status.files} so far."
+            self.message.say(words, is_news=True)
         elif shown.seq not in self._said:
-            self.message.say(wording.sentence(shown), hint=self._hint(shown), warning=shown.is_error)
+            self.message.say(wording.sentence(shown), hint=self._hint(shown), warning=shown.is_error, is_news=True)
         if self.follow and (target := self._target(events)):
             self._going_to = target
             self.files.move_to(target)
