@@ -11,6 +11,8 @@ from memtui.journal.sqlite import Journal, Known
 _DISMISSED = "loss_dismissed"
 _MANY = 1_000
 """Lost files from which all that is known is read at once."""
+_TRIES = 100
+"""How often the totals are read again where somebody records something just then."""
 _LOOKED_BACK = 20_000
 """How many events back a loss is looked for, when a memory is opened."""
 
@@ -38,7 +40,7 @@ class LossWatch:
         dismissed = int(self._journal.note(_DISMISSED) or 0)
         if self._seen < 0:
             self._seen = max(dismissed, head - _LOOKED_BACK, 0)
-            self._losses = Losses(*self._totals_at(self._seen, head))
+            self._losses = Losses(*self._totals_at(self._seen))
         while page := self._journal.events(self._seen, limit=1_000):
             self._losses.take(page)
             self._seen = page[-1].seq
@@ -52,9 +54,13 @@ class LossWatch:
         """What went until an event, or until now, is not spoken of any more."""
         self._journal.set_note(_DISMISSED, str(self._journal.head()[0] if until is None else until))
 
-    def _totals_at(self, start: int, head: int) -> tuple[int, int]:
+    def _totals_at(self, start: int) -> tuple[int, int]:
         """How many files there were after an event, and their bytes."""
-        files, size = self._journal.totals()
+        for _ in range(_TRIES):
+            head = self._journal.head()[0]
+            files, size = self._journal.totals()
+            if self._journal.head()[0] == head:
+                break  # both are of one moment
         for _, body in self._journal.bodies(start, head):
             for _, before, after in decoded_changes(body):
                 for version, sign in ((before, 1), (after, -1)):

@@ -226,3 +226,23 @@ def test_a_loss_right_after_the_first_look_is_noticed(plain_world: Any) -> None:
         (plain_world.folder / f"n{number}").unlink()
     plain_world.main.reconcile()
     assert plain_world.main.loss.gone == 6
+
+
+def test_what_is_recorded_while_a_loss_is_looked_for_first_is_counted_once(
+    plain_world: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = plain_world.main
+    totals, late = engine.journal.totals, ["e", "d", "c", "b", "a"]
+
+    def meanwhile() -> Any:
+        names = late.copy()
+        late.clear()
+        for name in names:
+            plain_world.ask(command="create", path=f"/memories/{name}", file_text="x\n")
+        return totals()
+
+    monkeypatch.setattr(engine.journal, "totals", meanwhile)
+    assert engine.loss is None
+    for name in "abcde":
+        plain_world.ask(command="delete", path=f"/memories/{name}")
+    assert (engine.loss.gone, engine.loss.files) == (5, 5)
