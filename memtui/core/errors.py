@@ -53,5 +53,9 @@ class Uncertain(MemtuiError):
     """A change was applied, but the system could not confirm that it is on the disk."""
 
 
+class ChangedMeanwhile(MemtuiError):
+    """What was approved is not what the command would do by now. Nothing was changed."""
+
+
 class Closed(MemtuiError):
     """The memory was used after `close()`."""

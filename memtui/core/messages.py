@@ -81,6 +81,14 @@ class Message(Enum):
     UNCERTAIN = auto()
     UNRECORDED = auto()
     FOLDER_GONE = auto()
+    # what a person decided
+    DECLINED = auto()
+    DECLINED_WHY = auto()
+    EDITED_FIRST = auto()
+    STOPPED = auto()
+    UNANSWERED = auto()
+    NOBODY_TO_ASK = auto()
+    CLEARED = auto()
 
 
 DOCS: Mapping[Message, str] = {
@@ -147,6 +155,15 @@ DOCS: Mapping[Message, str] = {
     "View it before going on",
     Message.UNRECORDED: "Error: could not {verb} {path}: the journal cannot be written ({reason}). Nothing was changed",
     Message.FOLDER_GONE: "Error: could not {verb} {path}: the memory folder is not there any more",
+    Message.DECLINED: "Error: the user declined to {verb} {path}. Nothing was changed",
+    Message.DECLINED_WHY: "Error: the user declined to {verb} {path}. Nothing was changed. Their reason: {reason}",
+    Message.EDITED_FIRST: "The user edited this change before it was written. What was written is this:\n{view}",
+    Message.STOPPED: "Error: could not {verb} {path}: the user stopped before it was done. Nothing was changed",
+    Message.UNANSWERED: "Error: could not {verb} {path}: the user has to approve it and did not answer within "
+    "{seconds:g} seconds. Nothing was changed",
+    Message.NOBODY_TO_ASK: "Error: could not {verb} {path}: the user has to approve it and is not there to be asked. "
+    "Nothing was changed",
+    Message.CLEARED: "All memory cleared",
 }
 """The profile `docs`: the tool's public documentation. Fields in braces; `⏎` and `⇥` are real characters."""
 

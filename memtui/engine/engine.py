@@ -10,11 +10,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
+from types import MappingProxyType
 from typing import Self
 
 from memtui.core import commands
 from memtui.core.actors import shown_name
-from memtui.core.errors import Busy, Closed, FolderMissing, MemtuiError, Refusal, StateUnusable, Uncertain
+from memtui.core.asking import Proposal
+from memtui.core.errors import (
+    Busy,
+    ChangedMeanwhile,
+    Closed,
+    FolderMissing,
+    MemtuiError,
+    Refusal,
+    StateUnusable,
+    Uncertain,
+)
 from memtui.core.events import NEVER_TAKEN_BACK, Actor, Agent, Answer, Event, Person, Version, sha256
 from memtui.core.losses import Loss
 from memtui.core.messages import Message, quoted, say
@@ -63,6 +74,7 @@ class _Call:
     at_us: int
     command: commands.Command | None = None
     aliases: tuple[str, ...] = ()
+    approved: Proposal | None = None
 
     def event(self, *, arguments: bool = True) -> Event:
         """An event with all that is known of the call so far.
@@ -173,26 +185,119 @@ class Engine:
 
     # Commands
 
-    def execute(self, command: object, *, actor: Actor, call_id: str | None = None) -> Answer:
+    def execute(
+        self,
+        command: object,
+        *,
+        actor: Actor,
+        call_id: str | None = None,
+        approved: Proposal | None = None,
+    ) -> Answer:
         """Judge a command, apply it, record it, and answer.
 
         Args:
             command: A mapping as the model sends it; anything else is refused like any wrong input.
             actor: Who asks.
             call_id: The model's id of the tool call.
+            approved: What a person approved of (see `propose`): only that is done.
 
         Returns:
             The answer. A refusal is an answer too; nothing is raised for what a caller may get wrong.
 
         Raises:
+            ChangedMeanwhile: The command would do something else by now than what was approved. Nothing was changed
+                or recorded: propose it again.
             Closed: The memory was closed.
         """
-        call = _Call(command, actor, call_id, time.perf_counter_ns(), self._now_ns() // 1_000)
+        call = self._call(command, actor, call_id, approved)
         try:
             with self._in_flight():
                 return self._execute(call)
         finally:
             self._tell()
+
+    def propose(self, command: object, *, actor: Actor, call_id: str | None = None) -> Proposal | None:
+        """What a command would change, for a person to see before it does. Nothing is changed or recorded.
+
+        Args:
+            command: As for `execute`.
+            actor: Who asks.
+            call_id: The model's id of the tool call.
+
+        Returns:
+            The change; `None` where there is nothing to ask about: a view, a command that would be refused or that
+            would change nothing. `execute` says which.
+
+        Raises:
+            Closed: The memory was closed.
+        """
+        call = self._call(command, actor, call_id)
+        with self._in_flight():
+            try:
+                judged = commands.judge(command).command
+                if isinstance(judged, commands.View) or self.read_only:
+                    return None
+                totals = self.journal.totals() if isinstance(actor, Agent) else None
+                ledger = self._ledger(call.at_us)
+                plan = Planner(self.store, ledger, self.settings, totals).plan(judged)
+                versions = [each for change in plan.changes for each in (change.before, change.after)]
+                hashes = {each.sha256 for each in versions if each and each.kind is Kind.FILE and each.sha256}
+                texts = {sha: text for sha in hashes if (text := self._text(sha, ledger)) is not None}
+            except (OSError, MemtuiError, Outdated):
+                return None  # it is refused, or done at another moment: `execute` says it under the lock
+        if not plan.changes:
+            return None
+        event = replace(call, command=judged).event(arguments=False)
+        raw = dict(command) if isinstance(command, Mapping) else {}
+        return Proposal(
+            actor, event.command, event.path, event.new_path, call_id, plan.changes, texts, plan.answer, raw
+        )
+
+    def _text(self, sha: str, ledger: Ledger) -> bytes | None:
+        text = ledger.texts.get(sha)
+        return self.journal.text(sha) if text is None else text
+
+    def answer_instead(
+        self,
+        command: object,
+        message: Message,
+        *,
+        actor: Actor,
+        call_id: str | None = None,
+        is_error: bool = True,
+        note: str = "",
+        values: Mapping[str, object] = MappingProxyType({}),
+    ) -> Answer:
+        """Answer a command without carrying it out, such as one that a person declined, and record that.
+
+        Args:
+            command: As for `execute`. One that is refused anyway is answered with its own refusal.
+            message: What is answered.
+            actor: Who asks.
+            call_id: The model's id of the tool call.
+            is_error: Whether the answer is a refusal.
+            note: For the log.
+            values: What the message's fields hold, besides `verb` and `path`.
+
+        Raises:
+            Closed: The memory was closed.
+        """
+        call = self._call(command, actor, call_id)
+        try:
+            with self._in_flight():
+                try:
+                    judged = commands.judge(command)
+                except Refusal as refusal:
+                    return self._refused(call, refusal)
+                call = replace(call, command=judged.command, aliases=judged.aliases)
+                text = say(message, self.settings.messages, **{**what_of(judged.command), **values})
+                event = replace(call.event(), answer=text, is_error=is_error, no_change=not is_error, note=note)
+                return self._recorded(text, event)
+        finally:
+            self._tell()
+
+    def _call(self, command: object, actor: Actor, call_id: str | None, approved: Proposal | None = None) -> _Call:
+        return _Call(command, actor, call_id, time.perf_counter_ns(), self._now_ns() // 1_000, approved=approved)
 
     def _execute(self, call: _Call) -> Answer:
         command = call.raw
@@ -205,6 +310,8 @@ class Engine:
             if isinstance(judged.command, commands.View):
                 return self._view(call, judged.command)
             return self._change(call, judged.command)
+        except ChangedMeanwhile:
+            raise  # whoever approved it is asked anew
         except (OSError, MemtuiError) as error:
             return self._refused(call, refusal_of(error, judged.command))
 
@@ -249,6 +356,8 @@ class Engine:
             for _ in range(_ATTEMPTS):
                 try:
                     plan = Planner(self.store, ledger, self.settings, totals).plan(command)
+                    if call.approved is not None and plan.changes != call.approved.changes:
+                        raise ChangedMeanwhile(f"{call.approved.path} has changed since that was approved.")
                     return self._carry_out(call, plan, ledger, transaction)
                 except Outdated:
                     ledger.reset()
