@@ -1,10 +1,9 @@
 """Putting an engine together: which folder, which state directory, which journal.
 
-The state must lie where the agent cannot reach it, so where it lies is decided here and nowhere else.
+The state must lie where the agent cannot reach it: where it lies is decided in `memtui.state` and nowhere else.
 """
 
 import contextlib
-import hashlib
 import os
 import time
 from datetime import UTC, datetime
@@ -15,8 +14,11 @@ from memtui.core.events import Event, Memtui
 from memtui.core.paths import ROOT_NAME
 from memtui.core.settings import Settings
 from memtui.engine import Engine
+from memtui.journal.announced import Announcements
 from memtui.journal.sqlite import SET_ASIDE, Journal
 from memtui.places import short
+from memtui.state import make_private
+from memtui.state import state_directory as state_directory  # noqa: PLC0414 - others ask for it here
 from memtui.store.folder import FolderStore
 from memtui.store.memory import MemoryStore
 
@@ -79,18 +81,20 @@ def connect(
     if read_only:
         store = FolderStore(path, None, title=title)
         try:
-            return Engine(store, Journal.copy_of(str(journal)), settings=settings, read_only=True)
+            known = Journal.copy_of(str(journal))
+            return Engine(store, known, settings=settings, read_only=True, announced=Announcements(where))
         except BaseException:
             store.close()
             raise
     try:
         was_used = (where / _BEGUN).exists()
-        _make_private(where)
+        make_private(where)
         store = FolderStore(path, str(where), title=title)
     except OSError as error:
         raise _unusable(where, error) from error
     try:
-        return Engine(store, _journal(journal, store, was_used=was_used), settings=settings)
+        known = _journal(journal, store, was_used=was_used)
+        return Engine(store, known, settings=settings, announced=Announcements(where))
     except BaseException as error:
         store.close()
         if isinstance(error, OSError):
@@ -151,35 +155,3 @@ def connect_without_journal(folder: str | os.PathLike[str]) -> Engine:
     """
     path = os.path.realpath(os.path.expanduser(folder))
     return Engine(FolderStore(path, None, title=short(path)), Journal(None), read_only=True)
-
-
-def _make_private(directory: Path) -> None:
-    """Make a directory and the missing ones above it, each for its owner only."""
-    if not directory.is_dir():
-        _make_private(directory.parent)
-        directory.mkdir(mode=0o700, exist_ok=True)
-
-
-def state_directory(folder: str, state: str | os.PathLike[str] | None = None) -> Path:
-    """Where a folder's journal lies.
-
-    Args:
-        folder: The folder, with links resolved.
-        state: Where it should lie, if somebody said so.
-
-    Raises:
-        StateUnusable: It would lie inside the folder, within the agent's reach.
-    """
-    if state is not None:
-        chosen = Path(os.path.realpath(os.path.expanduser(state)))
-    else:
-        identity = hashlib.sha256(os.fsencode(folder)).hexdigest()[:12]
-        base = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
-        name = os.path.basename(folder) or "root"
-        chosen = Path(os.path.realpath(base)) / "memtui" / "stores" / f"{name}-{identity}"
-    if chosen == Path(folder) or Path(folder) in chosen.parents:
-        raise StateUnusable(
-            f"The state directory {short(chosen)} is inside the memory folder {short(folder)}, where an agent could "
-            "reach it. Choose another one with --state."
-        )
-    return chosen

@@ -118,9 +118,9 @@ class Event:
         seq: Its number in the journal, from 1, without gaps; 0 before it is recorded.
         at_us: When it began, in microseconds since 1970 (UTC).
         actor: Who.
-        command: One of the six commands; one of ours, `write`, `restore`, `undo`, `redo` or `redact`; for changes
-            seen from outside `created`, `modified`, `deleted`, `renamed`, or `found` for what was there when memtui
-            first looked; and `began` for a journal that begins where another one was set aside.
+        command: One of the six commands; one of ours, `write`, `restore`, `undo`, `redo`, `redact` or `clear`; for
+            changes seen from outside `created`, `modified`, `deleted`, `renamed`, or `found` for what was there when
+            memtui first looked; and `began` for a journal that begins where another one was set aside.
         path: What the command named, canonical (`/memories/...`) where it could be judged, else as given.
         new_path: The destination of a rename.
         is_error: Whether the command was refused or failed.

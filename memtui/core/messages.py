@@ -88,7 +88,12 @@ class Message(Enum):
     STOPPED = auto()
     UNANSWERED = auto()
     NOBODY_TO_ASK = auto()
+    NOT_ASKED = auto()
     CLEARED = auto()
+    CLEARED_PARTLY = auto()
+    # of the program that an agent runs in
+    CLOSED = auto()
+    FAULT = auto()
 
 
 DOCS: Mapping[Message, str] = {
@@ -163,7 +168,14 @@ DOCS: Mapping[Message, str] = {
     "{seconds:g} seconds. Nothing was changed",
     Message.NOBODY_TO_ASK: "Error: could not {verb} {path}: the user has to approve it and is not there to be asked. "
     "Nothing was changed",
+    Message.NOT_ASKED: "Error: could not {verb} {path}: the user has to approve it, and asking failed. "
+    "Nothing was changed",
     Message.CLEARED: "All memory cleared",
+    Message.CLEARED_PARTLY: "Error: only a part of {path} was cleared: {count:,} of its entries could not be deleted "
+    "({reason}). View it before going on",
+    Message.CLOSED: "Error: the memory is closed",
+    Message.FAULT: "Error: the memory failed unexpectedly, and it is not known whether anything was changed. "
+    "View it before going on",
 }
 """The profile `docs`: the tool's public documentation. Fields in braces; `⏎` and `⇥` are real characters."""
 

@@ -38,6 +38,7 @@ class Arrangement:
         texts: Bytes by SHA-256, of versions that are new.
         moves: Things that are to be moved, as `(from, to)`; before anything else.
         known_conflicts: Paths that are not to be changed, and why.
+        others: Whether what is neither file, directory nor link may be deleted; it is not made again.
     """
 
     wanted: Mapping[str, Version | None]
@@ -45,6 +46,7 @@ class Arrangement:
     texts: Mapping[str, bytes] = field(default_factory=dict)
     moves: tuple[tuple[str, str], ...] = ()
     known_conflicts: tuple[Left, ...] = ()
+    others: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +196,7 @@ class Arranged:
             self.left.append(Left(path, Why.CHANGED))
         elif now is not None and now.kind is Kind.FILE and now.sha256 is None:
             self.left.append(Left(path, Why.UNREADABLE, detail="what stands there could not be kept"))
-        elif now is not None and now.kind is Kind.OTHER:
+        elif now is not None and now.kind is Kind.OTHER and not arrangement.others:
             self.left.append(Left(path, Why.IN_THE_WAY))
         elif wanted is not None and wanted.kind is Kind.OTHER:
             self.left.append(Left(path, Why.NO_FILE))

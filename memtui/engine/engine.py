@@ -6,7 +6,7 @@ Synchronous: callers that must not wait use a thread. Every method may be called
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -26,17 +26,17 @@ from memtui.core.errors import (
     StateUnusable,
     Uncertain,
 )
-from memtui.core.events import NEVER_TAKEN_BACK, Actor, Agent, Answer, Event, Person, Version, sha256
+from memtui.core.events import NEVER_TAKEN_BACK, Actor, Agent, Answer, Change, Event, Person, Version, sha256
 from memtui.core.losses import Loss
 from memtui.core.messages import Message, quoted, say
-from memtui.core.paths import MemoryPath
+from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.redaction import Pruned, Redacted
 from memtui.core.restoring import Restored
 from memtui.core.settings import Settings
 from memtui.core.snapshot import Entry, Kind
 from memtui.engine import reconcile
 from memtui.engine.arranging import Arrangement
-from memtui.engine.faults import reason_of, refusal_of, what_of
+from memtui.engine.faults import fault_of, reason_of, refusal_of, what_of
 from memtui.engine.forgetting import Forgetter
 from memtui.engine.history import FOUND_UNTIL, History
 from memtui.engine.ledger import Ledger
@@ -45,6 +45,7 @@ from memtui.engine.plans import Plan, Planner
 from memtui.engine.recovery import Recovery
 from memtui.engine.restoring import Deed, Restorer
 from memtui.engine.viewing import Seen, Viewer
+from memtui.journal.announced import Announcement, Announcements
 from memtui.journal.sqlite import Journal, Known, Totals
 from memtui.store.base import Outdated, Store, Transaction
 
@@ -54,6 +55,8 @@ _ATTEMPTS = 8
 _LOOKED_AT = "looked_at"
 _PAGE = 256
 """Names that are looked up at a time."""
+_LATE_US = 600_000_000
+"""For how long an agent may still say that a change was its own."""
 _DEVICE = "device"
 _PRUNED = "pruned"
 _DAY_US = 86_400_000_000
@@ -74,7 +77,7 @@ class _Call:
     at_us: int
     command: commands.Command | None = None
     aliases: tuple[str, ...] = ()
-    approved: Proposal | None = None
+    approved: tuple[Change, ...] | None = None
 
     def event(self, *, arguments: bool = True) -> Event:
         """An event with all that is known of the call so far.
@@ -110,6 +113,7 @@ class Engine:
         settings: How commands behave.
         read_only: Whether every change is refused.
         now_ns: Tells the time, in nanoseconds since 1970.
+        announced: Where agents say what they are about to write by themselves; by default in memory.
     """
 
     def __init__(
@@ -120,12 +124,14 @@ class Engine:
         settings: Settings | None = None,
         read_only: bool = False,
         now_ns: Callable[[], int] = time.time_ns,
+        announced: Announcements | None = None,
     ) -> None:
         self.store = store
         self.journal = journal
         self.settings = settings or Settings()
         self.read_only = read_only
         self._now_ns = now_ns
+        self._announced = announced or Announcements(None)
         self._subscribers: dict[object, Callable[[], None]] = {}
         self._here = threading.local()  # of each thread: its calls in flight, and whether it has news
         self._calls = threading.Condition()
@@ -191,7 +197,7 @@ class Engine:
         *,
         actor: Actor,
         call_id: str | None = None,
-        approved: Proposal | None = None,
+        approved: tuple[Change, ...] | None = None,
     ) -> Answer:
         """Judge a command, apply it, record it, and answer.
 
@@ -199,7 +205,8 @@ class Engine:
             command: A mapping as the model sends it; anything else is refused like any wrong input.
             actor: Who asks.
             call_id: The model's id of the tool call.
-            approved: What a person approved of (see `propose`): only that is done.
+            approved: The changes that a person approved of (see `propose`): only exactly these are made; `()` for none
+                at all.
 
         Returns:
             The answer. A refusal is an answer too; nothing is raised for what a caller may get wrong.
@@ -296,7 +303,9 @@ class Engine:
         finally:
             self._tell()
 
-    def _call(self, command: object, actor: Actor, call_id: str | None, approved: Proposal | None = None) -> _Call:
+    def _call(
+        self, command: object, actor: Actor, call_id: str | None, approved: tuple[Change, ...] | None = None
+    ) -> _Call:
         return _Call(command, actor, call_id, time.perf_counter_ns(), self._now_ns() // 1_000, approved=approved)
 
     def _execute(self, call: _Call) -> Answer:
@@ -356,8 +365,8 @@ class Engine:
             for _ in range(_ATTEMPTS):
                 try:
                     plan = Planner(self.store, ledger, self.settings, totals).plan(command)
-                    if call.approved is not None and plan.changes != call.approved.changes:
-                        raise ChangedMeanwhile(f"{call.approved.path} has changed since that was approved.")
+                    if call.approved is not None and plan.changes != call.approved:
+                        raise ChangedMeanwhile(f"{what_of(command)['path']} has changed since that was shown.")
                     return self._carry_out(call, plan, ledger, transaction)
                 except Outdated:
                     ledger.reset()
@@ -490,6 +499,88 @@ class Engine:
         if finished and paths is None and not self._closed:
             self._prune_daily()
         return count
+
+    def announce(
+        self,
+        path: str,
+        *,
+        actor: Agent,
+        call_id: str,
+        sha256: str | None,
+        note: str,
+        until_us: int,
+    ) -> None:
+        """An agent is about to write a file with its own tools: once that is found, it is recorded as the agent's.
+
+        Nothing is recorded now. What is found to be anything else, or later, stays a change from outside.
+
+        Args:
+            path: Relative to the folder.
+            actor: Who.
+            call_id: The model's id of the tool call.
+            sha256: Of the text that the file will hold, in hexadecimal; `None` where that is not known.
+            note: For the log, such as the tool's name.
+            until_us: How long it may take until it is found, in microseconds since 1970.
+
+        Raises:
+            StateUnusable: It cannot be kept.
+        """
+        _insist_on_plain([path])
+        now_us = self._now_ns() // 1_000
+        hashes = () if sha256 is None else (sha256,)
+        try:
+            self._announced.add(Announcement(path, actor, call_id, hashes, note, now_us, until_us))
+        except OSError as error:
+            raise StateUnusable(f"What was announced cannot be kept: {reason_of(error)}.") from error
+
+    def tell_late(self, path: str, *, actor: Agent, call_id: str, hashes: Collection[str], note: str) -> Event | None:
+        """Somebody says that a change was an agent's that was found and recorded as one from outside a moment ago.
+
+        What is recorded stays as it is; who says what is recorded after it, as an event that changed nothing.
+
+        Args:
+            path: Relative to the folder.
+            actor: Whose change it was.
+            call_id: The model's id of the tool call.
+            hashes: SHA-256 of what the file was to hold, any of these.
+            note: What it was, such as the tool's name.
+
+        Returns:
+            The event; `None` where there is no such change, or where it is known already.
+
+        Raises:
+            Busy, FolderMissing, StateUnusable, Closed: It could not be tried.
+        """
+        _insist_on_plain([path])
+        try:
+            with self._in_flight(), self._writing():
+                event = self._told_late(path, actor, call_id, hashes, note)
+                if event is None or self.read_only:
+                    return None
+                recorded = self.journal.append([event], durable=False)[-1]
+                self._note_news()
+                return recorded
+        except OSError as error:
+            raise StateUnusable(f"It cannot be recorded: {reason_of(error)}.") from error
+        finally:
+            self._tell()
+
+    def _told_late(self, path: str, actor: Agent, call_id: str, hashes: Collection[str], note: str) -> Event | None:
+        now_us = self._now_ns() // 1_000
+        last = next(iter(self.journal.events_of(path, limit=1)), None)
+        if last is None or not last.is_outside or last.command not in ("created", "modified"):
+            return None
+        text = next((change.after for change in last.changes if change.path == path), None)
+        after = self.journal.events(last.seq, limit=_PAGE)
+        if text is None or text.sha256 not in hashes or now_us - last.at_us > _LATE_US:
+            return None
+        if any(each.call_id == call_id for each in after):
+            return None
+        words = f"#{last.seq} was its {note}, found before it was announced"
+        place = str(MemoryPath.of(path))
+        return Event(
+            at_us=now_us, actor=actor, command="claimed", path=place, no_change=True, call_id=call_id, note=words
+        )
 
     def _insist_on_mounted(self) -> None:
         """Refuse to take an empty mount point for a folder whose files are all gone.
@@ -634,6 +725,54 @@ class Engine:
             rehearse,
             lambda: self._restorer.undo(wanted, partial=partial, rehearse=rehearse, actor=actor),
         )
+
+    def clear(self, *, actor: Actor) -> Answer:
+        """Delete everything in the folder, hidden files too, as one event that `undo` takes back in one step.
+
+        It is for the program's own use: no command that a model can send reaches it, and nobody is asked. The folder
+        itself stays. Where something cannot be kept, such as a file that is too large to be read, nothing is deleted.
+
+        Args:
+            actor: Who does it.
+
+        Raises:
+            Closed: The memory was closed.
+        """
+        event = Event(at_us=self._now_ns() // 1_000, actor=actor, command="clear", path=str(ROOT))
+        try:
+            with self._in_flight():
+                try:
+                    return self._clear(event)
+                except (OSError, MemtuiError) as error:
+                    text = fault_of(error, {"verb": "clear", "path": ROOT}).text(self.settings.messages)
+                    return self._recorded(text, replace(event, answer=text, is_error=True), durable=False)
+        finally:
+            self._tell()
+
+    def _clear(self, event: Event) -> Answer:
+        words = self.settings.messages
+        if self.read_only:
+            raise Refusal(Message.READ_ONLY, verb="clear", path=ROOT)
+        self.reconcile()  # what went or moved unnoticed is told first
+        restored = self._restorer.clear(actor=event.actor)
+        done = restored.event
+        if done is not None and (done.is_error or restored.problem):
+            return Answer(say(Message.UNCERTAIN, words, path=ROOT), True, done)
+        if done is not None and restored.left:
+            count, reason = len(restored.left), restored.left[0].detail or "changed just now"
+            return Answer(say(Message.CLEARED_PARTLY, words, path=ROOT, count=count, reason=reason), True, done)
+        if done is not None:
+            return Answer(say(Message.CLEARED, words), False, done)
+        if restored.left:  # what cannot be kept is not deleted: the same refusal as of deleting that alone
+            command = commands.Delete(MemoryPath.of(restored.left[0].path))
+            try:
+                Planner(self.store, self._ledger(event.at_us), self.settings, None).plan(command)
+            except (OSError, MemtuiError) as error:
+                raise refusal_of(error, command) from error
+        if restored.left or restored.problem:
+            raise Busy("Another program keeps changing the files.")
+        text = say(Message.CLEARED, words)
+        return self._recorded(text, replace(event, answer=text, no_change=True))
 
     def undo_since(
         self,
@@ -892,8 +1031,14 @@ class Engine:
                 self._calls.notify_all()
 
     def _ledger(self, now_us: int, *, first_look: bool = False) -> Ledger:
-        limit = self.settings.read_limit
-        return Ledger(self.store, self.journal, now_us, max_read_bytes=limit, first_look=first_look)
+        return Ledger(
+            self.store,
+            self.journal,
+            now_us,
+            max_read_bytes=self.settings.read_limit,
+            first_look=first_look,
+            announced=self._announced,
+        )
 
 
 def _insist_on_plain(paths: Iterable[str]) -> None:

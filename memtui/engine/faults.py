@@ -28,16 +28,30 @@ def refusal_of(error: BaseException, command: commands.Command) -> Refusal:
             if isinstance(command, commands.Rename) and str(error) == command.new_path.relative:
                 return Refusal(Message.ESCAPES_BY_LINK, path=command.new_path)
             return Refusal(Message.ESCAPES_BY_LINK, path=what["path"])
-        case Busy():
-            return Refusal(Message.BUSY, **what)
-        case FolderMissing():
-            return Refusal(Message.FOLDER_GONE, **what)
         case OSError() if error.errno == errno.EINVAL and isinstance(command, commands.Rename):
             return Refusal(Message.RENAME_INTO_ITSELF, old_path=command.old_path, new_path=command.new_path)
         case FileExistsError() if isinstance(command, commands.Rename):
             return Refusal(Message.DESTINATION_EXISTS, path=command.new_path)
         case FileNotFoundError() if isinstance(command, commands.Rename | commands.Delete):
             return Refusal(Message.MISSING, path=what["path"])
+        case _:
+            return fault_of(error, what)
+
+
+def fault_of(error: BaseException, what: Mapping[str, object]) -> Refusal:
+    """The answer to a fault of anything that was tried.
+
+    Args:
+        error: What was raised.
+        what: The verb and the path, for the sentence.
+    """
+    match error:
+        case Refusal():
+            return error
+        case Busy():
+            return Refusal(Message.BUSY, **what)
+        case FolderMissing():
+            return Refusal(Message.FOLDER_GONE, **what)
         case _:
             return Refusal(Message.SYSTEM, **what, reason=reason_of(error))
 

@@ -6,13 +6,14 @@ between two looks, and a change of ours is never taken for one from outside.
 """
 
 import errno
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memtui.core import diffs
 from memtui.core.events import Change, Event, Outside, Version, sha256
 from memtui.core.paths import MemoryPath
 from memtui.core.snapshot import Kind
+from memtui.journal.announced import Announcement, Announcements
 from memtui.journal.sqlite import Journal, Known
 from memtui.store.base import UNSEEN, Node, NotRegular, Store, TooLarge
 
@@ -41,16 +42,25 @@ class Ledger:
         now_us: The time, in microseconds since 1970.
         max_read_bytes: The largest file that is read.
         first_look: Whether the folder was never looked at before: what is there then was *found*.
+        announced: What agents said that they would write by themselves.
     """
 
     def __init__(
-        self, store: Store, journal: Journal, now_us: int, *, max_read_bytes: int, first_look: bool = False
+        self,
+        store: Store,
+        journal: Journal,
+        now_us: int,
+        *,
+        max_read_bytes: int,
+        first_look: bool = False,
+        announced: Announcements | None = None,
     ) -> None:
         self._store = store
         self._journal = journal
         self._now_us = now_us
         self._limit = max_read_bytes
         self._appeared = "found" if first_look else "created"
+        self._announced = announced
         self._differences: list[_Difference] = []
         self._unread_for_now: set[str] = set()
         self.texts: dict[str, bytes] = {}
@@ -113,14 +123,40 @@ class Ledger:
         return version
 
     def events(self) -> list[Event]:
-        """The differences as events: each its own, or many of a kind together."""
-        found = _folded(self._differences)
+        """The differences as events: each its own, or many of a kind together. What was announced stands alone."""
+        if not self._differences:
+            return []
+        told: list[Event] = []
+        found: list[list[_Difference]] = []
+        announced = self._announced.by_path() if self._announced is not None else {}
+        for group in _folded(self._differences):
+            said = self._said_of(group, announced) if announced else None
+            if said is None:
+                found.append(group)
+            else:
+                told.append(_as_announced(self._event(group), said))
         if len(found) <= MANY and self._appeared != "found":
-            return [self._event(group) for group in found]
+            return [*(self._event(group) for group in found), *told]
         together: dict[str, list[_Difference]] = {}
         for group in found:
             together.setdefault(group[0].command, []).extend(group)
-        return [self._event(group) for group in together.values()]
+        return [*(self._event(group) for group in together.values()), *told]
+
+    def _said_of(
+        self, group: Sequence[_Difference], announced: Mapping[str, Sequence[Announcement]]
+    ) -> Announcement | None:
+        """What was announced of a difference: of one file that appeared or changed, with the directories it needed."""
+        *made, last = group
+        if any(_is_file(each.after or each.before) for each in made) or not _is_file(last.after):
+            return None
+        for said in announced.get(last.path, ()):
+            if last.command == "found" and not said.is_new:
+                continue  # nobody knows whether it stood there before
+            if said.fits(last.after, self._now_us) and not said.is_told_by(
+                self._journal.events_of(last.path, limit=64)
+            ):
+                return said
+        return None
 
     def _version_of(self, node: Node, was: Known | None, data: bytes | None) -> Version:
         if node.kind not in (Kind.FILE, Kind.LINK):
@@ -189,6 +225,14 @@ class Ledger:
             return None if data is None else data.decode("utf-8")
         except UnicodeDecodeError:
             return None
+
+
+def _as_announced(event: Event, said: Announcement) -> Event:
+    """An event as that of who announced it."""
+    command = "created" if event.command == "found" else event.command
+    return replace(
+        event, actor=said.actor, command=command, call_id=said.call_id, note=said.note, arguments=said.arguments
+    )
 
 
 def link_version(target: bytes) -> Version:

@@ -12,7 +12,7 @@ from memtui.engine.ledger import link_version
 from memtui.journal.sqlite import Intent, Journal, Known
 from memtui.store.base import UNSEEN, Node, NotRegular, Store, TooLarge, Transaction
 
-_IN_STEPS = frozenset({"restore", "undo", "redo", "redact"})
+_IN_STEPS = frozenset({"restore", "undo", "redo", "redact", "clear"})
 """What changes several paths one after the other, so that a crash may leave a part of it."""
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 
 from memtui.core import diffs
 from memtui.core.changes import net
-from memtui.core.errors import LeavesRoot, MemtuiError, StateUnusable
+from memtui.core.errors import Busy, LeavesRoot, MemtuiError, StateUnusable
 from memtui.core.events import NEVER_TAKEN_BACK, Actor, Change, Event, Version, sha256
-from memtui.core.paths import MemoryPath
+from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.restoring import Left, Restored, Why
 from memtui.core.snapshot import Kind
 from memtui.engine.arranging import Arranged, Arrangement
@@ -32,7 +32,7 @@ class Deed:
     """What a person does, for the record.
 
     Attributes:
-        command: `restore`, `undo`, `redo` or `write`.
+        command: `restore`, `undo`, `redo`, `write` or `clear`.
         actor: Who.
         past: In words, for sentences: `Not restored`.
         path: Relative to the folder; `None` for the one path or the common directory of what is changed.
@@ -183,7 +183,38 @@ class Restorer:
                     return self._carry_out(arranged, ledger, deed, at_us, transaction)
                 except Outdated:
                     continue
+                except OSError as error:
+                    problem = f"{deed.past}: {_why(error)}. Nothing was changed."
+                    return Restored((), tuple(arranged.left), problem=problem)
         return Restored(problem=f"{deed.past}: another program keeps changing the files. Nothing was written.")
+
+    def clear(self, *, actor: Actor) -> Restored:
+        """Delete everything, as one event: all of it or nothing, unless the system refuses in the middle.
+
+        Returns:
+            With `left` and no event where something cannot be kept; with neither where there is nothing to delete.
+
+        Raises:
+            Busy, FolderMissing, StateUnusable, OSError: It could not be done, and nothing was deleted.
+        """
+        at_us, deed = self._now_us(), Deed("clear", actor, "Not cleared", path="")
+        with self._writing() as transaction:
+            for _ in range(_ATTEMPTS):
+                ledger = self._ledger(at_us)
+                standing = [node.path for node in self._store.scan(ROOT, complete=True)]
+                arrangement = Arrangement(dict.fromkeys(standing), others=True)
+                arranged = Arranged(arrangement, self._store, ledger, self._journal)
+                if arranged.left or not arranged.changes:
+                    self._record(ledger)
+                    return Restored((), tuple(arranged.left))
+                if not _all_go(standing, arranged.changes):
+                    continue  # a directory could not be looked into just now, or something came into it
+                try:
+                    restored = self._carry_out(arranged, ledger, deed, at_us, transaction)
+                except Outdated:
+                    continue
+                return restored if _all_go(standing, restored.changes) else _said_to_stay(standing, restored)
+        raise Busy("Another program keeps changing the files.")
 
     def _carry_out(
         self, arranged: Arranged, ledger: Ledger, deed: Deed, at_us: int, transaction: Transaction
@@ -193,12 +224,9 @@ class Restorer:
         intent = self._journal.intend(event, texts, durable=bool(ledger.texts))
         try:
             done = arranged.apply(transaction)
-        except Outdated:
+        except (Outdated, OSError):
             self._journal.drop(intent)
             raise
-        except OSError as error:
-            self._journal.drop(intent)
-            return Restored((), tuple(arranged.left), problem=f"{deed.past}: {_why(error)}. Nothing was changed.")
         left = (*arranged.left, *done.left)
         if not done.changes:
             self._journal.drop(intent)
@@ -241,6 +269,7 @@ class Restorer:
                 counts = diffs.counts(before, after)
         changed, stays = {change.path for change in changes}, {each.path for each in left}
         many = f"{len(files):,} files" if len(files) > 1 and deed.new_path is None else ""
+        stay = f"{len(left):,} could not be deleted" if left and deed.command == "clear" else ""
         return Event(
             at_us=at_us,
             actor=deed.actor,
@@ -251,8 +280,19 @@ class Restorer:
             undoes=tuple(seq for seq, about in deed.undoes.items() if about & changed or not about & stays),
             added=counts.added if counts else None,
             removed=counts.removed if counts else None,
-            note=", ".join(part for part in (deed.note, many) if part),
+            note=", ".join(part for part in (deed.note, many, stay) if part),
         )
+
+
+def _all_go(paths: Sequence[str], changes: Sequence[Change]) -> bool:
+    return len(paths) == len({change.path for change in changes})
+
+
+def _said_to_stay(paths: Sequence[str], restored: Restored) -> Restored:
+    """Of what was to go, also a directory that stays because something came into it is said."""
+    told = {*(change.path for change in restored.changes), *(left.path for left in restored.left)}
+    stay = (Left(path, Why.NOT_WRITTEN, detail="something came into it just now") for path in paths if path not in told)
+    return replace(restored, left=(*restored.left, *stay))
 
 
 def _tops(moved: Mapping[str, str]) -> list[tuple[str, str]]:

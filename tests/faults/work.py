@@ -71,6 +71,13 @@ def putting_back(work: Callable[[Engine], Restored]) -> Act:
     return act
 
 
+def clearing(engine: Engine) -> Said:
+    """Everything, at once."""
+    answer = engine.clear(actor=ME)
+    uncertain = "did not confirm" in answer.text or "only a part" in answer.text
+    return Said("uncertain" if uncertain else "refused" if answer.is_error else "ok", answer.text)
+
+
 def fill(folder: Path, state: Path) -> None:
     """Make a folder with some notes and some history."""
     for name in ("d/e", "h"):
@@ -142,6 +149,7 @@ PUTTING_BACK: dict[str, Act] = {
     "write": putting_back(
         lambda engine: engine.write("f", b"mine\n", based_on=version("1\n2\n3\n"), actor=YOU),
     ),
+    "clear": clearing,
 }
 
 

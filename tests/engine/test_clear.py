@@ -1,0 +1,212 @@
+"""Everything can be deleted at once, as one event, and had again at once."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import memtui
+from memtui.cli import main as run
+from memtui.core.errors import Closed
+from memtui.core.events import Agent, Person
+from memtui.engine import Engine
+from memtui.ui import wording
+
+BOT = Agent("Bot", "a-model", "a-session")
+
+
+@pytest.fixture
+def filled(world: Any) -> Any:
+    world.put("f", "1\n2\n")
+    world.put(".hidden/.secret", "s\n")
+    world.put("d/x", "x\n")
+    world.put("d/e/y", "y\n")
+    world.make("empty")
+    world.main.reconcile()
+    return world
+
+
+def last(engine: Engine) -> Any:
+    return engine.history.event(engine.head()[0])
+
+
+def test_everything_goes_as_one_event_and_the_folder_stays(filled: Any) -> None:
+    before = filled.main.head()[0]
+    answer = filled.main.clear(actor=BOT)
+    assert (answer.text, answer.is_error) == ("All memory cleared", False)
+    assert filled.tree() == {}
+    assert filled.folder is None or filled.folder.is_dir()
+    assert filled.main.head()[0] == before + 1
+    event = last(filled.main)
+    assert (event.command, event.path, event.actor, event.note) == ("clear", "/memories", BOT, "4 files")
+    assert {change.path for change in event.changes} == {
+        "f", ".hidden", ".hidden/.secret", "d", "d/x", "d/e", "d/e/y", "empty"
+    }  # fmt: skip
+    assert answer.event == event
+    assert filled.main.reconcile() == 0
+    assert filled.main.journal.intents() == []
+
+
+def test_it_is_taken_back_in_one_step_and_done_again(filled: Any) -> None:
+    before = filled.tree()
+    done = filled.main.clear(actor=BOT).event
+    for _ in range(2):
+        undone = filled.main.undo([filled.main.history.undoable().seq])
+        assert (undone.problem, undone.left) == ("", ())
+        assert undone.event.undoes == (done.seq,)
+        assert filled.tree() == before
+        redone = filled.main.undo([filled.main.history.redoable().seq])
+        assert (redone.problem, redone.event.command) == ("", "redo")
+        assert filled.tree() == {}
+    assert filled.main.reconcile() == 0
+
+
+def test_an_agents_session_is_taken_back_with_the_clear_in_it(filled: Any) -> None:
+    before, head = filled.tree(), filled.main.head()[0]
+    filled.main.execute({"command": "create", "path": "/memories/n", "file_text": "n"}, actor=BOT)
+    filled.main.clear(actor=BOT)
+    filled.main.execute({"command": "create", "path": "/memories/m", "file_text": "m"}, actor=BOT)
+    assert filled.main.undo_since(head, actor_name="Bot", session="a-session").problem == ""
+    assert filled.tree() == before
+
+
+def test_an_empty_folder_is_cleared_without_a_change(world: Any) -> None:
+    answer = world.main.clear(actor=BOT)
+    assert (answer.text, answer.is_error) == ("All memory cleared", False)
+    assert answer.event.no_change
+    assert answer.event.changes == ()
+    assert last(world.main) == answer.event
+
+
+def test_what_was_changed_unnoticed_is_recorded_before_it_goes(filled: Any) -> None:
+    filled.put("f", "written by nobody knows whom\n")
+    filled.main.clear(actor=BOT)
+    noticed, cleared = list(filled.main.events())[-2:]
+    assert noticed.is_outside
+    assert cleared.command == "clear"
+    assert filled.main.undo([cleared.seq]).problem == ""
+    assert filled.tree()["f"] == b"written by nobody knows whom\n"
+
+
+def test_what_moved_and_went_unnoticed_is_told_before_it_goes(folder_world: Any) -> None:
+    for name in ("moved", "gone", "kept"):
+        folder_world.put(name, f"{name}\n")
+    folder_world.main.reconcile()
+    (folder_world.folder / "moved").rename(folder_world.folder / "elsewhere")
+    (folder_world.folder / "gone").unlink()
+    folder_world.main.clear(actor=BOT)
+    assert [event.command for event in folder_world.main.events()][-3:] == ["deleted", "renamed", "clear"]
+    folder_world.main.undo([folder_world.main.head()[0]])
+    assert folder_world.tree() == {"elsewhere": b"moved\n", "kept": b"kept\n"}
+
+
+def test_a_read_only_memory_is_not_cleared(filled: Any) -> None:
+    before = filled.picture()
+    engine = Engine(filled.store(), filled.main.journal, read_only=True)
+    answer = engine.clear(actor=BOT)
+    assert (answer.text, answer.is_error) == ("Error: could not clear /memories: read-only", True)
+    assert filled.picture() == before
+    assert last(filled.main).command == "clear"
+    assert last(filled.main).is_error
+
+
+def test_a_closed_memory_is_not_cleared(filled: Any) -> None:
+    filled.main.close()
+    with pytest.raises(Closed):
+        filled.main.clear(actor=BOT)
+
+
+def test_what_is_too_large_to_be_kept_keeps_everything_where_it_is(world: Any) -> None:
+    engine = world.engine(max_read_bytes=100)
+    world.put("a/big", "x" * 200)
+    world.put("small", "s")
+    before = world.tree()
+    answer = engine.clear(actor=BOT)
+    assert answer.is_error
+    assert answer.text == world.ask(engine, command="delete", path="/memories/a/big").text
+    assert "too large to read" in answer.text
+    assert world.tree() == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_what_cannot_be_read_keeps_everything_where_it_is(plain_world: Any) -> None:
+    plain_world.put("a", "1")
+    plain_world.put("d/shut", "2")
+    (plain_world.folder / "d/shut").chmod(0)
+    answer = plain_world.main.clear(actor=BOT)
+    assert (answer.text, answer.is_error) == ("Error: could not delete /memories/d/shut: permission denied", True)
+    assert (plain_world.folder / "a").exists()
+
+
+def test_links_and_special_files_go_and_what_links_point_to_stays(folder_world: Any, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept").write_text("kept")
+    folder_world.put("f", "f\n")
+    (folder_world.folder / "out").symlink_to(outside)
+    (folder_world.folder / "dangling").symlink_to("nowhere")
+    os.mkfifo(folder_world.folder / "pipe")
+    folder_world.main.reconcile()
+    assert folder_world.main.clear(actor=BOT).text == "All memory cleared"
+    assert os.listdir(folder_world.folder) == []
+    assert (outside / "kept").read_text() == "kept"
+    undone = folder_world.main.undo([folder_world.main.head()[0]], partial=True)
+    assert [left.path for left in undone.left] == ["pipe"]
+    assert sorted(os.listdir(folder_world.folder)) == ["dangling", "f", "out"]
+
+
+def test_a_clear_by_an_agent_is_a_loss_and_by_a_person_is_none(filled: Any) -> None:
+    filled.main.clear(actor=BOT)
+    loss = filled.main.loss
+    assert loss is not None
+    assert loss.everything
+    assert loss.gone == 4
+    assert wording.loss(loss).endswith("(Bot).")
+    assert filled.main.restore_loss().problem == ""
+    assert filled.tree()["d/e/y"] == b"y\n"
+    assert filled.main.loss is None
+    filled.main.clear(actor=Person())
+    assert filled.main.loss is None
+
+
+def test_it_reads_well_in_the_activity(filled: Any) -> None:
+    event = filled.main.clear(actor=BOT).event
+    assert wording.sentence(event) == "Bot cleared the folder (4 files)."
+    assert wording.activity_row(event).is_write
+    undone = filled.main.undo([event.seq]).event
+    assert wording.sentence(undone) == f"You undid #{event.seq} in the folder."
+
+
+def test_its_history_blame_and_statistics_are_true(filled: Any) -> None:
+    cleared = filled.main.clear(actor=BOT).event
+    newest = filled.main.history.versions_of("f")[0]
+    assert (newest.event, newest.after) == (cleared, None)
+    assert filled.main.history.state(cleared.seq) == {}
+    assert set(filled.main.history.state(cleared.seq - 1)) >= {"f", "d/e/y", ".hidden/.secret"}
+    filled.main.undo([cleared.seq])
+    lines = filled.main.history.blame("f", b"1\n2\n").lines
+    assert cleared not in lines
+    assert len({event and event.seq for event in lines}) == 1
+    shares = {share.name: share.events for share in filled.main.history.stats().actors}
+    assert shares["Bot"] == 1
+
+
+def test_the_command_line_tells_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, state = tmp_path / "m", tmp_path / "s"
+    folder.mkdir()
+    for name in ("a", "b"):
+        (folder / name).write_text(name)
+    with memtui.open(folder, state=state) as memory:
+        seq = memory.clear(actor=BOT).event.seq
+    where = ["-C", str(folder), "--state", str(state)]
+    assert run(["verify", *where]) == 0
+    assert run(["log", *where]) == 0
+    assert "Bot       clear        /memories" in capsys.readouterr().out
+    assert run(["log", "--json", *where]) == 0
+    assert '"op": "deleted"' in capsys.readouterr().out.splitlines()[-1]
+    assert run(["stats", *where]) == 0
+    assert run(["export", *where, "-o", str(tmp_path / "e")]) == 0
+    assert run(["diff", *where, str(seq)]) in (0, 1)
+    assert run(["undo", *where, str(seq)]) == 0
+    assert sorted(os.listdir(folder)) == ["a", "b"]
