@@ -411,10 +411,12 @@ class Rewound:
     Attributes:
         turn: The first that is out.
         prompt: What the person had said in it; `None` where all was cleared.
+        why: `edit` (it is put back into the box), `retry` (it is sent again at once) or `clear`.
     """
 
     turn: int
     prompt: Prompt | None
+    why: str = "edit"
 
 
 @dataclass(frozen=True, slots=True)

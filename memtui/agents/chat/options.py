@@ -28,7 +28,7 @@ class ChatOptions:
     max_tokens: int | None = None
     """Tokens that one answer may have; `None` for what fits the model."""
     context_trigger: int | None = None
-    """Tokens of context from which old tool results are cleared; `None` for a share of what the model takes, 0 is off."""
+    """Tokens of context from which old tool results are cleared; 0 is off, `None` a share of what the model takes."""
     effort: str | None = None
     """One of `EFFORTS`; `None` leaves it to the model."""
     thinking: bool | None = None

@@ -1,0 +1,98 @@
+"""The SDK's client: which one, where it sends to, and whether there is a key. Keys stay in it; none is kept here.
+
+`import anthropic` takes about two seconds of CPU. It happens when a client is made, in the conversation's own thread.
+"""
+
+import logging
+import os
+from typing import Any
+
+from memtui.agents.chat.options import ChatOptions
+from memtui.core.visible import one_line
+
+CONNECT_SECONDS = 10.0
+"""For name, connection and TLS."""
+READ_SECONDS = 180.0
+"""Between two pieces of an answer: long enough for a model that thinks, and far below the SDK's 600 seconds."""
+_WRITE_SECONDS = 60.0
+
+_WHAT_TO_DO = "Set ANTHROPIC_API_KEY and run memtui chat again. Browsing works without it."
+
+_CLIENTS = {
+    "anthropic": "AsyncAnthropic",
+    "bedrock": "AsyncAnthropicBedrock",
+    "vertex": "AsyncAnthropicVertex",
+    "foundry": "AsyncAnthropicFoundry",
+}
+
+
+class NoClient(Exception):
+    """There can be none.
+
+    Attributes:
+        sentence: Why, and what to do.
+        has_sdk: Whether it is not the SDK that is missing.
+    """
+
+    def __init__(self, sentence: str, *, has_sdk: bool = True) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.has_sdk = has_sdk
+
+
+def make_client(options: ChatOptions) -> Any:
+    """An asynchronous client of the SDK, with credentials from the SDK's own chain.
+
+    Raises:
+        NoClient: The SDK or what the provider needs is missing, or there are no credentials.
+    """
+    try:
+        import anthropic  # deferred: it takes two seconds, and nobody waits for it before the first paint
+        import httpx2
+    except ImportError as error:
+        sentence = f"The Anthropic SDK cannot be loaded ({error}). Install it with: pip install anthropic"
+        raise NoClient(sentence, has_sdk=False) from error
+    logging.getLogger("anthropic").addHandler(logging.NullHandler())  # else it may write over the screen
+    timeout = httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS, write=_WRITE_SECONDS)
+    try:
+        # Retries are ours: the SDK's are silent, and a person who waits wants to know what for.
+        client = getattr(anthropic, _CLIENTS[options.provider])(timeout=timeout, max_retries=0)
+    except ImportError as error:
+        words = f"{options.provider} needs more than is installed ({error})"
+        sentence = f"{words}. Install it with: pip install 'anthropic[{options.provider}]'"
+        raise NoClient(sentence, has_sdk=False) from error
+    except anthropic.CredentialsError as error:
+        raise NoClient(f"No API key: {_first_sentence(error)}. {_WHAT_TO_DO}") from error
+    except (anthropic.AnthropicError, ValueError, RuntimeError, OSError) as error:
+        raise NoClient(f"There is no connection to {options.provider}: {_first_sentence(error)}.") from error
+    if options.provider == "anthropic" and not _has_credentials(client):
+        raise NoClient(f"No API key. {_WHAT_TO_DO}")
+    return client
+
+
+def host_of(client: object) -> str:
+    """Where requests go, such as `api.anthropic.com`, with the port where it is not the usual one."""
+    url = getattr(client, "base_url", None)
+    host = getattr(url, "host", "") or "the server"
+    port = getattr(url, "port", None)
+    return f"{host}:{port}" if port else str(host)
+
+
+def key_from(client: object) -> str:
+    """What the key was taken from, for sentences; never the key."""
+    if getattr(client, "api_key", None) and os.environ.get("ANTHROPIC_API_KEY"):
+        return "ANTHROPIC_API_KEY"
+    if getattr(client, "auth_token", None) and os.environ.get("ANTHROPIC_AUTH_TOKEN"):
+        return "ANTHROPIC_AUTH_TOKEN"
+    return "the credentials"
+
+
+def _has_credentials(client: Any) -> bool:
+    if any(getattr(client, name, None) for name in ("api_key", "auth_token", "credentials")):
+        return True
+    headers = {str(name).lower() for name in getattr(client, "default_headers", {})}
+    return bool(headers & {"authorization", "x-api-key"})
+
+
+def _first_sentence(error: BaseException) -> str:
+    return one_line(str(error)).partition(". ")[0][:300].rstrip(".") or type(error).__name__

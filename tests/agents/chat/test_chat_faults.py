@@ -1,0 +1,605 @@
+"""Whatever goes wrong is a sentence, nothing typed is lost, and the next message works."""
+
+import socket
+import threading
+from typing import Any
+
+import pytest
+
+import memtui
+from memtui.agents.chat.client import make_client
+from memtui.agents.chat.events import (
+    CallEnded,
+    End,
+    Fault,
+    FaultKind,
+    Prompt,
+    Ready,
+    TextDelta,
+    Told,
+    TurnEnded,
+    Waiting,
+)
+from memtui.agents.chat.exchange import Patience
+from memtui.agents.chat.options import ChatOptions
+from memtui.core.asking import Policy
+from tests.agents.chat.listening import HASTE, Talking, talking
+from tests.agents.model_server import (
+    MODEL,
+    Call,
+    Cut,
+    Drop,
+    Failure,
+    Junk,
+    ModelServer,
+    Raw,
+    Step,
+    Text,
+    Thinking,
+    Wait,
+)
+
+CREATE = {"command": "create", "path": "/memories/a.md", "file_text": "one\n"}
+KEPT = "Your message is kept; Enter tries again."
+
+
+def _fault(talk: Talking, text: str = "Hello") -> Fault:
+    talk.chat.send(Prompt(text))
+    return talk.heard.next(Fault)
+
+
+# No answer at all
+
+
+def test_without_a_key_that_is_said_and_the_message_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_PROFILE", "ANTHROPIC_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("ANTHROPIC_CONFIG_DIR", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with talking() as talk:
+        first = talk.heard.next(Fault)
+        assert first.kind is FaultKind.NO_KEY
+        assert first.sentence == (
+            "No API key. Set ANTHROPIC_API_KEY and run memtui chat again. Browsing works without it."
+        )
+        fault = _fault(talk)
+        assert fault.sentence == f"{first.sentence} Your message is kept."
+        assert fault.prompt == Prompt("Hello")
+        assert not talk.chat.is_busy
+
+
+def test_credentials_that_cannot_be_read_are_said_to_be(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ANTHROPIC_CONFIG_DIR", str(tmp_path))
+    monkeypatch.setenv("ANTHROPIC_PROFILE", "work")
+    with talking() as talk:
+        fault = talk.heard.next(Fault)
+        assert fault.kind is FaultKind.NO_KEY
+        assert fault.sentence.startswith("No API key: ")
+        assert fault.sentence.endswith("Set ANTHROPIC_API_KEY and run memtui chat again. Browsing works without it.")
+
+
+def test_a_wrong_key_is_said_and_never_shown(model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-a-wrong-key-of-somebody")
+    with talking(model=MODEL) as talk:
+        early = talk.heard.next(Fault)
+        assert early.kind is FaultKind.WRONG_KEY
+        fault = _fault(talk)
+        assert (fault.kind, fault.prompt) == (FaultKind.WRONG_KEY, Prompt("Hello"))
+        assert "does not take the API key from ANTHROPIC_API_KEY" in fault.sentence
+        assert "a-wrong-key" not in repr(talk.heard.events)
+
+
+def test_a_host_that_cannot_be_reached_is_named_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "not-a-real-key")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", f"http://127.0.0.1:{port}")
+    with talking(model="m") as talk:
+        fault = _fault(talk)
+        assert fault == Fault(
+            FaultKind.NETWORK, f"Could not reach 127.0.0.1:{port} (connection refused). {KEPT}", Prompt("Hello")
+        )
+        assert talk.heard.next(TurnEnded).end is End.FAULT
+
+
+def test_a_name_that_is_not_found_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "not-a-real-key")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://nowhere.invalid")
+    with talking() as talk:
+        first = talk.heard.next(Fault)  # without a model, the list of models is what cannot be had
+        assert (first.kind, first.prompt) == (FaultKind.NETWORK, None)
+        assert first.sentence == "Could not reach nowhere.invalid (name not found)."
+        assert _fault(talk).sentence == f"Could not reach nowhere.invalid (name not found). {KEPT}"
+
+
+def test_the_message_works_once_the_network_is_back(model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    import anthropic
+
+    down = threading.Event()
+    down.set()
+
+    def make(options: ChatOptions) -> Any:
+        if down.is_set():
+            return anthropic.AsyncAnthropic(base_url="http://nowhere.invalid", max_retries=0)
+        return make_client(options)
+
+    with talking(client=make, model=MODEL) as talk:
+        fault = _fault(talk)
+        assert fault.prompt is not None
+        talk.heard.next(TurnEnded)
+        talk.chat._talk.connection.client = None  # as after the SDK's client was made anew
+        down.clear()
+        assert talk.say(fault.prompt.text).end is End.DONE
+        assert [message["content"][0]["text"] for message in model_server.last.messages] == ["Hello"]
+    assert model_server.refused == []
+
+
+def test_without_the_sdk_that_is_said() -> None:
+    def make(options: ChatOptions) -> Any:
+        raise ImportError("No module named 'boto3'")
+
+    with talking(client=make) as talk:
+        fault = talk.heard.next(Fault)
+        assert fault.kind is FaultKind.NO_SDK
+        assert "boto3" in fault.sentence
+
+
+def test_a_provider_that_is_not_set_up_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CLOUD_ML_REGION", raising=False)
+    with talking(provider="vertex") as talk:
+        fault = talk.heard.next(Fault)
+        assert fault.kind in (FaultKind.NO_KEY, FaultKind.NO_SDK)
+        assert "vertex" in fault.sentence
+
+
+def test_a_server_without_a_list_needs_a_model_by_name(model_server: ModelServer) -> None:
+    model_server.models = None
+    with talking() as talk:
+        fault = talk.heard.next(Fault)
+        assert fault.kind is FaultKind.UNKNOWN_MODEL
+        assert fault.sentence.endswith("does not list its models. Name one: memtui chat --model NAME")
+    with talking(model="any-model") as talk:
+        assert talk.say("Hello").end is End.DONE
+        assert model_server.last.body["model"] == "any-model"
+        assert model_server.last.body["max_tokens"] == 8_192
+
+
+# An answer that is a refusal
+
+REFUSALS = [
+    (401, "authentication_error", "invalid x-api-key", FaultKind.WRONG_KEY, "does not take the API key"),
+    (402, "billing_error", "pay", FaultKind.NO_CREDIT, "wants to be paid first"),
+    (400, "invalid_request_error", "Your credit balance is too low", FaultKind.NO_CREDIT, "wants to be paid first"),
+    (403, "permission_error", "not for you", FaultKind.FORBIDDEN, "may not do that"),
+    (404, "not_found_error", "model: claude-newest-1", FaultKind.UNKNOWN_MODEL, f"has no model called {MODEL}. /model"),
+    (404, "not_found_error", "Not found", FaultKind.BAD_REQUEST, "ANTHROPIC_BASE_URL"),
+    (413, "request_too_large", "too big", FaultKind.TOO_LARGE, "too large for"),
+    (400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum", FaultKind.TOO_LARGE, "/clear"),
+    (400, "invalid_request_error", "max_tokens: wrong", FaultKind.BAD_REQUEST, "did not take the request (max_tokens"),
+    (400, "invalid_request_error", "thinking: not here", FaultKind.BAD_REQUEST, "--thinking"),
+    (422, "invalid_request_error", "no", FaultKind.BAD_REQUEST, "did not take the request"),
+]
+
+
+@pytest.mark.parametrize(("status", "type", "message", "kind", "words"), REFUSALS)
+def test_a_refusal_is_a_sentence_and_the_next_message_works(
+    model_server: ModelServer, status: int, type: str, message: str, kind: FaultKind, words: str
+) -> None:
+    model_server.refuse(status, type, message)
+    with talking() as talk:
+        fault = _fault(talk)
+        assert (fault.kind, fault.prompt) == (kind, Prompt("Hello"))
+        assert words in fault.sentence
+        assert "Your message is kept" in fault.sentence
+        assert talk.heard.next(TurnEnded).end is End.FAULT
+        assert talk.say("Again").end is End.DONE
+        said = [message["content"][0]["text"] for message in model_server.last.messages]
+        assert said == ["Again"]
+        assert len(model_server.requests) == 2
+    assert model_server.refused == []
+
+
+PASSING = [
+    (429, "rate_limit_error", "too many", "has had too many requests"),
+    (529, "overloaded_error", "Overloaded", "is overloaded"),
+    (500, "api_error", "Internal", "had a fault of its own (Internal)"),
+    (503, "api_error", "down", "had a fault of its own (down)"),
+    (504, "timeout_error", "slow", "took too long"),
+]
+
+
+@pytest.mark.parametrize(("status", "type", "message", "words"), PASSING)
+def test_what_passes_is_tried_again_and_the_wait_is_said(
+    model_server: ModelServer, status: int, type: str, message: str, words: str
+) -> None:
+    model_server.refuse(status, type, message)
+    model_server.refuse(status, type, message)
+    with talking() as talk:
+        assert talk.say("Hello").end is End.DONE
+        waits = talk.heard.of(Waiting)
+        assert len(waits) == 2
+        assert words in waits[0].sentence
+        assert waits[1].sentence.endswith("(2 of 3); Esc stops.")
+        assert talk.heard.of(Fault) == []
+
+
+def test_it_is_not_tried_for_ever(model_server: ModelServer) -> None:
+    for _ in range(HASTE.times + 1):
+        model_server.refuse(529, "overloaded_error", "Overloaded")
+    with talking() as talk:
+        fault = _fault(talk)
+        assert fault.kind is FaultKind.OVERLOADED
+        assert fault.sentence.endswith(f"is overloaded. It was tried 4 times. {KEPT}")
+        assert talk.heard.next(TurnEnded).end is End.FAULT
+        assert talk.say("Again").end is End.DONE
+
+
+def test_the_server_is_asked_again_when_it_said_so(model_server: ModelServer) -> None:
+    model_server.refuse(429, "rate_limit_error", "too many", {"retry-after": "0.05"})
+    with talking(patience=Patience(first=500)) as talk:
+        assert talk.say("Hello").end is End.DONE
+        assert talk.heard.of(Waiting)[0].seconds == 0.05
+
+
+def test_a_server_that_wants_to_be_left_alone_for_long_is_not_waited_for(model_server: ModelServer) -> None:
+    model_server.refuse(429, "rate_limit_error", "too many", {"retry-after": "3600"})
+    with talking() as talk:
+        fault = _fault(talk)
+        assert fault.kind is FaultKind.RATE_LIMIT
+        assert "It wants to be asked again in 3,600 s." in fault.sentence
+
+
+def test_a_server_that_says_so_is_not_asked_again(model_server: ModelServer) -> None:
+    model_server.refuse(529, "overloaded_error", "Overloaded", {"x-should-retry": "false"})
+    with talking() as talk:
+        assert _fault(talk).kind is FaultKind.OVERLOADED
+        assert len(model_server.requests) == 1
+
+
+def test_the_person_may_stop_the_wait(model_server: ModelServer) -> None:
+    model_server.refuse(429, "rate_limit_error", "too many", {"retry-after": "50"})
+    with talking() as talk:
+        talk.chat.send(Prompt("Hello"))
+        talk.heard.next(Waiting)
+        talk.chat.stop()
+        assert talk.heard.next(TurnEnded).end is End.STOPPED
+        assert talk.say("Again").end is End.DONE
+    assert model_server.refused == []
+
+
+# An answer that breaks
+
+BREAKS: list[tuple[Step, FaultKind, str, End]] = [
+    (Drop(), FaultKind.CUT_STREAM, "broke in the middle of the answer", End.FAULT),
+    (Cut(), FaultKind.CUT_STREAM, "ended in the middle", End.CUT),
+    (Junk("{not json"), FaultKind.CUT_STREAM, "sent something that is no answer", End.FAULT),
+    (Junk("\udcff".encode("utf-8", "surrogatepass").decode("latin-1")), FaultKind.CUT_STREAM, "no answer", End.FAULT),
+    (Failure("overloaded_error", "Overloaded"), FaultKind.OVERLOADED, "is overloaded", End.FAULT),
+    (Failure("api_error", "Oops"), FaultKind.SERVER, "had a fault of its own (Oops)", End.FAULT),
+    (Failure("rate_limit_error", "Slow"), FaultKind.RATE_LIMIT, "too many requests", End.FAULT),
+]
+
+
+@pytest.mark.parametrize(("step", "kind", "words", "end"), BREAKS)
+def test_an_answer_that_breaks_is_kept_as_far_as_it_came(
+    model_server: ModelServer, step: Step, kind: FaultKind, words: str, end: End
+) -> None:
+    model_server.answer(Thinking("Hm."), Text("Half of it, "), step)
+    with talking() as talk:
+        fault = _fault(talk)
+        assert (fault.kind, fault.prompt) == (kind, None)
+        assert words in fault.sentence
+        assert fault.sentence.endswith("What was said until then is kept; send a message to go on.")
+        assert talk.heard.next(TurnEnded).end is end
+        assert talk.heard.text == "Half of it, "
+        assert talk.say("Go on").end is End.DONE
+        first, half, second = model_server.last.messages
+        assert half["content"][-1]["text"] == "Half of it, "
+        assert len(model_server.requests) == 2
+    assert model_server.refused == []
+
+
+@pytest.mark.parametrize("step", [Drop(), Cut(), Junk("{"), Failure("overloaded_error", "Overloaded")])
+def test_an_answer_that_breaks_before_it_began_is_asked_for_again(model_server: ModelServer, step: Step) -> None:
+    model_server.answer(step)
+    with talking() as talk:
+        assert talk.say("Hello").end is End.DONE
+        assert len(talk.heard.of(Waiting)) == 1
+    assert model_server.refused == []
+
+
+@pytest.mark.parametrize("step", [Drop(), Cut(), Junk("{"), Failure("overloaded_error", "Overloaded")])
+def test_a_call_that_was_cut_off_is_not_run_and_is_answered(model_server: ModelServer, step: Step) -> None:
+    model_server.answer(
+        Text("I keep it."), Call('{"command": "create", "path": "/memories/a.md", "file_t', whole=False), step
+    )
+    with talking() as talk:
+        talk.chat.send(Prompt("Remember"))
+        talk.heard.next(TurnEnded)
+        ended = talk.heard.of(CallEnded)[0]
+        assert ended.is_error
+        assert ended.event is None
+        assert "not run" in ended.text
+        assert talk.files() == {}
+        talk.say("Go on")
+        result, text = model_server.last.messages[-1]["content"]
+        assert result["tool_use_id"] == ended.call_id
+        assert result["is_error"] is True
+        assert text["text"] == "Go on"
+    assert model_server.refused == []
+
+
+def test_a_silent_server_is_said_to_be_silent_and_may_go_on(model_server: ModelServer) -> None:
+    go_on = threading.Event()
+    model_server.answer(Text("Well,"), Wait(go_on), Text(" yes.", new=False))
+    with talking(patience=Patience(silence=0.05)) as talk:
+        talk.chat.send(Prompt("Hello"))
+        sentence = talk.heard.next(Told).sentence
+        assert sentence.startswith("Nothing new from 127.0.0.1:")
+        assert sentence.endswith("Still waiting; Esc stops.")
+        go_on.set()
+        assert talk.heard.next(TurnEnded).end is End.DONE
+        assert talk.heard.text == "Well, yes."
+
+
+def test_a_server_that_stays_silent_is_given_up(model_server: ModelServer) -> None:
+    import httpx2
+
+    def make(options: ChatOptions) -> Any:
+        return make_client(options).with_options(timeout=httpx2.Timeout(0.2))
+
+    model_server.answer(Text("Well,"), Wait(threading.Event()))
+    with talking(client=make) as talk:
+        fault = _fault(talk)
+        assert fault.kind is FaultKind.TIMEOUT
+        assert "fell silent" in fault.sentence
+        assert talk.heard.next(TurnEnded).end is End.FAULT
+        assert talk.say("Go on").end is End.DONE
+
+
+# What the model does
+
+
+def test_a_tool_that_the_model_invented_is_answered_and_the_conversation_goes_on(model_server: ModelServer) -> None:
+    model_server.answer(Call({"x": 1}, name="search\nthe web", id="toolu_1"))
+    model_server.answer(Text("Then not."))
+    with talking() as talk:
+        ended = talk.say("Search")
+        assert (ended.end, ended.calls, ended.refused) == (End.DONE, 1, 1)
+        result = model_server.last.results[0]
+        assert result["content"] == "Error: There is no tool called search\\nthe web. The only one is `memory`"
+        assert result["is_error"] is True
+        assert talk.heard.of(CallEnded)[0].event is None
+    assert model_server.refused == []
+
+
+@pytest.mark.parametrize("raw", ["{not json", "[1, 2]", '"text"', "17", '{"command": NaN}', "[" * 100_000])
+def test_malformed_input_is_refused_in_the_engines_words_and_is_in_the_journal(
+    model_server: ModelServer, raw: str
+) -> None:
+    model_server.answer(Call(raw, size=1_000))
+    with talking() as talk:
+        ended = talk.say("Remember")
+        assert (ended.end, ended.refused) == (End.DONE, 1)
+        assert model_server.last.results[0]["content"] == "Error: the input must be an object with a `command`"
+        event = talk.heard.of(CallEnded)[0].event
+        assert event is not None
+        assert event.is_error
+    assert model_server.refused == []
+
+
+def test_half_a_character_in_a_call_is_refused_and_does_not_break_the_next_request(model_server: ModelServer) -> None:
+    model_server.answer(
+        Text("x"), Call('{"command": "create", "path": "/memories/a.md", "file_text": "a\\ud83d", "more": 1e999}')
+    )
+    with talking() as talk:
+        assert talk.say("Remember \udcff").end is End.DONE
+        assert talk.files() == {}
+        assert talk.say("Again").end is End.DONE
+    assert model_server.refused == []
+
+
+def test_two_hundred_calls_are_the_limit_of_a_turn_and_the_next_message_works(model_server: ModelServer) -> None:
+    view = {"command": "view", "path": "/memories"}
+    model_server.answer(*(Call(view) for _ in range(150)))
+    model_server.answer(*(Call(view) for _ in range(60)))
+    with talking() as talk:
+        ended = talk.say("Look around")
+        assert (ended.end, ended.calls, ended.refused) == (End.TOO_MANY_CALLS, 200, 10)
+        assert talk.heard.sentences == [
+            "This turn made 200 tool calls, which is the limit, and ends here; 10 more were not run. "
+            "Say go on, and the next turn may make as many again."
+        ]
+        assert len(talk.heard.of(CallEnded)) == 210
+        assert talk.say("Go on").end is End.DONE
+        assert len(model_server.last.results) == 60
+    assert model_server.refused == []
+
+
+def test_a_turn_with_exactly_as_many_calls_as_allowed_comes_to_its_end(model_server: ModelServer) -> None:
+    model_server.answer(*(Call({"command": "view", "path": "/memories"}) for _ in range(3)))
+    model_server.answer(Text("That is all."))
+    with talking(max_calls=3) as talk:
+        assert talk.say("Look around").end is End.DONE
+
+
+def test_a_refusal_of_the_model_is_said_and_leaves_the_history(model_server: ModelServer) -> None:
+    details = {"type": "refusal", "category": "bio", "explanation": "Not that."}
+    model_server.answer(Text("I"), stop_reason="refusal", stop_details=details)
+    with talking() as talk:
+        assert talk.say("Make a germ").end is End.REFUSED
+        assert talk.heard.sentences[0].startswith("Claude Newest declined to go on (Not that). Your message and this")
+        assert talk.say("Make a cake").end is End.DONE
+        assert [message["content"][0]["text"] for message in model_server.last.messages] == ["Make a cake"]
+    assert model_server.refused == []
+
+
+def test_an_answer_that_reached_its_longest_length_is_said_to_be_cut(model_server: ModelServer) -> None:
+    model_server.answer(Text("And then"), stop_reason="max_tokens")
+    with talking() as talk:
+        assert talk.say("Tell").end is End.CUT
+        assert talk.heard.sentences == [
+            "The answer reached its longest length and ends here. Say go on, or allow more with --max-tokens."
+        ]
+        assert talk.say("Go on").end is End.DONE
+    assert model_server.refused == []
+
+
+def test_a_context_that_is_full_is_said_to_be(model_server: ModelServer) -> None:
+    model_server.answer(Text("And then"), stop_reason="model_context_window_exceeded")
+    with talking() as talk:
+        assert talk.say("Tell").end is End.CUT
+        assert talk.heard.of(Fault)[0].kind is FaultKind.TOO_LARGE
+        assert "/clear" in talk.heard.of(Fault)[0].sentence
+
+
+def test_a_pause_of_the_server_goes_on_by_itself(model_server: ModelServer) -> None:
+    model_server.answer(Text("Wait"), Raw({"type": "something_new", "x": [1]}), stop_reason="pause_turn")
+    model_server.answer(Text(" for it."))
+    with talking() as talk:
+        assert talk.say("Tell").end is End.DONE
+        assert talk.heard.text == "Wait for it."
+        assert [message["role"] for message in model_server.last.messages] == ["user", "assistant"]
+        assert talk.say("Thanks").end is End.DONE
+        assert [block["text"] for block in model_server.last.messages[1]["content"]] == ["Wait", " for it."]
+    assert model_server.refused == []
+
+
+def test_an_answer_without_anything_in_it_ends_the_turn(model_server: ModelServer) -> None:
+    model_server.answer()
+    model_server.answer(Text("  \n"))
+    with talking() as talk:
+        assert talk.say("One").end is End.DONE
+        assert talk.say("Two").end is End.DONE
+        assert talk.say("Three").end is End.DONE
+    assert model_server.refused == []
+
+
+# The memory, and us
+
+
+def test_a_memory_that_is_closed_is_said_to_be(model_server: ModelServer) -> None:
+    model_server.answer(Call(CREATE))
+    memory = memtui.open_in_memory()
+    memory.close()
+    with talking(memory) as talk:
+        fault = _fault(talk)
+        assert fault.kind is FaultKind.MEMORY
+        assert "The memory is closed." in fault.sentence
+        assert talk.heard.next(TurnEnded).end is End.FAULT
+        assert talk.say("Again").end is End.DONE
+    assert model_server.refused == []
+
+
+def test_a_bug_is_called_one_and_the_next_message_works(model_server: ModelServer) -> None:
+    model_server.answer(Call(CREATE))
+    with talking() as talk:
+        broken = threading.Event()
+        begin = talk.chat._talk.gate.begin
+
+        def fails(*args: Any, **values: Any) -> Any:
+            if not broken.is_set():
+                broken.set()
+                raise LookupError("oops")
+            return begin(*args, **values)
+
+        talk.chat._talk.gate.begin = fails  # type: ignore[method-assign]
+        fault = _fault(talk)
+        assert fault.kind is FaultKind.BUG
+        assert fault.sentence.startswith("memtui stopped this turn because of a bug (LookupError: oops).")
+        talk.heard.next(TurnEnded)
+        assert "not known whether this was done" in talk.heard.of(CallEnded)[0].text
+        assert talk.say("Again").end is End.DONE
+    assert model_server.refused == []
+
+
+def test_a_listener_that_fails_does_not_end_the_conversation(
+    model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[object] = []
+    monkeypatch.setattr("sys.excepthook", lambda *_: seen.append(_))
+    with talking() as talk:
+        told = talk.chat._told
+
+        def fails(event: Any) -> None:
+            told(event)
+            if isinstance(event, TextDelta):
+                raise ValueError("the screen is gone")
+
+        talk.chat._told = fails
+        assert talk.say("Hello").end is End.DONE
+        assert len(seen) == 1
+
+
+def test_messages_that_wait_behind_a_fault_are_held_and_go_after_the_one_that_is_sent_again(
+    model_server: ModelServer,
+) -> None:
+    go_on = threading.Event()
+    model_server.answer(Text(""), Wait(go_on), Failure("invalid_request_error", "no"))
+    with talking() as talk:
+        talk.chat.send(Prompt("one"))
+        model_server.wait_for(1)
+        talk.chat.send(Prompt("two"))
+        go_on.set()
+        talk.heard.next(Fault)
+        talk.heard.next(TurnEnded)
+        assert talk.chat.queued == (Prompt("two"),)
+        assert not talk.chat.is_busy
+        talk.say("one again")
+        talk.heard.next(TurnEnded)
+        assert model_server.last.last_text == "two"
+        assert model_server.requests[-2].last_text.endswith("one again")
+    assert model_server.refused == []
+
+
+# The same from the point of view of somebody else's server
+
+
+def test_against_another_server_faults_are_weathered(llmock: Any) -> None:
+    llmock.tool_mode("off")
+    with talking(patience=Patience(times=3, first=0.2)) as talk:
+        talk.heard.next(Ready)
+        llmock.rate_limit(times=1, retry_after=0.3)
+        llmock.fail(529, provider="anthropic")
+        llmock.fail(500, provider="anthropic")
+        assert talk.say("Hello").end is End.DONE
+        assert len(talk.heard.of(Waiting)) == 3
+    llmock.assert_resilient(strict=True)
+
+
+@pytest.mark.parametrize("fault", ["disconnect", "truncate", "corrupt"])
+def test_against_another_server_broken_streams_are_noticed(llmock: Any, fault: str) -> None:
+    llmock.tool_mode("off")
+    with talking() as talk:
+        talk.heard.next(Ready)
+        llmock.reply("one two three four five six seven eight nine ten")
+        getattr(llmock, fault)(after_chunks=4)
+        fault_told = _fault(talk)
+        assert fault_told.kind is FaultKind.CUT_STREAM
+        assert talk.heard.next(TurnEnded).end in (End.FAULT, End.CUT)
+        assert talk.say("Go on").end is End.DONE
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 413])
+def test_against_another_server_what_does_not_pass_is_not_tried_again(llmock: Any, status: int) -> None:
+    llmock.tool_mode("off")
+    with talking() as talk:
+        talk.heard.next(Ready)
+        llmock.fail(status, provider="anthropic")
+        assert _fault(talk).prompt == Prompt("Hello")
+        assert talk.heard.next(TurnEnded).end is End.FAULT
+        assert talk.say("Again").end is End.DONE
+    llmock.assert_resilient()
+
+
+@pytest.mark.parametrize("kind", ["malformed_arguments", "unknown_tool"])
+def test_against_another_server_broken_calls_are_answered(llmock: Any, kind: str) -> None:
+    with talking(policy=Policy.READ_ONLY) as talk:
+        talk.heard.next(Ready)
+        llmock.call_tool("memory", {"command": "view", "path": "/memories"}).break_tool_call(kind)
+        ended = talk.say("Look")
+        assert (ended.end, ended.calls, ended.refused) == (End.DONE, 1, 1)
