@@ -1,0 +1,85 @@
+"""What the tools that only look tell of a memory."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+import memtui
+from memtui.agents.mcp.telling import Unclear, activity, found, history
+from memtui.core.events import Agent
+from memtui.engine import Engine
+
+ME = Agent("mara's agent", session="s1")
+
+
+@pytest.fixture
+def memory() -> Iterator[Engine]:
+    with memtui.open_in_memory() as memory:
+        yield memory
+
+
+@pytest.fixture
+def do(memory: Engine) -> Callable[..., None]:
+    def do(**command: object) -> None:
+        memory.execute(command, actor=ME)
+
+    return do
+
+
+def test_what_happened_is_told_in_order_with_its_results(memory: Engine, do: Callable[..., None]) -> None:
+    assert activity(memory, {}).text == "Nothing has happened yet."
+    do(command="create", path="/memories/a.md", file_text="x\n")
+    do(command="rename", old_path="/memories/a.md", new_path="/memories/b.md")
+    do(command="delete", path="/memories/none")
+    told = activity(memory, {})
+    lines = [line.split(" ", 2)[2] for line in told.text.splitlines()]
+    assert lines == [
+        "mara's agent created /memories/a.md (+1 -0).",
+        "mara's agent renamed /memories/a.md to /memories/b.md.",
+        "mara's agent was refused: delete /memories/none.",
+    ]
+    assert [event["result"] for event in told.data["events"]] == ["ok", "ok", "refused"]  # type: ignore[attr-defined]
+    assert told.data["events"][0]["session"] == "s1"  # type: ignore[index]
+
+
+def test_the_last_events_of_one_place_are_found_behind_a_thousand_others(
+    memory: Engine, do: Callable[..., None]
+) -> None:
+    do(command="create", path="/memories/first/a.md", file_text="x")
+    do(command="create", path="/memories/firsts.md", file_text="x")
+    for number in range(1_100):
+        do(command="view", path=f"/memories/none-{number}")
+    assert [event["seq"] for event in activity(memory, {"path": "/memories/first"}).data["events"]] == [1]  # type: ignore[attr-defined]
+    assert [event["seq"] for event in activity(memory, {"limit": 3}).data["events"]] == [1100, 1101, 1102]  # type: ignore[attr-defined]
+
+
+def test_a_history_goes_through_renames_and_shows_a_diff(memory: Engine, do: Callable[..., None]) -> None:
+    do(command="create", path="/memories/a.md", file_text="one\ntwo\n")
+    do(command="str_replace", path="/memories/a.md", old_str="two", new_str="zwei")
+    do(command="rename", old_path="/memories/a.md", new_path="/memories/b.md")
+    do(command="str_replace", path="/memories/b.md", old_str="one", new_str="eins")
+    versions = history(memory, {"path": "/memories/b.md"}).data["versions"]
+    assert [(row["seq"], row["was"]) for row in versions] == [  # type: ignore[attr-defined]
+        (4, "/memories/b.md"),
+        (3, "/memories/b.md"),
+        (2, "/memories/a.md"),
+        (1, "/memories/a.md"),
+    ]
+    told = history(memory, {"path": "/memories/b.md", "from": 3})
+    assert "-one\n+eins\n" in told.text
+    assert (told.data["added"], told.data["removed"]) == (1, 1)
+    same = history(memory, {"path": "/memories/b.md", "from": 4})
+    assert same.text == "/memories/b.md is the same after #4 and after #4."
+    made = history(memory, {"path": "/memories/a.md", "from": 1, "to": 2})
+    assert "-two\n+zwei\n" in made.text
+    with pytest.raises(Unclear, match="there was nothing at"):
+        history(memory, {"path": "/memories/b.md", "from": 1, "to": 2})
+
+
+def test_what_is_hidden_is_searched_no_more_than_it_is_listed(memory: Engine, do: Callable[..., None]) -> None:
+    for path in ("a.md", ".secret/b.md", "node_modules/c.md"):
+        do(command="create", path=f"/memories/{path}", file_text="needle\n")
+    told = found(memory, {"query": "needle"})
+    assert told.text.splitlines() == ["1 match in 1 note, of 1 searched:", "/memories/a.md:1: needle"]
+    assert found(memory, {"query": "hay"}).text == "Nothing found in 1 note."
+    assert found(memory, {"query": "needle", "limit": 1}).data["more"] == 0

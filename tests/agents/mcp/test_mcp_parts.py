@@ -1,0 +1,120 @@
+"""The parts of the MCP server that need no client: URIs, searching, subscriptions."""
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.agents.mcp.searching import search
+from memtui.agents.mcp.subscriptions import MOST_MAILBOXES, MOST_WANTED, Hub, TooMany, changed_by
+from memtui.agents.mcp.uris import place_of, uri_of
+from memtui.core.events import Agent, Change, Event, Version
+from memtui.core.snapshot import Kind
+
+NAMES = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1, max_size=20).filter(
+    lambda name: name not in (".", "..")
+)
+RAW = st.binary(min_size=1, max_size=20).filter(lambda name: b"/" not in name and b"\0" not in name)
+
+
+@given(st.lists(NAMES | RAW.map(lambda raw: raw.decode("utf-8", "surrogateescape")), min_size=1, max_size=4))
+def test_a_uri_names_exactly_its_path(parts: list[str]) -> None:
+    if {".", ".."} & set(parts):
+        return
+    path = "/".join(parts)
+    uri = uri_of(path)
+    assert place_of(uri).relative == path
+    assert uri.isascii()
+    assert uri.isprintable()
+    assert " " not in uri
+
+
+@pytest.mark.parametrize("uri", ["memory:///", "MEMORY:///", "memory:////"])
+def test_the_folder_has_a_uri(uri: str) -> None:
+    assert place_of(uri).is_root
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "",
+        "memory:/x",
+        "memory://x/y",
+        "memory:///..",
+        "memory:///a/%2E%2e",
+        "memory:///a%2fb",
+        "memory:///%00",
+        "x:///a",
+    ],
+)
+def test_what_names_nothing_in_the_folder_is_no_uri_of_a_memory(uri: str) -> None:
+    with pytest.raises(ValueError, match="memory"):
+        place_of(uri)
+
+
+NOTES = [("a.md", "tea\nGreen Tea\n"), ("tea/b.md", "coffee"), ("c.bin", None), ("d.md", "x" * 500 + "tea" + "y" * 500)]
+
+
+def test_a_search_without_capitals_finds_any_case_and_names() -> None:
+    found = search("tea", NOTES, limit=10)
+    assert [(match.path, match.line) for match in found.matches] == [
+        ("a.md", 1),
+        ("a.md", 2),
+        ("tea/b.md", None),
+        ("d.md", 1),
+    ]
+    assert (found.more, found.notes, found.unread) == (0, 3, 1)
+    assert len(found.matches[-1].text) < 300
+    assert found.matches[-1].text.startswith("…x")
+
+
+def test_a_search_with_a_capital_is_exact_and_is_no_pattern() -> None:
+    assert [match.text for match in search("Tea", NOTES, limit=10).matches] == ["Green Tea"]
+    assert search("t.a", NOTES, limit=10).matches == ()
+    assert search("(", [("a", "f(x)")], limit=10).matches[0].text == "f(x)"
+
+
+def test_a_search_counts_what_it_does_not_bring() -> None:
+    found = search("x", [("a", "x\n" * 100)], limit=7)
+    assert (len(found.matches), found.more) == (7, 93)
+
+
+def _change(path: str, *, before: bool, after: bool) -> Event:
+    version = Version(Kind.FILE, "0" * 64, 1)
+    change = Change(path, version if before else None, version if after else None)
+    return Event(at_us=0, actor=Agent("x"), command="create", path=path, changes=(change,))
+
+
+def test_a_mailbox_holds_each_thing_once_and_only_what_is_wanted() -> None:
+    async def run() -> None:
+        hub = Hub()
+        box, other = hub.open(wants_list=False), hub.open(wants_list=True)
+        box.want("memory:///a", "a")
+        box.want("memory:///d", "d")
+        for _ in range(1_000):
+            hub.publish(changed_by([_change("a", before=True, after=True), _change("b", before=True, after=True)]))
+        hub.publish(changed_by([_change("d/e/f", before=False, after=True)]))
+        assert await box.take() == (False, ["memory:///a", "memory:///d"])
+        assert await other.take() == (True, [])
+        box.drop("a")
+        hub.publish(changed_by([_change("a", before=True, after=True)]))
+        hub.publish(changed_by([_change("d", before=True, after=False)]))
+        assert await box.take() == (False, ["memory:///d"])
+        hub.close(box)
+        assert hub.mailboxes == {other}
+
+    asyncio.run(run())
+
+
+def test_subscriptions_have_an_end() -> None:
+    hub = Hub()
+    box = hub.open(wants_list=True)
+    for number in range(MOST_WANTED):
+        box.want(f"memory:///{number}", str(number))
+    with pytest.raises(TooMany, match="10,000"):
+        box.want("memory:///more", "more")
+    for _ in range(MOST_MAILBOXES - 1):
+        hub.open(wants_list=True)
+    with pytest.raises(TooMany):
+        hub.open(wants_list=True)

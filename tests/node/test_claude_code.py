@@ -1,0 +1,131 @@
+"""Claude Code's own program writes a memory through `memtui mcp`, while memtui shows the folder.
+
+It talks to a scripted model on this machine: no key, no network.
+"""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.agents.waiting import Desk, Question
+from memtui.core.asking import Deny
+from memtui.opening import connect, state_directory
+from memtui.ui.app import MemtuiApp
+from tests.node.programs import LIMIT, package
+
+TOOL = "mcp__memory__memory"
+ASKED = "Please remember that tea is green"
+
+
+def _call(**arguments: str) -> list[dict[str, Any]]:
+    return [{"name": TOOL, "arguments": arguments}]
+
+
+SCRIPT = [
+    {
+        "match": {"userMessage": ASKED, "hasToolResult": False},
+        "response": {"content": "I look first.", "toolCalls": _call(command="view", path="/memories")},
+    },
+    {
+        "match": {"toolResultContains": "up to 2 levels deep"},
+        "response": {"toolCalls": _call(command="create", path="/memories/tea.md", file_text="Tea is green.\n")},
+    },
+    {
+        "match": {"toolResultContains": "File created successfully"},
+        "response": {"toolCalls": _call(command="delete", path="/memories/none.md")},
+    },
+    {"match": {"toolResultContains": "does not exist"}, "response": {"content": "It is remembered."}},
+    {"match": {"toolResultContains": "declined"}, "response": {"content": "You declined."}},
+]
+
+
+@pytest.fixture
+def claude(tmp_path: Path, folder: Path, model: Callable[[list[dict[str, Any]]], str]) -> Callable[..., dict[str, Any]]:
+    """Run Claude Code with the memory as its only server; what it says at the end."""
+    program = package("@anthropic-ai/claude-code") / "cli-wrapper.cjs"  # works where npm ran no scripts, too
+    url = model(SCRIPT)
+    home, work = tmp_path / "home", tmp_path / "work"
+    home.mkdir()
+    work.mkdir()
+
+    def claude(prompt: str, *words: str) -> dict[str, Any]:
+        server = {
+            "command": sys.executable,
+            "args": ["-m", "memtui", "mcp", str(folder), *words],
+            "env": {name: os.environ[name] for name in ("PYTHONPATH", "XDG_STATE_HOME")},
+        }
+        config = tmp_path / "mcp.json"
+        config.write_text(json.dumps({"mcpServers": {"memory": server}}))
+        done = subprocess.run(
+            [
+                *("node", program, "-p", prompt, "--mcp-config", config, "--strict-mcp-config"),
+                *("--allowedTools", TOOL, "--output-format", "json"),
+            ],
+            cwd=work,
+            env={
+                "PATH": os.environ["PATH"],
+                "HOME": str(home),
+                "ANTHROPIC_BASE_URL": url,
+                "ANTHROPIC_API_KEY": "none",
+                "DISABLE_AUTOUPDATER": "1",
+                "DISABLE_TELEMETRY": "1",
+                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            },
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        said: dict[str, Any] = json.loads(done.stdout)
+        return said
+
+    return claude
+
+
+async def test_what_claude_code_writes_is_on_the_screen_with_its_name(
+    claude: Callable[..., dict[str, Any]], folder: Path
+) -> None:
+    app = MemtuiApp(str(folder))
+    async with app.run_test(size=(120, 40)) as pilot:
+        said = await asyncio.to_thread(claude, ASKED)
+        assert (said["result"], said["is_error"]) == ("It is remembered.", False)
+
+        def shown() -> str:
+            return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+
+        async with asyncio.timeout(LIMIT):
+            while not ("claude-code" in shown() and "tea.md" in shown()):
+                await pilot.pause()
+    assert (folder / "tea.md").read_text() == "Tea is green.\n"
+    with connect(folder) as memory:
+        mine = [event for event in memory.events() if event.actor.name == "claude-code"]
+    assert [(event.command, event.is_error) for event in mine] == [("view", False), ("create", False), ("delete", True)]
+    assert all(event.call_id and event.call_id.startswith("toolu_") for event in mine)
+
+
+def test_what_claude_code_asks_for_can_be_declined(claude: Callable[..., dict[str, Any]], folder: Path) -> None:
+    connect(folder).close()
+    asked: list[Question] = []
+
+    def decline(question: Question) -> None:
+        asked.append(question)
+        question.answer(Deny("not now"))
+
+    desk = Desk(state_directory(str(folder)), decline)
+    desk.start()
+    try:
+        assert desk.wait_until_open(LIMIT)
+        assert claude(ASKED, "--ask")["result"] == "You declined."
+    finally:
+        desk.close()
+    assert [question.proposal.actor.name for question in asked] == ["claude-code"]
+    assert not (folder / "tea.md").exists()
