@@ -1,6 +1,6 @@
 """Draw the pictures that the README shows, by driving the real application.
 
-Run it from the repository: `python screenshots/make.py [NAME …]`. It works in a temporary home directory, plays
+Run it from the repository: `python -m screenshots.make [NAME …]`. It works in a temporary home directory, plays
 the demo's story through the real engine, presses keys, and writes an SVG and a PNG a picture. The PNGs need
 `pip install '.[screenshots]'` and a monospaced font on the machine (DejaVu Sans Mono is asked for first).
 """
@@ -19,9 +19,14 @@ import resvg_py
 from textual.pilot import Pilot
 
 import memtui
+from memtui.agents.chat.options import ChatOptions
 from memtui.agents.demo import play, prepare
+from memtui.core.asking import Policy
 from memtui.ui.app import MemtuiApp
+from memtui.ui.chat_app import ChatApp
 from memtui.ui.screens.browse import BrowseScreen
+from memtui.ui.screens.chat import ChatScreen
+from tests.ui.chat.acting import Do, Play, Say, Step, Think
 
 HERE = Path(__file__).parent
 WAIT_SECONDS = 20.0
@@ -39,6 +44,8 @@ class Picture:
     read_only: bool = False
     wiped: bool = False
     """Whether somebody outside deletes everything at the end."""
+    chat: str = ""
+    """Whether it is a chat: `talk` after a turn, `ask` while a question is open."""
 
 
 PICTURES = (
@@ -57,11 +64,54 @@ PICTURES = (
     Picture("palette", (100, 30), keys=("colon",)),
     Picture("empty", (80, 24), empty=True),
     Picture("read-only", (100, 30), read_only=True),
+    Picture("chat", chat="talk"),
+    Picture("chat-80x24", (80, 24), chat="talk"),
+    Picture("chat-200x50", (200, 50), chat="talk"),
+    Picture("chat-question", chat="ask"),
+    Picture("chat-question-80x24", (80, 24), chat="ask"),
+    Picture("chat-question-light", theme="catppuccin-latte", chat="ask"),
+    Picture("chat-commands", (100, 30), keys=("slash",), chat="talk"),
+    Picture("chat-review", keys=("ctrl+r",), chat="talk"),
 )
+
+_MEMORIES = {
+    "user_preferences.md": (
+        "# User preferences\n\n- Prefers **concise** answers\n- Timezone: Europe/Berlin\n- Likes `ruff` over flake8\n"
+    ),
+    "project/README.md": "# Importer\n\nReads the suppliers' price lists. Release on Tuesday.\n",
+    "notes/2026-11-20-session.md": "# Thursday\n\n- the importer stops at rows without a price\n",
+}
+_FIRST = "Keep it shorter please. And remember that I moved to Lisbon."
+_SECOND = "Note the standup: release on Tuesday, Ana reviews the importer. And I like *very* short answers."
+
+
+def story() -> list[list[Step]]:
+    """What the model says and does in the pictures of the chat."""
+    prefs = "/memories/user_preferences.md"
+    standup = "# Standup\n\n- Release on Tuesday\n- Ana reviews the importer\n"
+    return [
+        [
+            Think("They moved, and want shorter answers. I look at what is known and change it."),
+            Do({"command": "view", "path": "/memories"}),
+            Do({"command": "str_replace", "path": prefs, "old_str": "**concise**", "new_str": "**short**"}),
+            Do({"command": "str_replace", "path": prefs, "old_str": "Europe/Berlin", "new_str": "Europe/Lisbon"}),
+            Do({"command": "create", "path": "/memories/people/me.md", "file_text": "# Me\n\n- Moved to Lisbon\n"}),
+            Do({"command": "create", "path": "/memories/../notes.md", "file_text": standup}),
+            Say("Noted: shorter answers, and your timezone is now Europe/Lisbon."),
+        ],
+        [
+            Say("I will write that down."),
+            Do({"command": "str_replace", "path": prefs, "old_str": "**short** answers",
+                "new_str": "**very short** answers\n- Standup at 9:30, release on Tuesday"}),
+        ],
+    ]  # fmt: skip
 
 
 async def draw(picture: Picture) -> None:
     """Drive the application to where the picture is taken."""
+    if picture.chat:
+        await draw_chat(picture)
+        return
     with tempfile.TemporaryDirectory() as home:
         os.environ["HOME"] = home
         os.environ["XDG_STATE_HOME"] = str(Path(home, "state"))
@@ -89,6 +139,46 @@ async def draw(picture: Picture) -> None:
                 await settled(pilot)
             await settled(pilot)
             svg = tidy(app.export_screenshot(title="memtui"))
+    save(picture, svg)
+
+
+async def draw_chat(picture: Picture) -> None:
+    """Drive the chat to where the picture is taken, with a conversation that is played."""
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["HOME"] = home
+        os.environ["XDG_STATE_HOME"] = str(Path(home, "state"))
+        folder = Path(home, "app", "memories")
+        for name, text in _MEMORIES.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text)
+        play = Play(*story())
+        app = ChatApp(str(folder), ChatOptions(policy=Policy.ALLOW), make=play.make)
+        async with app.run_test(size=picture.size) as pilot:
+            app.theme = picture.theme
+            await until(pilot, lambda: isinstance(app.screen, ChatScreen) and app.screen.header.status.live == "LIVE")
+            screen = app.screen
+            assert isinstance(screen, ChatScreen)
+            await until(pilot, lambda: screen._talk.is_ready)
+            screen.composer.put(_FIRST)
+            await pilot.press("enter")
+            await until(pilot, lambda: 1 in screen._talk.turns and screen.activity.counters.writes >= 3)
+            await until(pilot, lambda: not screen.files._lit)
+            if picture.chat == "ask":
+                await pilot.press("shift+tab", "shift+tab")
+                await until(pilot, lambda: screen._talk.policy is Policy.ASK)
+                screen.composer.put(_SECOND)
+                await pilot.press("enter")
+                await until(pilot, lambda: screen.question.is_armed)
+            for key in picture.keys:
+                await pilot.press(key)
+                await settled(pilot)
+            await settled(pilot)
+            svg = tidy(app.export_screenshot(title="memtui chat"))
+    save(picture, svg)
+
+
+def save(picture: Picture, svg: str) -> None:
+    """Write a picture in both forms."""
     path = HERE / f"{picture.name}.svg"
     path.write_text(svg, encoding="utf-8")
     path.with_suffix(".png").write_bytes(bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=1.0)))

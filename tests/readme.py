@@ -13,11 +13,19 @@ from textual.dom import DOMNode
 from memtui.ui.actions import Action, declared
 from memtui.ui.activity.view import ActivityView
 from memtui.ui.app import MemtuiApp
+from memtui.ui.chat.composer import Composer
+from memtui.ui.chat.question import QuestionView
+from memtui.ui.chat.question_parts import ProposedText, ReasonLine
+from memtui.ui.chat.transcript import TranscriptView
 from memtui.ui.deleted_rows import DeletedView
 from memtui.ui.files.view import FilesView
 from memtui.ui.note.view import NoteView
+from memtui.ui.questions.answering import Answering
 from memtui.ui.rows import RowsView
 from memtui.ui.screens.browse import BrowseScreen
+from memtui.ui.screens.chat import ChatScreen
+from memtui.ui.screens.chat_commands import ChatCommands
+from memtui.ui.screens.chat_review import ReviewScreen
 from memtui.ui.screens.deleted import DeletedScreen
 from memtui.ui.screens.panes import PanedScreen
 from memtui.ui.screens.past import PastScreen
@@ -27,6 +35,7 @@ _SECTION = re.compile(r"(<!-- keys -->\n).*?(<!-- end of keys -->)", re.DOTALL)
 _GROUPS: tuple[tuple[str, type[DOMNode]], ...] = (
     ("everywhere", MemtuiApp),
     ("browsing", BrowseScreen),
+    ("browsing", Answering),
     ("panes", PanedScreen),
     ("files and activity", RowsView),
     ("files", FilesView),
@@ -35,6 +44,14 @@ _GROUPS: tuple[tuple[str, type[DOMNode]], ...] = (
     ("time travel", PastScreen),
     ("deleted memories", DeletedScreen),
     ("deleted memories", DeletedView),
+    ("chat", ChatScreen),
+    ("chat", ChatCommands),
+    ("chat: message", Composer),
+    ("chat: conversation", TranscriptView),
+    ("chat: question", QuestionView),
+    ("chat: question", ReasonLine),
+    ("chat: edit first", ProposedText),
+    ("chat: review", ReviewScreen),
 )
 
 

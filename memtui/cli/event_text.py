@@ -11,6 +11,8 @@ from memtui.core.snapshot import Kind
 
 _OPERATIONS = {"view": "viewed", "found": "found", "redact": "redacted", "began": "began"}
 """What is said of events that change no path, or not for a change's sake."""
+_FOUND_SO = frozenset({"created", "modified", "claimed"})
+"""What an agent did with tools of its own, and announced."""
 
 
 def aligned(event: Event) -> str:
@@ -47,7 +49,7 @@ def record(event: Event, folder: str) -> dict[str, object]:
         "actor_kind": type(actor).__name__.lower(),
         "model": actor.model if isinstance(actor, Agent) else None,
         "session": actor.session if isinstance(actor, Agent) else None,
-        "tool": event.command if isinstance(actor, Agent | Person) else None,
+        "tool": event.command if isinstance(actor, Agent | Person) and event.command not in _FOUND_SO else None,
         "path": event.path,
         "real": _real(event.path, folder),
         "new_path": event.new_path,
@@ -141,7 +143,7 @@ def _counts(event: Event) -> str:
 
 
 def _duration(event: Event) -> str:
-    if event.is_outside or isinstance(event.actor, Memtui):
+    if event.is_outside or isinstance(event.actor, Memtui) or not event.duration_us:
         return ""
     if event.duration_us < 1_000_000:
         return f"{max(1, round(event.duration_us / 1_000))} ms"

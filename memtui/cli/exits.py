@@ -19,6 +19,8 @@ class Exit(IntEnum):
     """Read-only, or outside the memory folder."""
     CONFLICT = 5
     """Somebody else has changed it, or is at it now."""
+    API = 6
+    """The model's server could not be asked, or did not answer: no key, no network, a fault of its own."""
     INTERNAL = 70
     """A bug; the log file has the traceback."""
     OUTPUT = 74

@@ -17,16 +17,14 @@ memtui: see what an AI agent remembers, as it remembers it.
   memtui log --follow               print what happens, as it happens
   memtui show notes.md --as-model   print a note as an agent is shown it
 
-Usage: memtui [OPTIONS] [DIR]       DIR: else --dir, MEMTUI_DIR, ./memories
-       memtui VERB [OPTIONS]        memtui VERB --help says more
+Usage: memtui [DIR], or memtui VERB [OPTIONS]; memtui VERB --help says more
 
 {verbs}
 
-  -C, --dir DIR   the memory folder      --no-color    no colors, as NO_COLOR=1
-  --state DIR     where the journal is   -q, --quiet   no messages but errors
-  --read-only     change nothing         --debug       tracebacks with errors
-  --json          answer for programs    -V, --version
-Exit: 0 ok, 1 no or differs, 2 usage, 3 not found, 4 refused, 5 conflict, 70 bug"""
+  -C, --dir DIR   else MEMTUI_DIR        --json        answer for programs
+  --state DIR     where the journal is   --no-color    no colors, as NO_COLOR=1
+  --read-only     change nothing         -q, --quiet   no messages but errors
+Exit: 0 ok, 1 no or differs, 2 usage, 3 not found, 4 refused, 5 conflict, 6 API"""
 
 
 def overall(verbs: Iterable[Verb]) -> str:
@@ -37,7 +35,9 @@ def overall(verbs: Iterable[Verb]) -> str:
 def of_verb(parser: "VerbParser") -> str:
     """The help of a verb."""
     verb = parser.verb
-    own, common = parser.declared[: parser.own], parser.declared[parser.own :]
+    declared = parser.declared[: parser.own]
+    own = [action for action in declared if action.help]
+    common = [*(action for action in declared if not action.help), *parser.declared[parser.own :]]
     words = " ".join(_word(action) for action in parser.words)
     width = max(len(command) for command, shows in verb.examples if shows)
     lines = [

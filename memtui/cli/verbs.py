@@ -6,6 +6,7 @@ from importlib import import_module
 from memtui.cli.verb import Verb
 
 _NAMES = (
+    "chat",
     "ls",
     "show",
     "log",
@@ -18,6 +19,9 @@ _NAMES = (
     "prune",
     "redact",
     "run",
+    "mcp",
+    "hook",
+    "replay",
     "demo",
     "verify",
     "export",

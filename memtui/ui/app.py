@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable
 from typing import ClassVar
@@ -12,10 +13,11 @@ from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.widget import Widget
 
+from memtui.core.visible import one_line
 from memtui.places import short
 from memtui.ui.driver import TerminalDriver
 from memtui.ui.gate import Gate
-from memtui.ui.messages import FolderWanted
+from memtui.ui.messages import ChatWanted, FolderWanted
 from memtui.ui.screens.browse import BrowseScreen
 
 _QUIT_SECONDS = 2.0
@@ -58,6 +60,8 @@ class MemtuiApp(App[int]):
         self._asked_to_quit = 0.0
         self.when_opened: Callable[[], object] | None = None
         """Called once, when the first folder is on screen."""
+        self.last_words: list[str] = []
+        """What is said on the terminal once the screen is gone."""
         self.bug: Exception | None = None
         """What ended the application, if nobody meant it to end."""
         if "TEXTUAL_THEME" not in os.environ:
@@ -86,10 +90,29 @@ class MemtuiApp(App[int]):
     def open_folder(self, folder: str) -> None:
         """Show a folder in place of the one that is open."""
         path = os.path.realpath(os.path.expanduser(folder))
-        first = folder == self._folder  # what was said of one folder holds for no other
-        state, label = (self._state, self._label) if first else (None, "")
+        state, label = (self._state, self._label) if self._is_first(path) else (None, "")
         self.title = "memtui (read-only)" if self._read_only else "memtui"
-        screen = BrowseScreen(path, state=state, title=short(path), label=label, read_only=self._read_only)
+        self._show(BrowseScreen(path, state=state, title=short(path), label=label, read_only=self._read_only))
+
+    def on_chat_wanted(self, message: ChatWanted) -> None:
+        """A screen asks for a chat over its folder: it takes that screen's place, and gives it back at its end."""
+        from memtui.agents.chat.options import ChatOptions  # deferred: not needed for the first paint
+        from memtui.ui.screens.chat import ChatScreen
+
+        state, label = (self._state, self._label) if self._is_first(message.path) else (None, "")
+        self._show(
+            ChatScreen(
+                message.path, ChatOptions(), state=state, title=short(message.path), label=label,
+                read_only=self._read_only, over_browser=True, farewell=self.last_words.extend,
+            )
+        )  # fmt: skip
+
+    def _is_first(self, path: str) -> bool:
+        """Whether it is the folder that was named at the start: what was said of that one holds for no other."""
+        return self._folder is not None and path == os.path.realpath(os.path.expanduser(self._folder))
+
+    def _show(self, screen: BrowseScreen) -> None:
+        """Put a screen over a folder in the place of the one that is there."""
         if isinstance(self.screen, BrowseScreen):
             self.switch_screen(screen)
         else:
@@ -128,7 +151,9 @@ class MemtuiApp(App[int]):
 
     async def action_back(self) -> None:
         """Back, or quit at the top."""
-        if isinstance(self.screen, BrowseScreen) or len(self.screen_stack) <= 2:
+        if isinstance(self.screen, BrowseScreen):
+            self.screen.go_back()
+        elif len(self.screen_stack) <= 2:
             self.exit(0)
         else:
             self.screen.dismiss(None)
@@ -143,7 +168,9 @@ class MemtuiApp(App[int]):
             self.exit(130)
         else:
             self._asked_to_quit = time.monotonic()
-            self._say("Press q to quit.")
+            focused = self.screen.focused
+            types = focused is not None and focused.check_consume_key("q", "q")
+            self._say("Ctrl+C again quits." if types else "Press q to quit.")
 
     def get_driver_class(self) -> type[Driver]:
         """Textual's way to the terminal, or ours where it would be the one for Unix."""
@@ -175,6 +202,10 @@ def run(app: MemtuiApp) -> int:
         Exception: What a bug raised, once the terminal is as it was before: the command line keeps it in a log.
     """
     result = app.run()
+    if app.last_words:
+        words = "".join(f"{one_line(line)}\n" for line in app.last_words)
+        sys.stdout.buffer.write(words.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
+        sys.stdout.flush()
     if app.bug is not None:
         raise app.bug
     return (app.return_code or 0) if result is None else result

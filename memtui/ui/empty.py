@@ -33,8 +33,9 @@ class EmptyFolder(Widget):
             Content("New files will appear here as they are written."),
             Content(""),
             *self._ways_back(key),
-            Content.assemble(("  o  ", key), "open another folder"),
-            Content.assemble(("  :  ", key), "all commands"),
+            Content.assemble(("  :chat  ", key), "start a session with Claude"),
+            Content.assemble(("  o      ", key), "open another folder"),
+            Content.assemble(("  :      ", key), "all commands"),
             Content(""),
         ]
         if self.places:
@@ -48,8 +49,8 @@ class EmptyFolder(Widget):
             return []
         words = f"{wording.memories(self.gone)} {'was' if self.gone == 1 else 'were'} here: look, and bring them back"
         return [
-            Content.assemble(("  D  ", key), words),
-            Content.assemble(("  T  ", key), "the folder as it was at any time"),
+            Content.assemble(("  D      ", key), words),
+            Content.assemble(("  T      ", key), "the folder as it was at any time"),
         ]
 
 

@@ -52,11 +52,33 @@ _FOLDER_WIDTH = 12
 """Cells that the folder's name has at least, where others can make room."""
 
 
+_TYPED = {"slash_": "/", "colon_": ":"}
+"""Commands that are typed, as keys that no keyboard has: so that bindings stay the only list of what can be done."""
+
+
 def key_name(key: str) -> str:
-    """How a key is written for people: `Ctrl+P`, `PgUp`, `?`."""
+    """How a key is written for people: `Ctrl+P`, `PgUp`, `?`; a command that is typed, as it is typed: `/undo`."""
     if key.startswith("ctrl+"):
         return "Ctrl+" + key.removeprefix("ctrl+").upper()
+    for start, sign in _TYPED.items():
+        if key.startswith(start):
+            return sign + key.removeprefix(start)
     return _KEYS.get(key, key)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A piece of what the header says at its right.
+
+    Attributes:
+        text: In plain words; empty for nothing.
+        style: Of the theme.
+        spared: Where there is little room, what has the lowest number goes first; 0 never goes.
+    """
+
+    text: str
+    style: str = ""
+    spared: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +92,8 @@ class Status:
         read_only: Whether nothing can be changed.
         live: `LIVE`, `POLLING`, `PAUSED`, `GONE` or `opening`; empty while there is no folder.
         follow: Whether the screen goes where something happens; `None` where nothing happens.
+        program: What this is.
+        words: What is said besides, between the label and the counts.
     """
 
     folder: str
@@ -78,6 +102,8 @@ class Status:
     read_only: bool = False
     live: str = "opening"
     follow: bool | None = True
+    program: str = "memtui"
+    words: tuple[Word, ...] = ()
 
 
 class Header(Widget):
@@ -90,32 +116,40 @@ class Header(Widget):
     status: reactive[Status] = reactive(Status(""))
 
     def render(self) -> RenderResult:
-        """The line, with the folder shortened as far as the state asks."""
+        """The line; where there is little room, words go one by one, then the folder is shortened."""
         status, width = self.status, self.size.width
+        program = f" {status.program}"
         if not status.live:
-            return Content.assemble((" memtui", "bold $text-primary"), "  ", one_line(status.folder))
-        files = (status.files, "")
-        follow = ("FOLLOW", "$text-accent bold") if status.follow else ("follow off", "")
-        if status.follow is None:
-            follow = ("", "")
-        words = [
-            (status.label, "$text-warning bold"),
-            files,
-            ("READ-ONLY", "$text-warning bold") if status.read_only else ("[RW]", ""),
-            (status.live, "$text-success bold" if status.live == "LIVE" else "$text-warning bold"),
-            follow,
-        ]
+            return Content.assemble((program, "bold $text-primary"), "  ", one_line(status.folder))
         folder = one_line(status.folder)
-        for spared in (None, files, follow):  # where there is little room, these go before the folder's name does
-            words = [word for word in words if word[0] and word is not spared]
-            right = Content("  ").join([Content.styled(text, style) for text, style in words])
-            room = width - cell_len(right.plain) - cell_len(" memtui  ") - 3
-            if room >= min(cell_len(folder), _FOLDER_WIDTH):
+        words = [word for word in _words(status) if word.text]
+        while True:
+            right = Content("  ").join([Content.styled(word.text, word.style) for word in words])
+            room = width - cell_len(right.plain) - cell_len(program) - 5
+            spared = min((word.spared for word in words if word.spared), default=0)
+            if room >= min(cell_len(folder), _FOLDER_WIDTH) or not spared:
                 break
+            words = [word for word in words if word.spared != spared]
         folder = fit_middle(folder, max(room, 0))
-        left = Content.assemble((" memtui", "bold $text-primary"), "  ", folder)
+        left = Content.assemble((program, "bold $text-primary"), "  ", folder)
         gap = max(width - cell_len(left.plain) - cell_len(right.plain) - 1, 1)
         return Content.assemble(left, " " * gap, right, " ").truncate(width)
+
+
+def _words(status: Status) -> list[Word]:
+    """All that is said at the right."""
+    follow = Word("FOLLOW", "$text-accent bold", 2) if status.follow else Word("follow off", "", 2)
+    live = Word(status.live, "$text-warning bold")
+    if status.live == "LIVE":
+        live = Word("LIVE", "$text-success bold", 2 if status.words else 0)
+    return [
+        Word(status.label, "$text-warning bold"),
+        *status.words,
+        Word(status.files, "", 1),
+        Word("READ-ONLY", "$text-warning bold") if status.read_only else Word("[RW]"),
+        live,
+        Word("") if status.follow is None else follow,
+    ]
 
 
 class MessageLine(Widget):

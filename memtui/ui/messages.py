@@ -58,6 +58,15 @@ class FolderWanted(Message):
         self.path = path
 
 
+class ChatWanted(Message):
+    """The person wants to chat, with a folder as the memory."""
+
+    def __init__(self, path: str) -> None:
+        """Tell with which."""
+        super().__init__()
+        self.path = path
+
+
 class Told(Message):
     """Somebody has something to say that needs no answer."""
 

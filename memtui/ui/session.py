@@ -27,8 +27,10 @@ from memtui.ui.messages import (
     Unrecorded,
     WatchingChanged,
 )
+from memtui.ui.questions.messages import Questioned, QuestionEnded
 
 if TYPE_CHECKING:
+    from memtui.agents.waiting import Desk
     from memtui.engine import Engine
     from memtui.watch import Watch
 
@@ -63,6 +65,7 @@ class Session:
         self._post = post
         self._engine: Engine | None = None
         self._watch: Watch | None = None
+        self._desk: Desk | None = None
         self._last = 0
         self._again: int | None = None
         self._totals: tuple[int, int, bool] | None = None
@@ -177,8 +180,11 @@ class Session:
             engine = self._open()
             try:
                 self._begin_to_watch(engine)
+                self._begin_to_answer()
                 self._bring_all(engine)
             finally:
+                if self._desk:
+                    self._desk.close()
                 if self._watch:
                     self._watch.stop()
                 engine.close()
@@ -210,12 +216,13 @@ class Session:
             engine = connect(self.folder, state=self._state, read_only=self._read_only)
         except StateUnusable as error:
             engine = self._open_degraded(str(error))
+        self._engine = engine  # before it is told: whoever hears of it may ask it at once
         try:
             self._tell_opened(engine)
         except BaseException:
+            self._engine = None
             engine.close()
             raise
-        self._engine = engine
         engine.subscribe(self._wake.set)
         self._wake.set()
         return engine
@@ -274,6 +281,21 @@ class Session:
             mode_changed=self._tell_watching,
         )
         self._watch.start()
+
+    def _begin_to_answer(self) -> None:
+        """Let agents in other processes ask this window's person. Who may change nothing may allow nothing either."""
+        if self._read_only:
+            return
+        from memtui.agents.waiting import Desk  # deferred: behind the first paint
+        from memtui.opening import state_directory
+
+        self._desk = Desk(
+            state_directory(self.folder, self._state),
+            lambda question: self._post(Questioned(question)),
+            ended=lambda question: self._post(QuestionEnded(question)),
+            failed=lambda words: self._post(Trouble(words)),
+        )
+        self._desk.start()
 
     def _tell_watching(self, watching: Watching) -> None:
         self._post(WatchingChanged(watching))

@@ -26,15 +26,15 @@ class Titles:
             pane.border_subtitle = Content(subtitle)
 
 
-def of_files(outline: Outline, unseen: int = 0) -> str:
+def of_files(title: str, outline: Outline, unseen: int = 0) -> str:
     """How the files are sorted, unless by name, and how many of them are new."""
     sort = "" if outline.sort is Sort.NAME and not outline.reverse else f"  by {outline.sort.value}"
-    return f"1 Files{sort}" + (f"  new {unseen}" if unseen else "")
+    return f"{title}{sort}" + (f"  new {unseen}" if unseen else "")
 
 
-def of_activity(counters: Counters) -> str:
+def of_activity(title: str, counters: Counters) -> str:
     """How many events there were, by kind."""
-    words = [f"3 Activity  all {counters.all:,}", f"writes {counters.writes:,}"]
+    words = [f"{title}  all {counters.all:,}", f"writes {counters.writes:,}"]
     words += [f"refused {counters.refused:,}"] if counters.refused else []
     words += [f"outside {counters.outside:,}"] if counters.outside else []
     return "  ".join(words)

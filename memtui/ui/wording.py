@@ -24,6 +24,7 @@ _DONE = {
     "renamed": "renamed",
     "write": "wrote",
     "restore": "restored",
+    "clear": "cleared",
 }
 _TAKEN_BACK = {"undo": "undid", "redo": "redid"}
 

@@ -155,6 +155,7 @@ class Raw:
 
 
 Step = Text | Thinking | Redacted | Call | Compaction | Wait | Drop | Cut | Junk | Failure | Raw
+_BREAKS = (Drop, Cut, Junk, Failure)
 
 
 @dataclass(frozen=True)
@@ -280,6 +281,11 @@ class ModelServer:
         """Set when a stream stands at a `Wait`."""
         self.gone = threading.Event()
         """Set when a client went away in the middle of a stream."""
+        self.listed = threading.Event()
+        """Set when somebody asks which models there are."""
+        self.may_list = threading.Event()
+        """Clear it, and the models endpoint does not answer until it is set."""
+        self.may_list.set()
         self.knows_betas = True
         self.knows_memory = True
         self._script: deque[Scripted] = deque()
@@ -356,7 +362,8 @@ class ModelServer:
         if problem := self._problem(request):
             return problem
         answer = self._script.popleft() if self._script else self._otherwise(request)
-        self._has_paused = isinstance(answer, Answer) and answer.stop_reason in ("pause_turn", "compaction")
+        if isinstance(answer, Answer) and not any(isinstance(step, _BREAKS) for step in answer.steps):
+            self._has_paused = answer.stop_reason in ("pause_turn", "compaction")
         return answer
 
     def _problem(self, request: Request) -> Refusal | None:
@@ -547,6 +554,8 @@ class _Handler(BaseHTTPRequestHandler):
         if not self._is_let_in():
             return
         if server.models is not None and url.path == "/v1/models":
+            server.listed.set()
+            server.may_list.wait(30)
             limit = int(parse_qs(url.query).get("limit", ["20"])[0])
             after = parse_qs(url.query).get("after_id", [None])[0]
             ids = [each["id"] for each in server.models]

@@ -294,7 +294,7 @@ def test_who_acts_is_recorded_and_the_call_where_it_is_told(make: Any, memory: E
 # Approval
 
 
-@pytest.mark.parametrize("verdict", [True, Allow()], ids=repr)
+@pytest.mark.parametrize("verdict", [True, Allow()])
 def test_a_change_that_is_approved_is_made(way: Way, memory: Engine, verdict: object) -> None:
     asked: list[Proposal] = []
 
@@ -317,7 +317,6 @@ def test_a_change_that_is_approved_is_made(way: Way, memory: Engine, verdict: ob
         (None, ASKING_FAILED),
         (1, ASKING_FAILED),
     ],
-    ids=repr,
 )  # fmt: skip
 def test_a_change_that_is_not_approved_is_not_made(way: Way, memory: Engine, verdict: object, words: str) -> None:
     tool = way.tool(memory, approve=lambda _: verdict)
@@ -451,7 +450,6 @@ class Hostile(dict[str, object]):
         {**VIEW, "path": "/memories/" + "x" * 100_000}, {**VIEW, "view_range": float("nan")},
         {"command": "insert", "path": "/memories/n.md", "insert_line": 10**400, "insert_text": ""},
     ],
-    ids=lambda input: repr(input)[:40],
 )  # fmt: skip
 def test_hostile_input_is_refused(make: Any, memory: Engine, input: object) -> None:
     with pytest.raises(ToolError) as refused:

@@ -179,7 +179,6 @@ class Wrong:
         None, True, "yes", Wrong(), Edit(b"bytes"), Edit(None), Allow(always=7), Deny(3), Unanswered("long"),
         ValueError("a fault of whoever asks, at /host/path"),
     ],
-    ids=repr,
 )  # fmt: skip
 def test_what_is_no_verdict_changes_nothing(memory: Engine, answer: object, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[object] = []
@@ -344,8 +343,6 @@ def test_an_edit_that_finds_the_disk_full_is_asked_again_with_the_draft_in_hand(
     engine = world.engine(store=Full(world.store(), 0))
     engine.store._times = 1
     gate, person = asking(engine, Edit("mine\n"), lambda proposal: Edit(proposal.draft or ""))
-    for each in (engine._restorer, engine):
-        each._store = engine.store
     assert not do(gate).is_error
     assert [proposal.draft for proposal in person.proposals] == [None, "mine\n"]
     assert person.proposals[1].again == "Not saved: no space left. Nothing was written."

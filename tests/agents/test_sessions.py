@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import memtui
 from memtui.agents.chat import events
 from memtui.agents.chat.options import ChatOptions
 from memtui.agents.chat.restored import NOT_RUN, mended, restored_from
@@ -154,6 +155,17 @@ def test_a_session_goes_on_where_it_ended(chats: Path) -> None:
     assert found.last == events.Prompt("hello")
     say(again, 2, "more")
     assert [record["type"] for record in again.records()].count("turn_began") == 2
+
+
+def test_it_can_be_closed_while_it_is_read(chats: Path) -> None:
+    session = begun(chats)
+    say(session, 1, "hello")
+    reading = session.records()
+    next(reading)
+    session.close()
+    assert [record["type"] for record in reading] == ["setting", "turn_began", "message"]
+    Session.resume(chats, session.id).close()
+    assert list(session.records()) == []
 
 
 def test_it_is_found_by_its_id_the_beginning_of_it_and_as_the_last(chats: Path) -> None:
@@ -624,6 +636,25 @@ def test_a_session_is_told_again_as_it_was(chats: Path) -> None:
         events.Told("Took back a.md."),
     ]
     assert told[-1] == events.Rewound(2, events.Prompt("two"))
+
+
+def test_the_events_of_the_journal_come_along_where_they_can_be_had(chats: Path) -> None:
+    session = begun(chats)
+    say(session, 1, "one")
+    fields = {"command": "create", "path": "/memories/a.md", "file_text": "x"}
+    with memtui.open_in_memory() as memory:
+        mine = memory.execute(fields, actor=memtui.Person()).event
+        theirs = memory.execute({**fields, "path": "/memories/b.md"}, actor=memtui.Agent("Claude")).event
+        undone = memory.undo([mine.seq]).event
+        assert undone is not None
+        numbers = {"seq": theirs.seq, "edit_seq": mine.seq}
+        session.write("call", turn=1, call_id="a", name="memory", input=fields, answer="x", is_error=False, **numbers)
+        session.write("undone", turn=1, seq=undone.seq, sentence="Took back a.md.")
+        told = list(events_of(session.records(), memory.history.event))
+    (ended,) = (event for event in told if isinstance(event, events.CallEnded))
+    assert (ended.event, ended.edit) == (theirs, mine)
+    assert events.TurnUndone(1, undone, "Took back a.md.") in told
+    assert session.restored().seqs == {1: (mine.seq, theirs.seq)}
 
 
 def test_a_turn_in_which_memtui_was_killed_is_told_as_such(chats: Path) -> None:

@@ -9,7 +9,21 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 
-from tests.bench import commands, folders, live, machine, notes, stalls, start, streaming, trust
+from tests.bench import (
+    agents,
+    chatting,
+    commands,
+    folders,
+    hooks,
+    live,
+    machine,
+    mcp_calls,
+    notes,
+    stalls,
+    start,
+    streaming,
+    trust,
+)
 from tests.bench.memories import Memories
 from tests.bench.table import Row, markdown
 
@@ -22,6 +36,10 @@ MEASUREMENTS: dict[str, Callable[[Memories], Iterable[Row]]] = {
     "stalls": stalls.measure,
     "streaming": streaming.measure,
     "trust": trust.measure,
+    "chat": chatting.measure,
+    "agents": agents.measure,
+    "mcp": mcp_calls.measure,
+    "hooks": hooks.measure,
 }
 
 

@@ -15,7 +15,7 @@ from memtui.cli.words import RESERVED
         (["lss"], 2, "No command or folder called 'lss'. Did you mean 'ls'?"),
         (["dotcor"], 2, "Did you mean 'doctor'?"),
         (["memorys"], 2, "Did you mean 'memories'?"),
-        (["caht"], 2, "No command or folder called 'caht'. The commands are listed by: memtui --help"),
+        (["caht"], 2, "No command or folder called 'caht'. Did you mean 'chat'?"),
         (["lgo", "--json", "-n", "5"], 2, "No command or folder called 'lgo'. Did you mean 'log'?"),
         (["./nope"], 3, "Nothing was created. Create it with: mkdir -p "),
         (["nope/deeper"], 3, "No folder at "),

@@ -14,13 +14,16 @@ from typing import Any
 
 import pytest
 
+import memtui
 from memtui.agents.waiting import Desk, Question
 from memtui.core.asking import Deny
+from memtui.core.events import Agent
 from memtui.opening import connect, state_directory
 from memtui.ui.app import MemtuiApp
+from memtui.ui.questions.screen import QuestionScreen
 from tests.node.programs import LIMIT, package
 
-TOOL = "mcp__memory__memory"
+TOOL = "mcp__memtui__memory"
 ASKED = "Please remember that tea is green"
 
 
@@ -46,31 +49,56 @@ SCRIPT = [
 ]
 
 
+def _script(folder: Path) -> list[dict[str, Any]]:
+    own = {"file_path": f"{folder}/own.md", "content": "by Claude Code itself\n"}
+    return [
+        {
+            "match": {"userMessage": "Write your own file", "hasToolResult": False},
+            "response": {"toolCalls": [{"name": "Write", "arguments": own}]},
+        },
+        {
+            "match": {"userMessage": "Write your own file", "toolResultContains": "own.md"},
+            "response": {"toolCalls": _call(command="create", path="/memories/tea.md", file_text="Tea.\n")},
+        },
+        {
+            "match": {"userMessage": "Write your own file", "toolResultContains": "successfully at: /memories/tea.md"},
+            "response": {"content": "Both are written."},
+        },
+        *SCRIPT,
+    ]
+
+
 @pytest.fixture
 def claude(tmp_path: Path, folder: Path, model: Callable[[list[dict[str, Any]]], str]) -> Callable[..., dict[str, Any]]:
     """Run Claude Code with the memory as its only server; what it says at the end."""
     program = package("@anthropic-ai/claude-code") / "cli-wrapper.cjs"  # works where npm ran no scripts, too
-    url = model(SCRIPT)
+    if subprocess.run(["node", program, "--version"], capture_output=True, timeout=LIMIT, check=False).returncode:
+        pytest.skip("Claude Code's program is not there for this system")
+    url = model(_script(folder))
     home, work = tmp_path / "home", tmp_path / "work"
     home.mkdir()
     work.mkdir()
 
-    def claude(prompt: str, *words: str) -> dict[str, Any]:
+    def claude(prompt: str, *words: str, hooks: bool = False) -> dict[str, Any]:
+        if hooks:
+            command = [sys.executable, "-m", "memtui", "hook", "install", "-y"]
+            subprocess.run(command, env={**os.environ, "HOME": str(home)}, check=True, capture_output=True)
         server = {
             "command": sys.executable,
             "args": ["-m", "memtui", "mcp", str(folder), *words],
             "env": {name: os.environ[name] for name in ("PYTHONPATH", "XDG_STATE_HOME")},
         }
         config = tmp_path / "mcp.json"
-        config.write_text(json.dumps({"mcpServers": {"memory": server}}))
+        config.write_text(json.dumps({"mcpServers": {"memtui": server}}))
         done = subprocess.run(
             [
                 *("node", program, "-p", prompt, "--mcp-config", config, "--strict-mcp-config"),
-                *("--allowedTools", TOOL, "--output-format", "json"),
+                *("--allowedTools", f"{TOOL},Write,Edit", "--permission-mode", "acceptEdits"),
+                *("--add-dir", folder, "--output-format", "json"),
             ],
             cwd=work,
             env={
-                "PATH": os.environ["PATH"],
+                **{name: os.environ[name] for name in ("PATH", "PYTHONPATH", "XDG_STATE_HOME")},
                 "HOME": str(home),
                 "ANTHROPIC_BASE_URL": url,
                 "ANTHROPIC_API_KEY": "none",
@@ -91,6 +119,10 @@ def claude(tmp_path: Path, folder: Path, model: Callable[[list[dict[str, Any]]],
     return claude
 
 
+def _shown(app: MemtuiApp) -> str:
+    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+
+
 async def test_what_claude_code_writes_is_on_the_screen_with_its_name(
     claude: Callable[..., dict[str, Any]], folder: Path
 ) -> None:
@@ -99,17 +131,32 @@ async def test_what_claude_code_writes_is_on_the_screen_with_its_name(
         said = await asyncio.to_thread(claude, ASKED)
         assert (said["result"], said["is_error"]) == ("It is remembered.", False)
 
-        def shown() -> str:
-            return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
-
         async with asyncio.timeout(LIMIT):
-            while not ("claude-code" in shown() and "tea.md" in shown()):
+            while not ("claude-code" in _shown(app) and "tea.md" in _shown(app)):
                 await pilot.pause()
     assert (folder / "tea.md").read_text() == "Tea is green.\n"
     with connect(folder) as memory:
         mine = [event for event in memory.events() if event.actor.name == "claude-code"]
     assert [(event.command, event.is_error) for event in mine] == [("view", False), ("create", False), ("delete", True)]
     assert all(event.call_id and event.call_id.startswith("toolu_") for event in mine)
+
+
+async def test_who_sits_at_memtui_is_asked_and_allows_what_claude_code_writes(
+    claude: Callable[..., dict[str, Any]], folder: Path
+) -> None:
+    app = MemtuiApp(str(folder))
+    async with app.run_test(size=(120, 40)) as pilot, asyncio.timeout(LIMIT):
+        claude_code = asyncio.create_task(asyncio.to_thread(claude, ASKED, "--ask"))
+        while not ("claude-code" in _shown(app) and "asks" in _shown(app)):
+            await pilot.pause()
+        assert not (folder / "tea.md").exists()
+        await pilot.press("a")
+        while not (isinstance(app.screen, QuestionScreen) and app.screen.view.is_armed):
+            await pilot.pause()
+        assert "Tea is green." in _shown(app)
+        await pilot.press("y")
+        assert (await claude_code)["result"] == "It is remembered."
+    assert (folder / "tea.md").read_text() == "Tea is green.\n"
 
 
 def test_what_claude_code_asks_for_can_be_declined(claude: Callable[..., dict[str, Any]], folder: Path) -> None:
@@ -129,3 +176,18 @@ def test_what_claude_code_asks_for_can_be_declined(claude: Callable[..., dict[st
         desk.close()
     assert [question.proposal.actor.name for question in asked] == ["claude-code"]
     assert not (folder / "tea.md").exists()
+
+
+def test_with_the_hook_what_claude_code_does_has_its_session_by_either_way(
+    claude: Callable[..., dict[str, Any]], folder: Path
+) -> None:
+    connect(folder).close()
+    said = claude(f"Write your own file {folder}/own.md", hooks=True)
+    assert said["result"] == "Both are written."
+    with memtui.open(folder) as memory:
+        events = {event.path: event for event in memory.events() if event.command != "found"}
+    by_itself, by_mcp = events["/memories/own.md"].actor, events["/memories/tea.md"].actor
+    assert isinstance(by_itself, Agent), "what Claude Code wrote with its own tool is not from outside"
+    assert isinstance(by_mcp, Agent)
+    assert by_mcp.name == "claude-code"
+    assert by_itself.session == by_mcp.session == said["session_id"]

@@ -58,6 +58,18 @@ FORBIDDEN = {
 }
 """A name stands for the modules inside it as well. What Textual itself loads (asyncio, rich.table) cannot be here."""
 
+FOR_A_CHAT = (FORBIDDEN - {"json", "memtui.agents", "memtui.ui.diff", "textual.widgets._text_area"}) | {
+    # The conversation, its sessions and the SDK: threads load them, behind the first frame.
+    "memtui.agents.chat.conversation",
+    "memtui.agents.chat.records",
+    "memtui.agents.chat.sessions",
+    "memtui.agents.claude",
+    "memtui.agents.gate",
+    "memtui.agents.mcp",
+    "memtui.ui.screens.chat_review",
+    "memtui.ui.screens.lines",
+}
+
 _PROGRAM = """
 import asyncio
 import sys
@@ -82,14 +94,32 @@ asyncio.run(paint())
 sys.stdout.write("\\n".join(painted))
 """
 
+_CHAT = (
+    _PROGRAM.replace("import memtui.cli.browse  # the way that `memtui DIR` takes\n", "")
+    .replace(
+        "from memtui.ui.app import MemtuiApp",
+        "from memtui.agents.chat.options import ChatOptions\nfrom memtui.ui.chat_app import ChatApp",
+    )
+    .replace("MemtuiApp(sys.argv[1], ", "ChatApp(sys.argv[1], ChatOptions(), ")
+)
+
 
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> Set[str]:
     """The modules that are there when the first screen has been drawn, in a process of its own."""
-    scratch = tmp_path_factory.mktemp("first-paint")
+    return _loaded(_PROGRAM, tmp_path_factory.mktemp("first-paint"))
+
+
+@pytest.fixture(scope="module")
+def loaded_for_a_chat(tmp_path_factory: pytest.TempPathFactory) -> Set[str]:
+    """The same for a chat."""
+    return _loaded(_CHAT, tmp_path_factory.mktemp("first-paint-of-a-chat"))
+
+
+def _loaded(program: str, scratch: Path) -> Set[str]:
     (scratch / "folder").mkdir()
     (scratch / "folder" / "note.md").write_text("# A note\n")
-    words = [sys.executable, "-c", _PROGRAM, str(scratch / "folder"), str(scratch / "state")]
+    words = [sys.executable, "-c", program, str(scratch / "folder"), str(scratch / "state")]
     environment = {**os.environ, "PYTHONPATH": str(Path(memtui.__file__).parents[1])}
     done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
@@ -103,3 +133,12 @@ def test_it_is_not_loaded_before_the_first_paint(name: str, loaded: Set[str]) ->
 
 def test_the_first_screen_was_really_there(loaded: Set[str]) -> None:
     assert {"memtui.ui.screens.browse", "memtui.ui.note.view", "textual.screen"} <= loaded
+
+
+@pytest.mark.parametrize("name", sorted(FOR_A_CHAT))
+def test_it_is_not_loaded_before_the_first_paint_of_a_chat(name: str, loaded_for_a_chat: Set[str]) -> None:
+    assert not {module for module in loaded_for_a_chat if module == name or module.startswith(name + ".")}
+
+
+def test_the_chat_was_really_there(loaded_for_a_chat: Set[str]) -> None:
+    assert {"memtui.ui.screens.chat", "memtui.ui.chat.transcript", "memtui.ui.chat.composer"} <= loaded_for_a_chat

@@ -41,14 +41,15 @@ def attached(path: str | os.PathLike[str]) -> Attachment:
         fd = os.open(where, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
         raise NotAttached(f"Not attached: {shown} cannot be read ({_reason(error)}).") from error
-    with open(fd, "rb") as file:
-        found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode):
+    try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise NotAttached(f"Not attached: {shown} is not a file.")
-        try:
+        with open(fd, "rb", closefd=False) as file:
             data = file.read(PDF_BYTES + 1)
-        except OSError as error:
-            raise NotAttached(f"Not attached: {shown} cannot be read ({_reason(error)}).") from error
+    except OSError as error:
+        raise NotAttached(f"Not attached: {shown} cannot be read ({_reason(error)}).") from error
+    finally:
+        os.close(fd)
     attachment = Attachment(name, kind_of(data), data)
     if problem := problem_with(attachment, None):
         raise NotAttached(f"Not attached: {problem}")

@@ -62,9 +62,9 @@ def make_client(options: ChatOptions) -> Any:
         sentence = f"{words}. Install it with: pip install 'anthropic[{options.provider}]'"
         raise NoClient(sentence, has_sdk=False) from error
     except anthropic.CredentialsError as error:
-        raise NoClient(f"No API key: {_first_sentence(error)}. {_WHAT_TO_DO}") from error
+        raise NoClient(f"No API key: {_words(error)}. {_WHAT_TO_DO}") from error
     except (anthropic.AnthropicError, ValueError, RuntimeError, OSError) as error:
-        raise NoClient(f"There is no connection to {options.provider}: {_first_sentence(error)}.") from error
+        raise NoClient(f"There is no connection to {options.provider}: {_words(error)}.") from error
     if options.provider == "anthropic" and not _has_credentials(client):
         raise NoClient(f"No API key. {_WHAT_TO_DO}")
     return client
@@ -94,5 +94,5 @@ def _has_credentials(client: Any) -> bool:
     return bool(headers & {"authorization", "x-api-key"})
 
 
-def _first_sentence(error: BaseException) -> str:
-    return one_line(str(error)).partition(". ")[0][:300].rstrip(".") or type(error).__name__
+def _words(error: BaseException) -> str:
+    return one_line(" ".join(str(error).split()))[:300].rstrip(".") or type(error).__name__

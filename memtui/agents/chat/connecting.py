@@ -39,13 +39,13 @@ class Connection:
         try:
             client = self._make(self._options)
         except Exception as error:  # of any kind: what it means is judged, and said
-            return judged(error, Place(self._options.provider))
+            return judged(error, Place(self._options.provider, provider=self._options.provider))
         self.client, self.host, self._key = client, host_of(client), key_from(client)
         return None
 
     def place(self, model: str = "") -> Place:
         """Where requests go, for sentences."""
-        return Place(self.host, model, self._key)
+        return Place(self.host, model, self._key, self._options.provider)
 
     async def list_models(self) -> Judged | None:
         """Ask which models there are; why that is not known, if it is not."""

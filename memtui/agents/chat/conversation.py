@@ -29,7 +29,7 @@ from memtui.agents.chat.events import (
     Told,
     Usage,
 )
-from memtui.agents.chat.exchange import Patience
+from memtui.agents.chat.exchange import Patience, Stopped, unless_stopped
 from memtui.agents.chat.faults import Judged
 from memtui.agents.chat.options import ChatOptions
 from memtui.agents.chat.recording import Recorder, Unrecorded
@@ -70,6 +70,8 @@ class Chat:
         self._told = tell
         self._recorder = session or Unrecorded(f"{datetime.now(UTC):%Y%m%d-%H%M%S}")
         restored = self._recorder.restored()
+        self.unanswered = restored.unanswered
+        """What the person had said last in a conversation that is resumed, if nothing came back to it."""
         self._talk = Talk(
             memory, options, self._tell, self._recorder, restored, client or make_client, patience or Patience()
         )
@@ -83,6 +85,7 @@ class Chat:
         self._woken = asyncio.Event()
         self._is_held = False
         self._in_turn = False
+        self._is_connecting = False
         self._taken = 0
         """How many messages were taken from those that wait: a stop is for the one that it was meant for."""
         self._is_closing = False
@@ -137,7 +140,7 @@ class Chat:
 
     def stop(self) -> None:
         """Stop the turn. What was said until then is kept; what waits is sent."""
-        if self._in_turn:
+        if self._in_turn or (self._is_connecting and self._queue):
             self._post(self._stop_of(self._taken))
 
     def answer(self, number: int, verdict: Verdict) -> None:
@@ -279,7 +282,17 @@ class Chat:
                 await asyncio.wait_for(talk.close(), _CLOSING_SECONDS / 2)
 
     async def _connect_first(self) -> None:
-        fault = await self._talk.connect()
+        talk = self._talk
+        self._is_connecting = True
+        try:
+            fault = await unless_stopped(talk.connect(), talk.stopping)
+        except Stopped:
+            with self._lock:
+                self._is_held = bool(self._queue)
+            talk.tell(Told("Stopped before there was a connection. The next message tries again."))
+            return
+        finally:
+            self._is_connecting = False
         if fault is not None:
             self._hold(fault, self._next())
 
@@ -294,7 +307,11 @@ class Chat:
         talk = self._talk
         talk.stopping.clear()
         try:
-            fault = await talk.connect() or self._problem_with(prompt)
+            try:
+                fault = await unless_stopped(talk.connect(), talk.stopping) or self._problem_with(prompt)
+            except Stopped:
+                self._put_back(prompt)
+                return
             if fault is not None:
                 self._hold(fault, prompt)
                 return
@@ -305,6 +322,15 @@ class Chat:
             talk.tell(ended)
         finally:
             self._in_turn = False
+
+    def _put_back(self, prompt: Prompt) -> None:
+        """A message was stopped before it could be sent: it waits for the person."""
+        with self._lock:
+            self._queue.appendleft(prompt)
+            self._is_held = True
+        self._in_turn = False
+        self._say_queue()
+        self._talk.tell(Told("Stopped before it was sent. Your message waits."))
 
     def _problem_with(self, prompt: Prompt) -> Judged | None:
         problems = (problem_with(attachment, self._talk.model) for attachment in prompt.attachments)
@@ -350,7 +376,7 @@ class Chat:
         return lambda: self._stop_now() if self._taken == taken else None
 
     def _stop_now(self) -> None:
-        if self._in_turn:
+        if self._in_turn or self._is_connecting:
             self._talk.stopping.set()
             self._talk.questions.stop()
 

@@ -20,6 +20,8 @@ from memtui.core.errors import MemtuiError
 from memtui.core.visible import one_line
 
 _LONGEST_WORDS = 300
+_OF_PROVIDERS = frozenset({"azure", "boto3", "botocore", "google"})
+"""Packages that providers' clients take credentials with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +32,13 @@ class Place:
         host: The server.
         model: The model that was to answer.
         key: What the key was taken from.
+        provider: Whose client of the SDK is used.
     """
 
     host: str
     model: str = ""
     key: str = "the credentials"
+    provider: str = "anthropic"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +101,15 @@ def judged(error: BaseException, place: Place, *, answering: bool = False) -> Ju
         return _of_connection(error, place, answering)
     if isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol):
         return Judged(FaultKind.NETWORK, f"{place.host} is no address.", "Look at ANTHROPIC_BASE_URL.")
-    if isinstance(error, ImportError):
-        words = _words(str(error))
-        return Judged(FaultKind.NO_SDK, f"What this provider needs is not installed ({words}).")
+    lacks_package = isinstance(error, anthropic.AnthropicError) and "missing required dependency" in str(error)
+    if isinstance(error, ImportError) or lacks_package:
+        words = "" if lacks_package else f" ({_words(str(error))})"
+        what_to_do = f"Install it with: pip install 'anthropic[{place.provider}]'."
+        return Judged(FaultKind.NO_SDK, f"What {place.provider} needs is not installed{words}.", what_to_do)
     if isinstance(error, anthropic.AnthropicError):
         return Judged(FaultKind.BAD_REQUEST, f"The request could not be made: {_ended(str(error))}")
+    if type(error).__module__.partition(".")[0] in _OF_PROVIDERS or "resolve" in str(error):
+        return Judged(FaultKind.NO_KEY, f"There are no credentials for {place.host}: {_ended(str(error))}")
     what = f"{type(error).__name__}: {_words(str(error))}" if str(error) else type(error).__name__
     return Judged(FaultKind.BUG, f"memtui stopped this turn because of a bug ({what}).")
 
@@ -155,7 +163,9 @@ def _of_status(error: object, place: Place) -> Judged:
             after=after, words=words,
         )  # fmt: skip
     advice = ""
-    if "thinking" in lower:
+    if "memory_20250818" in lower:
+        advice = f"{model} there does not know the memory tool. Name another model with --model."
+    elif "thinking" in lower:
         advice = f"If {model} does not think, start without --thinking."
     elif "effort" in lower or "output_config" in lower:
         advice = f"If {model} knows no effort, start without --effort."

@@ -44,6 +44,10 @@ class History:
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self._entries = list(entries)
+        self.call_ids: set[str] = set()
+        """Of every tool call that was ever in it."""
+        for entry in self._entries:
+            self._note_ids(entry.message["content"])
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -52,6 +56,10 @@ class History:
         """Something more was said."""
         if content:
             self._entries.append(Entry(turn, {"role": role, "content": list(content)}, model))
+            self._note_ids(content)
+
+    def _note_ids(self, content: Sequence[Block]) -> None:
+        self.call_ids.update(block["id"] for block in content if block.get("type") == "tool_use")
 
     def rewind(self, turn: int) -> None:
         """Take a turn and all after it out."""
@@ -61,6 +69,11 @@ class History:
     def has_answer(self, turn: int) -> bool:
         """Whether the model said anything in a turn."""
         return any(entry.turn == turn and entry.message["role"] == "assistant" for entry in reversed(self._entries))
+
+    @property
+    def has_thinking(self) -> bool:
+        """Whether there is thinking in it."""
+        return any(_is_thinking(block) for entry in self._entries for block in entry.message["content"])
 
     def as_sent(self, model: str, *, with_thinking: bool = True) -> list[Message]:
         """The history as a model may be sent it.

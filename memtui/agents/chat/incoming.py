@@ -4,8 +4,9 @@ It may end at any point: what is there by then is made into blocks that the API 
 lists and joined once; nothing here takes longer the longer the answer is.
 """
 
+import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -71,10 +72,12 @@ class Incoming:
         pacer: Tells what comes, at a pace that a screen can follow.
         turn: In which turn.
         texts: How many texts the turn had before.
+        taken: Ids that calls had before: the API takes each once, and some gateways give one twice.
     """
 
-    def __init__(self, pacer: Pacer, turn: int, texts: int = 0) -> None:
+    def __init__(self, pacer: Pacer, turn: int, texts: int = 0, taken: Collection[str] = ()) -> None:
         self._pacer = pacer
+        self._taken = taken
         self._turn = turn
         self.texts = texts
         self.stop_reason: str | None = None
@@ -118,7 +121,15 @@ class Incoming:
                 block.pieces.append(str(start["thinking"]))
                 self._pacer.thinking(self._turn, str(start["thinking"]))
             case "tool_use":
+                start["id"] = self._own_id(start.get("id"))
                 self._pacer.call(self._turn, block)
+
+    def _own_id(self, given: object) -> object:
+        if not isinstance(given, str) or not given:
+            return given
+        here = [block.start.get("id") for block in list(self._blocks.values())[:-1]]
+        ids = itertools.chain([given], (f"{given}_{number}" for number in itertools.count(2)))
+        return next(id for id in ids if id not in self._taken and id not in here)
 
     def _extend(self, block: Coming, delta: Any) -> None:
         match delta.type:

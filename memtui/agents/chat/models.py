@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from memtui.agents.chat.events import Model
 from memtui.agents.chat.options import EFFORTS, ChatOptions
+from memtui.core.visible import one_line
 
 _KINDS_OF_THINKING = ("adaptive", "enabled", "disabled")
 
@@ -19,7 +20,7 @@ def model_of(info: object) -> Model:
     effort, thinking, management = _get(able, "effort"), _get(able, "thinking"), _get(able, "context_management")
     return Model(
         id=str(_get(info, "id") or ""),
-        name=str(_get(info, "display_name") or ""),
+        name=one_line(str(_get(info, "display_name") or "")),
         context=_number(_get(info, "max_input_tokens")),
         max_tokens=_number(_get(info, "max_tokens")),
         efforts=tuple(level for level in EFFORTS if _supports(_get(effort, level))) if _supports(effort) else (),

@@ -125,13 +125,16 @@ def _edits(model: Model, manner: Manner) -> list[dict[str, Any]]:
     return edits
 
 
-def without_what_is_refused(manner: Manner, model: Model, words: str) -> tuple[Manner, str] | None:
+def without_what_is_refused(
+    manner: Manner, model: Model, words: str, *, has_thinking: bool = False
+) -> tuple[Manner, str] | None:
     """How to go on with a server that does not take what was asked of it by ourselves.
 
     Args:
         manner: How the request was made.
         model: Who was to answer.
         words: Why it was refused.
+        has_thinking: Whether there is thinking in the history.
 
     Returns:
         The manner without that, and a sentence that says so; `None` where it is something else that was refused.
@@ -145,7 +148,7 @@ def without_what_is_refused(manner: Manner, model: Model, words: str) -> tuple[M
             replace(manner, clears=False, compacts=False),
             "The server does not clear old tool results from the context; the conversation goes on without that.",
         )
-    if manner.returns_thinking and "thinking" in lower and ("signature" in lower or "block" in lower):
+    if has_thinking and manner.returns_thinking and "thinking" in lower and ("signature" in lower or "block" in lower):
         return (
             replace(manner, returns_thinking=False),
             "The model does not take back what it had thought; the conversation goes on without that.",

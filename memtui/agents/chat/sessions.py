@@ -24,6 +24,7 @@ from memtui.agents.chat.retold import events_of
 from memtui.core.errors import Busy, StateUnusable
 from memtui.core.visible import one_line
 from memtui.places import short
+from memtui.state import make_private
 
 __all__ = ["CHATS", "LAST", "NoSession", "Session", "SessionSummary", "events_of", "find", "records_in", "sessions_in"]
 
@@ -292,9 +293,12 @@ class Session:
         """What was recorded until now, in order, and never in memory as a whole."""
         with self._lock:
             held = list(self._held)
-            fd = self._fd
+            fd = None if self._fd is None else os.dup(self._fd)  # the session may be closed meanwhile
         if fd is not None:
-            yield from lines.read(_lines_of(fd), self._note_damage)
+            try:
+                yield from lines.read(_lines_of(fd), self._note_damage)
+            finally:
+                os.close(fd)
         yield from lines.read(held)
 
     def restored(self) -> Restored:
@@ -363,10 +367,3 @@ def _lock(fd: int, id: str) -> None:
 
 def _new_id() -> str:
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
-
-
-def make_private(directory: Path) -> None:
-    """Make a directory and the missing ones above it, each for its owner only."""
-    if not directory.is_dir():
-        make_private(directory.parent)
-        directory.mkdir(mode=0o700, exist_ok=True)

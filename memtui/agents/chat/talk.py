@@ -25,7 +25,7 @@ from memtui.agents.chat.events import (
 )
 from memtui.agents.chat.exchange import Patience, unless_stopped
 from memtui.agents.chat.faults import Judged
-from memtui.agents.chat.history import Block, History, restored_entries
+from memtui.agents.chat.history import Block, History, restored_entries, sendable
 from memtui.agents.chat.incoming import partial
 from memtui.agents.chat.options import ChatOptions
 from memtui.agents.chat.pacing import Pacer
@@ -102,7 +102,7 @@ class Talk:
         self.unanswered: int | None = None
         """A turn that is out of the history, as nothing came back in it, and is not recorded as such yet."""
         self.manner = Manner(
-            system=(options.system, system_prompt(options.guidance)),
+            system=(sendable(options.system), sendable(system_prompt(options.guidance))),
             max_tokens=options.max_tokens,
             context_trigger=options.context_trigger,
             effort=options.effort if options.effort is not None else restored.effort,

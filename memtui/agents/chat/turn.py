@@ -131,7 +131,7 @@ class Turn:
             return parameters(messages, model, talk.manner)
 
         def adapted(words: str) -> bool:
-            found = without_what_is_refused(talk.manner, model, words)
+            found = without_what_is_refused(talk.manner, model, words, has_thinking=talk.history.has_thinking)
             if found is None:
                 return False
             talk.manner, sentence = found
@@ -139,7 +139,7 @@ class Turn:
             return True
 
         incoming = await exchange.answer(
-            request, lambda: Incoming(talk.pacer, self._number, self._texts), self._used, adapted
+            request, lambda: Incoming(talk.pacer, self._number, self._texts, talk.history.call_ids), self._used, adapted
         )
         self._texts = incoming.texts
         talk.pacer.flush()
@@ -177,6 +177,8 @@ class Turn:
         for call in calls:
             if broken is not None:
                 carried = Carried(BROKEN_OFF, True)
+            elif not call.is_whole:  # half a text must not be written, whatever the server says of the answer
+                carried = Carried(CUT_OFF, True)
             elif self._calls >= limit:
                 carried, left = Carried(too_many(limit), True), left + 1
             elif talk.stopping.is_set():
@@ -274,19 +276,19 @@ class Turn:
         trace = None
         if fault.kind is FaultKind.BUG and broken.error is not None:
             trace = "".join(traceback.format_exception(broken.error))
-        if talk.history.has_answer(self._number):
-            talk.fault(fault, None, _KEPT, trace)
-        else:
+        if not talk.history.has_answer(self._number):
             self._take_out()
             talk.fault(fault, self._prompt, None, trace)
-        return End.CUT if broken.error is None and fault.kind is FaultKind.CUT_STREAM else End.FAULT
+            return End.FAULT
+        talk.fault(fault, None, _KEPT, trace)
+        return End.CUT if broken.error is None else End.FAULT
 
     def _take_out(self) -> None:
         """Take the turn out of the history, as nothing came back: its message is in the person's hands again."""
         talk = self._talk
         talk.history.rewind(self._number)
         talk.notes = [*talk.told.pop(self._number, ()), *talk.notes]
-        talk.last, talk.unanswered = None, self._number
+        talk.unanswered = self._number
 
     def _declined(self, incoming: Incoming) -> End:
         """The model declined: what it declined must not stay in the history, or it would go on declining."""

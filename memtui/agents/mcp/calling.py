@@ -53,10 +53,16 @@ class Calls:
         """Run what changes nothing."""
         return await asyncio.get_running_loop().run_in_executor(self._looking, function)
 
-    async def execute(self, command: object, *, actor: Agent, call_id: str | None) -> Answer:
-        """Execute a command, if and as the person lets it."""
+    async def execute(self, command: object, *, actor: Agent, call_id: str | None, arrived: float) -> Answer:
+        """Execute a command, if and as the person lets it.
+
+        Args:
+            command: As the client sent it.
+            actor: Who asks.
+            call_id: Which call it is.
+            arrived: When it came, by `time.monotonic()`: its client's patience is counted from there.
+        """
         given_up = threading.Event()
-        arrived = time.monotonic()
 
         def work() -> Answer:
             with self._call(arrived, given_up):

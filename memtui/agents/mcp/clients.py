@@ -35,10 +35,15 @@ def actor_of(context: Context, name: str | None) -> Agent:
 
 def call_id_of(context: Context) -> str | None:
     """Which call it is: the model's id of it where the client tells, else the request's number."""
+    given = tool_use_of(context) or context.request_id
+    return None if given is None else _clean(str(given), _LONGEST_ID) or None
+
+
+def tool_use_of(context: Context) -> str | None:
+    """Which tool call of Claude Code's model it is; `None` for other clients."""
     meta = (context.params or {}).get("_meta")
     told = meta.get(_TOOL_USE) if isinstance(meta, Mapping) else None
-    given = told if isinstance(told, str) and told else context.request_id
-    return None if given is None else _clean(str(given), _LONGEST_ID) or None
+    return told if isinstance(told, str) and told else None
 
 
 def connection_of(context: Context) -> Connection:

@@ -171,4 +171,5 @@ class _Said(logging.Handler):
 def _collect_logs(say: Say) -> None:
     root = logging.getLogger()
     root.handlers[:] = [_Said(say)]
+    logging.getLogger("mcp.shared").setLevel(logging.ERROR)  # it warns of each answer that nobody took
     sys.excepthook = lambda kind, error, _: say(f"{kind.__name__}: {error}")

@@ -5,8 +5,9 @@ other agent, so that a model reads the same words wherever it works.
 """
 
 import logging
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -33,13 +34,16 @@ from pydantic import ValidationError
 from memtui.agents.guidance import guide
 from memtui.agents.mcp import telling, tools
 from memtui.agents.mcp.calling import Calls
-from memtui.agents.mcp.clients import Context, actor_of, call_id_of, connection_of
+from memtui.agents.mcp.clients import Context, actor_of, call_id_of, connection_of, tool_use_of
 from memtui.agents.mcp.resources import Resources, place_in, templates
 from memtui.agents.mcp.serving import Serving
 from memtui.agents.mcp.subscriptions import PAUSE, Hub, Mailbox, TooMany
 from memtui.core.asking import Policy
 from memtui.core.errors import Closed, MemtuiError
+from memtui.core.events import Agent
 from memtui.core.visible import one_line
+from memtui.journal.announced import Announcements
+from memtui.state import home
 
 _INSTRUCTIONS = """\
 The user's memory folder, kept by memtui: notes that outlast this conversation. Look into it with the tool `memory` \
@@ -140,14 +144,20 @@ class MemoryServer:
         return types.CallToolResult(content=[types.TextContent(text=told.text)], structured_content=told.data)
 
     async def _memory(self, context: Context, given: dict[str, Any]) -> types.CallToolResult:
-        actor, call_id = actor_of(context, self._serving.name), call_id_of(context)
-        execute = partial(self._calls.execute, given, actor=actor, call_id=call_id)
-        if self._calls.may_overtake(given):
-            answer = await execute()
-        else:
-            async with self._turn(context):  # what one client asks for is done in the order in which it asked
-                answer = await execute()
+        arrived = time.monotonic()
+        overtakes = self._calls.may_overtake(given)
+        async with nullcontext() if overtakes else self._turn(context):  # of one client, in the order of its asking
+            actor = await self._known_better(context, actor_of(context, self._serving.name))
+            answer = await self._calls.execute(given, actor=actor, call_id=call_id_of(context), arrived=arrived)
         return _text(answer.text, is_error=answer.is_error)
+
+    async def _known_better(self, context: Context, actor: Agent) -> Agent:
+        """The actor with the session that Claude Code's hook told of, where it is installed."""
+        tool_use = tool_use_of(context)
+        if tool_use is None or actor.session is not None or self._serving.state is None:
+            return actor
+        announced = await self._calls.look(lambda: Announcements(home()).of_call(tool_use))
+        return actor if announced is None else replace(actor, session=announced.actor.session)
 
     def _turn(self, context: Context) -> anyio.Lock:
         return self._one_turn or self._turns.setdefault(connection_of(context), anyio.Lock())

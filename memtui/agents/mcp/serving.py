@@ -14,7 +14,6 @@ class Serving:
 
     Attributes:
         folder: The memory folder, with links resolved.
-        title: The folder as a person writes it.
         state: The directory of its journal; `None` where nothing is recorded.
         policy: What becomes of changes that clients ask for.
         ask_seconds: How long a change waits for a person, where the policy is to ask.
@@ -24,7 +23,6 @@ class Serving:
     """
 
     folder: str
-    title: str
     state: str | None
     policy: Policy = Policy.ALLOW
     ask_seconds: float = ASK_SECONDS

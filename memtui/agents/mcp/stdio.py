@@ -92,7 +92,8 @@ class _Reader:
 
 
 class _Writer:
-    """Writes lines, in order. What fits into the pipe is written at once, the rest in a thread.
+    """Writes lines, in order, and never more at once than fits: a client that does not read keeps nobody else waiting,
+    not even the end of the process.
 
     Args:
         fd: Where to.
@@ -111,15 +112,20 @@ class _Writer:
             OSError: Nobody reads any more.
         """
         async with self._turn:
-            if len(line) <= select.PIPE_BUF and self._poll.poll(0) == [(self._fd, select.POLLOUT)]:
-                line = line[os.write(self._fd, line) :]
-            if line:
-                await asyncio.to_thread(self._write_all, line)
+            rest = memoryview(line)
+            while rest:
+                if not self._poll.poll(0):
+                    await self._room()
+                rest = rest[os.write(self._fd, rest[: select.PIPE_BUF]) :]
 
-    def _write_all(self, line: bytes) -> None:
-        view = memoryview(line)
-        while view:
-            view = view[os.write(self._fd, view) :]
+    async def _room(self) -> None:
+        """Wait until something can be written."""
+        loop, room = asyncio.get_running_loop(), asyncio.Event()
+        loop.add_writer(self._fd, room.set)
+        try:
+            await room.wait()
+        finally:
+            loop.remove_writer(self._fd)
 
 
 class _Pending:

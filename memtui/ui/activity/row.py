@@ -36,6 +36,7 @@ WRITES = frozenset(
         "undo",
         "redo",
         "redact",
+        "clear",
     }
 )
 """Commands that change the folder."""

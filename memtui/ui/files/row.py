@@ -103,6 +103,7 @@ def draw(
     mark: Mark | None = None,
     cursor: bool = False,
     fresh: bool = False,
+    letter: str = "",
 ) -> Strip:
     """One row as a strip of exactly `width` cells.
 
@@ -116,6 +117,7 @@ def draw(
         mark: What happened to the entry.
         cursor: Whether the cursor is on this row.
         fresh: Whether it changed a moment ago.
+        letter: What goes on with it now, in place of the mark; such a row is lit.
     """
     indent = indent_of(row, width)
     triangle = ""
@@ -149,12 +151,12 @@ def draw(
     if cursor:
         lead = mark_style = detail = palette.cursor
         name_style = palette.cursor + Style(strike=True) if mark is Mark.DELETED else palette.cursor
-    elif fresh:
+    elif fresh or letter:
         under = Style(bgcolor=palette.fresh.bgcolor, underline=palette.fresh.underline)
         lead, name_style, mark_style, detail = (style + under for style in (lead, name_style, mark_style, detail))
     segments = [
         Segment(">" if cursor else " ", lead),
-        Segment(mark.value if mark else " ", mark_style),
+        Segment(letter or (mark.value if mark else " "), mark_style),
         Segment(" " * (indent - 2) + triangle, lead),
         Segment(name, name_style),
         Segment(gap, lead),

@@ -172,6 +172,7 @@ class FilesView(RowsView):
         self._marks = Marks()
         self._fresh_until: dict[str, int] = {}
         self._fresh_timer: Timer | None = None
+        self._lit: dict[str, str] = {}
         self._asked: set[str] = set()
         self._wanted: list[str] = []
         self._ages: dict[int, tuple[int, str]] = {}  # by line on screen
@@ -259,6 +260,36 @@ class FilesView(RowsView):
             if self._fresh_timer is None:
                 self._fresh_timer = self.set_timer(FRESH, self._let_freshness_pass)
         self.refresh()
+
+    def light(self, path: str, letter: str) -> None:
+        """Say that something goes on with an entry now: a letter stands before its name, and its row is lit.
+
+        Args:
+            path: The entry; it need not be visible, nor there yet.
+            letter: What goes on, such as `r` for reading.
+        """
+        self._lit[path] = letter
+        self.refresh()
+
+    def unlight(self, path: str) -> None:
+        """It is over; the row stays lit for a moment, so that it is seen however short it was."""
+        letter = self._lit.get(path)
+        if letter is not None and self.is_attached:
+            self.set_timer(FRESH, lambda: self._darken(path, letter))
+
+    def _darken(self, path: str, letter: str) -> None:
+        if self._lit.get(path) is letter:
+            del self._lit[path]
+            self.refresh()
+
+    def _letter_of(self, row: Row) -> str:
+        """What goes on with an entry, or inside a directory that is collapsed."""
+        if not self._lit:
+            return ""
+        letter = self._lit.get(row.path, "")
+        if not letter and row.entry.kind is Kind.DIRECTORY and not row.expanded:
+            letter = next((each for path, each in self._lit.items() if path.startswith(row.path + "/")), "")
+        return letter
 
     def clear_mark(self, path: str) -> None:
         """The person has seen what happened to the entry."""
@@ -495,6 +526,7 @@ class FilesView(RowsView):
             mark=mark,
             cursor=index == self._row,
             fresh=self._fresh_until.get(row.path, 0) > now,
+            letter=self._letter_of(row),
         )
 
     def _want(self, row: Row) -> None:

@@ -41,7 +41,7 @@ class AboveBrowser(Screen[None]):
     @property
     def browser(self) -> PastKeys | None:
         """The screen below, which watches the folder; `None` where this one stands alone."""
-        return next((screen for screen in self.app.screen_stack if isinstance(screen, PastKeys)), None)
+        return next((screen for screen in reversed(self.app.screen_stack) if isinstance(screen, PastKeys)), None)
 
     @property
     def why_read_only(self) -> str:

@@ -37,6 +37,7 @@ from memtui.ui.files.view import FilesView
 from memtui.ui.frame import Header, KeyLine, MessageLine, Status
 from memtui.ui.messages import (
     Blamed,
+    ChatWanted,
     FolderShown,
     FolderWanted,
     Happened,
@@ -51,8 +52,9 @@ from memtui.ui.messages import (
 )
 from memtui.ui.note.view import NoteView
 from memtui.ui.preview import Preview, View
+from memtui.ui.questions.answering import Answering
 from memtui.ui.screens.menu import Choice, MenuScreen
-from memtui.ui.screens.taking import READ_ONLY, PastKeys
+from memtui.ui.screens.taking import READ_ONLY
 from memtui.ui.session import Session
 
 if TYPE_CHECKING:
@@ -77,7 +79,7 @@ _SORTS = (
 )
 
 
-class BrowseScreen(PastKeys):
+class BrowseScreen(Answering):
     """One memory folder.
 
     Args:
@@ -130,8 +132,16 @@ class BrowseScreen(PastKeys):
         Binding("2", "pane('note')", "note", id="browse.note", tooltip="To the note", show=False),
         Binding("3", "pane('activity')", "activity", id="browse.activity", tooltip="To the activity", show=False),
         Binding("o", "app.places", "open folder", id="app.places", tooltip="Open another folder", show=False),
+        Binding(
+            "colon_chat", "chat", "chat", id="browse.chat", tooltip="Chat with Claude over this folder", show=False
+        ),
         Binding("escape", "leave", "leave", id="browse.leave", tooltip="Leave find, zoom or the pane", show=False),
     ]  # fmt: skip
+
+    TITLES: ClassVar[tuple[str, str, str]] = ("1 Files", "2 Note", "3 Activity")
+    """What the panes are called, each after the number that leads to it."""
+    FIRST: ClassVar[str] = "#files"
+    """Where the person is at first."""
 
     header = getters.query_one(Header)
     note = getters.query_one("#note", NoteView)
@@ -179,16 +189,14 @@ class BrowseScreen(PastKeys):
         self._news = News(self.files, self._show_what_is_left)
         self.set_class(self._status.read_only, "-read-only")
         self._show_status()
-        self.files.border_title = "1 Files"
-        self.note.border_title = "2 Note"
-        self.activity.border_title = "3 Activity"
+        self.files.border_title, self.note.border_title, self.activity.border_title = self.TITLES
         self.change.border_title = "last change"
         self.message.say(f"Opening {self._status.folder}", is_news=True)
-        self.files.focus()
+        self.query_one(self.FIRST).focus()
         self.set_interval(1.0, self._show_titles)  # ages pass
         self.call_after_refresh(self._session.start)
 
-    def on_unmount(self) -> None:
+    async def on_unmount(self) -> None:
         """Close the folder."""
         self._session.stop()
 
@@ -374,6 +382,10 @@ class BrowseScreen(PastKeys):
 
     @on(FilesView.Opened)
     def _enter_note(self) -> None:
+        self.go_to_note()
+
+    def go_to_note(self) -> None:
+        """Focus the note."""
         self.note.focus()
 
     @on(FilesView.Needed)
@@ -394,7 +406,7 @@ class BrowseScreen(PastKeys):
         self.follow = False
         self.files.move_to(self._going_to)
         if isinstance(message, ActivityView.Opened):
-            self.note.focus()
+            self.go_to_note()
 
     @on(ActivityView.FollowChanged)
     def _follow_activity(self, message: ActivityView.FollowChanged) -> None:
@@ -417,6 +429,15 @@ class BrowseScreen(PastKeys):
         if action in _OF_A_LOSS and self._loss is None:
             return False
         return not (self._status.read_only and action in _CHANGING)
+
+    def action_chat(self) -> None:
+        """Chat with Claude, this folder being its memory."""
+        self.app.post_message(ChatWanted(self._session.folder))
+
+    def go_back(self) -> object:
+        """This screen is the first one: leave."""
+        self.app.exit(0)
+        return None
 
     def action_find(self) -> None:
         """Open the line to find a text in the note."""
@@ -551,7 +572,7 @@ class BrowseScreen(PastKeys):
             event.stop()
             self.message.say(self.why_read_only, warning=True)
             return
-        places = self.query_one(EmptyFolder).places
+        places = [place for empty in self.query(EmptyFolder) for place in empty.places]
         if self.has_class("-empty") and event.character and event.character in "123456789"[: len(places)]:
             event.stop()
             self.app.post_message(FolderWanted(places[int(event.character) - 1].path))
@@ -619,7 +640,7 @@ class BrowseScreen(PastKeys):
         if empty != self.has_class("-empty"):
             self.set_class(empty, "-empty")
             self.refresh_bindings()
-            if empty:
+            if empty and self.query(EmptyFolder):
                 self._find_places()
         self._show_status()
 
@@ -634,11 +655,13 @@ class BrowseScreen(PastKeys):
         row, total = self.files.position
         stale = "  not current" if self._watching.mode is Mode.GONE else ""
         outline = self.files.outline
-        self._titles.put(self.files, titles.of_files(outline, len(self._news)) + stale, f"{row:,} of {total:,}")
+        files, note, activity = self.TITLES
+        words = titles.of_files(files, outline, len(self._news)) + stale
+        self._titles.put(self.files, words, f"{row:,} of {total:,}")
         path = self.files.cursor_path
-        name = one_line(path.rpartition("/")[2]) if path else "Note"
-        self._titles.put(self.note, f"2 {name}{stale}", "   ".join(map(one_line, self._about_note())))
-        self._titles.put(self.activity, titles.of_activity(self.activity.counters))
+        name = f"{note[:1]} {one_line(path.rpartition('/')[2])}" if path else note
+        self._titles.put(self.note, f"{name}{stale}", "   ".join(map(one_line, self._about_note())))
+        self._titles.put(self.activity, titles.of_activity(activity, self.activity.counters))
 
     def _about_note(self) -> list[str]:
         """What the note's lower edge says: who changed it last, the lines in view, size and tokens."""

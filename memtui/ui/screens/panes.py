@@ -6,13 +6,13 @@ from textual import getters
 from textual.binding import Binding, BindingType
 from textual.events import Click, MouseDown, MouseMove, MouseUp, Resize
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import Static
 
 from memtui.ui.files.view import FilesView
 
 _SMALLEST = (60, 15)
 _SIZES = ("", "half", "full")
-_PANES = ("files", "note", "activity")
 
 
 class PanedScreen(Screen[None]):
@@ -49,6 +49,9 @@ class PanedScreen(Screen[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (160, "-wide")]  # noqa: RUF012 - as Textual has it
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (20, "-low"), (30, "-high"), (45, "-tall")]  # noqa: RUF012
 
+    PANES: ClassVar[tuple[str, ...]] = ("files", "note", "activity")
+    """The panes that can be given more room, by id."""
+
     files = getters.query_one("#files", FilesView)
 
     def __init__(self) -> None:
@@ -75,31 +78,36 @@ class PanedScreen(Screen[None]):
 
     def _set_pane_size(self, size: str) -> None:
         focused = self.focused.id if self.focused else None
-        for pane in _PANES:
+        for pane in self.PANES:
             for name in _SIZES[1:]:
                 self.set_class(pane == focused and name == size, f"-{name}-{pane}")
         self._pane_size = size if focused else ""
         if size:
-            self.files.styles.width = None
+            self._divide_at(None)
 
     def action_divide(self, columns: int) -> None:
-        """Move the divider between files and note; 0 puts everything back."""
+        """Move the divider between the first pane and the others; 0 puts everything back."""
         if columns == 0:
             self._set_pane_size("")
-            self.files.styles.width = None
+            self._divide_at(None)
         else:
-            self._divide_at(self.files.outer_size.width + columns)
+            self._divide_at(self.first_pane.outer_size.width + columns)
 
-    def _divide_at(self, column: int) -> None:
-        self.files.styles.width = min(max(column, 16), max(self.size.width - 30, 16))
+    @property
+    def first_pane(self) -> Widget:
+        """The pane at the left of the divider."""
+        return self.files
+
+    def _divide_at(self, column: int | None) -> None:
+        """Put the divider behind a column, as near as there is room; `None` puts it back."""
+        self.files.styles.width = None if column is None else min(max(column, 16), max(self.size.width - 30, 16))
 
     # The divider under the mouse
 
     def on_mouse_down(self, event: MouseDown) -> None:
         """Take hold of the divider."""
-        if abs(event.screen_x - self.files.region.right) <= 1 and self.files.region.y <= event.screen_y < (
-            self.files.region.bottom
-        ):
+        pane = self.first_pane.region
+        if abs(event.screen_x - pane.right) <= 1 and pane.y <= event.screen_y < pane.bottom:
             self._dragging = True
             self.capture_mouse()
             event.stop()
@@ -118,5 +126,5 @@ class PanedScreen(Screen[None]):
 
     def on_click(self, event: Click) -> None:
         """A double click on the divider puts it back."""
-        if event.chain == 2 and abs(event.screen_x - self.files.region.right) <= 1:
+        if event.chain == 2 and abs(event.screen_x - self.first_pane.region.right) <= 1:
             self.action_divide(0)

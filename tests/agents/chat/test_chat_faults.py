@@ -81,7 +81,8 @@ def test_credentials_that_cannot_be_read_are_said_to_be(monkeypatch: pytest.Monk
         assert fault.sentence.endswith("Set ANTHROPIC_API_KEY and run memtui chat again. Browsing works without it.")
 
 
-def test_a_wrong_key_is_said_and_never_shown(model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("model_server")
+def test_a_wrong_key_is_said_and_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-a-wrong-key-of-somebody")
     with talking(model=MODEL) as talk:
         early = talk.heard.next(Fault)
@@ -116,7 +117,7 @@ def test_a_name_that_is_not_found_is_said_so(monkeypatch: pytest.MonkeyPatch) ->
         assert _fault(talk).sentence == f"Could not reach nowhere.invalid (name not found). {KEPT}"
 
 
-def test_the_message_works_once_the_network_is_back(model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_message_works_once_the_network_is_back(model_server: ModelServer) -> None:
     import anthropic
 
     down = threading.Event()
@@ -139,7 +140,7 @@ def test_the_message_works_once_the_network_is_back(model_server: ModelServer, m
 
 
 def test_without_the_sdk_that_is_said() -> None:
-    def make(options: ChatOptions) -> Any:
+    def make(_: ChatOptions) -> Any:
         raise ImportError("No module named 'boto3'")
 
     with talking(client=make) as talk:
@@ -178,6 +179,7 @@ REFUSALS = [
     (404, "not_found_error", "model: claude-newest-1", FaultKind.UNKNOWN_MODEL, f"has no model called {MODEL}. /model"),
     (404, "not_found_error", "Not found", FaultKind.BAD_REQUEST, "ANTHROPIC_BASE_URL"),
     (413, "request_too_large", "too big", FaultKind.TOO_LARGE, "too large for"),
+    (413, "of_a_proxy", "Payload Too Large", FaultKind.TOO_LARGE, "too large for"),
     (400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum", FaultKind.TOO_LARGE, "/clear"),
     (400, "invalid_request_error", "max_tokens: wrong", FaultKind.BAD_REQUEST, "did not take the request (max_tokens"),
     (400, "invalid_request_error", "thinking: not here", FaultKind.BAD_REQUEST, "--thinking"),
@@ -297,7 +299,7 @@ def test_an_answer_that_breaks_is_kept_as_far_as_it_came(
         assert talk.heard.next(TurnEnded).end is end
         assert talk.heard.text == "Half of it, "
         assert talk.say("Go on").end is End.DONE
-        first, half, second = model_server.last.messages
+        _, half, _ = model_server.last.messages
         assert half["content"][-1]["text"] == "Half of it, "
         assert len(model_server.requests) == 2
     assert model_server.refused == []
@@ -392,6 +394,30 @@ def test_malformed_input_is_refused_in_the_engines_words_and_is_in_the_journal(
     assert model_server.refused == []
 
 
+def test_calls_of_a_gateway_that_gives_every_one_the_same_id_are_told_apart(model_server: ModelServer) -> None:
+    for name in ("b", "c"):
+        view = {"command": "view", "path": "/memories"}
+        create = {**CREATE, "path": f"/memories/{name}.md"}
+        model_server.answer(Call(create, id="call_0"), Call(view, id="call_0"))
+    with talking() as talk:
+        assert talk.say("Remember").end is End.DONE
+        assert [event.call_id for event in talk.heard.of(CallEnded)] == ["call_0", "call_0_2", "call_0_3", "call_0_4"]
+        assert [result["tool_use_id"] for result in model_server.last.results] == ["call_0_3", "call_0_4"]
+        assert set(talk.files()) == {"b.md", "c.md"}
+    assert model_server.refused == []
+
+
+def test_half_a_call_is_not_run_even_where_the_server_says_that_all_is_well(model_server: ModelServer) -> None:
+    half = '{"command": "create", "path": "/memories/a.md", "file_text": "half of '
+    model_server.answer(Call(half, whole=False), stop_reason="tool_use")
+    with talking() as talk:
+        ended = talk.say("Remember")
+        assert (ended.end, ended.calls, ended.refused) == (End.DONE, 0, 1)
+        assert talk.files() == {}
+        assert "cut off before this call was complete" in model_server.last.results[0]["content"]
+    assert model_server.refused == []
+
+
 def test_half_a_character_in_a_call_is_refused_and_does_not_break_the_next_request(model_server: ModelServer) -> None:
     model_server.answer(
         Text("x"), Call('{"command": "create", "path": "/memories/a.md", "file_text": "a\\ud83d", "more": 1e999}')
@@ -457,6 +483,35 @@ def test_a_context_that_is_full_is_said_to_be(model_server: ModelServer) -> None
         assert "/clear" in talk.heard.of(Fault)[0].sentence
 
 
+def test_a_server_that_does_not_know_the_memory_tool_is_said_to(model_server: ModelServer) -> None:
+    model_server.knows_memory = False
+    with talking() as talk:
+        fault = _fault(talk)
+        assert fault.kind is FaultKind.BAD_REQUEST
+        assert "does not know the memory tool" in fault.sentence
+
+
+def test_thinking_that_the_server_does_not_take_back_is_left_out_from_then_on(model_server: ModelServer) -> None:
+    model_server.answer(Thinking("Hm."), Text("Yes."))
+    with talking() as talk:
+        talk.say("Is it?")
+        model_server._signatures.clear()
+        assert talk.say("Sure?").end is End.DONE
+        assert "does not take back what it had thought" in talk.heard.sentences[0]
+        assert [block["type"] for block in model_server.last.messages[1]["content"]] == ["text"]
+
+
+def test_the_message_of_a_turn_that_failed_can_be_sent_again(model_server: ModelServer) -> None:
+    model_server.refuse(400, "invalid_request_error", "no")
+    with talking() as talk:
+        _fault(talk)
+        talk.heard.next(TurnEnded)
+        talk.chat.retry()
+        assert talk.heard.next(TurnEnded).end is End.DONE
+        assert [message["content"][0]["text"] for message in model_server.last.messages] == ["Hello"]
+    assert model_server.refused == []
+
+
 def test_a_pause_of_the_server_goes_on_by_itself(model_server: ModelServer) -> None:
     model_server.answer(Text("Wait"), Raw({"type": "something_new", "x": [1]}), stop_reason="pause_turn")
     model_server.answer(Text(" for it."))
@@ -517,9 +572,8 @@ def test_a_bug_is_called_one_and_the_next_message_works(model_server: ModelServe
     assert model_server.refused == []
 
 
-def test_a_listener_that_fails_does_not_end_the_conversation(
-    model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("model_server")
+def test_a_listener_that_fails_does_not_end_the_conversation(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[object] = []
     monkeypatch.setattr("sys.excepthook", lambda *_: seen.append(_))
     with talking() as talk:

@@ -2,6 +2,8 @@
 
 import threading
 
+import pytest
+
 import memtui
 from memtui.agents.chat.events import (
     Asked,
@@ -314,7 +316,8 @@ def test_messages_that_are_typed_meanwhile_wait_and_can_be_taken_out(model_serve
     assert model_server.refused == []
 
 
-def test_a_message_that_is_sent_before_the_chat_is_ready_is_on_its_way(model_server: ModelServer) -> None:
+@pytest.mark.usefixtures("model_server")
+def test_a_message_that_is_sent_before_the_chat_is_ready_is_on_its_way() -> None:
     memory = memtui.open_in_memory()
     with talking(memory) as talk:
         talk.chat.send(Prompt("early"))
@@ -373,7 +376,8 @@ def test_nothing_is_asked_of_a_model_that_cannot_do_it(model_server: ModelServer
         assert model_server.last.betas == frozenset()
 
 
-def test_the_newest_active_model_is_taken_and_the_list_is_told(model_server: ModelServer) -> None:
+@pytest.mark.usefixtures("model_server")
+def test_the_newest_active_model_is_taken_and_the_list_is_told() -> None:
     with talking() as talk:
         known = talk.heard.next(ModelsKnown)
         assert known.models[0].id == MODEL

@@ -19,8 +19,10 @@ from memtui.agents.chat.events import (
     End,
     Prompt,
     QueueChanged,
+    Ready,
     TextDelta,
     ThinkingDelta,
+    Told,
     TurnBegan,
     TurnEnded,
 )
@@ -28,6 +30,7 @@ from memtui.agents.chat.exchange import Patience
 from memtui.core.asking import Allow, Deny, Edit, Policy, Stop, Verdict
 from tests.agents.chat.listening import Talking, talking
 from tests.agents.model_server import (
+    Answer,
     Call,
     Compaction,
     Cut,
@@ -36,6 +39,7 @@ from tests.agents.model_server import (
     Junk,
     ModelServer,
     Redacted,
+    Request,
     Step,
     Text,
     Thinking,
@@ -61,7 +65,12 @@ def _goes_on(talk: Talking, server: ModelServer) -> list[dict[str, Any]]:
 
 def test_while_the_server_does_not_answer(model_server: ModelServer) -> None:
     held = threading.Event()
-    model_server.answer_with(lambda request: (held.wait(20), model_server_answer())[1])
+
+    def late(_: Request) -> Answer:
+        held.wait(20)
+        return Answer()
+
+    model_server.answer_with(late)
     with talking() as talk:
         talk.chat.send(Prompt("Hello"))
         model_server.wait_for(1)
@@ -71,10 +80,26 @@ def test_while_the_server_does_not_answer(model_server: ModelServer) -> None:
         assert [block["text"] for block in messages[0]["content"]] == ["Hello", "Go on"]
 
 
-def model_server_answer() -> Any:
-    from tests.agents.model_server import Answer
-
-    return Answer()
+def test_before_there_is_a_connection(model_server: ModelServer) -> None:
+    model_server.may_list.clear()
+    with talking() as talk:
+        talk.chat.send(Prompt("Hello"))
+        assert model_server.listed.wait(10)
+        talk.chat.stop()
+        assert talk.heard.next(Told).sentence.startswith("Stopped before there was a connection.")
+        assert talk.chat.queued == (Prompt("Hello"),)
+        assert not talk.chat.is_busy
+        model_server.listed.clear()
+        talk.chat.send(Prompt("First"))
+        assert model_server.listed.wait(10)
+        talk.chat.stop()
+        assert talk.heard.next(Told).sentence == "Stopped before it was sent. Your message waits."
+        assert talk.chat.queued == (Prompt("First"), Prompt("Hello"))
+        model_server.may_list.set()
+        assert talk.chat.take_back(1) == Prompt("Hello")
+        assert talk.chat.take_back(0) == Prompt("First")
+        assert talk.say("Now").end is End.DONE
+    assert model_server.refused == []
 
 
 def test_while_the_model_thinks(model_server: ModelServer) -> None:
@@ -174,7 +199,8 @@ def test_what_waits_is_sent_after_a_stop(model_server: ModelServer) -> None:
         assert talk.heard.of(TurnBegan)[-1].prompt == Prompt("two")
 
 
-def test_a_stop_where_nothing_is_under_way_stops_nothing(model_server: ModelServer) -> None:
+@pytest.mark.usefixtures("model_server")
+def test_a_stop_where_nothing_is_under_way_stops_nothing() -> None:
     with talking() as talk:
         talk.chat.stop()
         assert talk.say("Hello").end is End.DONE
@@ -268,6 +294,7 @@ def test_after_whatever_happens_the_history_is_one_that_the_api_takes(
     with ModelServer() as server, pytest.MonkeyPatch.context() as patched:
         server.point_sdk_at_it(patched)
         with talking(policy=Policy.ASK, patience=Patience(times=1, first=0.001)) as talk:
+            talk.heard.next(Ready)
             told = _Interfering(talk, list(said))
             talk.chat._told = told
             for parts, stop_at, act in script:
@@ -279,20 +306,26 @@ def test_after_whatever_happens_the_history_is_one_that_the_api_takes(
                 server._script.clear()
                 if act is not None:
                     getattr(talk.chat, act)()
-            assert _settled(talk).end is End.DONE
+                    _come_to_rest(talk)
+            assert talk.say("The last").end is End.DONE
             assert server.refused == []
             calls = {event.call_id for event in talk.heard.of(CallStreaming)}
             assert calls <= {event.call_id for event in talk.heard.of(CallEnded)}
             assert {event.call_id for event in talk.heard.of(CallBegan)} <= calls
 
 
-def _settled(talk: Talking) -> TurnEnded:
-    """Say a last thing; whatever was still under way came to its end before."""
-    talk.chat.send(Prompt("The last"))
-    while True:
-        ended = talk.heard.next(TurnEnded)
-        if talk.heard.of(TurnBegan)[-1].prompt.text == "The last" and ended.turn == talk.heard.of(TurnBegan)[-1].turn:
-            return ended
+def _come_to_rest(talk: Talking) -> None:
+    """Wait until all that was asked for is done, and forget what was told of it."""
+
+    def is_quiet() -> bool:
+        return not talk.chat.is_busy and len(talk.heard.of(TurnBegan)) == len(talk.heard.of(TurnEnded))
+
+    done = threading.Event()
+    talk.chat._act(done.set)
+    assert done.wait(10)
+    with talk.heard._changed:
+        assert talk.heard._changed.wait_for(is_quiet, 10)
+        talk.heard._given = len(talk.heard.events)
 
 
 class _Interfering:

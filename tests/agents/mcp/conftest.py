@@ -11,7 +11,7 @@ import pytest
 
 from memtui.core.events import Event
 from memtui.opening import connect
-from tests.agents.mcp.wire import Server
+from tests.agents.mcp.wire import ROOT, Server
 
 
 @pytest.fixture(autouse=True)
@@ -19,6 +19,7 @@ def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("MEMTUI_DIR", "MEMTUI_READ_ONLY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
 
 @pytest.fixture

@@ -94,12 +94,12 @@ def test_without_an_answer_it_is_refused_at_the_limit_and_nothing_is_written(sta
 
 
 def test_several_that_wait_are_all_refused_by_the_limit_of_the_first(start: Start) -> None:
-    server = start("--ask", "--ask-seconds", "1")
+    server = start("--ask", "--ask-seconds", "3")
     began = time.monotonic()
     numbers = [server.begin_call(**{**CREATE, "path": f"/memories/{name}.md"}) for name in "abc"]
     answers = [server.answer(number)["result"]["content"][0]["text"] for number in numbers]
-    assert all("did not answer within 1 seconds" in answer for answer in answers)
-    assert time.monotonic() - began < LIMIT / 2
+    assert all("did not answer within 3 seconds" in answer for answer in answers)
+    assert time.monotonic() - began < 8  # one after the other it would be nine
 
 
 def test_a_question_whose_client_gave_up_is_not_asked_any_more(
@@ -109,11 +109,14 @@ def test_a_question_whose_client_gave_up_is_not_asked_any_more(
     number = server.begin_call(**CREATE)
     question = person.asked()
     server.tell("notifications/cancelled", {"requestId": number})
-    server.ask("ping")
+    deadline = time.monotonic() + LIMIT
+    while not question.gone:
+        assert time.monotonic() < deadline, "the question is still there"
+        server.ask("ping")
+    assert not question.answer(Allow())
     assert server.end() == 0
-    assert question.answer(Allow()) in (True, False)
     assert not (folder / "a.md").exists()
-    assert events()[-1].note == "stopped"
+    assert "stopped" in [event.note for event in events()]
 
 
 def test_the_end_of_the_client_ends_its_question(start: Start, person: Person_, folder: Path) -> None:

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ import pytest
 
 import memtui
 from memtui.core.events import Agent, Event, Outside
+from memtui.journal.announced import Announcement, Announcements
 from memtui.opening import connect, state_directory
+from memtui.state import home
 from memtui.store.folder import FolderStore
 from tests.agents.mcp.wire import HELLO, LIMIT, ROOT, Server
 
@@ -261,6 +264,35 @@ def test_it_ends_when_nobody_reads_its_answers_any_more(folder: Path) -> None:
         assert process.stderr.read() == b""
 
 
+def test_a_client_that_does_not_read_keeps_nothing_from_being_done_nor_the_end_from_coming(
+    folder: Path, events: Events
+) -> None:
+    requests = [{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": HELLO}]
+    for number in range(200):
+        call = {"name": "memory", "arguments": {"command": "view", "path": "/memories/big.md"}}
+        requests.append({"jsonrpc": "2.0", "id": 1 + number, "method": "tools/call", "params": call})
+    last = {"name": "memory", "arguments": create("last.md", "x")}
+    requests.append({"jsonrpc": "2.0", "id": 999, "method": "tools/call", "params": last})
+    (folder / "big.md").write_text("a line\n" * 5_000)
+    with subprocess.Popen(
+        [sys.executable, "-m", "memtui", "mcp", str(folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin
+        assert process.stderr
+        process.stdin.write(b"".join(json.dumps(request).encode() + b"\n" for request in requests))
+        process.stdin.flush()
+        deadline = time.monotonic() + LIMIT
+        while not (folder / "last.md").exists():
+            assert time.monotonic() < deadline, "it waits for the reader"
+        process.terminate()
+        assert process.wait(LIMIT / 2) == 0
+        assert process.stderr.read() == b""
+    assert events()[-1].path == "/memories/last.md"
+
+
 def test_an_actor_is_named_as_the_client_names_itself(start: Start, events: Events) -> None:
     for given, shown in (
         ("claude-code", "claude-code"),
@@ -284,6 +316,16 @@ def test_a_name_and_the_models_own_number_of_the_call_are_in_the_record(start: S
     first, second = events()[-2:]
     assert (first.actor, first.call_id) == (Agent("desk"), "toolu_1")
     assert second.call_id == str(number)
+
+
+def test_the_session_that_claude_codes_hook_told_of_is_in_the_record(start: Start, events: Events) -> None:
+    now_us = time.time_ns() // 1_000
+    told = Announcement("a.md", Agent("Claude Code", session="s-1"), "toolu_9", (), "", now_us, now_us + 60_000_000)
+    Announcements(home()).add(told)
+    server = start()
+    server.call(create("a.md", "x"), meta={"claudecode/toolUseId": "toolu_9"})
+    server.call(create("b.md", "x"), meta={"claudecode/toolUseId": "toolu_10"})
+    assert [event.actor for event in events()] == [Agent("by-hand", session="s-1"), Agent("by-hand")]
 
 
 def test_a_client_is_never_taken_for_the_person(start: Start) -> None:

@@ -1,0 +1,155 @@
+"""`memtui chat`: a conversation with Claude over a memory folder, on a screen or without one."""
+
+import argparse
+import math
+import os
+
+from memtui.agents.chat.options import EFFORTS, PROVIDERS, ChatOptions
+from memtui.cli import places
+from memtui.cli.exits import Exit, Failure
+from memtui.cli.guidance import guidance, text_in_file
+from memtui.cli.verb import Options, Parser, Verb
+from memtui.core.asking import Policy
+
+_LAST = "last"
+
+
+def _arguments(parser: Parser) -> None:
+    parser.add_argument("folder", metavar="DIR", nargs="?", help="the memory folder")
+    parser.add_argument("-p", "--print", metavar="TEXT", help="say TEXT (-: stdin), print the answer, and end")
+    parser.add_argument(
+        "--policy", metavar="POLICY", choices=tuple(Policy), help=f"for writes: {', '.join(Policy)}; with -p read-only"
+    )
+    parser.add_argument("--model", metavar="ID", help="which model; else the newest there is")
+    parser.add_argument("--system", metavar="FILE", type=text_in_file, help="a system prompt of your own")
+    parser.add_argument("--guidance", metavar="TEXT", type=guidance, help="what to remember; or a FILE that says it")
+    parser.add_argument("--effort", metavar="LEVEL", choices=EFFORTS)
+    parser.add_argument("--thinking", action=argparse.BooleanOptionalAction, default=None, help="where it can")
+    parser.add_argument("--resume", metavar="ID", nargs="?", const=_LAST, help="go on with a session; else the last")
+    parser.add_argument("--fork", metavar="ID", nargs="?", const=_LAST, help="go on with a copy of one")
+    parser.add_argument("--sessions", action="store_true", help="list the sessions")
+    parser.add_argument("--export", metavar="ID", nargs="?", const=_LAST, help="print a session as Markdown")
+    parser.add_argument("-o", "--output", metavar="FILE", help="export to a new file, for its owner only")
+    parser.add_argument("--provider", metavar="NAME", choices=PROVIDERS, default="anthropic")
+    parser.add_argument("--max-tokens", metavar="N", type=_above_0)
+    parser.add_argument("--context-trigger", metavar="N", type=_count)
+    parser.add_argument("--input-price", metavar="USD", type=_price)
+    parser.add_argument("--output-price", metavar="USD", type=_price)
+
+
+def _count(given: str) -> int:
+    if not (given.isascii() and given.isdecimal() and len(given) < 10):
+        raise argparse.ArgumentTypeError(f"{given!r} is no number of tokens")
+    return int(given)
+
+
+def _above_0(given: str) -> int:
+    count = _count(given)
+    if not count:
+        raise argparse.ArgumentTypeError("it must be above 0")
+    return count
+
+
+def _price(given: str) -> float:
+    try:
+        price = float(given)
+    except ValueError:
+        price = -1.0
+    if not (math.isfinite(price) and price >= 0):
+        raise argparse.ArgumentTypeError(f"{given!r} is no price in US dollars for a million tokens")
+    return price
+
+
+def _run(options: Options, arguments: argparse.Namespace) -> int:
+    _insist_on_one(arguments)
+    _take_folders_back(arguments)
+    path = places.folder(options, arguments.folder)
+    if arguments.sessions or arguments.export is not None:
+        from memtui.cli import chat_sessions  # for start-up cost, as below
+
+        if arguments.sessions:
+            return chat_sessions.list_them(path, options)
+        return chat_sessions.export(path, options, arguments.export, arguments.output)
+    held = _held(options, arguments)
+    if arguments.print is not None:
+        from memtui.cli import chat_print
+
+        return chat_print.answer(arguments.print, path, held, options, resume=arguments.resume, fork=arguments.fork)
+    from memtui.cli.browse import insist_on_terminal
+
+    insist_on_terminal('For scripts use: memtui chat -p "…"')
+    from memtui.agents.chat.finding import NoSession
+    from memtui.ui.chat_app import chat
+
+    try:
+        return chat(
+            path,
+            held,
+            state=options.state,
+            read_only=options.read_only,
+            resume=arguments.resume,
+            fork=arguments.fork,
+        )
+    except NoSession as error:
+        raise Failure(Exit.MISSING, str(error)) from error
+
+
+_ALONE = ("sessions", "export", "resume", "fork")
+
+
+def _insist_on_one(arguments: argparse.Namespace) -> None:
+    given = [name for name in _ALONE if getattr(arguments, name) not in (None, False)]
+    if arguments.print is not None and {"sessions", "export"} & set(given):
+        given = ["print", *given]
+    if len(given) > 1:
+        names = " and ".join("-p" if name == "print" else f"--{name}" for name in given)
+        raise Failure(Exit.USAGE, f"memtui chat: {names} do not go together. See: memtui chat --help")
+    if arguments.output is not None and arguments.export is None:
+        raise Failure(Exit.USAGE, "memtui chat: -o goes with --export. See: memtui chat --help")
+
+
+def _take_folders_back(arguments: argparse.Namespace) -> None:
+    """A folder behind `--resume` is the folder, and the session is the last one in it."""
+    for name in ("resume", "fork", "export"):
+        given = getattr(arguments, name)
+        if arguments.folder is None and given and given != _LAST and os.path.isdir(os.path.expanduser(given)):
+            setattr(arguments, name, _LAST)
+            arguments.folder = given
+
+
+def _held(options: Options, arguments: argparse.Namespace) -> ChatOptions:
+    """How the conversation is to be held."""
+    policy = Policy(arguments.policy) if arguments.policy is not None else None
+    if options.read_only:
+        if policy not in (None, Policy.READ_ONLY):
+            raise Failure(
+                Exit.USAGE, f"memtui chat: --read-only and --policy {policy} do not go together. Leave one of them out."
+            )
+        policy = Policy.READ_ONLY
+    usual = Policy.ASK if arguments.print is None else Policy.READ_ONLY
+    return ChatOptions(
+        model=arguments.model,
+        provider=arguments.provider,
+        policy=policy or usual,
+        system=arguments.system or "",
+        guidance=arguments.guidance or "",
+        max_tokens=arguments.max_tokens,
+        context_trigger=arguments.context_trigger,
+        effort=arguments.effort,
+        thinking=arguments.thinking,
+        input_price=arguments.input_price,
+        output_price=arguments.output_price,
+    )
+
+
+VERB = Verb(
+    "chat",
+    "talk with Claude",
+    (
+        ("memtui chat ~/app/memories", "with memory beside it"),
+        ('memtui chat -p "What do you know?"', "answer on stdout"),
+        ("memtui chat --resume", "go on with the last session"),
+    ),
+    _arguments,
+    _run,
+)

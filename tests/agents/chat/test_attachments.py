@@ -1,0 +1,66 @@
+"""Files that are attached."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from memtui.agents.chat.attachments import IMAGE_BYTES, TEXT_BYTES, NotAttached, attached, problem_with
+from memtui.agents.chat.events import Attachment, Model
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b"plain text\n", "text/plain"),
+        ("Grüße".encode(), "text/plain"),
+        (b"\x89PNG\r\n\x1a\n....", "image/png"),
+        (b"\xff\xd8\xff\xe0....", "image/jpeg"),
+        (b"GIF89a....", "image/gif"),
+        (b"RIFF....WEBPVP8 ", "image/webp"),
+        (b"%PDF-1.7 ...", "application/pdf"),
+    ],
+)
+def test_what_kind_a_file_is_its_bytes_tell(tmp_path: Path, data: bytes, kind: str) -> None:
+    path = tmp_path / "file.exe"
+    path.write_bytes(data)
+    assert attached(path) == Attachment("file.exe", kind, data)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "is empty."),
+        (b"\x00\x01\x02", "is neither text, PNG, JPEG, GIF, WebP nor PDF."),
+        (b"\xff\xfe\xfd", "is neither text"),
+        (b"a" * (TEXT_BYTES + 1), "is too large: 1.0 MB, and a text may have 1 MB."),
+        (b"\x89PNG\r\n\x1a\n" + b"." * IMAGE_BYTES, "is too large: 5.0 MB, and a picture may have 5 MB."),
+    ],
+)
+def test_what_no_model_takes_is_not_attached(tmp_path: Path, data: bytes, words: str) -> None:
+    path = tmp_path / "odd\x1b.bin"
+    path.write_bytes(data)
+    with pytest.raises(NotAttached) as caught:
+        attached(path)
+    assert str(caught.value).startswith("Not attached: odd\\x1b.bin ")
+    assert words in str(caught.value)
+
+
+def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path, Path("/dev/zero"), tmp_path / "nowhere", Path("a\0b")):
+        with pytest.raises(NotAttached):
+            attached(path)
+
+
+def test_what_the_model_does_not_take_is_said() -> None:
+    blind = Model("m", "Blind", sees_images=False, reads_pdf=False)
+    assert (
+        problem_with(Attachment("a.png", "image/png", b"x"), blind) == "a.png is a picture, which Blind does not take."
+    )
+    assert (
+        problem_with(Attachment("a.pdf", "application/pdf", b"x"), blind)
+        == "a.pdf is a PDF, which Blind does not take."
+    )
+    assert problem_with(Attachment("a.md", "text/plain", b"x"), blind) is None
+    assert problem_with(Attachment("a.png", "image/png", b"x"), Model("m")) is None

@@ -1,0 +1,183 @@
+"""What streams in is told at a pace that a screen can follow, and costs no more the longer it gets."""
+
+import asyncio
+import gc
+import json
+import time
+import tracemalloc
+from types import SimpleNamespace
+from typing import Any
+
+from memtui.agents.chat.events import CallStreaming, ChatEvent, TextDelta, ThinkingDelta, Told
+from memtui.agents.chat.incoming import Incoming, partial
+from memtui.agents.chat.pacing import Pacer
+from tests.agents.chat.listening import talking
+from tests.agents.model_server import Answer, Call, ModelServer, Request, Text
+
+CHANGES = {"command": "create", "path": "/memories/a.md", "file_text": "one\n"}
+
+
+def _event(kind: str, **values: Any) -> Any:
+    return SimpleNamespace(type=kind, **values)
+
+
+def _delta(index: int, kind: str, **values: str) -> Any:
+    return _event("content_block_delta", index=index, delta=_event(kind, **values))
+
+
+def _start(index: int, **block: object) -> Any:
+    return _event("content_block_start", index=index, content_block=block)
+
+
+async def test_deltas_are_put_together_and_come_in_order() -> None:
+    told: list[ChatEvent] = []
+    pacer = Pacer(told.append, partial, every=60)
+    pacer.text(1, 0, "a")  # the first is told at once
+    for piece in "bcd":
+        pacer.text(1, 0, piece)
+    pacer.thinking(1, "hm")
+    pacer.text(1, 1, "e")
+    pacer.tell(Told("something else"))
+    assert told == [
+        TextDelta(1, 0, "a"),
+        TextDelta(1, 0, "bcd"),
+        ThinkingDelta(1, "hm"),
+        TextDelta(1, 1, "e"),
+        Told("something else"),
+    ]
+
+
+async def test_what_waits_is_told_after_a_moment() -> None:
+    told: list[ChatEvent] = []
+    pacer = Pacer(told.append, partial, every=0.01)
+    pacer.text(1, 0, "a")
+    pacer.text(1, 0, "b")
+    assert told == [TextDelta(1, 0, "a")]
+    for _ in range(1_000):
+        if len(told) == 2:
+            break
+        await asyncio.sleep(0.001)
+    assert told[1] == TextDelta(1, 0, "b")
+
+
+async def test_a_flood_is_told_at_most_so_often() -> None:
+    told: list[ChatEvent] = []
+    pacer = Pacer(told.append, partial)
+    incoming = Incoming(pacer, 1)
+    incoming.take(_start(0, type="text", text=""))
+    began = time.monotonic()
+    for _ in range(20_000):
+        incoming.take(_delta(0, "text_delta", text="word "))
+        if not _ % 200:
+            await asyncio.sleep(0)
+    seconds = time.monotonic() - began
+    pacer.flush()
+    assert len(told) <= seconds * 30 + 3
+    assert "".join(event.text for event in told if isinstance(event, TextDelta)) == "word " * 20_000
+
+
+async def test_half_a_call_is_read_seldom_enough_when_it_is_long() -> None:
+    told: list[ChatEvent] = []
+    reads: list[int] = []
+
+    def slow(raw: str) -> dict[str, object]:
+        reads.append(len(raw))
+        time.sleep(0.01)
+        return {}
+
+    pacer = Pacer(told.append, slow, every=0.001)
+    incoming = Incoming(pacer, 1)
+    incoming.take(_start(0, type="tool_use", id="toolu_1", name="memory", input={}))
+    began = time.monotonic()
+    while time.monotonic() - began < 0.5:
+        incoming.take(_delta(0, "input_json_delta", partial_json="x"))
+        await asyncio.sleep(0)
+    assert len(reads) <= 5  # a twentieth of the time, at 10 ms each
+
+
+async def test_the_fields_of_a_call_are_told_as_far_as_they_are_there() -> None:
+    told: list[ChatEvent] = []
+    pacer = Pacer(told.append, partial, every=0)
+    incoming = Incoming(pacer, 1)
+    incoming.take(_start(0, type="tool_use", id="toolu_1", name="memory", input={}))
+    for piece in ('{"command": "cre', 'ate", "file_te', 'xt": "a\\nb', "\\ud83d", '\\ude00"}'):
+        incoming.take(_delta(0, "input_json_delta", partial_json=piece))
+        pacer.flush()
+    fields = [event.fields for event in told if isinstance(event, CallStreaming)]
+    assert fields[:2] == [{}, {"command": "cre"}]
+    assert {"command": "create", "file_text": "a\nb"} in fields
+    assert fields[-1] == {"command": "create", "file_text": "a\nb😀"}
+    incoming.take(_event("content_block_stop", index=0))
+    assert incoming.calls[0].input == fields[-1]
+
+
+async def test_thinking_that_was_not_signed_does_not_go_back() -> None:
+    incoming = Incoming(Pacer(lambda _: None, partial), 1)
+    incoming.take(_start(0, type="thinking", thinking="", signature=""))
+    incoming.take(_delta(0, "thinking_delta", thinking="Hm."))
+    assert incoming.content == []
+    incoming.take(_delta(0, "signature_delta", signature="signed"))
+    assert incoming.content == []
+    incoming.take(_event("content_block_stop", index=0))
+    assert incoming.content == [{"type": "thinking", "thinking": "Hm.", "signature": "signed"}]
+
+
+async def test_events_that_make_no_sense_are_passed_over() -> None:
+    incoming = Incoming(Pacer(lambda _: None, partial), 1)
+    for event in (
+        _event("something_new"),
+        _delta(7, "text_delta", text="nowhere"),
+        _start(0, type="text", text=""),
+        _delta(0, "input_json_delta", partial_json="{"),
+        _delta(0, "something_new", more="x"),
+        _event("content_block_stop", index=9),
+        _start(1, type="tool_use", id="", name="memory", input={}),
+        _start(2, type="hologram", data="x"),
+    ):
+        incoming.take(event)
+    assert incoming.content == []
+    assert incoming.calls == []
+
+
+def test_a_day_of_chat_stays_flat(model_server: ModelServer) -> None:
+    turns, calls = 100, 4
+    words = "word " * 200
+
+    def answer(request: Request) -> Answer:
+        if request.results:
+            return Answer((Text(words, size=50),))
+        changes = (Call(json.dumps({**CHANGES, "path": f"/memories/{number}.md"}), size=60) for number in range(calls))
+        return Answer((Text("I keep it."), *changes))
+
+    model_server.answer_with(answer)
+    sizes: list[int] = []
+    counted = 0
+
+    def count(_: ChatEvent) -> None:
+        nonlocal counted
+        counted += 1
+
+    with talking() as talk:
+        talk.say("Begin")
+        listener = talk.heard
+
+        def listen(event: ChatEvent) -> None:
+            count(event)
+            listener.events.clear()
+            listener._given = 0
+            listener(event)
+
+        talk.chat._told = listen
+        tracemalloc.start()
+        try:
+            for turn in range(turns):
+                talk.say("Remember")
+                talk.chat.clear()  # the history is what may grow; all else must not
+                model_server.requests.clear()
+                if turn % 20 == 19:
+                    gc.collect()
+                    sizes.append(tracemalloc.get_traced_memory()[0])
+        finally:
+            tracemalloc.stop()
+        assert counted > 2_000
+        assert sizes[-1] - sizes[1] < 600_000  # 60 turns; the history of one turn alone would be that much

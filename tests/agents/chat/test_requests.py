@@ -1,0 +1,125 @@
+"""The parameters of requests, what is known of models, and what is said about faults: without a server."""
+
+from datetime import UTC, datetime
+from types import SimpleNamespace
+
+import pytest
+
+from memtui.agents.chat.events import Model
+from memtui.agents.chat.models import model_of, models_of
+from memtui.agents.chat.requests import Manner, parameters, without_what_is_refused
+from memtui.agents.guidance import guide, system_prompt
+
+USER = {"role": "user", "content": [{"type": "text", "text": "Hello"}]}
+ABLE = Model(
+    "m", context=200_000, max_tokens=64_000, thinking=("adaptive", "disabled"), clears_tools=True, compacts=True
+)
+
+
+def test_a_request_carries_the_memory_tool_and_no_thread() -> None:
+    found = parameters([USER], ABLE, Manner(("Be brief.", "  ")))
+    assert found["tools"] == [{"type": "memory_20250818", "name": "memory"}]
+    assert found["stream"] is True
+    assert "thread" not in found
+    assert [block["text"] for block in found["system"]] == ["Be brief."]
+
+
+def test_the_history_is_not_changed_by_what_is_marked_for_the_cache() -> None:
+    messages = [USER, {"role": "assistant", "content": [{"type": "text", "text": "Yes"}]}, USER]
+    parameters(messages, ABLE, Manner())
+    assert messages[0] == {"role": "user", "content": [{"type": "text", "text": "Hello"}]}
+
+
+@pytest.mark.parametrize(
+    ("model", "manner", "expected"),
+    [
+        (ABLE, Manner(), 32_000),
+        (ABLE, Manner(max_tokens=50_000), 50_000),
+        (Model("m", max_tokens=4_096), Manner(), 4_096),
+        (Model("m"), Manner(), 8_192),
+    ],
+)
+def test_an_answer_may_be_as_long_as_fits(model: Model, manner: Manner, expected: int) -> None:
+    assert parameters([USER], model, manner)["max_tokens"] == expected
+
+
+@pytest.mark.parametrize(
+    ("thinking", "kinds", "expected"),
+    [
+        (None, ("adaptive",), None),
+        (True, ("adaptive", "enabled"), {"type": "adaptive", "display": "summarized"}),
+        (True, ("enabled",), {"type": "enabled", "budget_tokens": 4_000}),
+        (True, (), {"type": "adaptive", "display": "summarized"}),
+        (False, ("adaptive", "disabled"), {"type": "disabled"}),
+        (False, ("adaptive",), None),
+        (False, (), None),
+    ],
+)
+def test_thinking_is_asked_for_as_the_model_takes_it(
+    thinking: bool | None, kinds: tuple[str, ...], expected: object
+) -> None:
+    found = parameters([USER], Model("m", thinking=kinds), Manner(thinking=thinking, max_tokens=8_000))
+    assert found.get("thinking") == expected
+
+
+@pytest.mark.parametrize(
+    ("model", "manner", "edits"),
+    [
+        (ABLE, Manner(), ["clear_tool_uses_20250919", "compact_20260112"]),
+        (ABLE, Manner(context_trigger=0), []),
+        (ABLE, Manner(compacts=False), ["clear_tool_uses_20250919"]),
+        (Model("m"), Manner(), ["clear_tool_uses_20250919"]),
+        (Model("m", clears_tools=False, compacts=False), Manner(), []),
+    ],
+)
+def test_context_is_managed_as_far_as_the_model_can(model: Model, manner: Manner, edits: list[str]) -> None:
+    found = parameters([USER], model, manner)
+    assert [edit["type"] for edit in found.get("context_management", {"edits": []})["edits"]] == edits
+    assert bool(found.get("betas")) == bool(edits)
+
+
+def test_compaction_is_never_asked_for_below_what_the_api_takes() -> None:
+    found = parameters([USER], Model("m", context=20_000, compacts=True), Manner())
+    assert found["context_management"]["edits"][1]["trigger"] == {"type": "input_tokens", "value": 50_000}
+
+
+def test_a_compacted_history_keeps_its_beta_when_nothing_is_managed() -> None:
+    compacted = {"role": "assistant", "content": [{"type": "compaction", "content": "all of it"}]}
+    found = parameters([USER, compacted, USER], ABLE, Manner(context_trigger=0))
+    assert found["betas"] == ["compact-2026-01-12"]
+
+
+def test_only_what_was_asked_for_by_ourselves_is_given_up() -> None:
+    assert without_what_is_refused(Manner(), ABLE, "max_tokens: too many") is None
+    assert without_what_is_refused(Manner(clears=False, compacts=False), ABLE, "unknown beta") is None
+    found = without_what_is_refused(Manner(), ABLE, "context_management: Extra inputs are not permitted")
+    assert found is not None
+    assert not found[0].clears
+    words = "Invalid `signature` in `thinking` block"
+    assert without_what_is_refused(Manner(clears=False, compacts=False), ABLE, words) is None
+    found = without_what_is_refused(Manner(), ABLE, words, has_thinking=True)
+    assert found is not None
+    assert not found[0].returns_thinking
+
+
+def test_a_gateway_may_leave_out_what_it_likes() -> None:
+    assert model_of(SimpleNamespace(id="m")) == Model("m")
+    assert model_of({"id": "m", "max_input_tokens": "many", "capabilities": {"effort": {"supported": False}}}) == Model(
+        "m"
+    )
+
+
+def test_models_come_newest_first_and_retired_ones_not_at_all() -> None:
+    def info(id: str, year: int, lifecycle: str | None = "active") -> SimpleNamespace:
+        return SimpleNamespace(id=id, created_at=datetime(year, 1, 1, tzinfo=UTC), lifecycle=lifecycle)
+
+    listed = [info("old", 2024), info("gone", 2030, "retired"), info("new", 2026), info("leaving", 2029, "deprecated")]
+    assert [model.id for model in models_of(listed)] == ["new", "old", "leaving"]
+    assert [model.id for model in models_of([info("b", 2025, None), SimpleNamespace(id="a")])] == ["b", "a"]
+
+
+def test_guidance_goes_before_our_own_words() -> None:
+    assert "secrets" in system_prompt()
+    assert system_prompt(" Only food. ").endswith("before all of the above:\n\nOnly food.")
+    assert guide("Only food.").rstrip().endswith("Only food.")
+    assert "`str_replace`" in guide()

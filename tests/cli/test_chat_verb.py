@@ -1,0 +1,437 @@
+"""The chat on the command line: one turn without a screen, and the sessions that are kept."""
+
+# ruff: noqa: ARG001 - some fixtures only have to be there
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import memtui
+from memtui.agents.chat.sessions import Session, sessions_in
+from memtui.cli import main
+from memtui.opening import state_directory
+from tests.agents.model_server import KEY, Answer, Call, Drop, ModelServer, Text, Wait
+
+NEW = {"command": "create", "path": "/memories/new.md", "file_text": "Lisbon\n"}
+
+
+class Ran(NamedTuple):
+    """What a command line left."""
+
+    code: int
+    out: bytes
+    err: bytes
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    """A scripted model's server."""
+    with ModelServer() as server:
+        server.point_sdk_at_it(monkeypatch)
+        yield server
+
+
+@pytest.fixture
+def chats(folder: Path, state_home: Path) -> Path:
+    """Where the sessions of the folder are kept."""
+    return state_directory(os.path.realpath(folder)) / "chats"
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Callable[..., Ran]:
+    """Run memtui in this process: the SDK takes seconds to load, and here it is loaded once."""
+
+    def run(*words: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> Ran:
+        for name, value in (env or {}).items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
+        capfdbinary.readouterr()
+        code = main(words)
+        return Ran(code, *capfdbinary.readouterr())
+
+    return run
+
+
+def kept(chats: Path) -> list[dict[str, Any]]:
+    (only,) = sessions_in(chats)
+    return [json.loads(line) for line in only.path.read_text().splitlines()]
+
+
+# One turn
+
+
+def test_the_answer_is_on_stdout_and_what_was_done_beside_it(
+    server: ModelServer, folder: Path, chats: Path, run: Callable[..., Any]
+) -> None:
+    server.answer(Text("I will keep that."), Call(NEW))
+    server.answer(Text("Kept."))
+    done = run("chat", "-p", "I live in Lisbon", "--policy", "allow")
+    assert (done.code, done.out) == (0, b"I will keep that.\n\nKept.\n")
+    assert done.err.decode().splitlines() == [
+        "create /memories/new.md  +1 -0",
+        "Remembered: created new.md  +1 -0",
+    ]
+    assert (folder / "new.md").read_text() == "Lisbon\n"
+    with memtui.open(folder) as memory:
+        event = next(event for event in memory.events() if event.command == "create")
+    assert event.actor == memtui.Agent("Claude", sessions_in(chats)[0].model, sessions_in(chats)[0].id)
+    assert server.refused == []
+
+
+def test_nothing_is_written_unless_the_policy_says_so_and_the_model_is_told(
+    server: ModelServer, folder: Path, run: Callable[..., Any]
+) -> None:
+    for policy, said in (
+        ([], "Error: could not create /memories/new.md: read-only"),
+        (["--policy", "ask"], "the user has to approve it and is not there to be asked. Nothing was changed"),
+    ):
+        server.answer(Call(NEW))
+        server.answer(Text("I could not."))
+        done = run("chat", "-p", "remember", *policy)
+        assert (done.code, done.out) == (0, b"I could not.\n")
+        assert said in done.err.decode()
+        result = server.last.body["messages"][-1]["content"][0]
+        assert (result["is_error"], said in str(result["content"])) == (True, True)
+    assert not (folder / "new.md").exists()
+
+
+def test_quiet_says_nothing_but_the_answer(server: ModelServer, folder: Path, run: Callable[..., Any]) -> None:
+    server.answer(Text("Yes."), Call({"command": "view", "path": "/memories"}))
+    server.answer(Text("That is all."))
+    done = run("chat", "-p", "look", "-q")
+    assert (done.code, done.out, done.err) == (0, b"Yes.\n\nThat is all.\n", b"")
+
+
+def test_a_message_can_come_from_stdin(server: ModelServer, folder: Path, run: Callable[..., Any]) -> None:
+    server.answer(Text("Read."))
+    assert run("chat", "-p", "-", stdin="\ufeffpiped é\n".encode()).code == 0
+    assert server.last.last_text == "piped é\n"
+    for stdin, said in ((b"\xff", "is not UTF-8"), (b" \n", "there is nothing to say")):
+        done = run("chat", "-p", "-", stdin=stdin)
+        assert (done.code, said in done.err.decode()) == (2, True)
+
+
+def test_every_event_is_a_line_of_json(server: ModelServer, folder: Path, chats: Path, run: Callable[..., Any]) -> None:
+    server.answer(Text("A\u202eB"), Call(NEW))
+    server.answer(Text("Kept."))
+    done = run("chat", "-p", "remember", "--policy", "allow", "--json")
+    assert done.code == 0
+    assert b"\\u202e" in done.out
+    events = [json.loads(line) for line in done.out.splitlines()]
+    assert {event["schema"] for event in events} == {1}
+    assert events[0] == {"schema": 1, "type": "session", "id": sessions_in(chats)[0].id}
+    assert "".join(event["text"] for event in events if event["type"] == "text") == "A\u202eBKept."
+    (ended,) = (event for event in events if event["type"] == "call_ended")
+    assert (ended["input"], ended["is_error"], ended["event"]["result"]) == (NEW, False, "ok")
+    assert (events[-1]["type"], events[-1]["end"]) == ("turn_ended", "done")
+
+
+def test_it_goes_on_where_the_last_one_ended(
+    server: ModelServer, folder: Path, chats: Path, run: Callable[..., Any]
+) -> None:
+    server.answer(Text("Hello, Mara."))
+    server.answer(Text("You are Mara."))
+    server.answer(Text("Still Mara."))
+    assert run("chat", "-p", "I am Mara").code == 0
+    assert run("chat", "-p", "who am I?", "--resume").out == b"You are Mara.\n"
+    said = [message["role"] for message in server.last.body["messages"]]
+    assert said == ["user", "assistant", "user"]
+    assert run("chat", "-p", "and now?", "--fork", str(folder)).out == b"Still Mara.\n"
+    assert [each.turns for each in sessions_in(chats)] == [3, 2]
+    assert sessions_in(chats)[0].forked_from == sessions_in(chats)[1].id
+    assert server.refused == []
+
+
+def test_read_only_writes_nothing_anywhere(
+    server: ModelServer, folder: Path, state_home: Path, run: Callable[..., Any]
+) -> None:
+    server.answer(Call(NEW))
+    server.answer(Text("I may not."))
+    assert run("chat", "-p", "remember", "--read-only").out == b"I may not.\n"
+    assert not state_home.exists()
+    assert not (folder / "new.md").exists()
+    done = run("chat", "-p", "remember", "--read-only", "--policy", "allow")
+    assert (done.code, b"do not go together" in done.err) == (2, True)
+
+
+def test_options_reach_the_request(
+    server: ModelServer,
+    folder: Path,
+    tmp_path: Path,
+    run: Callable[..., Any],
+) -> None:
+    (tmp_path / "system.md").write_text("You are terse.")
+    (tmp_path / "what.md").write_text("Only birthdays.")
+    server.answer(Text("ok"))
+    words = ["--system", str(tmp_path / "system.md"), "--guidance", str(tmp_path / "what.md"), "--max-tokens", "77"]
+    done = run("chat", "-p", "hi", *words, "--model", "claude-older-1", "--context-trigger", "0")
+    assert done.code == 0, done.err
+    body = server.last.body
+    assert (body["model"], body["max_tokens"]) == ("claude-older-1", 77)
+    assert "You are terse." in str(body["system"])
+    assert "Only birthdays." in str(body["system"])
+
+
+def test_an_answer_drives_no_terminal(server: ModelServer, folder: Path, run_in_terminal: Callable[..., Any]) -> None:
+    server.answer(Text("a\x1b]0;t\x07b"), Call({"command": "view", "path": "/memories"}))
+    server.answer(Text("c"))
+    done = run_in_terminal("chat", "-p", "hi")
+    assert (done.code, done.out) == (0, b"a\\x1b]0;t\\x07b\nview /memories\n\nc\n")
+
+
+def test_a_reader_that_has_enough_ends_it(server: ModelServer, folder: Path, chats: Path) -> None:
+    server.answer_with(lambda _: Answer((Text("word " * 20_000),)))
+    words = [sys.executable, "-m", "memtui", "chat", "-p", "hi"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout
+        assert process.stdout.read(4) == b"word"
+        process.stdout.close()
+        assert process.wait(30) == 141
+        assert process.stderr
+        assert process.stderr.read() == b""
+    assert kept(chats)[-1]["type"] == "turn_ended"
+
+
+# Faults
+
+
+@pytest.mark.parametrize(
+    ("env", "said"),
+    [
+        ({"ANTHROPIC_API_KEY": ""}, "No API key. Set ANTHROPIC_API_KEY and run memtui chat again."),
+        ({"ANTHROPIC_API_KEY": "another"}, "does not take the API key"),
+        ({"ANTHROPIC_BASE_URL": "http://127.0.0.1:1"}, "Could not reach 127.0.0.1:1 (connection refused)."),
+    ],
+)
+def test_a_server_that_cannot_be_asked_is_said_with_6(
+    env: dict[str, str],
+    said: str,
+    server: ModelServer,
+    folder: Path,
+    run: Callable[..., Any],
+) -> None:
+    done = run("chat", "-p", "hi", env=env)
+    assert (done.code, done.out) == (6, b"")
+    assert said in done.err.decode()
+    assert "Enter" not in done.err.decode()
+    assert KEY not in done.err.decode()
+
+
+def test_an_answer_that_breaks_off_is_kept_as_far_as_it_came(
+    server: ModelServer,
+    folder: Path,
+    chats: Path,
+    run: Callable[..., Any],
+) -> None:
+    server.answer(Text("half of an ans"), Drop())
+    done = run("chat", "-p", "hi")
+    assert (done.code, done.out) == (6, b"half of an ans\n")
+    assert len(done.err.decode().splitlines()) == 1
+    assert [record["type"] for record in kept(chats)][-2:] == ["fault", "turn_ended"]
+    server.answer(Text("wer"))
+    assert run("chat", "-p", "go on", "--resume").out == b"wer\n"
+    assert "half of an ans" in str(server.last.body["messages"])
+    assert server.refused == []
+
+
+def test_an_answer_that_was_cut_off_is_said_with_1(server: ModelServer, folder: Path, run: Callable[..., Any]) -> None:
+    for words in ([], ["-q"]):
+        server.answer_with(lambda _: Answer((Text("as long as it"),), stop_reason="max_tokens"))
+        done = run("chat", "-p", "hi", *words)
+        assert (done.code, done.out) == (1, b"as long as it\n")
+        assert done.err.decode().count("The answer reached its longest length") == 1
+
+
+def test_ctrl_c_stops_it_and_keeps_what_was_said(server: ModelServer, folder: Path, chats: Path) -> None:
+    server.answer(Text("Thinking about"), Wait(threading.Event()))
+    program = (
+        "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from memtui.cli import main\nsys.exit(main())"
+    )
+    words = [sys.executable, "-c", program, "chat", "-p", "hi"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout
+        assert process.stdout.read(14) == b"Thinking about"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, b"\n")
+    assert err.decode() == "Stopped. What was said until then is kept; to go on: memtui chat --resume\n"
+    records = kept(chats)
+    assert (records[-1]["type"], records[-1]["end"]) == ("turn_ended", "stopped")
+    assert any("Thinking about" in str(record.get("content")) for record in records)
+
+
+def test_a_killed_session_goes_on_with_all_that_was_done(
+    server: ModelServer, folder: Path, chats: Path, run: Callable[..., Any]
+) -> None:
+    server.answer(Text("First I write."), Call(NEW))
+    server.answer(Text("And then"), Wait(threading.Event()))
+    words = [sys.executable, "-m", "memtui", "chat", "-p", "remember", "--policy", "allow"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        server.wait_for(2)
+        assert process.stdout
+        read = b""
+        while b"And then" not in read:
+            read += os.read(process.stdout.fileno(), 1000)
+        process.kill()
+    assert (folder / "new.md").exists()
+    server.answer(Text("I am back."))
+    done = run("chat", "-p", "go on", "--resume")
+    assert (done.code, done.out) == (0, b"I am back.\n")
+    assert server.refused == []
+    (
+        first,
+        called,
+        answered,
+    ) = server.last.body["messages"][:3]
+    assert [message["role"] for message in (first, called, answered)] == ["user", "assistant", "user"]
+    assert answered["content"][0]["type"] == "tool_result"
+    assert "File created successfully" in str(answered["content"][0]["content"])
+    assert answered["content"][1]["text"] == "go on"
+
+
+def test_a_session_that_is_open_elsewhere_is_refused(folder: Path, chats: Path, run: Callable[..., Any]) -> None:
+    session = Session.new(chats, folder=str(folder))
+    session.write("turn_began", turn=1, text="hi", attachments=[])
+    done = run("chat", "-p", "hi", "--resume")
+    assert done.code == 5
+    assert f"Session {session.id} is open in another memtui." in done.err.decode()
+
+
+# Asking in a memtui that runs
+
+
+def test_a_change_is_asked_about_in_a_memtui_that_runs(
+    server: ModelServer, folder: Path, run: Callable[..., Any]
+) -> None:
+    from memtui.agents.waiting import Desk
+    from memtui.core.asking import Deny
+
+    state = state_directory(os.path.realpath(folder))
+    with memtui.open(folder):
+        pass
+    desk = Desk(state, lambda question: question.answer(Deny("not that")))
+    desk.start()
+    try:
+        server.answer(Call(NEW))
+        server.answer(Text("As you wish."))
+        done = run("chat", "-p", "remember", "--policy", "ask")
+    finally:
+        desk.close()
+    assert (done.code, done.out) == (0, b"As you wish.\n")
+    assert "Their reason: not that" in str(server.last.body["messages"])
+    assert not (folder / "new.md").exists()
+
+
+# Sessions
+
+
+@pytest.fixture
+def told(chats: Path, folder: Path) -> Session:
+    """A short session."""
+    session = Session.new(chats, folder=str(folder), model="a-model")
+    session.write("turn_began", turn=1, text="I live in Lis\x1b[31mbon", attachments=[])
+    content = [{"type": "text", "text": "So you do."}]
+    session.write("message", turn=1, role="assistant", content=content)
+    session.close()
+    return session
+
+
+def test_sessions_are_listed(told: Session, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["chat", "--sessions"]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith(f"{told.id}    0s     1 turn  a-model  I live in Lis\\x1b[31mbon")
+    assert main(["chat", "--sessions", "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert (record["id"], record["turns"], record["model"]) == (told.id, 1, "a-model")
+
+
+def test_a_folder_without_sessions_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["chat", "--sessions"]) == 0
+    out, err = capsys.readouterr()
+    assert (out, "No session is kept for" in err) == ("", True)
+    assert main(["chat", "--export"]) == 3
+    assert main(["chat", "--resume", "-p", "hi"]) == 3
+
+
+def test_a_session_is_exported_to_stdout_or_to_a_new_file(
+    told: Session, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["chat", "--export"]) == 0
+    text = capsys.readouterr().out
+    assert "> I live in Lis\\x1b[31mbon" in text
+    assert "So you do." in text
+    target = tmp_path / "talk.md"
+    assert main(["chat", "--export", told.id, "-o", str(target)]) == 0
+    assert target.read_text() == text
+    assert target.stat().st_mode & 0o777 == 0o600
+    assert main(["chat", "--export", "-o", str(target)]) == 5
+    assert main(["chat", "--export", "-o", str(folder / "talk.md")]) == 4
+    assert main(["chat", "--export", "-o", str(tmp_path / "none" / "talk.md")]) == 74
+    assert main(["chat", "--export", "--json"]) == 0
+    assert [json.loads(line)["type"] for line in capsys.readouterr().out.splitlines()][-1] == "message"
+    assert not (folder / "talk.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--resume", "--fork"], "--resume and --fork do not go together"),
+        (["-p", "x", "--sessions"], "-p and --sessions do not go together"),
+        (["-p", "x", "-o", "y"], "-o goes with --export"),
+        (["--max-tokens", "0", "-p", "x"], "it must be above 0"),
+        (["--input-price", "nan", "-p", "x"], "'nan' is no price"),
+        (["--context-trigger", "-1", "-p", "x"], "'-1' is no number of tokens"),
+        (["--system", "nope", "-p", "x"], "nope cannot be read: no such file or directory"),
+        (["--guidance", "nope.md", "-p", "x"], "there is no file nope.md"),
+        (["--policy", "maybe"], "invalid choice: 'maybe'"),
+        (["--provider", "else"], "invalid choice: 'else'"),
+    ],
+)
+def test_what_cannot_be_meant_is_said(
+    words: list[str],
+    said: str,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["chat", *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_without_a_terminal_there_is_no_screen(folder: Path, run: Callable[..., Any]) -> None:
+    done = run("chat")
+    assert (done.code, done.out) == (2, b"")
+    assert done.err.decode() == 'memtui needs a terminal. For scripts use: memtui chat -p "…"\n'
+
+
+def test_a_folder_that_is_missing_is_named(run: Callable[..., Any], tmp_path: Path) -> None:
+    done = run("chat", str(tmp_path / "nope"), "-p", "hi")
+    assert done.code == 3
+    assert "Nothing was created. Create it with: mkdir -p" in done.err.decode()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["chat", "--help"], ["chat", "--sessions"], ["chat", "--export"], ["replay", "--help"], ["replay", "last"]],
+    ids=" ".join,
+)
+def test_what_needs_no_model_loads_no_sdk_and_no_screen(
+    words: list[str], told: Session, run_python: Callable[..., Any]
+) -> None:
+    program = (
+        "import sys\nfrom memtui.cli import main\n"
+        f"code = main({words!r})\nprint(code, *sorted({{name.partition('.')[0] for name in sys.modules}}))"
+    )
+    done = run_python(program)
+    loaded = done.stdout.splitlines()[-1].split()
+    assert (loaded[0], told.path.exists()) == ("0", True)
+    assert not {"anthropic", "mcp", "textual", "pydantic", "rich", "httpx", "markdown_it"} & set(loaded)

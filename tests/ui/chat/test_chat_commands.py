@@ -1,0 +1,394 @@
+"""What can be typed after a slash: each does what it says, all are bindings, and a wrong one is answered kindly."""
+
+import threading
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input, OptionList
+
+from memtui.core.asking import Policy
+from memtui.core.events import Person
+from memtui.ui.actions import actions_of
+from memtui.ui.screens.chat import ChatScreen
+from memtui.ui.screens.chat_commands import ChatCommands
+from memtui.ui.screens.chat_review import ReviewScreen
+from memtui.ui.screens.help import HelpScreen
+from memtui.ui.screens.history import HistoryScreen
+from memtui.ui.screens.lines import LinesScreen
+from memtui.ui.screens.menu import MenuScreen
+from tests.ui.chat.acting import Do, Hold, Play, Say
+from tests.ui.chat.conftest import Chats
+
+CREATE = {"command": "create", "path": "/memories/tea.md", "file_text": "# Tea\n\n- green\n"}
+REPLACE = {"command": "str_replace", "path": "/memories/prefs.md", "old_str": "Berlin", "new_str": "Lisbon"}
+VIEW = {"command": "view", "path": "/memories/notes/old.md"}
+
+
+async def test_undo_takes_back_what_the_turn_wrote_and_says_so(chatting: Chats) -> None:
+    async with chatting([Do(CREATE), Do(REPLACE)]) as chat:
+        await chat.say("go")
+        await chat.ended(1)
+        await chat.say("/undo")
+        await chat.message_says("Taken back: what this turn wrote. Claude is told so.")
+        assert chat.memory("tea.md") is None
+        assert "Berlin" in (chat.memory("prefs.md") or "")
+        assert chat.written == ""
+        await chat.say("/undo")
+        await chat.message_says("there is nothing to take back")
+
+
+@pytest.mark.parametrize("way", ["/diff", "ctrl+r"])
+async def test_diff_reviews_what_the_session_changed(chatting: Chats, way: str) -> None:
+    async with chatting([Do(CREATE), Do(REPLACE)], [Do({**REPLACE, "old_str": "Lisbon", "new_str": "Porto"})]) as chat:
+        await chat.press("ctrl+r")
+        await chat.message_says("Nothing was changed in this session yet.")
+        for turn in (1, 2):
+            await chat.say("go")
+            await chat.ended(turn)
+        await (chat.say(way) if way.startswith("/") else chat.press(way))
+        await chat.wait_for(lambda: isinstance(chat.app.screen, ReviewScreen) and chat.app.screen.remembered)
+        review = chat.app.screen
+        assert isinstance(review, ReviewScreen)
+        assert [(each.path, each.how) for each in review.remembered] == [("prefs.md", "changed"), ("tea.md", "created")]
+        await chat.wait_for(lambda: "+ - Timezone: Porto" in chat.text and "- - Timezone: Berlin" in chat.text)
+        assert "Lisbon" not in chat.text
+        await chat.press("down")
+        await chat.wait_for(lambda: "+ # Tea" in chat.text)
+        await chat.press("V")
+        await chat.wait_for(lambda: isinstance(chat.app.screen, HistoryScreen))
+        await chat.press("q")
+        await chat.wait_for(lambda: chat.app.screen is review)
+        await chat.press("escape")
+        await chat.wait_for(lambda: chat.app.screen is chat.screen)
+
+
+async def test_a_review_of_what_was_taken_back_is_empty(chatting: Chats) -> None:
+    async with chatting([Do(CREATE)]) as chat:
+        await chat.say("go")
+        await chat.ended(1)
+        await chat.say("/undo")
+        await chat.message_says("Taken back")
+        await chat.press("ctrl+r")
+        await chat.wait_for(lambda: "Nothing is left to review" in chat.text)
+
+
+async def test_memory_says_what_it_holds_and_what_was_read(chatting: Chats) -> None:
+    async with chatting([Do(VIEW), Do(VIEW)]) as chat:
+        await chat.say("go")
+        await chat.ended(1)
+        await chat.say("/memory")
+        await chat.wait_for(lambda: isinstance(chat.app.screen, LinesScreen))
+        assert "3 files" in chat.text
+        assert "~" in chat.text
+        assert "Read in this session: 700 characters" in chat.text
+        assert "/memories/notes/old.md  2 times" in chat.text
+        await chat.press("q")
+        await chat.wait_for(lambda: chat.app.screen is chat.screen)
+
+
+async def test_model_offers_those_that_the_api_lists(chatting: Chats) -> None:
+    async with chatting() as chat:
+        await chat.wait_for(lambda: chat.screen._talk.models)
+        await chat.say("/model")
+        await chat.wait_for(lambda: isinstance(chat.app.screen, MenuScreen))
+        assert "claude-plain-1" in chat.text
+        await chat.press("2")
+        await chat.wait_for(lambda: ("set_model", ("claude-plain-1",)) in chat.play.chat.calls)
+        await chat.wait_for(lambda: "claude-plain-1" in chat.text.splitlines()[0])
+        await chat.say("/model claude-other-9")
+        await chat.wait_for(lambda: ("set_model", ("claude-other-9",)) in chat.play.chat.calls)
+
+
+async def test_effort_and_thinking_where_the_model_has_them(chatting: Chats) -> None:
+    async with chatting() as chat:
+        await chat.say("/effort high")
+        await chat.message_says("Effort: high.")
+        await chat.say("/effort")
+        await chat.wait_for(lambda: isinstance(chat.app.screen, MenuScreen))
+        await chat.press("0")
+        await chat.message_says("Effort: default.")
+        await chat.say("/effort much")
+        await chat.message_says("Not changed: effort is one of low, medium, high and default.")
+        await chat.say("/thinking off")
+        await chat.message_says("Thinking: off.")
+        await chat.say("/thinking")
+        await chat.wait_for(lambda: isinstance(chat.app.screen, MenuScreen))
+        await chat.press("1")
+        await chat.message_says("Thinking: on.")
+        assert chat.play.chat.calls == [
+            ("set_effort", ("high",)), ("set_effort", (None,)), ("set_thinking", (False,)), ("set_thinking", (True,))
+        ]  # fmt: skip
+
+
+async def test_policy_is_said_and_changed(chatting: Chats) -> None:
+    async with chatting() as chat:
+        await chat.say("/policy")
+        await chat.message_says("Memory writes: allow")
+        await chat.say("/policy read")
+        await chat.wait_for(lambda: chat.screen._talk.policy is Policy.READ_ONLY)
+        await chat.say("/policy maybe")
+        await chat.message_says("maybe is none of ask, allow and read-only")
+        assert chat.screen._talk.policy is Policy.READ_ONLY
+
+
+async def test_attach_sends_a_file_along(chatting: Chats, tmp_path: Path) -> None:
+    (tmp_path / "plan.md").write_text("# Plan\n")
+    (tmp_path / "blob.bin").write_bytes(b"\0\1\2\xff")
+    async with chatting() as chat:
+        await chat.say("/attach plan.md")
+        await chat.wait_for(lambda: "Message  with plan.md 7 B" in chat.text)
+        await chat.say("/attach blob.bin")
+        await chat.message_says("Not attached")
+        await chat.say("/attach nowhere.md")
+        await chat.message_says("Not attached: nowhere.md")
+        await chat.say("/attach")
+        await chat.wait_for(lambda: chat.app.screen.query(Input) and chat.app.screen is not chat.screen)
+        await chat.press("escape")
+        await chat.wait_for(lambda: chat.app.screen is chat.screen)
+        await chat.say("look")
+        await chat.ended(1)
+        prompt = chat.play.chat.sent[0]
+        assert [(each.name, each.media_type, each.data) for each in prompt.attachments] == [
+            ("plan.md", "text/plain", b"# Plan\n")
+        ]
+        assert "Message  with" not in chat.text
+
+
+async def test_copy_copies_the_last_answer(chatting: Chats) -> None:
+    async with chatting([Say("The answer.")]) as chat:
+        await chat.say("/copy")
+        await chat.wait_for(lambda: "nothing to copy" in chat.message or "Copied" in chat.message)
+        await chat.say("go")
+        await chat.ended(1)
+        await chat.press("escape", "G", "k", "y")
+        await chat.message_says("Copied")
+
+
+async def test_retry_sends_the_last_message_again(chatting: Chats) -> None:
+    async with chatting([Say("One.")], [Say("Two.")]) as chat:
+        await chat.say("hello")
+        await chat.ended(1)
+        await chat.say("/retry")
+        await chat.ended(2)
+        assert [prompt.text for prompt in chat.play.chat.sent] == ["hello", "hello"]
+        assert chat.written == ""
+
+
+async def test_edit_brings_the_last_message_back_into_the_box(chatting: Chats) -> None:
+    async with chatting() as chat:
+        await chat.say("helo")
+        await chat.ended(1)
+        await chat.say("/edit")
+        await chat.wait_for(lambda: chat.written == "helo")
+        await chat.message_says("Change it and send it again.")
+
+
+async def test_clear_begins_anew(chatting: Chats) -> None:
+    async with chatting([Say("Something old.")]) as chat:
+        await chat.say("hello")
+        await chat.ended(1)
+        await chat.say("/clear")
+        await chat.message_says("A new conversation.")
+        assert ("clear", ()) in chat.play.chat.calls
+
+
+async def test_export_writes_a_new_file_and_never_over_another(chatting: Chats, tmp_path: Path) -> None:
+    async with chatting([Do(CREATE), Say("Done.")]) as chat:
+        await chat.say("hello")
+        await chat.ended(1)
+        await chat.say("/export talk.md")
+        await chat.message_says("Exported to talk.md.")
+        text = (tmp_path / "talk.md").read_text()
+        assert "hello" in text
+        assert "tea.md" in text
+        await chat.say("/export talk.md")
+        await chat.message_says("Not exported: talk.md exists.")
+        await chat.say("/export memories/talk.md")
+        await chat.message_says("it would become a memory")
+        assert chat.memory("talk.md") is None
+        await chat.say("/export nowhere/talk.md")
+        await chat.message_says("Not exported to nowhere/talk.md")
+        await chat.say("/export")
+        await chat.message_says("Exported to memtui-chat-")
+        assert list(tmp_path.glob("memtui-chat-*.md"))
+
+
+async def test_resume_goes_on_with_another_session(chatting: Chats) -> None:
+    async with chatting([Say("The first answer.")]) as chat:
+        await chat.say("/resume")
+        await chat.message_says("There is no other session over this folder.")
+        await chat.say("the first question")
+        await chat.ended(1)
+        first = chat.screen._kept.id if chat.screen._kept else ""
+        await chat.press("ctrl+q")
+    play = Play([Say("An answer of the second.")])
+    async with chatting(play=play) as chat:
+        await chat.say("the second question")
+        await chat.ended(1)
+        await chat.say("/resume")
+        await chat.wait_for(lambda: isinstance(chat.app.screen, MenuScreen))
+        assert "the first question" in chat.text
+        await chat.press("1")
+        await chat.wait_for(lambda: chat.screen._kept and chat.screen._kept.id == first, "the first session")
+        await chat.wait_for(lambda: "the first question" in chat.text)
+        assert "the second question" not in chat.text
+        assert play.chats[0].closed
+        await chat.press("up")
+        assert chat.written == "the first question"
+
+
+async def test_a_session_that_cannot_be_resumed_leaves_this_one_as_it_is(chatting: Chats) -> None:
+    async with chatting([Say("The answer.")]) as chat:
+        await chat.say("a question")
+        await chat.ended(1)
+        session = chat.screen._kept.id if chat.screen._kept else ""
+        await chat.say("/resume 1999")
+        await chat.message_says("What was here goes on.")
+        await chat.wait_for(lambda: chat.screen._kept and chat.screen._kept.id == session, "the session before")
+        await chat.wait_for(lambda: "a question" in chat.text)
+        assert not chat.screen.why_no_chat
+
+
+async def test_help_and_quit(chatting: Chats) -> None:
+    async with chatting() as chat:
+        await chat.say("/help")
+        await chat.wait_for(lambda: isinstance(chat.app.screen, HelpScreen))
+        await chat.press("escape")
+        await chat.say("/quit")
+    assert chat.app.return_value == 0
+
+
+async def test_an_unknown_command_names_the_nearest_and_is_not_sent(chatting: Chats) -> None:
+    async with chatting() as chat:
+        await chat.say("/udno now")
+        await chat.message_says("There is no command /udno. Did you mean /undo?")
+        assert chat.written == "/udno now"
+        await chat.press("ctrl+u")
+        await chat.say("/zzzzzz")
+        await chat.message_says("/ lists them.")
+        await chat.press("ctrl+u")
+        await chat.say("/undo everything")
+        await chat.message_says("/undo takes nothing behind it.")
+        assert chat.play.chat.sent == []
+        assert chat.play.chat.calls == []
+
+
+@pytest.mark.parametrize("text", ["/memories/prefs.md is old", "// a comment", "/ 2", "/a/b"])
+async def test_a_path_is_a_message_and_no_command(chatting: Chats, text: str) -> None:
+    async with chatting() as chat:
+        chat.screen.composer.put(text)
+        await chat.press("enter")
+        await chat.ended(1)
+        assert chat.play.chat.sent[0].text == text
+
+
+async def test_commands_are_completed_while_they_are_typed(chatting: Chats) -> None:
+    async with chatting() as chat:
+        await chat.press("slash")
+        await chat.wait_for(lambda: "/undo " in chat.text and "Take back what this turn wrote" in chat.text)
+        await chat.type("e")
+        await chat.wait_for(lambda: "/effort" in chat.text and "/undo " not in chat.text)
+        await chat.press("down", "tab")
+        await chat.wait_for(lambda: chat.written == "/edit")
+        await chat.press("ctrl+u")
+        await chat.type("/e")
+        await chat.press("enter")
+        await chat.wait_for(lambda: chat.written == "/effort", "the first completed, not run")
+        await chat.press("ctrl+u")
+        await chat.type("/mem")
+        await chat.press("enter")
+        await chat.wait_for(lambda: isinstance(chat.app.screen, LinesScreen))
+        await chat.press("escape")
+        await chat.press("slash", "escape")
+        await chat.wait_for(lambda: "/undo " not in chat.text)
+        assert chat.written == "/"
+        assert chat.screen.focused is chat.screen.composer
+
+
+async def test_a_command_typed_in_one_go_is_run_as_it_stands(chatting: Chats) -> None:
+    from tests.ui.chat.test_chat_screen import _key
+
+    async with chatting() as chat:
+        for key in ("slash", "p", "o", "l", "i", "c", "y", "enter"):
+            chat.app.post_message(_key(key))
+        await chat.message_says("Memory writes: allow")
+        await chat.wait_for(lambda: chat.written == "")
+
+
+async def test_what_does_not_go_while_the_conversation_opens_says_so(chatting: Chats) -> None:
+    async with chatting(ready=False) as chat:
+        if chat.screen._chat is None:
+            await chat.say("/retry")
+            await chat.wait_for(lambda: "is being opened" in chat.message or "nothing to send" in chat.message)
+
+
+def test_every_command_is_a_binding_with_an_action() -> None:
+    names = [command.name for command in ChatCommands.commands()]
+    for name in ("undo", "diff", "memory", "model", "effort", "thinking", "policy", "attach", "copy", "retry", "edit"):
+        assert names.count(name) == 1, name
+    for name in ("clear", "resume", "export", "help", "quit"):
+        assert names.count(name) == 1, name
+    for command in ChatCommands.commands():
+        assert command.words
+
+
+async def test_every_command_is_in_the_palette_and_the_help(chatting: Chats) -> None:
+    async with chatting() as chat:
+        keys = {key for action in actions_of(chat.screen) for key in action.keys}
+        for command in ChatScreen.commands():
+            assert f"slash_{command.name}" in keys, command
+
+
+async def test_commands_of_the_palette_run(chatting: Chats) -> None:
+    async with chatting() as chat:
+        await chat.press("ctrl+p")
+        await chat.wait_for(lambda: chat.app.screen is not chat.screen)
+        await chat.type("what the memory holds")
+        await chat.wait_for(lambda: chat.app.screen.query(OptionList))
+        await chat.wait_for(lambda: "/memory" in chat.text)
+        await chat.press("down", "enter")
+        await chat.wait_for(lambda: isinstance(chat.app.screen, LinesScreen))
+
+
+async def test_chat_from_the_browser_and_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from memtui.ui.app import MemtuiApp
+    from memtui.ui.screens.browse import BrowseScreen
+    from tests.ui.conftest import fill, wait_for
+
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "not-a-real-key")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")  # nobody is there
+    folder = tmp_path / "memories"
+    folder.mkdir()
+    fill(folder, {"a.md": "# A\n"})
+    app = MemtuiApp(str(folder), state=str(tmp_path / "state"))
+    async with app.run_test(size=(120, 36)) as pilot:
+        await wait_for(app, pilot, lambda: isinstance(app.screen, BrowseScreen) and app.screen._opened)
+        await pilot.press("colon")
+        await pilot.press(*"chat with")
+        await wait_for(app, pilot, lambda: "Chat with Claude" in _text(app))
+        await pilot.press("down", "enter")
+        await wait_for(app, pilot, lambda: isinstance(app.screen, ChatScreen), "the chat")
+        await wait_for(app, pilot, lambda: app.screen._status.live == "LIVE")  # type: ignore[attr-defined]
+        assert "2 Memory" in _text(app)
+        await pilot.press("escape", "q")
+        await wait_for(app, pilot, lambda: type(app.screen) is BrowseScreen and app.screen._opened, "the browser")
+        assert "1 Files" in _text(app)
+        assert app.screen._session._state == str(tmp_path / "state")  # type: ignore[attr-defined]
+
+
+def _text(app: object) -> str:
+    from tests.ui.conftest import screen_text
+
+    return screen_text(app)  # type: ignore[arg-type]
+
+
+async def test_undo_with_u_is_the_persons_own_and_not_the_turns(chatting: Chats) -> None:
+    async with chatting([Do(CREATE), Hold(threading.Event())]) as chat:
+        await chat.say("go")
+        await chat.wait_for(lambda: chat.memory("tea.md"))
+        chat.screen.files.focus()
+        await chat.wait_for(lambda: "tea.md" in list(chat.screen.files.outline))
+        await chat.press("u", "y")
+        await chat.wait_for(lambda: chat.memory("tea.md") is None)
+        with chat.engine() as memory:
+            assert isinstance(list(memory.events())[-1].actor, Person)
