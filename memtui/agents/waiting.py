@@ -216,7 +216,9 @@ class Desk:
 
     def _hear(self, peer: socket.socket) -> None:
         """Take what a caller says, or what is to be said to it."""
-        caller = self._callers[peer]
+        caller = self._callers.get(peer)
+        if caller is None:
+            return  # it was left a moment ago, in the same look at who is ready
         if caller.to_say:
             self._say(caller)
             return

@@ -110,8 +110,12 @@ class Announcements:
 
     def _make_room(self, directory: str) -> None:
         """Remove what holds no more, and the oldest if there are too many."""
+        aged = []
         with os.scandir(directory) as entries:
-            aged = sorted((entry.stat(follow_symlinks=False).st_mtime_ns, entry.path) for entry in entries)
+            for entry in entries:
+                with contextlib.suppress(FileNotFoundError):  # another hook has just moved it to its place
+                    aged.append((entry.stat(follow_symlinks=False).st_mtime_ns, entry.path))
+        aged.sort()
         if len(aged) < _MOST // 2:
             return
         now_us = time.time_ns() // 1_000

@@ -11,6 +11,8 @@ ROUNDS = 9
 FILES = 1_000
 LIMIT = 1.2
 """How much longer than a bare Textual application it may take."""
+CHAT_LIMIT = 1.2
+"""How much longer than the browser the chat may take: the SDK is loaded behind."""
 
 
 def measure(memories: Memories) -> Iterable[Row]:
@@ -19,16 +21,21 @@ def measure(memories: Memories) -> Iterable[Row]:
     painted: list[float] = []
     named: list[float] = []
     nothing: list[float] = []
+    chatted: list[float] = []
     for number in range(ROUNDS + 1):
         with Terminal([bare.__file__]) as terminal:
             bare_time = terminal.when("bare header") - terminal.started
         with Terminal(memtui(folder, state)) as terminal:
             ours = terminal.when("memtui") - terminal.started
             name = terminal.when("note-000000") - terminal.started
+        with Terminal(memtui(folder, state, "chat")) as terminal:
+            chat = terminal.when("memtui chat") - terminal.started
         if number:  # the first one compiles
             nothing.append(bare_time)
             painted.append(ours)
             named.append(name)
+            chatted.append(chat)
     least = middle(nothing)
     yield compared("start: first paint", middle(painted), least, LIMIT, name="bare Textual")
     yield compared(f"start: first file name of {FILES:,}", middle(named), least, None, name="bare Textual")
+    yield compared("start: first paint of chat", middle(chatted), middle(painted), CHAT_LIMIT, name="memtui")

@@ -151,9 +151,9 @@ class Terminal:
         return int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0])
 
 
-def memtui(folder: Path, state: Path) -> list[str]:
-    """The words that browse a folder."""
-    return ["-m", "memtui", "--state", str(state), str(folder)]
+def memtui(folder: Path, state: Path, *verb: str) -> list[str]:
+    """The words that browse a folder, or that open it with a verb."""
+    return ["-m", "memtui", *verb, "--state", str(state), str(folder)]
 
 
 def _environment() -> dict[str, str]:

@@ -315,7 +315,12 @@ class Chat:
             if fault is not None:
                 self._hold(fault, prompt)
                 return
-            ended = await Turn(talk, prompt).run()
+            try:
+                ended = await Turn(talk, prompt).run()
+            except Exception as error:  # the last resort: the thread must not end, or nothing can be said any more
+                self._in_turn = False
+                self._failed(error, "The turn ended")
+                return
             with self._lock:
                 self._is_held = ended.end in _HOLDS and bool(self._queue)
             self._in_turn = False
@@ -361,9 +366,13 @@ class Chat:
             if doing is not None:
                 await doing
         except Exception as error:  # the last resort: it is said, and the conversation goes on
-            what = f"{type(error).__name__}: {error}"
-            trace = "".join(traceback.format_exception(error))
-            self._talk.fault(Judged(FaultKind.BUG, f"That was not done because of a bug ({what})."), None, trace=trace)
+            self._failed(error, "That was not done")
+
+    def _failed(self, error: Exception, what: str) -> None:
+        """Something failed because of a bug of ours."""
+        trace = "".join(traceback.format_exception(error))
+        sentence = f"{what} because of a bug ({type(error).__name__}: {error})."
+        self._talk.fault(Judged(FaultKind.BUG, sentence), None, trace=trace)
 
     def _rewind(self, why: str) -> None:
         prompt = taking_back.rewind(self._talk, why)

@@ -6,12 +6,19 @@ lists and joined once; nothing here takes longer the longer the answer is.
 
 import itertools
 import json
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from memtui.agents.chat.history import Block, sendable
 from memtui.agents.chat.pacing import Pacer
+
+_NOT_IN_IDS = re.compile("[^a-zA-Z0-9_-]")
+"""What the API takes back neither in the id of a call nor in the name of a tool, wherever it came from."""
+_LONGEST_NAME = 128
+_DEEPEST = 64
+"""Levels of a tool's input; ours has two. What is deeper is more than anybody may have to look into."""
 
 
 @dataclass(slots=True)
@@ -107,7 +114,8 @@ class Incoming:
                 self.stop_reason = event.delta.stop_reason
                 self.stop_details = _plain(getattr(event.delta, "stop_details", None))
                 self.usage.append(_plain(event.usage))
-                self.edits = _plain(getattr(event, "context_management", None)).get("applied_edits") or []
+                edits = _plain(getattr(event, "context_management", None)).get("applied_edits")
+                self.edits = [each for each in edits if isinstance(each, dict)] if isinstance(edits, list) else []
 
     def _begin(self, index: int, start: Block) -> None:
         self.has_begun = True
@@ -127,6 +135,7 @@ class Incoming:
     def _own_id(self, given: object) -> object:
         if not isinstance(given, str) or not given:
             return given
+        given = _NOT_IN_IDS.sub("_", given)
         here = [block.start.get("id") for block in list(self._blocks.values())[:-1]]
         ids = itertools.chain([given], (f"{given}_{number}" for number in itertools.count(2)))
         return next(id for id in ids if id not in self._taken and id not in here)
@@ -190,7 +199,8 @@ def _made(block: Coming) -> Block | None:
             if not _is_call(block):
                 return None
             call = _call(block)
-            return {"type": "tool_use", "id": call.id, "name": call.name, "input": sendable(dict(call.fields))}
+            name = _NOT_IN_IDS.sub("_", call.name)[:_LONGEST_NAME]
+            return {"type": "tool_use", "id": call.id, "name": name, "input": sendable(dict(call.fields))}
     return start if block.is_whole else None
 
 
@@ -206,7 +216,15 @@ def _call(block: Coming) -> Call:
             given = json.loads(raw, parse_constant=_refuse)
         except (ValueError, RecursionError):
             given = raw if block.is_whole else dict(partial(raw))
+    if _is_deep(given):
+        given = raw
     return Call(str(block.start["id"]), str(block.start.get("name") or "?"), given, block.is_whole)
+
+
+def _is_deep(value: object, levels: int = _DEEPEST) -> bool:
+    """Whether a value goes deeper than whoever takes it apart can follow."""
+    within = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return bool(within) and (not levels or any(_is_deep(each, levels - 1) for each in within))
 
 
 def _refuse(name: str) -> object:

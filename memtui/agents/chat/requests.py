@@ -72,12 +72,16 @@ def parameters(messages: Sequence[Message], model: Model, manner: Manner) -> dic
         found["thinking"] = thinking
     if manner.effort is not None:
         found["output_config"] = {"effort": manner.effort}
+    betas = []
     if edits := _edits(model, manner):
         found["context_management"] = {"edits": edits}
-        compacts = any(edit["type"] == "compact_20260112" for edit in edits)
-        found["betas"] = [CONTEXT_BETA, COMPACT_BETA] if compacts else [CONTEXT_BETA]
-    elif any(block.get("type") == "compaction" for message in messages for block in message["content"]):
-        found["betas"] = [COMPACT_BETA]
+        betas.append(CONTEXT_BETA)
+    if any(edit["type"] == "compact_20260112" for edit in edits) or any(
+        block.get("type") == "compaction" for message in messages for block in message["content"]
+    ):
+        betas.append(COMPACT_BETA)
+    if betas:
+        found["betas"] = betas
     return found
 
 

@@ -42,6 +42,7 @@ class Restored:
         seqs: Of each turn, the numbers of the journal's events that it made, edits of the person's included.
         undone: Turns of which the writes were taken back.
         last: The last message of the person's that is in the history, to be sent again or edited.
+        last_turn: The number of its turn: later ones may have been taken out. 0 for none.
         unanswered: What the person said last, if nothing came back to it; it is not in the history.
         folder: The memory folder, as it was recorded.
         seq: The number of the journal's last event when the session began.
@@ -59,6 +60,7 @@ class Restored:
     seqs: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     undone: frozenset[int] = frozenset()
     last: Prompt | None = None
+    last_turn: int = 0
     unanswered: Prompt | None = None
     folder: str = ""
     seq: int = 0
@@ -178,6 +180,7 @@ class _Reader:
             seqs={turn: tuple(seqs) for turn, seqs in self._seqs.items()},
             undone=frozenset(self._undone),
             last=None if last is None else self._prompt(last),
+            last_turn=last or 0,
             unanswered=None if unanswered is None else self._prompt(unanswered),
             folder=text_in(self._header, "folder"),
             seq=number_in(self._header, "seq"),

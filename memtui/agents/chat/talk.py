@@ -87,11 +87,11 @@ class Talk:
         self.carrier = Carrier(self.gate, self.worker, self.questions, self.policy_changed)
         self.meter = Meter(restored.usage)
         self.session_tally = Tally()
-        self.history = History(restored_entries(restored.messages, restored.turn, restored.model))
+        self.history = History(restored_entries(restored.messages, restored.last_turn, restored.model))
         self.stopping = asyncio.Event()
         self.turn = restored.turn
         """The number of the last turn."""
-        self.last: tuple[int, Prompt] | None = (restored.turn, restored.last) if restored.last else None
+        self.last: tuple[int, Prompt] | None = (restored.last_turn, restored.last) if restored.last else None
         """The last message that can be sent again or edited, and its turn."""
         self.writes: tuple[int, list[int]] = (restored.turn, list(restored.seqs.get(restored.turn, ())))
         """The last turn, and the journal's numbers of what it did."""

@@ -21,6 +21,7 @@ from memtui.core.snapshot import Kind
 _SHOWN = 16_000
 """Characters of a text that is told to the model."""
 _NOTHING_WRITTEN = "Nothing was written."
+_READ_IT = "Read the file again, and give the text to replace exactly as it stands there, once."
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,9 @@ def decide(call: HookCall, place: Place, seconds: float) -> Decision | None:
         is_hers = draft is not None and (not texts or texts[0] == before)  # the tool could not do its part any more
         if is_hers and draft is not None:
             texts = (draft.encode("utf-8", "replace"),)
-        if not texts or texts[0] == before:
+        if not texts:  # the tool may find the place by rules of its own: what nobody was shown is not written
+            return Decision(False, f"What {place.path} would hold cannot be told. {_NOTHING_WRITTEN} {_READ_IT}")
+        if texts[0] == before:
             return None
         proposal = replace(_proposal(call, place, before, texts[0]), again=again, draft=draft)
         left = max(end - time.monotonic(), 0.0)

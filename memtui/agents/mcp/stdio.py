@@ -85,10 +85,13 @@ class _Reader:
             self._loop.call_soon_threadsafe(self._lines.put_nowait, None)
 
     def _read(self) -> bytes:
-        try:
-            return os.read(self._fd, _CHUNK)
-        except OSError:
-            return b""
+        while True:
+            try:
+                return os.read(self._fd, _CHUNK)
+            except BlockingIOError:  # whoever shares the pipe with us had it not wait
+                select.select([self._fd], [], [])
+            except OSError:
+                return b""
 
 
 class _Writer:

@@ -14,6 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.css.query import NoMatches
+from textual.events import Key
 from textual.message import Message
 from textual.widgets import Input, Static
 from textual.worker import get_current_worker
@@ -110,6 +111,7 @@ class QuestionView(Vertical):
         self._clock = clock
         self._edit = edit
         self._armed_at = 0.0
+        self._is_stale = False
         self._loaded = self._as_loaded = ""
         self.asked: Asked | None = None
         """What is asked; `None` for nothing."""
@@ -250,6 +252,15 @@ class QuestionView(Vertical):
 
     # Answers
 
+    def on_key(self, event: Key) -> None:
+        """A key that was pressed before the question was there is no answer to it, however late it is taken in."""
+        age = max(0.0, time.monotonic() - event.time)
+        self._is_stale = self._clock() - age < self._armed_at
+
+    def _takes_answer(self) -> bool:
+        stale, self._is_stale = self._is_stale, False
+        return self.is_armed and not stale
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Letters are letters while a text is being written."""
         del parameters
@@ -263,7 +274,7 @@ class QuestionView(Vertical):
 
     def action_answer(self, answer: str) -> None:
         """Tell the one who asked."""
-        if not self.is_armed:
+        if not self._takes_answer():
             return
         assert self.shown is not None
         verdicts: dict[str, Verdict] = {
@@ -276,12 +287,12 @@ class QuestionView(Vertical):
 
     def action_stop(self) -> None:
         """End the turn."""
-        if self.is_armed:
+        if self._takes_answer():
             self.post_message(self.StopWanted())
 
     def action_reason(self) -> None:
         """Open the line for a reason."""
-        if self.is_armed:
+        if self._takes_answer():
             self.add_class("-reasoning")
             self._show_keys()
             self.reason.focus()
@@ -301,7 +312,7 @@ class QuestionView(Vertical):
 
     def action_edit(self) -> None:
         """Change the text before it is written."""
-        if not self.is_armed:
+        if not self._takes_answer():
             return
         self.add_class("-editing")
         self._show_keys()
@@ -317,7 +328,7 @@ class QuestionView(Vertical):
 
     def action_outside(self) -> None:
         """Change the text in the person's own editor."""
-        if self.is_armed:
+        if self._takes_answer():
             self.add_class("-editing")
             self._show_keys()
             self._edit_outside()
