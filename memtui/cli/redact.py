@@ -5,12 +5,16 @@ import getpass
 import os
 import re
 import sys
+from pathlib import Path
 
+from memtui import opening
+from memtui.agents.chat.forgetting import Forgotten, forget
 from memtui.cli import event_text, moments, output, places, restored
 from memtui.cli.exits import Exit, Failure
 from memtui.cli.opened import insist_on_writing, opened
 from memtui.cli.verb import Options, Parser, Verb
 from memtui.core.listing import human_size
+from memtui.core.paths import MemoryPath
 from memtui.core.redaction import Redacted
 from memtui.core.visible import one_line
 from memtui.engine import Engine
@@ -18,6 +22,8 @@ from memtui.engine import Engine
 _NOT_DONE = "Nothing was removed"
 _NUMBER = re.compile("#?([0-9]{1,18})")
 _NAMED = 20
+_CHATS = "chats"
+"""Where sessions are, see `memtui.agents.chat.sessions`, which is not loaded for it."""
 
 
 def _arguments(parser: Parser) -> None:
@@ -42,15 +48,19 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
     with opened(path, options) as memory:
         if what.event is not None and memory.history.event(what.event) is None:
             raise moments.no_event(memory, what.event)
+        chats = opening.state_directory(path, options.state) / _CHATS
         result = what.redact(memory, rehearse=True)
-        if _is_something(result) and not arguments.dry_run:
+        said = what.forget(chats, result, rehearse=True)
+        if (_is_something(result) or said.sessions) and not arguments.dry_run:
             if not arguments.yes:
-                _show(result)
+                _show(result, said)
                 if not restored.asked("Remove this for good? It cannot be taken back.", _NOT_DONE):
                     output.message(f"{_NOT_DONE}.")
                     return Exit.FINDINGS
-            result = what.redact(memory, rehearse=False)
-    return _tell(result, options, path, arguments)
+            if _is_something(result):
+                result = what.redact(memory, rehearse=False)
+            said = what.forget(chats, result, rehearse=False)
+    return _tell(result, said, options, path, arguments)
 
 
 class _What:
@@ -84,6 +94,13 @@ class _What:
     def redact(self, memory: Engine, *, rehearse: bool) -> Redacted:
         """Do it, or only find out what would be done."""
         return memory.redact(event=self.event, path=self.path, match=self.match, reason=self._reason, rehearse=rehearse)
+
+    def forget(self, chats: Path, result: Redacted, *, rehearse: bool) -> Forgotten:
+        """The same in what was said in chats; not where the record was left as it is."""
+        if not _is_something(result) and (self.match is None or not _is_about_names(result)):
+            return Forgotten()
+        place = None if self.path is None else str(MemoryPath.of(self.path))
+        return forget(chats, match=self.match, path=place, events=result.events, rehearse=rehearse)
 
 
 def _match(arguments: argparse.Namespace) -> str:
@@ -119,39 +136,55 @@ def _is_something(result: Redacted) -> bool:
     return bool(result.texts or result.changes)
 
 
-def _show(result: Redacted) -> None:
+def _show(result: Redacted, said: Forgotten) -> None:
     """What would be removed, before the question."""
-    output.message(f"What goes for good: {_counted(result)}.")
+    output.message(f"What goes for good: {_counted(result, said)}.")
     files = restored.told(result.changes)
     for change in files[:_NAMED]:
         output.message(f"  {restored.sign(change)} {one_line(change.path)}")
     if len(files) > _NAMED:
         output.message(f"  and {len(files) - _NAMED:,} more")
-    for sentence in (*result.also, *result.left):
+    for sentence in (*result.also, *result.left, *said.left):
         output.message(sentence)
 
 
-def _counted(result: Redacted) -> str:
-    texts = f"{result.texts:,} {'text' if result.texts == 1 else 'texts'}, {human_size(result.bytes)}"
-    return texts + (f"; in the folder {restored.counted(result.changes)}" if result.changes else "")
+def _counted(result: Redacted, said: Forgotten) -> str:
+    counted = []
+    if _is_something(result):
+        counted.append(f"{result.texts:,} {'text' if result.texts == 1 else 'texts'}, {human_size(result.bytes)}")
+    if result.changes:
+        counted.append(f"in the folder {restored.counted(result.changes)}")
+    if said.sessions:
+        count = len(said.sessions)
+        counted.append(f"what was said of it in {count:,} chat {'session' if count == 1 else 'sessions'}")
+    return "; ".join(counted)
 
 
-def _tell(result: Redacted, options: Options, path: str, arguments: argparse.Namespace) -> int:
-    is_done = result.event is not None
+def _tell(result: Redacted, said: Forgotten, options: Options, path: str, arguments: argparse.Namespace) -> int:
+    is_something = _is_something(result) or bool(said.sessions or said.left)
+    is_done = result.event is not None or (bool(said.sessions) and not arguments.dry_run)
     if options.json:
-        output.document(_record(result, path, dry_run=arguments.dry_run))
+        output.document(_record(result, said, path, dry_run=arguments.dry_run, is_done=is_done))
     else:
-        if _is_something(result) and not options.quiet:
+        if (_is_something(result) or said.sessions) and not options.quiet:
             words = "Removed for good" if is_done else "What would go for good"
-            output.line(f"{words}: {_counted(result)}." + (" The events and their hashes stay." if is_done else ""))
-        if result.problem:
+            stay = " The events and their hashes stay." if result.event is not None else ""
+            output.line(f"{words}: {_counted(result, said)}.{stay}")
+        if result.problem and (_is_something(result) or not is_something):
             output.message(result.problem)
         for sentence in (*result.also, *result.left) if _is_something(result) else ():
             output.message(sentence)
+        for sentence in said.left:
+            output.message(sentence)
+        if said.sessions and arguments.match is None and arguments.match_file is None:
+            output.message(
+                "What you and the agent wrote of it there in other words stays. --match finds words anywhere."
+            )
         if arguments.match not in (None, "-") and not options.quiet:
             output.message("The text may stand in your shell's history now. --match - reads it from elsewhere.")
-    if _is_something(result):
-        return Exit.FINDINGS if result.left or result.problem else Exit.OK
+    if is_something:
+        problem = result.problem if _is_something(result) else ""
+        return Exit.FINDINGS if result.left or problem or said.left else Exit.OK
     return Exit.CONFLICT if result.left and not _is_about_names(result) else Exit.MISSING
 
 
@@ -160,17 +193,18 @@ def _is_about_names(result: Redacted) -> bool:
     return all(sentence in result.problem for sentence in result.left)
 
 
-def _record(result: Redacted, path: str, *, dry_run: bool) -> dict[str, object]:
+def _record(result: Redacted, said: Forgotten, path: str, *, dry_run: bool, is_done: bool) -> dict[str, object]:
     return {
         "schema": output.SCHEMA,
-        "done": result.event is not None,
+        "done": is_done,
         "dry_run": dry_run,
         "problem": result.problem or None,
         "texts": result.texts,
         "bytes": result.bytes,
         "events": list(result.events),
         "changes": [event_text.change_record(change) for change in result.changes],
-        "left": list(result.left),
+        "sessions": list(said.sessions),
+        "left": [*result.left, *said.left],
         "also": list(result.also),
         "event": event_text.record(result.event, path) if result.event is not None else None,
     }
@@ -187,7 +221,7 @@ VERB = Verb(
     _arguments,
     _run,
     (
-        "From history and file; events, hashes and the reason stay. In files a match",
+        "From history, files and chats; events, hashes and reason stay. In files a match",
         "becomes [redacted]. A secret on the command line stays in the shell's history:",
         "use --match - or --match-file. Asks: --yes where there is no terminal. Exit",
         "codes: 0 done, 1 some is left, 3 nothing there, 4 read-only, 5 file has changed.",

@@ -8,6 +8,7 @@ import contextlib
 import os
 import sqlite3
 import threading
+import time
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,6 +25,8 @@ _PACK_FROM = 512
 """Bytes from which a text is compressed."""
 _PAGE = 2_000
 _ENDLESS = 2**62
+_IN_USE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_AGAIN_SECONDS = 0.005
 SET_ASIDE = "-damaged-"
 """What stands in the name of a journal that was damaged, between its old name and the time."""
 _SUSPECT = ".suspect"
@@ -393,8 +396,7 @@ class Journal:
             raise StateUnusable(FOREIGN)
         if version > VERSION:
             raise StateUnusable(NEWER)
-        mode = self._db.execute("PRAGMA journal_mode = WAL").fetchone()[0]
-        self._must_sync = mode not in ("wal", "memory")  # other modes need it, or a power cut could damage the file
+        self._must_sync = self._mode() not in ("wal", "memory")  # others need it, or a power cut could damage the file
         if version < VERSION:
             script = SCHEMA if version == 0 else TO_2
             with contextlib.suppress(sqlite3.OperationalError):  # another process makes it at this moment
@@ -405,6 +407,17 @@ class Journal:
         self._head()
         if self._path is not None and os.path.exists(self._path + _SUSPECT):
             self._insist_on_soundness()
+
+    def _mode(self) -> str:
+        """Write ahead, and tell how it is written. While others make the same file, SQLite gives up at once."""
+        deadline = time.monotonic() + BUSY_MS / 1000
+        while True:
+            try:
+                return str(self._db.execute("PRAGMA journal_mode = WAL").fetchone()[0])
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF not in _IN_USE or time.monotonic() >= deadline:
+                    raise
+                time.sleep(_AGAIN_SECONDS)
 
     def _insist_on_file(self) -> None:
         """Refuse to write to a file that nobody else would find: what is recorded there is lost with this process.

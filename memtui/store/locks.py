@@ -8,10 +8,12 @@ a matter of the file system alone: two processes with two kinds of lock would no
 import errno
 import fcntl
 import os
+import struct
+import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Literal
 
 from memtui.core.errors import Busy, StateUnusable
@@ -20,6 +22,10 @@ from memtui.store.confined import let_go
 Locking = Literal["flock", "record"]
 
 _PAUSES = (0.0002, 0.0005, 0.001, 0.002, 0.005)
+_NEXT_PAUSES = (*(0.0002,) * 20, *(0.0005,) * 200, 0.005)
+"""For the one that is next: the others wait for it."""
+_TURN = 1
+"""The byte of the lock's file that is held by who is next, besides the lock itself."""
 _UNKNOWN = (errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
 """What a file system answers to a call that it never knows. Not so ENOLCK: that may be over in a moment."""
 _NONE = (
@@ -51,7 +57,7 @@ def held(directory: int, seconds: float, locking: Locking | None = None) -> Iter
     if locking != "record":
         fd = _opened(directory)
         try:
-            if _lock(lambda: fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB), deadline):
+            if _lock_in_turn(fd, deadline):
                 yield "flock"
                 return
         finally:
@@ -78,7 +84,33 @@ def _opened(directory: int) -> int:
         raise StateUnusable("The state directory is not there any more.") from error
 
 
-def _lock(ask: Callable[[], None], deadline: float) -> bool:
+def _lock_in_turn(fd: int, deadline: float) -> bool:
+    """Ask for `flock`, one behind the other: who writes without a pause would never let another one in.
+
+    The turn is a lock of the open file as well, of another kind (`F_OFD_SETLK`, Linux). Where it cannot be had, the
+    lock alone is asked for.
+    """
+    in_turn = False
+    if _HAS_TURNS:
+        with suppress(OSError):
+            in_turn = _lock(lambda: _turn(fd, fcntl.F_WRLCK), deadline)
+    try:
+        pauses = _NEXT_PAUSES if in_turn else _PAUSES
+        return _lock(lambda: fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB), deadline, pauses)
+    finally:
+        if in_turn:
+            with suppress(OSError):  # closing the file gives it back as well
+                _turn(fd, fcntl.F_UNLCK)
+
+
+_HAS_TURNS = sys.platform == "linux" and hasattr(fcntl, "F_OFD_SETLK")
+
+
+def _turn(fd: int, kind: int) -> None:
+    fcntl.fcntl(fd, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", kind, os.SEEK_SET, _TURN, 1, 0))
+
+
+def _lock(ask: Callable[[], None], deadline: float, pauses: Sequence[float] = _PAUSES) -> bool:
     """Ask for a lock, ever less often: there is no time limit of its own. `False` where there is no such lock."""
     attempt = 0
     while True:
@@ -87,7 +119,7 @@ def _lock(ask: Callable[[], None], deadline: float) -> bool:
         except BlockingIOError:
             if time.monotonic() >= deadline:
                 raise _busy() from None
-            time.sleep(_PAUSES[min(attempt, len(_PAUSES) - 1)])
+            time.sleep(pauses[min(attempt, len(pauses) - 1)])
             attempt += 1
         except OSError as error:
             if error.errno not in _UNKNOWN:

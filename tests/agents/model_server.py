@@ -42,6 +42,7 @@ import argparse
 import hashlib
 import itertools
 import json
+import re
 import socket
 import struct
 import threading
@@ -499,6 +500,10 @@ def _block_problems(where: str, role: str, block: Mapping[str, Any], signatures:
         yield f"{where}: text content blocks must contain non-whitespace text"
     if kind == "tool_use" and not isinstance(block["input"], dict):
         yield f"{where}.input: Input should be a valid dictionary"
+    if kind == "tool_use" and re.fullmatch("[a-zA-Z0-9_-]+", block["id"]) is None:
+        yield f"{where}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
+    if kind == "tool_use" and re.fullmatch("[a-zA-Z0-9_-]{1,128}", block["name"]) is None:
+        yield f"{where}.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"
     if kind in ("tool_use", "thinking", "redacted_thinking", "compaction") and role != "assistant":
         yield f"{where}: {kind} blocks can only be in assistant messages"
     if kind == "thinking":

@@ -422,3 +422,33 @@ def test_of_too_much_text_a_part_goes_along() -> None:
     assert arrived.changes == asked.changes
     assert arrived.texts == {sha256(small): small}
     assert arrived.data(arrived.changes[0].after) is None
+
+
+def test_an_asker_that_goes_at_the_moment_of_its_answer_does_not_end_the_desk(tmp_path: Path) -> None:
+    asked: list[Question] = []
+    came = threading.Event()
+
+    def answer_late(question: Question) -> None:
+        asked.append(question)
+        if len(asked) == 2:  # the answer and the end of the first one are there at the same look
+            asked[0].answer(Allow())
+            first.close()
+        came.set()
+
+    desk = Desk(tmp_path, answer_late)
+    desk.start()
+    assert desk.wait_until_open(10)
+    try:
+        first, second, third = (sockets.connected(str(tmp_path)) for _ in range(3))
+        assert first is not None
+        assert second is not None
+        assert third is not None
+        for number, peer in enumerate((first, second, third), 1):
+            came.clear()
+            peer.setblocking(True)
+            peer.sendall(wire.question(proposal_of(), 20))
+            assert came.wait(10), f"question {number} was not heard"
+        second.close()
+        third.close()
+    finally:
+        desk.close()

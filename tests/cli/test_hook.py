@@ -561,8 +561,19 @@ def test_what_would_change_nothing_is_not_asked_about(run: Run, folder: Path) ->
     with person(state_directory(str(folder))) as asked:
         ran = run("hook", "--ask", stdin=told("PreToolUse", folder / "prefs.md", content="- tea\n- Berlin\n"))
         assert (ran.code, ran.out) == (0, b"")
-        ran = run("hook", "--ask", stdin=told("PreToolUse", folder / "prefs.md", "Edit", old_string="?", new_string=""))
-        assert (ran.code, ran.out) == (0, b"")
+    assert asked == []
+
+
+def test_an_edit_that_cannot_be_shown_is_not_let_through(run: Run, folder: Path) -> None:
+    (folder / "prefs.md").write_text("it\u2019s tea\n")  # Claude Code takes a straight quote for a curly one
+    edit = told("PreToolUse", folder / "prefs.md", "Edit", old_string="it's tea", new_string="it's gone")
+    with person(state_directory(str(folder))) as asked:
+        said = decision(run("hook", "--ask", stdin=edit))
+    assert said["permissionDecision"] == "deny"
+    assert said["permissionDecisionReason"] == (
+        "What prefs.md would hold cannot be told. Nothing was written. Read the file again, and give the text to "
+        "replace exactly as it stands there, once."
+    )
     assert asked == []
 
 

@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 
 import memtui
+from memtui.agents.chat.sessions import CHATS, Session
 from memtui.cli import main
+from memtui.opening import state_directory
 
 SECRET = "hunter2-very-secret"
+GIVEN = "password: [redacted]\nrest\n"
 
 
 @pytest.fixture
@@ -154,3 +157,101 @@ def test_what_is_not_removed_is_told(
     assert said in err
     assert SECRET not in out + err
     assert texts(leaked) == before
+
+
+@pytest.fixture
+def chatted(leaked: Path, state_home: Path) -> Session:
+    """A session in which the secret was written to a note, told and thought about; it has ended."""
+    directory = state_directory(str(leaked)) / CHATS
+    session = Session.new(directory, folder=str(leaked))
+    given = {"command": "create", "path": "/memories/keys.md", "file_text": f"password: {SECRET}\nrest\n"}
+    with memtui.open(leaked) as memory:
+        answer = memory.execute(given, actor=memtui.Agent("Claude"), call_id="toolu_1")
+    session.write("turn_began", turn=1, text=f"Keep {SECRET}", attachments=[])
+    session.write("message", turn=1, role="user", content=[{"type": "text", "text": f"Keep {SECRET}"}])
+    content = [
+        {"type": "thinking", "thinking": f"They want {SECRET}", "signature": "s"},
+        {"type": "tool_use", "id": "toolu_1", "name": "memory", "input": given},
+    ]
+    session.write("message", turn=1, role="assistant", content=content)
+    session.write(
+        "call", turn=1, call_id="toolu_1", name="memory", input=given, answer=answer.text, is_error=False,
+        seq=answer.event.seq, edit_seq=None, note="", edit=None,
+    )  # fmt: skip
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": answer.text}
+    session.write("message", turn=1, role="user", content=[result])
+    session.write("message", turn=1, role="assistant", content=[{"type": "text", "text": f"Kept: {SECRET}"}])
+    session.write("turn_ended", turn=1, end="done", seconds=1.0, usage={}, remembered=[])
+    session.close()
+    assert SECRET.encode() in everything(state_home)
+    return session
+
+
+def test_a_match_goes_from_chat_sessions_as_well(
+    chatted: Session, state_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = chatted.path.stat()
+    assert main(["redact", "--match", SECRET, "--dry-run"]) == 0
+    assert "; what was said of it in 1 chat session." in capsys.readouterr().out
+    assert SECRET in chatted.path.read_text()
+    assert main(["redact", "--match", SECRET, "--yes", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["done"], document["sessions"], document["left"]) == (True, [chatted.id], [])
+    assert SECRET.encode() not in everything(state_home)
+    after = chatted.path.stat()
+    assert (after.st_mode, after.st_mtime_ns) == (before.st_mode, before.st_mtime_ns)
+    resumed = Session.resume(chatted.path.parent, chatted.id)
+    user, called, answered, said = resumed.restored().messages
+    resumed.close()
+    assert user["content"] == [{"type": "text", "text": "Keep [redacted]"}]
+    (call,) = called["content"]  # the thinking is not what was signed any more, and is left out
+    assert (call["name"], call["input"]["command"], call["input"]["file_text"]) == ("memory", "create", GIVEN)
+    assert answered["content"][0]["tool_use_id"] == call["id"]
+    assert said["content"] == [{"type": "text", "text": "Kept: [redacted]"}]
+
+
+def test_what_a_path_held_goes_from_the_calls_of_chat_sessions(
+    chatted: Session, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["redact", "keys.md", "--yes"]) == 0
+    out, err = capsys.readouterr()
+    assert "; what was said of it in 1 chat session. The events" in out
+    assert "What you and the agent wrote of it there in other words stays. --match finds words anywhere.\n" in err
+    records = {record["type"]: record for record in map(json.loads, chatted.path.read_text().splitlines())}
+    assert records["call"]["input"] == {"command": "create", "path": "/memories/keys.md", "file_text": "[redacted]"}
+    assert records["call"]["answer"] == "[redacted]"
+    assert "password" not in chatted.path.read_text()
+
+
+def test_a_match_that_stands_in_a_chat_only_goes_too(chatted: Session, capsys: pytest.CaptureFixture[str]) -> None:
+    draft = chatted.path.with_name("draft-1.txt")
+    draft.write_text("They want\nmore\n")
+    assert main(["redact", "--match", "They want", "--yes"]) == 0
+    out, err = capsys.readouterr()
+    assert out == "Removed for good: what was said of it in 2 chat sessions.\n"
+    assert "Nothing was removed" not in err
+    assert "They want" not in chatted.path.read_text() + draft.read_text()
+
+
+def test_a_session_that_is_open_is_left_and_that_is_said(chatted: Session, capsys: pytest.CaptureFixture[str]) -> None:
+    session = Session.resume(chatted.path.parent, chatted.id)
+    try:
+        assert main(["redact", "--match", SECRET, "--yes"]) == 1
+    finally:
+        session.close()
+    assert (
+        f"The chat session {chatted.id} holds it and is open in another memtui. Close it there, and do it again.\n"
+        in capsys.readouterr().err
+    )
+    assert main(["redact", "--match", SECRET, "--yes"]) == 0
+    assert SECRET not in chatted.path.read_text()
+
+
+def test_short_and_common_words_do_not_damage_a_session(chatted: Session) -> None:
+    for word in ("e", "text", "memory", "toolu_1", '"', "\\"):
+        main(["redact", "--match", word, "--yes", "--quiet"])
+    resumed = Session.resume(chatted.path.parent, chatted.id)
+    messages = resumed.restored().messages
+    resumed.close()
+    assert [message["role"] for message in messages] == ["user", "assistant", "user", "assistant"]
+    assert messages[1]["content"][0]["name"] == "memory"

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -263,3 +264,22 @@ def test_a_read_only_memory_knows_of_it_too(folder: Path) -> None:
         assert last(memory).actor == CLAUDE
     with memtui.open(folder) as memory:
         assert last(memory).actor == CLAUDE
+
+
+def test_many_hooks_at_once_announce_without_getting_in_each_others_way(tmp_path: Path) -> None:
+    until, faults = now_us() + 60 * SECOND, list[Exception]()
+
+    def announce_many(name: str) -> None:
+        for number in range(150):
+            said = Announcement("a.md", CLAUDE, f"{name}-{number}", (), "Write", now_us(), until)
+            try:
+                Announcements(tmp_path).add(said)
+            except OSError as error:
+                faults.append(error)
+
+    threads = [threading.Thread(target=announce_many, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []

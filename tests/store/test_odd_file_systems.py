@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -366,3 +367,40 @@ def test_a_tidying_that_cannot_look_says_so(folder_world: Any, monkeypatch: pyte
         patch.setattr(tidying.os, "listdir", refusing(errno.EIO))
         with pytest.raises(OSError, match=os.strerror(errno.EIO)):
             transaction.tidy()
+
+
+def _write_on(path: str, state: str, begun: Any, stop: Any) -> None:
+    """Another process: it holds the lock nearly always."""
+    store = FolderStore(path, state)
+    while not stop.is_set():
+        with store.writing(20):
+            begun.set()
+            stop.wait(0.002)
+
+
+@pytest.mark.skipif(not locks._HAS_TURNS, reason="this system knows no turns")
+def test_who_waits_is_next_though_another_process_writes_without_a_pause(tmp_path: Path) -> None:
+    (tmp_path / "memories").mkdir()
+    store = FolderStore(str(tmp_path / "memories"), str(tmp_path / "state"))
+    spawn = multiprocessing.get_context("spawn")
+    begun, stop = spawn.Event(), spawn.Event()
+    process = spawn.Process(target=_write_on, args=(store.path, str(tmp_path / "state"), begun, stop))
+    process.start()
+    try:
+        for _ in range(20):
+            begun.clear()
+            assert begun.wait(30)  # it has the lock again
+            with store.writing(1.5):
+                pass
+    finally:
+        stop.set()
+        process.join(30)
+
+
+def test_without_turns_the_lock_alone_is_asked_for(folder_world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+
+    monkeypatch.setattr(locks, "_turn", refused)
+    with folder_world.main.store.writing(1), pytest.raises(Busy), folder_world.store().writing(0.01):
+        pytest.fail("two writers at once")

@@ -118,6 +118,8 @@ class Session:
         try:
             if kept:
                 _lock(fd, session.id)
+                if not os.path.samestat(os.fstat(fd), os.stat(path)):
+                    raise Busy(f"Session {session.id} was rewritten just now. Nothing was changed. Try again.")
             if next(session.records(), None) is None and os.fstat(fd).st_size:
                 raise StateUnusable(f"{one_line(short(path))} is no session of memtui. Nothing was changed.")
             if kept:

@@ -29,7 +29,7 @@ class Outcome(NamedTuple):
     """What came of a call."""
 
     word: str
-    """`ok`, `REFUSED`, `declined`, `edited by you`, `not run`, `running`, `asks you`, `writing`."""
+    """`ok`, `REFUSED`, `declined`, `edited by you`, `not run`, `running`, `asks you`, `coming`."""
     role: str
     """How the word looks."""
     added: int | None = None

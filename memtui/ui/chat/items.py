@@ -39,7 +39,7 @@ YOU = "you"
 class Stage(Enum):
     """How far a tool call has come."""
 
-    COMING = "writing"
+    COMING = "coming"
     RUNNING = "running"
     ASKED = "asks you"
     ENDED = "ended"

@@ -80,8 +80,9 @@ def _title(proposal: Proposal) -> str:
 
 def _names(proposal: Proposal) -> Comparison | None:
     """Many files at once: the list of names before, against that after."""
-    gone = [_row(proposal, change) for change in proposal.files if change.after is None]
-    come = [_row(proposal, change) for change in proposal.files if change.after is not None]
+    files = sorted(proposal.files, key=lambda change: change.path)
+    gone = [_row(proposal, change) for change in files if change.after is None]
+    come = [_row(proposal, change) for change in files if change.after is not None]
     if not gone and not come:
         return None
     return Comparison(compare(_listed(gone), _listed(come)))

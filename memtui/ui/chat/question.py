@@ -60,11 +60,11 @@ class QuestionView(Vertical):
     QuestionView {
         display: none; height: 1fr; border: round $warning; background: $background; padding: 0;
         border-title-color: $text-warning; border-title-style: bold; border-subtitle-color: $foreground;
-        #question-remark { height: auto; max-height: 4; padding: 0 1; color: $text-warning; display: none; }
+        #question-remark { height: auto; max-height: 50%; padding: 0 1; color: $text-warning; display: none; }
         ProposalDiff { height: 1fr; border: none $foreground 35%; }
         ProposedText { height: 1fr; border: none; padding: 0 1; display: none; background: $background; }
         ProposedText:focus { border: none; }
-        ReasonLine { display: none; height: 1; border: none; padding: 0 1; background: $panel; }
+        ReasonLine { display: none; height: 1; border: none; margin: 0 1; background: $panel; }
         ReasonLine > .input--placeholder { color: $foreground 80%; }
         #question-keys { height: auto; max-height: 3; padding: 0 1; background: $panel; }
         &.-editing ProposalDiff { display: none; }
@@ -173,6 +173,11 @@ class QuestionView(Vertical):
         ).focus()
 
     @property
+    def is_writing(self) -> bool:
+        """Whether letters are letters: a text, or a reason, is being written."""
+        return self.has_class("-editing") or self.has_class("-reasoning")
+
+    @property
     def is_armed(self) -> bool:
         """Whether a key answers: there is a question, it is on screen, and it did not come a moment ago."""
         return self.asked is not None and self.shown is not None and self._clock() >= self._armed_at
@@ -192,7 +197,6 @@ class QuestionView(Vertical):
             self.diff.show(shown.comparison, _LABELS)
         else:
             self.diff.show_notice(shown.notice)
-        self._say_remark(shown.remark)
         self._entitle()
         self._show_keys()
 
@@ -209,7 +213,10 @@ class QuestionView(Vertical):
         if self.shown is None:
             return
         width = max(self.size.width - 6, 10)
-        self.border_title = Content(fit_middle(self.shown.title, width))
+        title = fit_middle(self.shown.title, width)
+        self.border_title = Content(title)
+        whole = "" if title == self.shown.title else f"{self.shown.title}."
+        self._say_remark("\n".join(filter(None, (self.shown.remark, whole))))
         number, total = self.diff.position
         comparison = self.shown.comparison
         if comparison is None:
@@ -242,12 +249,12 @@ class QuestionView(Vertical):
             if self.asked is not None and self.asked.proposal.edited is not None:
                 pairs.append(("e", "edit first"))
             pairs.append(("Esc", self.AWAY))
-            if self.shown is not None:
+            if self.shown is not None and self.shown.always:
                 pairs.append(("a", f"always in {place(self.shown.always)}"))
             pairs.append(("A", "everywhere"))
         width = max(self.size.width - 4, 20)
         keys.update(
-            _wrapped([Content.assemble((key, accent), f" {fit(words, width - 4)}") for key, words in pairs], width)
+            _wrapped([Content.assemble((key, accent), f" {fit_middle(words, width - 4)}") for key, words in pairs], width)
         )
 
     # Answers
@@ -258,15 +265,19 @@ class QuestionView(Vertical):
         self._is_stale = self._clock() - age < self._armed_at
 
     def _takes_answer(self) -> bool:
+        """Whether a key answers; where one does not yet, that is said."""
         stale, self._is_stale = self._is_stale, False
-        return self.is_armed and not stale
+        if self.is_armed and not stale:
+            return True
+        if self.asked is not None:
+            self.post_message(self.Remarked("No answer yet: the question has only just come. Press the key again."))
+        return False
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Letters are letters while a text is being written."""
         del parameters
         if action in ("answer", "reason", "edit", "outside", "stop"):
-            writing = self.has_class("-editing") or self.has_class("-reasoning")
-            if self.asked is None or writing:
+            if self.asked is None or self.is_writing:
                 return False
             if action in ("edit", "outside"):
                 return self.asked.proposal.edited is not None
@@ -296,6 +307,7 @@ class QuestionView(Vertical):
             self.add_class("-reasoning")
             self._show_keys()
             self.reason.focus()
+            self.post_message(self.Remarked(f"Nothing is written, and {self.ASKER} is told why. Esc goes back."))
 
     @on(Input.Submitted)
     def _deny(self, event: Input.Submitted) -> None:
@@ -325,6 +337,8 @@ class QuestionView(Vertical):
         if hidden:
             words = f"{hidden:,} characters of this text cannot be seen; they stay unless you delete them."
             self.post_message(self.Remarked(words, is_warning=True))
+            return
+        self.post_message(self.Remarked("Ctrl+S writes what you make of it. Esc goes back to the question."))
 
     def action_outside(self) -> None:
         """Change the text in the person's own editor."""

@@ -53,7 +53,9 @@ def remark_piece(remark: Remark, frame: Frame, now: float, *, gap: bool) -> Piec
 
 def _counted(remark: Remark, left: int) -> list[Span]:
     """The sentence with the seconds that are left in place of those that it began with, or behind it."""
-    before, told, behind = remark.sentence[:LONGEST].partition(f" in {remark.seconds:.0f} s")
+    sentence = remark.sentence[:LONGEST]
+    said = next((words for words in (f" in {remark.seconds:.0f} s", " in a moment") if words in sentence), "")
+    before, told, behind = sentence.partition(said) if said else (sentence, "", "")
     count = Span(f" in {left:,} s" if left else " now", "count")
     return [*clean(before, "waiting"), count, *(clean(behind, "waiting") if told else [])]
 

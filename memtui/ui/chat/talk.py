@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
+from rich.cells import cell_len
+
 from memtui.agents.chat.events import (
     Answered,
     Asked,
@@ -171,6 +173,14 @@ def place_words(prefix: str) -> str:
     return f"{ROOT_NAME}/{one_line(prefix)}" if prefix else f"all of {ROOT_NAME}"
 
 
+def brief(words: str, width: int) -> str:
+    """As many whole sentences as there is room for, and the first one in any case."""
+    fitting = words
+    while cell_len(fitting) > width and ". " in fitting:
+        fitting = f"{fitting.rpartition('. ')[0]}."
+    return fitting
+
+
 def finished(ended: TurnEnded) -> str:
     """How a turn ended, in a sentence."""
     beginning = {
@@ -183,9 +193,9 @@ def finished(ended: TurnEnded) -> str:
     }[ended.end]
     counts = []
     if ended.calls:
-        refused = f"{ended.refused} refused" if ended.refused else ""
-        if refused:
-            refused = f" ({refused})" if ended.end is End.DONE else f", {refused}"
+        refused = ""
+        if ended.refused:
+            refused = f" ({ended.refused} refused)" if ended.end is End.DONE else f", {ended.refused} not carried out"
         counts.append(f"{ended.calls:,} tool {'call' if ended.calls == 1 else 'calls'}{refused}")
     if ended.remembered:
         counts.append(f"{wording.files(len(ended.remembered))} changed")

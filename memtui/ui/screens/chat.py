@@ -134,6 +134,7 @@ class ChatScreen(ChatCommands, inherit_css=False):
         self._put_draft = False
         self._fell_back = False
         self._from_question = False
+        self._had_focus: Widget | None = None
 
     def compose(self) -> ComposeResult:
         """The panes of the sketch."""
@@ -165,6 +166,19 @@ class ChatScreen(ChatCommands, inherit_css=False):
         """End the conversation before the folder is closed; what was not sent is kept."""
         await asyncio.to_thread(self.end_chat, self.unsent())
         self._farewell_to(self.last_words)
+
+    def on_resize(self) -> None:
+        """What has the focus loses it where the terminal is too small; it comes back with the room."""
+        self._had_focus = self.focused or self._had_focus
+        self.call_after_refresh(self._focus_again)
+
+    def _focus_again(self) -> None:
+        if self.focused is not None or self.has_class("-too-small"):
+            return
+        if self._had_focus is not None and self._had_focus.is_attached and self._had_focus.focusable:
+            self._had_focus.focus()
+        else:
+            self.action_leave()
 
     # The conversation begins
 
@@ -294,7 +308,7 @@ class ChatScreen(ChatCommands, inherit_css=False):
         words = fault.sentence
         if fault.prompt is not None and not self.put_back(fault.prompt):
             words = f"{words} Up in an empty box brings your message back."
-        self.message.say(words, warning=True)
+        self.message.say(talking.brief(words, self.message.size.width - 2), warning=True)
 
     def _end_turn(self, ended: TurnEnded) -> None:
         self._entitle_talk()
@@ -335,12 +349,16 @@ class ChatScreen(ChatCommands, inherit_css=False):
         writing = focused is self.composer and bool(self.composer.text.strip())
         free = focused is None or focused is self.transcript or focused is self.composer
         if self.app.screen is self and free and not writing:
-            self.question.take_focus(by_itself=True)
-            self.message.say("Nothing is written before you answer. 2 looks around, 1 comes back.")
+            self._go_to_question(by_itself=True)
         elif focused is self.composer:
             self.message.say("Claude asks: Tab to answer.", warning=True)
         else:
             self.message.say("Claude asks: 1 to answer.", warning=True)
+
+    def _go_to_question(self, *, by_itself: bool = False) -> None:
+        self.question.take_focus(by_itself=by_itself)
+        if not self.question.is_writing:
+            self.message.say("Nothing is written before you answer. 2 looks around, 1 comes back.")
 
     def _settle_question(self, number: int) -> None:
         asked = self.question.asked
@@ -383,6 +401,7 @@ class ChatScreen(ChatCommands, inherit_css=False):
             self.put_back(prompt)
             self.message.say(self.why_no_chat, warning=True)
         else:
+            self.transcript.action_bottom()  # who says something wants to see what is answered
             self.say_to_model(prompt)
 
     @on(TextArea.Changed, "#composer")
@@ -419,7 +438,7 @@ class ChatScreen(ChatCommands, inherit_css=False):
     @on(MessageBox.GoOn)
     def _go_on(self) -> None:
         if self.question.asked is not None:
-            self.question.take_focus()
+            self._go_to_question()
         else:
             self.focus_next()
 
@@ -461,7 +480,7 @@ class ChatScreen(ChatCommands, inherit_css=False):
         self.set_class(name == "activity", "-active")
         self.set_class(name == "note", "-reading")
         if name == "transcript" and self.question.asked is not None:
-            self.question.take_focus()
+            self._go_to_question()
         else:
             self.query_one(f"#{name}").focus()
 
@@ -481,7 +500,7 @@ class ChatScreen(ChatCommands, inherit_css=False):
             return
         self.remove_class("-reading", "-active")
         if self.question.asked is not None and not self.question.has_focus_within:
-            self.question.take_focus()
+            self._go_to_question()
         else:
             self.composer.focus()
 

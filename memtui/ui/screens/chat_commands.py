@@ -200,8 +200,8 @@ class ChatCommands(BrowseScreen):
     # The commands
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A chat is here already."""
-        return action != "chat" and super().check_action(action, parameters)
+        """A chat is here already; and where nothing is to be seen, no key does anything to it."""
+        return action != "chat" and not self.has_class("-too-small") and super().check_action(action, parameters)
 
     def action_review(self) -> None:
         """What the session changed; while much is lost, that comes first."""

@@ -1,5 +1,6 @@
 """Whatever goes wrong is a sentence, nothing typed is lost, and the next message works."""
 
+import json
 import socket
 import threading
 from typing import Any
@@ -657,3 +658,45 @@ def test_against_another_server_broken_calls_are_answered(llmock: Any, kind: str
         llmock.call_tool("memory", {"command": "view", "path": "/memories"}).break_tool_call(kind)
         ended = talk.say("Look")
         assert (ended.end, ended.calls, ended.refused) == (End.DONE, 1, 1)
+
+
+DEEP = '{"command":' + "[" * 700 + "]" * 700 + "}"
+
+
+def test_tool_input_that_is_nested_beyond_measure_is_refused_and_what_was_said_is_kept(
+    model_server: ModelServer,
+) -> None:
+    model_server.answer(Text("Look."), Call(DEEP))
+    model_server.answer(Text("Well."))
+    with talking() as talk:
+        assert talk.say("Hello").end is End.DONE
+        assert talk.heard.of(Fault) == []
+        assert talk.heard.of(CallEnded)[0].is_error
+        model_server.answer(Text("Yes."))
+        talk.say("Go on")
+    assert "Look." in json.dumps(model_server.last.messages)
+
+
+def test_tool_input_that_is_nested_beyond_measure_does_not_end_the_chat_that_is_stopped(
+    model_server: ModelServer,
+) -> None:
+    model_server.answer(Text("Look."), Call(DEEP), Text("There."), Wait(threading.Event()))
+    with talking() as talk:
+        talk.chat.send(Prompt("Hello"))
+        talk.heard.next(TextDelta, lambda event: "There" in event.text)
+        talk.chat.stop()
+        assert talk.heard.next(TurnEnded).end is End.STOPPED
+        model_server.answer(Text("Yes."))
+        talk.say("Go on")
+    assert "Look." in json.dumps(model_server.last.messages)
+
+
+def test_ids_and_names_that_the_api_does_not_take_back_are_sent_as_it_does(model_server: ModelServer) -> None:
+    model_server.answer(Call({"command": "view", "path": "/memories"}, id="call:1.a"), Call({}, name="b\u00e4d name!"))
+    model_server.answer(Text("Well."))
+    with talking() as talk:
+        assert talk.say("Hello").end is End.DONE
+        assert [event.name for event in talk.heard.of(CallEnded)] == ["memory", "b\u00e4d name!"]
+    blocks = [block for block in model_server.last.messages[1]["content"] if block["type"] == "tool_use"]
+    assert blocks[0]["id"] == "call_1_a"
+    assert [block["name"] for block in blocks] == ["memory", "b_d_name_"]

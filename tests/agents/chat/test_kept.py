@@ -173,3 +173,25 @@ def test_what_becomes_of_the_file_is_told(tmp_path: Path) -> None:
     session._say("The disk is full.")
     with talking(session=session) as talk:
         assert talk.heard.next(Told).sentence == "The disk is full."
+
+
+def test_what_is_taken_back_after_a_turn_that_failed_does_not_come_back(
+    model_server: ModelServer, tmp_path: Path
+) -> None:
+    model_server.answer(Text("Answer one"))
+    model_server.refuse(400, "invalid_request_error", "no")
+    with talking(session=_session(tmp_path)) as talk:
+        talk.say("First")
+        talk.say("Second")
+        name = talk.chat.session_id
+    with talking(session=Session.resume(tmp_path, name)) as talk:
+        talk.chat.edit_last()
+        rewound = talk.heard.next(Rewound)
+        assert rewound.prompt == Prompt("First")
+        model_server.answer(Text("Answer two"))
+        talk.say("First, edited")
+    session = Session.resume(tmp_path, name)
+    kept = json.dumps(session.restored().messages)
+    session.close()
+    assert "Answer one" not in kept
+    assert "First, edited" in kept

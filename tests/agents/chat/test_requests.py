@@ -123,3 +123,12 @@ def test_guidance_goes_before_our_own_words() -> None:
     assert system_prompt(" Only food. ").endswith("before all of the above:\n\nOnly food.")
     assert guide("Only food.").rstrip().endswith("Only food.")
     assert "`str_replace`" in guide()
+
+
+def test_a_conversation_that_was_compacted_may_go_on_with_a_model_that_does_not_compact() -> None:
+    compacted = {"role": "assistant", "content": [{"type": "compaction", "content": "All that was said."}]}
+    plain = Model("p", context=200_000, clears_tools=True, compacts=False)
+    assert parameters([USER, compacted, USER], plain, Manner())["betas"] == [
+        "context-management-2025-06-27",
+        "compact-2026-01-12",
+    ]

@@ -1,11 +1,13 @@
 """The parts of the MCP server that need no client: URIs, searching, subscriptions."""
 
 import asyncio
+import os
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtui.agents.mcp import stdio
 from memtui.agents.mcp.searching import search
 from memtui.agents.mcp.subscriptions import MOST_MAILBOXES, MOST_WANTED, Hub, TooMany, changed_by
 from memtui.agents.mcp.uris import place_of, uri_of
@@ -118,3 +120,22 @@ def test_subscriptions_have_an_end() -> None:
         hub.open(wants_list=True)
     with pytest.raises(TooMany):
         hub.open(wants_list=True)
+
+
+def test_a_pipe_that_does_not_wait_is_not_taken_for_one_that_has_ended() -> None:
+    out, into = os.pipe()
+    os.set_blocking(out, False)
+
+    async def read_both() -> list[bytes | None]:
+        found: list[bytes | None] = []
+        lines = stdio._Reader(out, asyncio.get_running_loop()).lines()
+        os.write(into, b"one\n")
+        found.append(await asyncio.wait_for(anext(lines), 10))
+        await asyncio.sleep(0)  # the reader looks again, and finds nothing yet
+        os.write(into, b"two\n")
+        found.append(await asyncio.wait_for(anext(lines), 10))
+        os.close(into)
+        return found + [line async for line in lines]
+
+    assert asyncio.run(read_both()) == [b"one", b"two"]
+    os.close(out)

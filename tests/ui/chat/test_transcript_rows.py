@@ -97,7 +97,7 @@ def test_a_card_is_one_row_that_fits_any_width(columns: int, row: str) -> None:
 @pytest.mark.parametrize(
     ("call", "word", "role"),
     [
-        (CallStreaming(1, "a", "memory", {"command": "view"}), "writing", "live"),
+        (CallStreaming(1, "a", "memory", {"command": "view"}), "coming", "live"),
         (CallBegan(1, "a", "memory", REPLACE), "running", "live"),
         (ended(REPLACE, event=event_of("str_replace", added=1, removed=1)), "ok", "ok"),
         (ended(REPLACE, event=event_of("str_replace", no_change=True)), "same", "ok"),
@@ -196,7 +196,7 @@ def test_the_end_of_what_is_being_written_is_in_view() -> None:
     assert len(found) == 9
     assert found[1] == "  + line 993"
     assert found[-1] == "  + and this is not yet fin"
-    assert found[0].endswith("writing  +1k")
+    assert found[0].endswith("coming   +1k")
     found = lines(CallStreaming(1, "a", "memory", {**REPLACE, "new_str": "- a c"}))
     assert found[1:] == ["  - - a dog", "  - - x", "  + - a c"]
 
@@ -312,6 +312,8 @@ def test_faults_waiting_and_remarks_stand_out_by_a_sign() -> None:
     assert fault[0].text.startswith("! Could not reach")
     assert role_of(fault, "reach") == "fault"
     assert lines(Waiting("Busy.", 8), now=3) == ["! Busy. in 5 s"]
+    soon = Waiting("Busy. Trying again in a moment (1 of 4); Esc stops.", 0.6)
+    assert lines(soon, now=0) == ["! Busy. Trying again in 1 s (1 of 4); Esc stops."]
     again = Waiting("Busy. Trying again in 8 s (1 of 4); Esc stops.", 7.8)
     assert lines(again) == ["! Busy. Trying again in 8 s (1 of 4); Esc stops."]
     assert lines(again, now=3) == ["! Busy. Trying again in 5 s (1 of 4); Esc stops."]
