@@ -353,10 +353,12 @@ def ask_elsewhere(
         stop: Asked again and again; once it says so, nobody is asked any more.
 
     Returns:
-        What the person said; `Unanswered(0)` where nobody was there, `Unanswered(seconds)` at the limit, `Stop()`.
+        What the person said; `Unanswered(0)` where nobody was there, `Unanswered(seconds)` at the limit and where who
+        was asked went away, `Stop()`.
     """
     seconds = min(seconds, wire.LONGEST_SECONDS)
-    end = time.monotonic() + seconds
+    began = time.monotonic()
+    end = began + seconds
     somebody_until = end if wait_for_somebody else 0.0
     asked = False
     while not stop():
@@ -381,7 +383,7 @@ def ask_elsewhere(
         if now >= end:
             return Unanswered(seconds) if asked or wait_for_somebody else Unanswered()
         if now >= somebody_until:
-            return Unanswered()
+            return Unanswered(now - began) if asked else Unanswered()
         time.sleep(max(min(_TURN_SECONDS, end - now), 0.0))
     return Stop()
 

@@ -540,6 +540,16 @@ def test_nobody_answering_in_time_is_a_no(run: Run, folder: Path) -> None:
     assert "Nobody answered within 1 s" in said["permissionDecisionReason"]
 
 
+def test_a_memtui_that_is_closed_with_the_question_open_is_a_no(run: Run, folder: Path) -> None:
+    desk = Desk(state_directory(str(folder)), lambda _: threading.Thread(target=desk.close).start())
+    desk.start()
+    assert desk.wait_until_open(LIMIT)
+    ran = run("hook", "--ask", stdin=told("PreToolUse", folder / "prefs.md", content="new\n"))
+    said = decision(ran)
+    assert said["permissionDecision"] == "deny"
+    assert "Nobody answered within 2 s" in said["permissionDecisionReason"]
+
+
 def test_with_nobody_there_the_agent_goes_on(run: Run, folder: Path) -> None:
     ran = run("hook", "--ask", stdin=told("PreToolUse", folder / "prefs.md", content="new\n"))
     assert (ran.code, ran.out, ran.err) == (0, b"", b"")

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -328,3 +329,13 @@ def test_a_yes_for_good_is_for_one_agent_and_below_one_path() -> None:
     assert is_asked(replace(mine, actor=Agent("other")))
     assert is_asked(proposal_of("notes.md"))
     assert is_asked(replace(mine, changes=(*mine.changes, Change("a.md", None, mine.changes[0].after))))
+
+
+def test_what_the_person_wrote_is_asked_about_whatever_she_said_before() -> None:
+    line = QuestionLine()
+    line.allow_always(proposal_of("notes/a.md"), "notes")
+    plain = SimpleNamespace(proposal=proposal_of("notes/a.md"))
+    hers = SimpleNamespace(proposal=replace(proposal_of("notes/a.md"), again="It has changed.", draft="mine"))
+    assert not line.take(plain)  # type: ignore[arg-type]
+    assert line.take(hers)  # type: ignore[arg-type]
+    assert line.allowed_now() == []

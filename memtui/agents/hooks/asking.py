@@ -102,7 +102,7 @@ def decide(call: HookCall, place: Place, seconds: float) -> Decision | None:
             if problem:
                 again, draft = problem, verdict.text
                 continue
-        return _decision(place, verdict, seconds, is_write=call.tool == "Write")
+        return _decision(place, verdict, is_write=call.tool == "Write")
 
 
 def _is_broken(text: str) -> bool:
@@ -152,7 +152,7 @@ def _save(call: HookCall, place: Place, text: str, proposal: Proposal) -> str:
     return done.problem if done.event is None else ""
 
 
-def _decision(place: Place, verdict: Verdict, seconds: float, *, is_write: bool) -> Decision | None:
+def _decision(place: Place, verdict: Verdict, *, is_write: bool) -> Decision | None:
     path = place.path
     match verdict:
         case Allow():
@@ -175,7 +175,7 @@ def _decision(place: Place, verdict: Verdict, seconds: float, *, is_write: bool)
             return Decision(False, words, None, Message.STOPPED, "stopped")
         case Unanswered(seconds=0):
             return None
-        case Unanswered():
+        case Unanswered(seconds=seconds):
             words = f"Nobody answered within {seconds:.0f} s whether {path} may be changed. {_NOTHING_WRITTEN}"
             return Decision(False, words, None, Message.UNANSWERED, "not approved", {"seconds": seconds})
 

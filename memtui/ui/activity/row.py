@@ -18,6 +18,11 @@ from memtui.ui.text import fit, fit_middle
 TIME, ACTOR, COMMAND, RESULT, COUNTS = 8, 7, 11, 7, 9
 """Cells of the columns that do not stretch: `10:14:02`, `outside`, `str_replace`, `REFUSED`, `+999 -999`."""
 
+NAMED_ACTOR = 11
+"""Cells of the actor where there is room for the names of programs: `claude-code`."""
+
+_ROOMY = 90
+
 WIDEST = 72
 """Cells of the path at most: the eye has to find the result beside it."""
 
@@ -120,15 +125,16 @@ def columns_for(width: int) -> Columns:
     """
     if width >= 100:
         note = 17
-        actor = ACTOR if width < 140 else ACTOR + 5
+        actor = NAMED_ACTOR if width < 140 else NAMED_ACTOR + 5
         fixed = 1 + TIME + actor + COMMAND + RESULT + COUNTS + 7 + note + 2 * 4 + 1 + 1 + 3
         path = min(width - fixed, WIDEST)
         return Columns(2, TIME, actor, COMMAND, path, RESULT, COUNTS, 7, note + width - fixed - path)
-    fixed = 1 + TIME + 1 + ACTOR + 1 + COMMAND + 1 + 1 + RESULT + 3
+    actor = NAMED_ACTOR if width >= _ROOMY else ACTOR
+    fixed = 1 + TIME + 1 + actor + 1 + COMMAND + 1 + 1 + RESULT + 3
     duration = 5 if width - fixed - 6 >= 20 else 0
     fixed += duration + 1 if duration else 0
     if width - fixed >= 8:
-        return Columns(1, TIME, ACTOR, COMMAND, width - fixed, RESULT + 3, 0, duration, 0)
+        return Columns(1, TIME, actor, COMMAND, width - fixed, RESULT + 3, 0, duration, 0)
     fixed = 1 + ACTOR + 1 + COMMAND + 1 + 1 + RESULT
     return Columns(1, 0, ACTOR, COMMAND, max(1, width - fixed), RESULT, 0, 0, 0)
 

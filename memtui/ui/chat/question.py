@@ -253,9 +253,8 @@ class QuestionView(Vertical):
                 pairs.append(("a", f"always in {place(self.shown.always)}"))
             pairs.append(("A", "everywhere"))
         width = max(self.size.width - 4, 20)
-        keys.update(
-            _wrapped([Content.assemble((key, accent), f" {fit_middle(words, width - 4)}") for key, words in pairs], width)
-        )
+        pieces = [Content.assemble((key, accent), f" {fit_middle(words, width - 4)}") for key, words in pairs]
+        keys.update(_wrapped(pieces, width))
 
     # Answers
 
@@ -318,9 +317,7 @@ class QuestionView(Vertical):
 
     @on(ReasonLine.Left)
     def _no_reason(self) -> None:
-        self.remove_class("-reasoning")
-        self._show_keys()
-        self.diff.focus()
+        self._go_back()
 
     def action_edit(self) -> None:
         """Change the text before it is written."""
@@ -366,9 +363,14 @@ class QuestionView(Vertical):
         if message.is_written and self.asked is not None:
             self._decide(Edit(self._loaded if self.text.text == self._as_loaded else self.text.text))
             return
-        self.remove_class("-editing")
+        self._go_back()
+
+    def _go_back(self) -> None:
+        """Back to the question, from what was being written."""
+        self.remove_class("-editing", "-reasoning")
         self._show_keys()
         self.diff.focus()
+        self.post_message(self.Remarked("Nothing is written before you answer."))
 
     def _load(self, text: str) -> None:
         """Put a text into the box, which takes some characters for line ends: what is not changed there stays exact."""

@@ -28,7 +28,7 @@ class QuestionLine:
     def take(self, question: "Question") -> bool:
         """Put a question at the end; `False` if the person said before that such a change need not be asked about."""
         proposal = question.proposal
-        if proposal.changes and all(self._is_allowed(proposal, change.path) for change in proposal.changes):
+        if self._is_let_through(proposal):
             return False
         self.waiting.append(question)
         return True
@@ -50,14 +50,15 @@ class QuestionLine:
 
     def allowed_now(self) -> "list[Question]":
         """Take out those that need not be asked about any more."""
-        allowed = [
-            each
-            for each in self.waiting
-            if all(self._is_allowed(each.proposal, change.path) for change in each.proposal.changes)
-        ]
+        allowed = [each for each in self.waiting if self._is_let_through(each.proposal)]
         for each in allowed:
             self.waiting.remove(each)
         return allowed
+
+    def _is_let_through(self, proposal: Proposal) -> bool:
+        if proposal.draft is not None:
+            return False  # what the person wrote is not thrown away by what she said before
+        return bool(proposal.changes) and all(self._is_allowed(proposal, each.path) for each in proposal.changes)
 
     def _is_allowed(self, proposal: Proposal, path: str) -> bool:
         who = shown_name(proposal.actor)

@@ -24,6 +24,7 @@ from memtui.ui.diff.layout import Comparison
 from memtui.ui.diff.view import DIFF_KEYS, DiffView
 from memtui.ui.frame import Header, KeyLine, MessageLine, Status
 from memtui.ui.screens.above import AboveBrowser
+from memtui.ui.text import fit_middle
 
 if TYPE_CHECKING:  # the engine is loaded behind the first paint
     from memtui.engine import Engine
@@ -131,13 +132,26 @@ class ReviewScreen(AboveBrowser):
             return
         self.remembered = found
         self.rows.clear_options()
-        self.rows.add_options([Option(_row(each)) for each in found])
+        self.rows.add_options([Option(_row(each, self._room)) for each in found])
         if found:
             self.rows.highlighted = 0
             self.message.say(f"{wording.memories(len(found))} changed in this session. /undo takes back the last turn.")
         else:
             self.diff.show_notice("Nothing is left to review", "What this session changed is as it was before.")
             self.message.say("All that this session changed was taken back, or changed back.")
+
+    @property
+    def _room(self) -> int:
+        """Columns of a row."""
+        return max(self.rows.scrollable_content_region.width - 1, 12)
+
+    def on_resize(self) -> None:
+        """Names as they fit."""
+        self.call_after_refresh(self._fit_rows)
+
+    def _fit_rows(self) -> None:
+        for number, each in enumerate(self.remembered):
+            self.rows.replace_option_prompt_at_index(number, _row(each, self._room))
 
     @on(OptionList.OptionHighlighted)
     def _show_diff(self, event: OptionList.OptionHighlighted) -> None:
@@ -209,11 +223,12 @@ class ReviewScreen(AboveBrowser):
             self.app.push_screen(HistoryScreen(self._engine, self.remembered[at].path, title=self._folder))
 
 
-def _row(each: Remembered) -> Content:
+def _row(each: Remembered, width: int) -> Content:
     name = f"{each.old_path} > {each.path}" if each.old_path else each.path
-    counts = [f"+{each.added}" if each.added else "", f"-{each.removed}" if each.removed else ""]
+    counts = [f"+{each.added:,}" if each.added else "", f"-{each.removed:,}" if each.removed else ""]
     edited = "  edited by you" if each.edited else ""
+    behind = Content.assemble("  ", (counts[0], "$text-success"), " ", (counts[1], "$text-error"), edited)
     return Content.assemble(
-        (f"{_LETTERS.get(each.how, ' ')} ", _STYLES.get(each.how, "")), one_line(name), "  ",
-        (counts[0], "$text-success"), " ", (counts[1], "$text-error"), edited,
+        (f"{_LETTERS.get(each.how, ' ')} ", _STYLES.get(each.how, "")),
+        fit_middle(one_line(name), max(width - 2 - behind.cell_length, 8)), behind,
     )  # fmt: skip

@@ -55,12 +55,18 @@ def test_eighty_columns_show_all_but_the_note() -> None:
 
 
 def test_a_hundred_and_twenty_columns_show_the_note() -> None:
-    assert [draw(row, 118, PALETTE).text[37:].rstrip() for row in ROWS] == [
-        "ories                               ok                   2 ms   23 entries",
-        "ories/user_preferences.md           ok      +1 -1        3 ms",
-        "ories/../etc/passwd                 REFUSED              0 ms   outside /memories",
-        "ories/scratch.txt                   seen    +1                  not via memtui",
+    assert [draw(row, 118, PALETTE).text[41:].rstrip() for row in ROWS] == [
+        "ories                           ok                   2 ms   23 entries",
+        "ories/user_preferences.md       ok      +1 -1        3 ms",
+        "ories/../etc/passwd             REFUSED              0 ms   outside /memories",
+        "ories/scratch.txt               seen    +1                  not via memtui",
     ]
+
+
+def test_the_name_of_a_program_is_whole_where_there_is_room() -> None:
+    row = ActivityRow(1, "10:14:02", "claude-code", "view", "/memories", "ok", None, None, 2, "23 entries")
+    assert draw(row, 98, PALETTE).text.startswith(" 10:14:02 claude-code view        /memories ")
+    assert draw(row, 78, PALETTE).text.startswith(" 10:14:02 claud.. view        /memories ")
 
 
 def test_what_goes_first_as_the_line_gets_narrower() -> None:

@@ -62,6 +62,22 @@ async def test_diff_reviews_what_the_session_changed(chatting: Chats, way: str) 
         await chat.wait_for(lambda: chat.app.screen is chat.screen)
 
 
+async def test_long_names_take_one_row_each_in_the_review(chatting: Chats) -> None:
+    path = "/".join(f"a-rather-long-directory-name-{number}" for number in range(6)) + "/and-its-name.md"
+    call = {"command": "create", "path": f"/memories/{path}", "file_text": "x\n" * 3_000}
+    async with chatting([Do(call), Do(REPLACE)], size=(80, 24)) as chat:
+        await chat.say("go")
+        await chat.ended(1)
+        await chat.say("/diff")
+        await chat.wait_for(lambda: isinstance(chat.app.screen, ReviewScreen) and len(chat.app.screen.remembered) == 2)
+        await chat.wait_for(lambda: "name.md  +3,000" in chat.text)
+        rows = chat.text.splitlines()
+        assert "name.md  +3,000" in rows[2]
+        assert "~ prefs.md  +1 -1" in rows[3]
+        await chat.pilot.resize_terminal(200, 50)
+        await chat.wait_for(lambda: chat.text.splitlines()[2].count("a-rather") >= 1 and "and-its-name.md" in chat.text)
+
+
 async def test_a_review_of_what_was_taken_back_is_empty(chatting: Chats) -> None:
     async with chatting([Do(CREATE)]) as chat:
         await chat.say("go")

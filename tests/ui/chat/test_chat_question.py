@@ -217,7 +217,7 @@ async def test_a_question_that_appears_under_the_hands_takes_no_key_for_a_moment
         go_on.set()
         await chat.wait_for(lambda: chat.screen.question.shown is not None and chat.screen.question.has_focus_within)
         await chat.press("y", "n", "a", "e", "r", "escape")
-        await chat.pilot.pause()
+        await chat.message_says("No answer yet: the question has only just come. Press the key again.")
         assert chat.play.chat.verdicts == []
         assert chat.screen.question.asked is not None
         now[0] = 10.0
@@ -262,6 +262,59 @@ async def test_a_folder_that_would_go_is_shown_with_all_its_memories(chatting: C
         await chat.press("n")
         await chat.ended(1)
         assert chat.memory("notes/old.md")
+
+
+async def test_the_memories_of_a_folder_that_would_go_are_in_order(chatting: Chats) -> None:
+    names = [f"notes/{number:02}.md" for number in range(12)]
+    async with chatting([Do(DELETE)], files=dict.fromkeys(reversed(names), "x\n"), policy=Policy.ASK) as chat:
+        await _ask(chat)
+        await chat.asked()
+        shown = [line.partition("- notes/")[2][:5] for line in chat.text.splitlines() if "- notes/" in line]
+        assert shown == [name.partition("/")[2] for name in names]
+        await chat.press("n")
+        await chat.ended(1)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_a_path_can_be_read_in_full_however_long_it_is(chatting: Chats, size: tuple[int, int]) -> None:
+    path = "/".join(f"a-rather-long-directory-name-{number}" for number in range(6)) + "/and-its-name.md"
+    call = {"command": "create", "path": f"/memories/{path}", "file_text": "x\n"}
+    async with chatting([Do(call)], policy=Policy.ASK, size=size) as chat:
+        await _ask(chat)
+        await chat.asked()
+        question = chat.screen.question.region
+        rows = [line[question.x + 1 : question.right - 1].strip() for line in chat.text.splitlines()[: question.bottom]]
+        assert path in "".join(rows)
+        await chat.press("n")
+        await chat.ended(1)
+
+
+async def test_always_is_offered_once_where_it_would_hold_everywhere(chatting: Chats) -> None:
+    call = {"command": "rename", "old_path": "/memories/prefs.md", "new_path": "/memories/notes/prefs.md"}
+    async with chatting([Do(call)], policy=Policy.ASK) as chat:
+        await _ask(chat)
+        await chat.asked()
+        assert "always in" not in chat.text
+        assert "A everywhere" in chat.text
+        await chat.press("n")
+        await chat.ended(1)
+
+
+async def test_what_the_message_line_says_of_a_question_holds_where_the_keys_go(chatting: Chats) -> None:
+    async with chatting([Do(REPLACE)], policy=Policy.ASK) as chat:
+        await _ask(chat)
+        await chat.asked()
+        assert "2 looks around, 1 comes back." in chat.message
+        await chat.press("e")
+        await chat.message_says("Ctrl+S writes what you make of it. Esc goes back to the question.")
+        await chat.press("escape")
+        await chat.message_says("Nothing is written before you answer.")
+        await chat.press("r")
+        await chat.message_says("Nothing is written, and Claude is told why. Esc goes back.")
+        await chat.press("escape")
+        await chat.message_says("Nothing is written before you answer.")
+        await chat.press("n")
+        await chat.ended(1)
 
 
 async def test_a_folder_that_would_move_is_shown_with_both_names(chatting: Chats) -> None:

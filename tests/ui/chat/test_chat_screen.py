@@ -105,6 +105,36 @@ async def test_it_is_said_where_the_terminal_is_too_small_and_it_recovers(chatti
         await chat.wait_for(lambda: "1 Chat" in chat.text and "a draft" in chat.text)
 
 
+async def test_who_types_goes_on_typing_when_the_terminal_has_room_again(chatting: Chats) -> None:
+    async with chatting([Do(CREATE)], size=(80, 24)) as chat:
+        await chat.say("go")
+        await chat.ended(1)
+        await chat.type("a draft")
+        await chat.pilot.resize_terminal(48, 12)
+        await chat.wait_for(lambda: "memtui needs 60x15 (now 48x12)" in chat.text)
+        await chat.press("u", "d", "P", "ctrl+r")  # keys of what cannot be seen do nothing
+        await chat.pilot.resize_terminal(80, 24)
+        await chat.wait_for(lambda: chat.screen.focused is chat.screen.composer, "the focus in the box")
+        await chat.type(", done")
+        assert chat.written == "a draft, done"
+        assert chat.memory("tea.md")
+        assert chat.app.screen is chat.screen
+
+
+async def test_who_says_something_sees_the_answer_wherever_she_was_reading(chatting: Chats) -> None:
+    words = "\n\n".join(f"line {number}" for number in range(100))
+    async with chatting([Say(words)], [Say("The answer.")]) as chat:
+        await chat.say("go")
+        await chat.ended(1)
+        await chat.press("escape", "g")
+        await chat.wait_for(lambda: not chat.screen.transcript.following)
+        await chat.press("escape")
+        await chat.say("more")
+        await chat.ended(2)
+        await chat.wait_for(lambda: "The answer." in chat.text)
+        assert chat.screen.transcript.following
+
+
 async def test_a_storm_of_sizes_while_text_streams_loses_nothing(chatting: Chats) -> None:
     go_on = threading.Event()
     words = " ".join(f"word{number}" for number in range(400))
@@ -470,6 +500,16 @@ async def test_a_conversation_that_cannot_begin_says_why_and_keeps_what_was_type
         await chat.wait_for(lambda: chat.written == "hello")
         await chat.press("escape", "2")
         assert "prefs.md" in chat.text
+
+
+def test_a_sentence_of_the_message_line_is_not_cut_in_its_middle() -> None:
+    from memtui.ui.chat.talk import brief
+
+    words = "It broke. What was said is kept. Send a message to go on."
+    assert brief(words, 80) == words
+    assert brief(words, 40) == "It broke. What was said is kept."
+    assert brief(words, 20) == "It broke."
+    assert brief(words, 4) == "It broke."
 
 
 def test_what_was_remembered_is_told_in_one_line() -> None:
