@@ -1,6 +1,9 @@
 """The chat as an application: the conversation and its memory, from the first frame on."""
 
 import os
+from typing import ClassVar
+
+from textual.app import CSSPathType
 
 from memtui.agents.chat.options import ChatOptions
 from memtui.places import short
@@ -24,6 +27,10 @@ class ChatApp(MemtuiApp):
     """
 
     TITLE = "memtui chat"
+    CSS_PATH: ClassVar[CSSPathType | None] = [
+        "app.tcss",
+        "screens/chat.tcss",
+    ]  # with the first parse, not by one of its own
 
     def __init__(
         self,

@@ -1,5 +1,6 @@
 """Carrying out the tool calls of an answer: each through the gate, as far as the person lets it."""
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -8,7 +9,7 @@ from memtui.agents.chat.questions import Questions
 from memtui.agents.chat.worker import Worker
 from memtui.agents.gate import Gate
 from memtui.core.asking import Edit, Proposal
-from memtui.core.errors import Closed
+from memtui.core.errors import Closed, MemtuiError
 from memtui.core.events import Actor, Answer, Event, Person
 from memtui.core.messages import Message, quoted
 
@@ -87,7 +88,9 @@ class Carrier:
             and changed is not None
             and any(change.path == changed.path for change in event.changes)
         )
-        return step, next(mine, None)
+        with contextlib.suppress(MemtuiError):  # it is done, whether it can be read again or not
+            return step, next(mine, None)
+        return step, None
 
     async def stopped(self, call: Call, actor: Actor) -> Carried:
         """Answer a call that the person stopped before it was carried out; the journal tells of it as well."""

@@ -31,8 +31,9 @@ from memtui.agents.chat.history import BROKEN_OFF, CUT_OFF, STOPPED, Block, resu
 from memtui.agents.chat.incoming import Call, Incoming
 from memtui.agents.chat.requests import parameters, without_what_is_refused
 from memtui.agents.chat.talk import Talk
-from memtui.core.errors import MemtuiError
+from memtui.core.errors import Closed, MemtuiError
 from memtui.core.visible import one_line
+from memtui.engine.faults import reason_of
 
 _CUT = frozenset({"max_tokens", "model_context_window_exceeded"})
 _GOES_ON = frozenset({"pause_turn", "compaction"})
@@ -189,7 +190,9 @@ class Turn:
                 try:
                     carried = await talk.carrier.carry_out(call, self._number, talk.actor)
                 except MemtuiError as error:
-                    carried, broken = Carried(f"Error: not run: {error}", True), error
+                    # Words for a person may hold a path of this machine, which is nothing for a model.
+                    why = str(error) if isinstance(error, Closed) else f"the memory cannot be used: {reason_of(error)}"
+                    carried, broken = Carried(f"Error: not run: {why}", True), error
                 except Exception as error:  # a bug of ours: the model must not be told that nothing happened
                     carried, broken = Carried(_UNKNOWN, True), error
             self._ended(call, carried)

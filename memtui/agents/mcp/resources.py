@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from memtui.agents.mcp.telling import listed
+from memtui.agents.mcp.telling import listed, words_of
 from memtui.agents.mcp.uris import ROOT_URI, TEMPLATE, place_of, uri_of
 from memtui.core.errors import MemtuiError
 from memtui.core.events import Agent
@@ -63,7 +63,7 @@ class Resources:
             if again or self._listed is None or self._listed.seq != seq:
                 self._listed = _Listed(seq, listed(self._memory))
         except (MemtuiError, OSError) as error:
-            raise MCPError(types.INTERNAL_ERROR, _why(error)) from error
+            raise MCPError(types.INTERNAL_ERROR, words_of(error)) from error
         return self._listed.paths
 
     def _resource(self, path: str) -> types.Resource | None:
@@ -144,7 +144,3 @@ def _contents(uri: str, mime_type: str, text: str) -> types.ReadResourceResult:
 
 def _mime_type(path: str) -> str:
     return _KINDS.get(path.rpartition(".")[2].lower(), _PLAIN)
-
-
-def _why(error: Exception) -> str:
-    return str(error) if isinstance(error, MemtuiError) else "The memory folder cannot be looked at."

@@ -140,7 +140,7 @@ class MemoryServer:
         except Closed:
             raise
         except (MemtuiError, OSError) as error:
-            return _text(str(error) if isinstance(error, MemtuiError) else "Error: it cannot be read.", is_error=True)
+            return _text(telling.words_of(error), is_error=True)
         return types.CallToolResult(content=[types.TextContent(text=told.text)], structured_content=told.data)
 
     async def _memory(self, context: Context, given: dict[str, Any]) -> types.CallToolResult:
@@ -302,6 +302,8 @@ class _Answering:
             raise
         except Closed:
             raise MCPError(types.INTERNAL_ERROR, "The server is about to end. Nothing was done.") from None
+        except MemtuiError as error:
+            raise MCPError(types.INTERNAL_ERROR, telling.words_of(error)) from error
         except ValidationError as error:
             raise MCPError(types.INVALID_PARAMS, _what_is_wrong(error)) from None
         except Exception as error:  # the last one of ours to see it: the client can do nothing about it but go on

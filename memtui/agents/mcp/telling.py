@@ -14,13 +14,14 @@ from memtui.agents.mcp.searching import Match, search
 from memtui.agents.mcp.uris import uri_of
 from memtui.core import diffs
 from memtui.core.actors import named_in_a_sentence
-from memtui.core.errors import MemtuiError
+from memtui.core.errors import MemtuiError, Refusal
 from memtui.core.events import Agent, Event, Result, Version
 from memtui.core.history import PathVersion
-from memtui.core.paths import MemoryPath, parse
+from memtui.core.paths import ROOT, MemoryPath, parse
 from memtui.core.snapshot import Kind
 from memtui.core.visible import one_line
 from memtui.engine import Engine
+from memtui.engine.faults import fault_of
 
 _SEARCH_SECONDS = 10.0
 _LONGEST_QUERY = 1_000
@@ -45,6 +46,13 @@ _DONE = {
 
 class Unclear(MemtuiError):
     """What was asked for cannot be understood or found; the words are for the model."""
+
+
+def words_of(error: Exception) -> str:
+    """What a model is told of an error: never a path of this machine, which words for a person may hold."""
+    if isinstance(error, Unclear | Refusal):
+        return str(error)
+    return str(fault_of(error, {"verb": "look into", "path": ROOT}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
+from textual.events import Resize
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static, TextArea
@@ -167,8 +168,9 @@ class ChatScreen(ChatCommands, inherit_css=False):
         await asyncio.to_thread(self.end_chat, self.unsent())
         self._farewell_to(self.last_words)
 
-    def on_resize(self) -> None:
+    def on_resize(self, event: Resize) -> None:
         """What has the focus loses it where the terminal is too small; it comes back with the room."""
+        del event
         self._had_focus = self.focused or self._had_focus
         self.call_after_refresh(self._focus_again)
 

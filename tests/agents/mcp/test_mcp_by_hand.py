@@ -367,8 +367,10 @@ def test_a_folder_that_vanishes_is_an_answer(start: Start, folder: Path) -> None
         True,
     )
     assert server.call({"command": "view", "path": "/memories/prefs.md"})[1]
-    server.begin("resources/list")
+    gone = "Error: could not look into /memories: the memory folder is not there any more"
+    assert server.refused("resources/list", {})["message"] == gone
     assert server.refused("resources/read", {"uri": "memory:///prefs.md"})["message"]
+    assert server.call({"query": "tea"}, "search_memory") == (gone, True)  # and not where it was
     folder.with_name("moved").rename(folder)
     assert server.call(create("a.md", "x"))[1] is False
     assert server.end() == 0
