@@ -6,9 +6,10 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from pathlib import PurePath
 from typing import ClassVar
 
-from textual.app import App, CSSPathType
+from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.widget import Widget
@@ -35,7 +36,7 @@ class MemtuiApp(App[int]):
     """
 
     TITLE = "memtui"
-    CSS_PATH: ClassVar[CSSPathType | None] = "app.tcss"
+    CSS_PATH: ClassVar[str | PurePath | list[str | PurePath] | None] = "app.tcss"
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "ctrl+p"
     COMMANDS: ClassVar = {lambda: _actions_provider()}  # noqa: PLW0108 - defined below, called later

@@ -1,9 +1,8 @@
 """The chat as an application: the conversation and its memory, from the first frame on."""
 
 import os
+from pathlib import PurePath
 from typing import ClassVar
-
-from textual.app import CSSPathType
 
 from memtui.agents.chat.options import ChatOptions
 from memtui.places import short
