@@ -26,10 +26,7 @@ class ChatApp(MemtuiApp):
     """
 
     TITLE = "memtui chat"
-    CSS_PATH: ClassVar[CSSPathType | None] = [
-        "app.tcss",
-        "screens/chat.tcss",
-    ]  # with the first parse, not by one of its own
+    CSS_PATH: ClassVar[str | PurePath | list[str | PurePath] | None] = ["app.tcss", "screens/chat.tcss"]
 
     def __init__(
         self,
