@@ -18,7 +18,10 @@ def _arguments(parser: Parser) -> None:
     parser.add_argument("folder", metavar="DIR", nargs="?", help="the memory folder")
     parser.add_argument("-p", "--print", metavar="TEXT", help="say TEXT (-: stdin), print the answer, and end")
     parser.add_argument(
-        "--policy", metavar="POLICY", choices=tuple(Policy), help=f"for writes: {', '.join(Policy)}; with -p read-only"
+        "--policy",
+        metavar="POLICY",
+        choices=[policy.value for policy in Policy],
+        help=f"for writes: {', '.join(Policy)}; with -p read-only",
     )
     parser.add_argument("--model", metavar="ID", help="which model; else the newest there is")
     parser.add_argument("--system", metavar="FILE", type=text_in_file, help="a system prompt of your own")

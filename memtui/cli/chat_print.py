@@ -4,6 +4,8 @@ The answer goes to standard output as it comes; what the model does to memory, a
 """
 
 import codecs
+import contextlib
+import os
 import queue
 import re
 import sys
@@ -23,6 +25,7 @@ from memtui.cli.exits import Exit, Failure
 from memtui.cli.opened import opened
 from memtui.cli.verb import Options
 from memtui.core.visible import one_line, visible
+from memtui.places import short
 
 if TYPE_CHECKING:
     from memtui.agents.chat.conversation import Chat
@@ -32,8 +35,13 @@ _ASK_SECONDS = 300.0
 _STOP_SECONDS = 5.0
 """For how long a stopped turn may take to come to its end."""
 _MOST = 10_000_000
+_READ_ONLY = ": read-only"
+_NOBODY = "is not there to be asked"
+"""How the answers end, or what is in them, that a policy refused with."""
 _KEPT = re.compile(r" Your message is kept(?:; Enter tries again)?\.\Z")
 """What is so on a screen: here the message is the caller's."""
+_MODELS = " /model shows those there are."
+"""What there is on a screen to find a model with."""
 
 
 def answer(text: str, folder: str, held: ChatOptions, options: Options, *, resume: str | None, fork: str | None) -> int:
@@ -80,6 +88,17 @@ def answer(text: str, folder: str, held: ChatOptions, options: Options, *, resum
                 turn.settle()
         finally:
             session.close()
+            if session.lacks:
+                _beside(
+                    f"Not all that was said could be saved in {short(session.path)}: the end of this conversation is "
+                    "not in it."
+                )
+
+
+def _beside(sentence: str) -> None:
+    """Say something beside the answer. Where it cannot be said, such as to a full disk, the answer still can."""
+    with contextlib.suppress(OSError):
+        output.message(sentence)
 
 
 def _read_stdin() -> str:
@@ -107,6 +126,9 @@ class _Turn:
         self._block: int | None = None
         self._at_margin = True
         self._wrote = False
+        self._is_one_stream = _is_one_stream()
+        self._models: tuple[str, ...] = ()
+        self._advice = ""
 
     def run(self, prompt: events.Prompt) -> int:
         """Say it, and wait for the end of the turn."""
@@ -149,8 +171,11 @@ class _Turn:
                 self._print(event)
             case events.Asked():
                 self._ask(event)
+            case events.ModelsKnown():
+                self._models = tuple(model.id for model in event.models)
             case events.CallEnded():
                 self._say(_call(event))
+                self._advice = self._advice or _advice(event, self._options)
             case events.Told():
                 self._told_last = event.sentence
                 self._say(event.sentence)
@@ -161,7 +186,7 @@ class _Turn:
             case events.Fault():
                 self._fault = event
                 self._end_line()
-                output.message(_KEPT.sub("", event.sentence))
+                _beside(self._said_here(event.sentence))
                 if not self._is_running:
                     return _code(event)
             case events.TurnEnded():
@@ -192,9 +217,14 @@ class _Turn:
         """Say something beside the answer; on a terminal, not in the middle of one of its lines."""
         if self._options.quiet:
             return
-        if output.is_terminal(sys.stdout) and output.is_terminal(sys.stderr):
+        if self._is_one_stream:
             self._end_line()
-        output.message(sentence)
+        _beside(sentence)
+
+    def _said_here(self, sentence: str) -> str:
+        """The sentence of a fault, without what there is on a screen only."""
+        there = f" There are: {', '.join(self._models)}." if self._models else ""
+        return _KEPT.sub("", sentence.replace(_MODELS, there))
 
     def _ask(self, event: events.Asked) -> None:
         """Ask the person in a memtui that runs; where none does, the change is refused with a sentence."""
@@ -216,6 +246,8 @@ class _Turn:
         self._end_line()
         for each in event.remembered:
             self._say(_remembered(each))
+        if self._advice:
+            self._say(self._advice)
         match event.end:
             case End.DONE:
                 return Exit.OK
@@ -227,7 +259,7 @@ class _Turn:
                 return _code(self._fault)
             case _:
                 if self._options.quiet:  # else it was said
-                    output.message(self._told_last or f"The turn ended before its end: {event.end.value}.")
+                    _beside(self._told_last or f"The turn ended before its end: {event.end.value}.")
                 return Exit.FINDINGS
 
 
@@ -239,6 +271,25 @@ def _code(fault: events.Fault | None) -> Exit:
             return Exit.MISSING
         case _:
             return Exit.API
+
+
+def _is_one_stream() -> bool:
+    """Whether answer and remarks end up in one place, as on a terminal or with `2>&1`."""
+    try:
+        return os.path.samestat(os.fstat(1), os.fstat(2)) or (os.isatty(1) and os.isatty(2))
+    except OSError:
+        return False
+
+
+def _advice(event: events.CallEnded, options: Options) -> str:
+    """What to do for a change to go through, where it was refused for how this was called."""
+    if not event.is_error or options.read_only:
+        return ""
+    if _NOBODY in event.text:
+        return "To be asked, keep a memtui open that shows the folder; to let it write unasked: --policy allow"
+    return "To let it write: --policy allow; to be asked in a memtui that runs: --policy ask" if (
+        event.text.endswith(_READ_ONLY)
+    ) else ""
 
 
 def _call(event: events.CallEnded) -> str:

@@ -25,9 +25,10 @@ def _arguments(parser: Parser) -> None:
     parser.add_argument("--ask", action="store_true", help="let a running memtui allow or deny each change first")
     parser.add_argument("--strict", action="store_true", help="with --ask: deny where nobody can be asked")
     parser.add_argument("--wait", metavar="SECONDS", type=_seconds, help="for an answer; 300 if not given")
+    scopes = parser.add_mutually_exclusive_group()
     for scope, where in _SCOPES.items():
         words = "in ~/.claude/settings.json, as if not given" if where is None else f"in {where}"
-        parser.add_argument(f"--{scope}", dest="scope", action="store_const", const=scope, help=words)
+        scopes.add_argument(f"--{scope}", dest="scope", action="store_const", const=scope, help=words)
     parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
 
 
@@ -41,10 +42,13 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
     match arguments.action:
         case None:
             return _be_the_hook(options, arguments)
-        case "install":
-            return _install(options, arguments)
-        case "uninstall":
-            return _uninstall(options, arguments)
+        case "install" | "uninstall":
+            from memtui.agents.hooks.settings import Unreadable  # for start-up cost
+
+            try:
+                return (_install if arguments.action == "install" else _uninstall)(options, arguments)
+            except Unreadable as error:
+                raise Failure(Exit.MISSING, str(error)) from error
         case "status":
             return _status(options)
     raise Failure(Exit.USAGE, f"memtui hook: no action {arguments.action!r}. There are install, uninstall and status.")
@@ -234,6 +238,6 @@ VERB = Verb(
     _run,
     (
         "Records which session and tool call wrote a memory file; with --ask a running",
-        "memtui is asked before. Exit codes: 0; 1 not installed, not wanted; 2 ask first.",
+        "memtui is asked before. Exit codes: 0; 1 not installed, or you said no.",
     ),
 )

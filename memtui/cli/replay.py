@@ -244,7 +244,8 @@ class _Replay:
             self._turn = each.turn
             output.line(_colored(f"turn {each.turn}", _BOLD))
         fields = each.fields or {}
-        command = str(fields.get("command") or each.name or "undo")
+        is_ours = each.name == "memory"  # a tool of somebody else's may have a field of that name
+        command = str((fields.get("command") if is_ours else "") or each.name or "undo")
         named = (fields.get(name) for name in ("path", "old_path", "new_path"))
         where = " -> ".join(str(name) for name in named if isinstance(name, str) and name)
         if each.how is How.OTHERS:

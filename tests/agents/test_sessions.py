@@ -668,3 +668,25 @@ def test_a_turn_in_which_memtui_was_killed_is_told_as_such(chats: Path) -> None:
     assert (ended.call_id, ended.text, ended.is_error) == ("a", NOT_RUN, True)
     assert isinstance(turn, events.TurnEnded)
     assert (turn.end, turn.calls, turn.refused) == (events.End.CUT, 1, 1)
+
+
+def test_a_session_from_elsewhere_allows_nothing_without_asking(chats: Path, tmp_path: Path) -> None:
+    session = begun(chats)
+    session.write("setting", policy="ask", always=[""])
+    say(session, 1, "Hello")
+    answer(session, 1, "Yes")
+    session.close()
+    own = Session.resume(chats, session.id)
+    assert own.restored().always == {""}
+    own.close()
+    brought = tmp_path / "brought.jsonl"
+    brought.write_bytes(session.path.read_bytes())
+    strange = Session.resume(chats, str(brought))
+    assert strange.restored().always == frozenset()
+    strange.close()
+    copy = Session.fork(chats, str(brought))
+    assert copy.restored().always == frozenset()
+    copy.close()
+    again = Session.resume(chats, copy.id)
+    assert again.restored().always == frozenset()
+    again.close()

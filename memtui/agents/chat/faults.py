@@ -93,6 +93,9 @@ def judged(error: BaseException, place: Place, *, answering: bool = False) -> Ju
     ):
         words = _words(str(error)) if isinstance(error, anthropic.CredentialsError) else "there is no API key"
         return Judged(FaultKind.NO_KEY, f"No API key: {words}.", "Set ANTHROPIC_API_KEY and run memtui chat again.")
+    if any("header value" in str(each).lower() for each in _chain(error)):  # the words hold the key, as it is sent
+        sentence = f"What was taken from {place.key} cannot be sent: it holds what no key holds, such as a line end."
+        return Judged(FaultKind.WRONG_KEY, sentence, "Set a valid one and run memtui chat again.")
     if isinstance(error, anthropic.APITimeoutError | httpx2.TimeoutException):
         return _of_silence(error, place, answering)
     if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | anthropic.APIResponseValidationError):

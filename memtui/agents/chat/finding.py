@@ -66,7 +66,7 @@ def records_in(path: Path, damaged: Callable[[int], None] = lambda _: None) -> I
         StateUnusable: It was written by a newer memtui.
     """
     with path.open("rb", buffering=_BUFFER) as file:
-        yield from lines.read(file, damaged)
+        yield from lines.read(lines.lines_in(file.read), damaged)
 
 
 def find(directory: Path, name: str) -> Path:
@@ -137,7 +137,7 @@ def _summary(path: Path) -> SessionSummary:
     title, model = "", None
     with path.open("rb", buffering=_BUFFER) as file:
         status = os.fstat(file.fileno())
-        for line in file:
+        for line in lines.lines_in(file.read):
             record = lines.parsed(line) if line.startswith(_TOLD) else None
             match record and record["type"]:
                 case "session" if record and not header:

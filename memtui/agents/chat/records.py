@@ -34,6 +34,11 @@ SCHEMA = 1
 """The newest form of a session that is understood here. Types and fields are added without raising it."""
 
 _LARGEST = 1 << 53
+LONGEST_LINE = 64 << 20
+"""Bytes of the longest line that can be a record: no request to the API may be half as long."""
+_CHUNK = 1 << 20
+_TOO_LONG = b"too long"
+"""What a line that is too long is read as: it is no record, and so it is left out as damaged."""
 
 Record = dict[str, Any]
 """One line of a session."""
@@ -76,6 +81,36 @@ def parsed(line: bytes) -> Record | None:
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) and isinstance(found.get("type"), str) else None
+
+
+def lines_in(read: Callable[[int], bytes]) -> Iterator[bytes]:
+    """The lines of a file with their ends; the last one may have none. None is in memory that is too long for a record.
+
+    Args:
+        read: Answers the next bytes, at most as many as it is asked for; none at the end.
+    """
+    parts: list[bytes] = []
+    size = 0
+
+    def ended(end: bytes) -> bytes:
+        return b"".join((*parts, end)) if size + len(end) <= LONGEST_LINE else _TOO_LONG + b"\n"
+
+    while data := read(_CHUNK):
+        first, newline, others = data.partition(b"\n")
+        if newline:
+            yield ended(first + newline)
+            whole, newline, rest = others.rpartition(b"\n")
+            if newline:
+                yield from (line + newline for line in whole.split(newline))
+            parts, size = [rest], len(rest)
+            continue
+        size += len(data)
+        if size <= LONGEST_LINE:
+            parts.append(data)
+        else:
+            parts.clear()
+    if size:
+        yield b"".join(parts) or _TOO_LONG
 
 
 def read(lines: Iterable[bytes], damaged: Callable[[int], None] = lambda _: None) -> Iterator[Record]:

@@ -11,6 +11,7 @@ import os
 import secrets
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Self
@@ -58,6 +59,8 @@ class Session:
         self._told: Callable[[str], None] | None = None
         self._sentences: list[str] = []
         self._damage_said = False
+        self._is_strange = False
+        """Whether it lies elsewhere: what it allows was allowed to somebody else, or of another folder."""
 
     @classmethod
     def new(
@@ -115,6 +118,7 @@ class Session:
         except OSError as error:
             raise unusable(path, error) from error
         session = cls(path, fd=fd, kept=kept)
+        session._is_strange = _lies_elsewhere(path, directory)
         try:
             if kept:
                 _lock(fd, session.id)
@@ -154,6 +158,7 @@ class Session:
         except OSError as error:
             raise unusable(path, error) from error
         session = cls(path, fd=fd)
+        session._is_strange = _lies_elsewhere(source, directory)
         try:
             _lock(fd, session.id)
             with open(fd, "ab", buffering=_COPIED, closefd=False) as file:
@@ -176,6 +181,8 @@ class Session:
                 file.write(lines.line_of({**header, "id": self.id, "forked_from": source.name.removesuffix(SUFFIX)}))
                 if record is header:
                     continue
+            if self._is_strange and record["type"] == "setting":
+                record.pop("always", None)  # noqa: PLW2901 - it is ours
             file.write(lines.line_of(record))
 
     # Writing
@@ -246,7 +253,7 @@ class Session:
         start = _last_line(fd, size)
         if start == size:
             return
-        if lines.parsed(os.pread(fd, size - start, start)) is not None:
+        if size - start < lines.LONGEST_LINE and lines.parsed(os.pread(fd, size - start, start)) is not None:
             os.write(fd, b"\n")
             return
         os.ftruncate(fd, start)
@@ -263,6 +270,12 @@ class Session:
                 os.close(self._fd)
                 self._fd = None
             self._kept = False
+
+    @property
+    def lacks(self) -> bool:
+        """Whether something that was said is not in the file, since the disk fails."""
+        with self._lock:
+            return self._is_failing and bool(self._held)
 
     # What is to be said
 
@@ -310,9 +323,14 @@ class Session:
             StateUnusable: The file cannot be read.
         """
         try:
-            return restored_from(self.records())
+            restored = restored_from(self.records())
+            return replace(restored, always=frozenset()) if self._is_strange else restored
         except OSError as error:
             raise unusable(self.path, error) from error
+
+
+def _lies_elsewhere(path: Path, directory: Path) -> bool:
+    return os.path.realpath(path.parent) != os.path.realpath(directory)
 
 
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -321,20 +339,15 @@ _FLAGS = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
 def _lines_of(fd: int) -> Iterator[bytes]:
     """The lines of an open file, read at a place of their own, up to where it ends now."""
     size = os.fstat(fd).st_size
-    at, rest = 0, b""
-    while at < size:
-        data = os.pread(fd, min(_COPIED, size - at), at)
-        if not data:
-            break
+    at = 0
+
+    def read(most: int) -> bytes:
+        nonlocal at
+        data = os.pread(fd, min(most, size - at), at)
         at += len(data)
-        whole, newline, part = data.rpartition(b"\n")
-        if newline:
-            yield from (line + newline for line in (rest + whole).split(newline))
-            rest = part
-        else:
-            rest += data
-    if rest:
-        yield rest
+        return data
+
+    return lines.lines_in(read)
 
 
 def _last_line(fd: int, size: int) -> int:

@@ -357,6 +357,8 @@ class MessageBox(Vertical):
         for number, command in enumerate(self.matches[first : first + _SHOWN], start=first):
             mark, style = (">", "bold $text-accent") if number == self._chosen else (" ", "$text-accent")
             rows.append(Content.assemble(f"{mark} ", (f"/{command.name:<10}", style), command.words))
+        if len(self.matches) > _SHOWN:
+            rows.append(Content(f"  {self._chosen + 1} of {len(self.matches)}, Up and Down show the others"))
         self.above.rows = tuple(rows)
 
 

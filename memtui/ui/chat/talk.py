@@ -231,6 +231,12 @@ def model_name(model: Model | None) -> str:
     return model.id if model else ""
 
 
+def model_choice(model: Model, now: Model | None) -> str:
+    """A model among others, with a word at the one that answers now."""
+    words = [model.name, model.id, "answers now" if now is not None and model.id == now.id else ""]
+    return "  ".join(one_line(word) for word in words if word)
+
+
 def named(attachments: Iterable[Attachment]) -> str:
     """What goes along with a message: `notes.pdf 12K, photo.png 1.2M`."""
     return ", ".join(f"{one_line(each.name)} {wording.size(len(each.data))}" for each in attachments)

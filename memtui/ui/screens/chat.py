@@ -228,7 +228,8 @@ class ChatScreen(ChatCommands, inherit_css=False):
         if not message.told:
             asked = "asks you before each write" if self._talk.policy is Policy.ASK else "writes there"
             words = "reads there, and writes nothing" if self._talk.policy is Policy.READ_ONLY else asked
-            self.transcript.take(Told(f"Claude remembers in {self._title}, and {words} (Shift+Tab)."))
+            key = "" if self.is_read_only else " (Shift+Tab)"
+            self.transcript.take(Told(f"Claude remembers in {self._title}, and {words}{key}."))
         self.composer.earlier = self._talk.said
         waiting, self.waiting = self.waiting, []
         for prompt in waiting:

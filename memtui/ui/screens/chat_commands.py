@@ -274,7 +274,7 @@ class ChatCommands(BrowseScreen):
                 self.message.say(f"{known}The API has not told which others there are: /model NAME names one.")
                 return
             choices = [
-                Choice(str(number) if number < 10 else "", f"{each.name or each.id}  {each.id}", each.id)
+                Choice(str(number) if number < 10 else "", talking.model_choice(each, self._talk.model), each.id)
                 for number, each in enumerate(self._talk.models, start=1)
             ]
             argument = await self._asked(MenuScreen("Which model answers", choices))

@@ -23,7 +23,7 @@ from memtui.ui.chat.talk import remembered_words
 from memtui.ui.diff.layout import Comparison
 from memtui.ui.diff.view import DIFF_KEYS, DiffView
 from memtui.ui.frame import Header, KeyLine, MessageLine, Status
-from memtui.ui.screens.above import AboveBrowser
+from memtui.ui.screens.beside_diff import BesideDiff
 from memtui.ui.text import fit_middle
 
 if TYPE_CHECKING:  # the engine is loaded behind the first paint
@@ -41,7 +41,7 @@ class ReviewKeys(KeyLine):
     LAST: ClassVar[tuple[str, ...]] = ("app.commands", "app.help", "review.back")
 
 
-class ReviewScreen(AboveBrowser):
+class ReviewScreen(BesideDiff):
     """The net changes of a conversation.
 
     Args:
@@ -81,7 +81,6 @@ class ReviewScreen(AboveBrowser):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-medium"), (160, "-wide")]  # noqa: RUF012 - as Textual has it
 
     header = getters.query_one(Header)
-    diff = getters.query_one("#diff", DiffView)
     rows = getters.query_one(OptionList)
 
     def __init__(self, engine: "Engine", events: Sequence[tuple[Event, bool]], *, title: str) -> None:
@@ -197,22 +196,6 @@ class ReviewScreen(AboveBrowser):
             self.diff.show_notice("It cannot be shown", "It is no text, or its text is not kept.")
         else:
             self.diff.show_notice("Only the name changed", remembered_words(each))
-
-    def action_hunk(self, step: int) -> None:
-        """To the next change of the diff, or the one before."""
-        self.diff.action_hunk(step)
-
-    def action_arrange(self) -> None:
-        """Side by side, or one under the other."""
-        self.diff.action_arrange()
-
-    def action_words(self) -> None:
-        """Mark the changed words, or only the lines."""
-        self.diff.action_words()
-
-    def action_folds(self) -> None:
-        """Show the unchanged lines, or fold them."""
-        self.diff.action_folds()
 
     def action_history(self) -> None:
         """All versions of the memory under the cursor."""

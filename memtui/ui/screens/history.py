@@ -33,7 +33,7 @@ from memtui.ui.history.messages import Compared, Done, Recorded, VersionsRead
 from memtui.ui.history.row import Key as VersionKey
 from memtui.ui.history.row import key_of
 from memtui.ui.history.view import VersionsView
-from memtui.ui.screens.above import AboveBrowser
+from memtui.ui.screens.beside_diff import BesideDiff
 
 if TYPE_CHECKING:  # the engine is loaded behind the first paint
     from memtui.engine import Engine
@@ -58,7 +58,7 @@ class HistoryKeys(KeyLine):
     LAST: ClassVar[tuple[str, ...]] = ("app.commands", "app.help", "history.back")
 
 
-class HistoryScreen(AboveBrowser):
+class HistoryScreen(BesideDiff):
     """What one path has been through.
 
     Args:
@@ -132,7 +132,6 @@ class HistoryScreen(AboveBrowser):
 
     header = getters.query_one(Header)
     versions = getters.query_one("#versions", VersionsView)
-    diff = getters.query_one("#diff", DiffView)
     about = getters.query_one(AboutPair)
 
     def __init__(
@@ -321,22 +320,6 @@ class HistoryScreen(AboveBrowser):
         """Some versions back in time, or forwards if negative."""
         view = self.versions
         (view.action_down if step > 0 else view.action_up)()
-
-    def action_hunk(self, step: int) -> None:
-        """To the next hunk, or the one before."""
-        self.diff.action_hunk(step)
-
-    def action_arrange(self) -> None:
-        """Side by side, or one under the other."""
-        self.diff.action_arrange()
-
-    def action_words(self) -> None:
-        """Mark the changed words, or only the lines."""
-        self.diff.action_words()
-
-    def action_folds(self) -> None:
-        """Show the unchanged lines, or fold them."""
-        self.diff.action_folds()
 
     def action_other_pane(self) -> None:
         """From the versions to the diff, and back."""

@@ -3,6 +3,7 @@
 import json
 import socket
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from memtui.agents.chat.events import (
 )
 from memtui.agents.chat.exchange import Patience
 from memtui.agents.chat.options import ChatOptions
+from memtui.agents.chat.sessions import Session
 from memtui.core.asking import Policy
 from tests.agents.chat.listening import HASTE, Talking, talking
 from tests.agents.model_server import (
@@ -700,3 +702,21 @@ def test_ids_and_names_that_the_api_does_not_take_back_are_sent_as_it_does(model
     blocks = [block for block in model_server.last.messages[1]["content"] if block["type"] == "tool_use"]
     assert blocks[0]["id"] == "call_1_a"
     assert [block["name"] for block in blocks] == ["memory", "b_d_name_"]
+
+
+@pytest.mark.parametrize("name", ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"])
+def test_a_key_with_a_line_end_is_said_and_never_shown_or_kept(
+    name: str,
+    model_server: ModelServer,  # noqa: ARG001 - where requests would go
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    monkeypatch.setenv(name, "a-token-of-a-gateway\n")
+    with talking(session=Session.new(tmp_path, folder="memories")) as talk:
+        talk.chat.send(Prompt("Hello"))
+        fault = talk.heard.next(Fault)
+    assert fault.kind is FaultKind.WRONG_KEY
+    assert fault.sentence.startswith(f"What was taken from {name} cannot be sent: ")
+    kept = "".join(path.read_text() for path in tmp_path.glob("*.jsonl"))
+    assert "gateway" not in fault.sentence + kept

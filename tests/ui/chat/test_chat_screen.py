@@ -502,6 +502,26 @@ async def test_a_conversation_that_cannot_begin_says_why_and_keeps_what_was_type
         assert "prefs.md" in chat.text
 
 
+async def test_the_list_of_commands_says_that_there_are_more(chatting: Chats) -> None:
+    async with chatting(size=(80, 24)) as chat:
+        await chat.type("/")
+        await chat.wait_for(lambda: "1 of 16, Up and Down show the others" in chat.text)
+        await chat.press("up")
+        await chat.wait_for(lambda: "> /quit" in chat.text and "16 of 16" in chat.text)
+        await chat.type("mo")
+        await chat.wait_for(lambda: "> /model" in chat.text and "show the others" not in chat.text)
+
+
+def test_the_model_that_answers_is_marked_among_the_others() -> None:
+    from memtui.agents.chat.events import Model
+    from memtui.ui.chat.talk import model_choice
+
+    newest, older = Model("claude-newest-1", "Claude Newest"), Model("claude-older-1")
+    assert model_choice(newest, newest) == "Claude Newest  claude-newest-1  answers now"
+    assert model_choice(older, newest) == "claude-older-1"
+    assert model_choice(older, None) == "claude-older-1"
+
+
 def test_a_sentence_of_the_message_line_is_not_cut_in_its_middle() -> None:
     from memtui.ui.chat.talk import brief
 
