@@ -521,7 +521,7 @@ class NoteView(ScrollView, can_focus=True):
                 if want == self.scroll_offset.y:
                     break
                 self._strips.clear()
-                self.scroll_y = want
+                self.scroll_target_y = self.scroll_y = want  # the wheel goes on from the target
         finally:
             self._settling = False
         self._set_height()

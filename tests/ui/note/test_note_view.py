@@ -109,6 +109,18 @@ async def test_moving_up_into_what_was_never_drawn_moves_one_row_at_a_time() -> 
             before = now
 
 
+async def test_the_wheel_goes_on_from_where_the_view_is_after_a_guess_was_corrected() -> None:
+    async with Demo().run_test(size=(60, 20)) as pilot:
+        view = pilot.app.query_one(NoteView)
+        view.show(
+            "".join(f"{'word ' * 60}\n\n| a | b |\n|---|---|\n| {number} | {'x' * 90} |\n\n" for number in range(200))
+        )
+        await pilot.press("G")
+        for _ in range(20):
+            await pilot.press("pageup")
+            assert view.scroll_target_y == view.scroll_y
+
+
 async def test_moving_down_shows_every_row_once() -> None:
     source = "".join(f"## head {number}\n\ntext {number}\n" for number in range(500))
     document = Document(source, Layout("markdown", "rendered", 37))
