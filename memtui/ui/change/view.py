@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from rich.cells import cell_len
 from textual.app import RenderResult
 from textual.content import Content
 from textual.reactive import reactive
@@ -9,6 +10,7 @@ from textual.widget import Widget
 
 from memtui.core.actors import shown_name
 from memtui.core.changes import LastChange
+from memtui.core.events import Event
 from memtui.core.visible import visible
 from memtui.ui.text import TAB, fit
 
@@ -31,12 +33,7 @@ class ChangeView(Widget):
         change, width, height = self.change, self.content_size.width, self.content_size.height
         if change is None:
             return Content.styled("Not changed since memtui first looked.", "$text-secondary")
-        event = change.event
-        time = datetime.fromtimestamp(event.at_us / 1e6).strftime("%H:%M:%S")
-        head = f"{event.command} by {shown_name(event.actor)}, {time}"
-        if event.call_id:
-            head += f", call {event.call_id}"
-        lines = [Content.styled(fit(visible(head, newline=" "), width), "bold")]
+        lines = [Content.styled(fit(_head(change.event, width), width), "bold")]
         diff = [line for line in change.diff[:_SHOWN] if not line.startswith("@@")] or list(change.diff[:_SHOWN])
         room = max(height - 1, 1)
         for line in diff[: room if len(diff) <= room else room - 1]:
@@ -45,3 +42,17 @@ class ChangeView(Widget):
         if len(diff) > room:
             lines.append(Content.styled(f"  and {len(change.diff) - room + 1} more lines", "$text-secondary"))
         return Content("\n").join(lines)
+
+
+def _head(event: Event, width: int) -> str:
+    """What, who and when, as fully as there is room for: the call goes first, then the seconds, then who."""
+    at = datetime.fromtimestamp(event.at_us / 1e6)
+    name = shown_name(event.actor)
+    heads = [
+        f"{event.command} by {name}, {at:%H:%M:%S}, call {event.call_id}",
+        f"{event.command} by {name}, {at:%H:%M:%S}",
+        f"{event.command} by {name}, {at:%H:%M}",
+        f"{event.command}, {at:%H:%M}",
+    ]
+    shown = [visible(head, newline=" ") for head in (heads if event.call_id else heads[1:])]
+    return next((head for head in shown if cell_len(head) <= width), shown[-1])
