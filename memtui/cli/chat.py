@@ -23,7 +23,7 @@ def _arguments(parser: Parser) -> None:
         choices=[policy.value for policy in Policy],
         help=f"for writes: {', '.join(Policy)}; with -p read-only",
     )
-    parser.add_argument("--model", metavar="ID", help="which model; else the newest there is")
+    parser.add_argument("--model", metavar="ID", type=_model, help="which model; else the newest there is")
     parser.add_argument("--system", metavar="FILE", type=text_in_file, help="a system prompt of your own")
     parser.add_argument("--guidance", metavar="TEXT", type=guidance, help="what to remember; or a FILE that says it")
     parser.add_argument("--effort", metavar="LEVEL", choices=EFFORTS)
@@ -38,6 +38,12 @@ def _arguments(parser: Parser) -> None:
     parser.add_argument("--context-trigger", metavar="N", type=_count)
     parser.add_argument("--input-price", metavar="USD", type=_price)
     parser.add_argument("--output-price", metavar="USD", type=_price)
+
+
+def _model(given: str) -> str:
+    if not (given.strip() and given.isprintable()):
+        raise argparse.ArgumentTypeError(f"{given!r} is no model's id")
+    return given
 
 
 def _count(given: str) -> int:

@@ -19,10 +19,12 @@ from memtui.agents.chat import events
 from memtui.agents.chat.as_json import event_as_json
 from memtui.agents.chat.events import ChatEvent, End, FaultKind
 from memtui.agents.chat.options import ChatOptions
+from memtui.agents.chat.records import text_in
 from memtui.agents.chat.sessions import CHATS, NoSession, Session
 from memtui.cli import output
 from memtui.cli.exits import Exit, Failure
 from memtui.cli.opened import opened
+from memtui.cli.signals import ended_in_order
 from memtui.cli.verb import Options
 from memtui.core.visible import one_line, visible
 from memtui.places import short
@@ -77,6 +79,7 @@ def answer(text: str, folder: str, held: ChatOptions, options: Options, *, resum
             from memtui.agents.chat.conversation import Chat  # for start-up cost: what is wrong so far is said at once
 
             told: queue.SimpleQueue[ChatEvent] = queue.SimpleQueue()
+            _say_where_it_was(session, folder, options)
             chat = Chat(memory, held, told.put, session=session)
             if options.json:
                 output.json_line({"schema": output.SCHEMA, "type": "session", "id": session.id})
@@ -93,6 +96,14 @@ def answer(text: str, folder: str, held: ChatOptions, options: Options, *, resum
                     f"Not all that was said could be saved in {short(session.path)}: the end of this conversation is "
                     "not in it."
                 )
+
+
+def _say_where_it_was(session: Session, folder: str, options: Options) -> None:
+    """Say so where a session goes on over another folder than before: what it remembers is not here."""
+    header = next(session.records(), None)
+    before = text_in(header, "folder") if header is not None else ""
+    if before and before != folder and not options.quiet:
+        _beside(f"This session was held over {short(before)}. It goes on over {short(folder)}.")
 
 
 def _beside(sentence: str) -> None:
@@ -133,12 +144,13 @@ class _Turn:
     def run(self, prompt: events.Prompt) -> int:
         """Say it, and wait for the end of the turn."""
         try:
-            self._chat.send(prompt)
-            self._chat.start()
-            while (code := self._take(self._told.get())) is None:
-                pass
+            with ended_in_order():
+                self._chat.send(prompt)
+                self._chat.start()
+                while (code := self._take(self._told.get())) is None:
+                    pass
             return code
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemExit):
             self._stop()
             raise
 
@@ -287,9 +299,9 @@ def _advice(event: events.CallEnded, options: Options) -> str:
         return ""
     if _NOBODY in event.text:
         return "To be asked, keep a memtui open that shows the folder; to let it write unasked: --policy allow"
-    return "To let it write: --policy allow; to be asked in a memtui that runs: --policy ask" if (
-        event.text.endswith(_READ_ONLY)
-    ) else ""
+    if event.text.endswith(_READ_ONLY):
+        return "To let it write: --policy allow; to be asked in a memtui that runs: --policy ask"
+    return ""
 
 
 def _call(event: events.CallEnded) -> str:

@@ -21,7 +21,7 @@ def aligned(event: Event) -> str:
     columns = (
         f"{event.seq:>6}",
         f"{event.at.astimezone():%Y-%m-%d %H:%M:%S}",
-        output.cell(shown_name(event.actor), 8),
+        output.cell(shown_name(event.actor), 11),
         output.cell(event.command, 11),
         output.cell(path, 36),
         f"{event.result.shown:<9}",

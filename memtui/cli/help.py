@@ -26,6 +26,9 @@ Usage: memtui [DIR], or memtui VERB [OPTIONS]; memtui VERB --help says more
   --read-only     change nothing         -q, --quiet   no messages but errors
 Exit: 0 ok, 1 no or differs, 2 usage, 3 not found, 4 refused, 5 conflict, 6 API"""
 
+_WIDEST = 20
+"""Names of options that are wider push what is said of them aside."""
+
 
 def overall(verbs: Iterable[Verb]) -> str:
     """The help of memtui itself."""
@@ -48,7 +51,8 @@ def of_verb(parser: "VerbParser") -> str:
         f"Usage: memtui {verb.name} [OPTIONS] {words}".rstrip(),
     ]
     if own:
-        lines += ["", *(_row(_names(action), action.help or "", 16) for action in own)]
+        wide = max(16, *(len(names) for action in own if len(names := _names(action)) <= _WIDEST))
+        lines += ["", *(_row(_names(action), action.help or "", wide) for action in own)]
     if verb.notes:
         lines += ["", *verb.notes]
     return "\n".join([*lines, "", *_short(common)])
@@ -73,7 +77,9 @@ def _word(action: argparse.Action) -> str:
 def _names(action: argparse.Action) -> str:
     if not action.option_strings:
         return _word(action)
-    value = f" {action.metavar}" if action.nargs != 0 and action.metavar else ""
+    if isinstance(action, argparse.BooleanOptionalAction):
+        return f"--[no-]{action.option_strings[0].removeprefix('--')}"
+    value = f" {_word(action)}" if action.nargs != 0 and action.metavar else ""
     return ", ".join(action.option_strings) + value
 
 

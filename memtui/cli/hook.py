@@ -21,14 +21,20 @@ _MOST_SECONDS = 3_600.0
 
 
 def _arguments(parser: Parser) -> None:
-    parser.add_argument("action", metavar="ACTION", nargs="?", help="install, uninstall or status; else: be the hook")
+    actions = ("install", "uninstall", "status")
+    parser.add_argument(
+        "action",
+        metavar="ACTION",
+        nargs="?",
+        choices=actions,
+        help="install, uninstall or status; else: be the hook",
+    )
     parser.add_argument("--ask", action="store_true", help="let a running memtui allow or deny each change first")
     parser.add_argument("--strict", action="store_true", help="with --ask: deny where nobody can be asked")
     parser.add_argument("--wait", metavar="SECONDS", type=_seconds, help="for an answer; 300 if not given")
-    scopes = parser.add_mutually_exclusive_group()
     for scope, where in _SCOPES.items():
         words = "in ~/.claude/settings.json, as if not given" if where is None else f"in {where}"
-        scopes.add_argument(f"--{scope}", dest="scope", action="store_const", const=scope, help=words)
+        parser.add_argument(f"--{scope}", dest="scopes", action="append_const", const=scope, help=words)
     parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
 
 
@@ -49,9 +55,8 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
                 return (_install if arguments.action == "install" else _uninstall)(options, arguments)
             except Unreadable as error:
                 raise Failure(Exit.MISSING, str(error)) from error
-        case "status":
+        case _:
             return _status(options)
-    raise Failure(Exit.USAGE, f"memtui hook: no action {arguments.action!r}. There are install, uninstall and status.")
 
 
 def _be_the_hook(options: Options, arguments: argparse.Namespace) -> int:
@@ -94,7 +99,7 @@ def _keep(error: Exception) -> None:
 def _install(options: Options, arguments: argparse.Namespace) -> int:
     from memtui.agents.hooks.settings import load, with_ours  # for start-up cost
 
-    settings = load(_settings_path(arguments.scope))
+    settings = load(_settings_path(_scope(arguments)))
     seconds = (arguments.wait or _SECONDS) if arguments.ask else None
     after = with_ours(settings, _command(options, arguments), seconds=seconds)
     if options.json:
@@ -107,7 +112,7 @@ def _install(options: Options, arguments: argparse.Namespace) -> int:
 def _uninstall(options: Options, arguments: argparse.Namespace) -> int:
     from memtui.agents.hooks.settings import load, without_ours  # for start-up cost
 
-    settings = load(_settings_path(arguments.scope))
+    settings = load(_settings_path(_scope(arguments)))
     after = without_ours(settings)
     done = "The hook is taken out. Sessions that run may still use it."
     return _change(settings, after, "Take this out?", done, "There is no hook of memtui in it.", options, arguments)
@@ -189,6 +194,13 @@ def _looked_at(scope: str) -> _Row:
     commands = list(dict.fromkeys(settings.commands))
     problem = "only before or only after a change: install it again" if commands and not settings.is_complete else ""
     return _Row(scope, path, bool(commands), commands, problem)
+
+
+def _scope(arguments: argparse.Namespace) -> str | None:
+    scopes = set(arguments.scopes or ())
+    if len(scopes) > 1:
+        raise Failure(Exit.USAGE, "memtui hook: name one of --user, --project and --local. Nothing was written.")
+    return scopes.pop() if scopes else None
 
 
 def _settings_path(scope: str | None) -> str:

@@ -75,7 +75,14 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
         where = take_wire()  # before anything that might print is loaded
     memory, state = _opened(path, options)
     with memory:
-        from memtui.agents.mcp.run import serve
+        try:
+            from memtui.agents.mcp.run import serve
+        except ImportError as error:  # there is one, but too old, or not whole
+            raise Failure(
+                Exit.USAGE,
+                f"memtui mcp cannot use the package mcp that is installed ({error}). Nothing was started. "
+                "Install it anew: pip install 'memtui[mcp]'",
+            ) from error
 
         policy = Policy.READ_ONLY if options.read_only else Policy.ASK if arguments.ask else Policy.ALLOW
         serving = Serving(

@@ -5,17 +5,17 @@ import contextlib
 import math
 import os
 import shutil
-import signal
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from memtui import opening
 from memtui.cli import output, places
 from memtui.cli.exits import Exit, Failure
+from memtui.cli.signals import ended_in_order
 from memtui.cli.verb import Options, Parser, Verb
 from memtui.core import diffs
 from memtui.core.errors import StateUnusable
@@ -55,7 +55,7 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
         insist_on_terminal("Leave --watch out, and the replay is printed.")
     path = session_path(arguments.file, options)
     start = places.existing(arguments.start) if arguments.start is not None else None
-    with _leaving_nothing_behind(), tempfile.TemporaryDirectory(prefix="memtui-replay-") as temporary:
+    with ended_in_order(), tempfile.TemporaryDirectory(prefix="memtui-replay-") as temporary:
         folder, state = os.path.join(temporary, "memories"), os.path.join(temporary, "state")
         if start is None:
             os.mkdir(folder)
@@ -74,21 +74,6 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
                 if code:
                     return code
             return replaying.sum_up()
-
-
-@contextlib.contextmanager
-def _leaving_nothing_behind() -> Iterator[None]:
-    """Have the signals that end a process end it the ordinary way: what is temporary is removed first."""
-
-    def end(number: int, _: object) -> NoReturn:
-        raise SystemExit(128 + number)
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def session_path(given: str, options: Options) -> Path:

@@ -1,6 +1,8 @@
 """Conversations kept as they happen: nothing that was said is lost, whatever ends them."""
 
+import contextlib
 import errno
+import io
 import json
 import os
 import resource
@@ -11,14 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import memtui
 from memtui.agents.chat import events
 from memtui.agents.chat.options import ChatOptions
+from memtui.agents.chat.records import lines_in
+from memtui.agents.chat.replaying import How, replay
 from memtui.agents.chat.restored import NOT_RUN, mended, restored_from
-from memtui.agents.chat.sessions import NoSession, Session, events_of, find, sessions_in
+from memtui.agents.chat.sessions import NoSession, Session, events_of, find, records_in, sessions_in
 from memtui.core.asking import Policy
 from memtui.core.errors import Busy, StateUnusable
 
@@ -390,6 +394,39 @@ def test_a_large_session_is_read_in_a_stream(chats: Path) -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > 0
 
 
+@pytest.mark.parametrize("end", [b'"}\n', b""], ids=["ended", "cut off"])
+def test_a_line_that_is_too_long_for_a_record_is_never_in_memory(chats: Path, end: bytes) -> None:
+    session = begun(chats)
+    say(session, 1, "one")
+    session.close()
+    with session.path.open("ab") as file:
+        file.write(b'{"type":"call","turn":1,"answer":"')
+        for _ in range(20):
+            file.write(b"x" * 10_000_000)
+        file.write(end)
+    with contextlib.closing(Session.resume(chats, kept=False)) as again:
+        said = heard(again)
+        tracemalloc.start()
+        try:
+            kinds = [record["type"] for record in again.records()]
+            from_file = [record["type"] for record in records_in(session.path)]
+            (listed,) = sessions_in(chats)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert kinds == from_file == ["session", "setting", "turn_began", "message"]
+    assert (listed.turns, listed.title) == (1, "one")
+    assert peak < 150_000_000
+    assert said == ["Line 5 of this session is damaged and is left out. What is around it is all there."][: bool(end)]
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=60).map(lambda data: data.replace(b"a", b"\n")), st.integers(1, 9))
+def test_lines_are_those_of_the_file_however_it_is_read(data: bytes, size: int) -> None:
+    file = io.BytesIO(data)
+    assert list(lines_in(lambda most: file.read(min(size, most)))) == io.BytesIO(data).readlines()
+
+
 # What is restored
 
 
@@ -670,23 +707,45 @@ def test_a_turn_in_which_memtui_was_killed_is_told_as_such(chats: Path) -> None:
     assert (turn.end, turn.calls, turn.refused) == (events.End.CUT, 1, 1)
 
 
-def test_a_session_from_elsewhere_allows_nothing_without_asking(chats: Path, tmp_path: Path) -> None:
+def test_a_session_from_elsewhere_allows_nothing_and_takes_nothing_back(chats: Path, tmp_path: Path) -> None:
     session = begun(chats)
     session.write("setting", policy="ask", always=[""])
     say(session, 1, "Hello")
-    answer(session, 1, "Yes")
+    answer(session, 1, call("a"))
+    session.write("call", turn=1, call_id="a", name="memory", input={}, answer="ok", is_error=False, seq=7)
     session.close()
-    own = Session.resume(chats, session.id)
-    assert own.restored().always == {""}
-    own.close()
     brought = tmp_path / "brought.jsonl"
     brought.write_bytes(session.path.read_bytes())
-    strange = Session.resume(chats, str(brought))
-    assert strange.restored().always == frozenset()
-    strange.close()
+
+    def found(opened: Session) -> tuple[object, object]:
+        restored = opened.restored()
+        opened.close()
+        return restored.always, restored.seqs
+
+    assert found(Session.resume(chats, session.id)) == ({""}, {1: (7,)})
+    assert found(Session.resume(chats, str(brought))) == (frozenset(), {1: ()})
     copy = Session.fork(chats, str(brought))
-    assert copy.restored().always == frozenset()
-    copy.close()
-    again = Session.resume(chats, copy.id)
-    assert again.restored().always == frozenset()
-    again.close()
+    assert found(copy) == (frozenset(), {1: ()})
+    assert found(Session.resume(chats, copy.id)) == (frozenset(), {1: ()})
+    assert found(Session.fork(chats, session.id)) == ({""}, {1: (7,)})
+
+
+@pytest.mark.parametrize("id", [{}, [], None, 1, ""])
+def test_an_answer_to_a_call_that_is_none_is_left_out(chats: Path, id: object) -> None:
+    session = begun(chats)
+    say(session, 1, "Hello")
+    answer(session, 1, call("a"))
+    strange = {"type": "tool_result", "tool_use_id": id, "content": "x"}
+    session.write("message", turn=1, role="user", content=[strange])
+    messages = session.restored().messages
+    session.close()
+    assert [block["tool_use_id"] for block in messages[2]["content"]] == ["a"]
+
+
+def test_an_edit_of_what_is_no_note_is_said_to_be_lost_when_it_is_replayed() -> None:
+    given = {"command": "create", "path": "/memories", "file_text": "x"}
+    record = {"type": "call", "turn": 1, "call_id": "a", "name": "memory", "input": given, "answer": "x",
+              "note": "edited by you first", "edit": "mine", "seq": 2, "edit_seq": 1}  # fmt: skip
+    with memtui.open_in_memory() as memory:
+        (told,) = replay([record], memory)
+    assert told.how is How.EDIT_LOST

@@ -270,6 +270,22 @@ def test_ctrl_c_stops_it_and_keeps_what_was_said(server: ModelServer, folder: Pa
     assert any("Thinking about" in str(record.get("content")) for record in records)
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_what_was_said_is_kept_when_a_script_ends_it(
+    number: signal.Signals, server: ModelServer, folder: Path, chats: Path
+) -> None:
+    server.answer(Text("Thinking about"), Wait(threading.Event()))
+    words = [sys.executable, "-m", "memtui", "chat", "-p", "hi"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout
+        assert process.stdout.read(14) == b"Thinking about"
+        process.send_signal(number)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 128 + number
+    assert err.decode() == "Stopped. What was said until then is kept; to go on: memtui chat --resume\n"
+    assert any("Thinking about" in str(record.get("content")) for record in kept(chats))
+
+
 def test_a_killed_session_goes_on_with_all_that_was_done(
     server: ModelServer, folder: Path, chats: Path, run: Callable[..., Any]
 ) -> None:
@@ -435,3 +451,94 @@ def test_what_needs_no_model_loads_no_sdk_and_no_screen(
     loaded = done.stdout.splitlines()[-1].split()
     assert (loaded[0], told.path.exists()) == ("0", True)
     assert not {"anthropic", "mcp", "textual", "pydantic", "rich", "httpx", "markdown_it"} & set(loaded)
+
+
+# What a person at the prompt is told
+
+
+def test_a_policy_that_there_is_not_is_answered_with_those_there_are(folder: Path, run: Callable[..., Any]) -> None:
+    done = run("chat", "-p", "hi", "--policy", "maybe")
+    assert (done.code, b"choose from 'ask', 'allow', 'read-only'" in done.err) == (2, True)
+
+
+def test_a_model_that_there_is_not_is_answered_with_those_there_are(
+    server: ModelServer, folder: Path, run: Callable[..., Any]
+) -> None:
+    done = run("chat", "-p", "hi", "--model", "nosuch")
+    assert done.code == 6
+    assert "has no model called nosuch. There are: claude-newest-1, claude-older-1" in done.err.decode()
+    assert "/model" not in done.err.decode()
+
+
+@pytest.mark.parametrize(
+    ("policy", "advice"),
+    [
+        ([], "To let it write: --policy allow; to be asked in a memtui that runs: --policy ask"),
+        (
+            ["--policy", "ask"],
+            "To be asked, keep a memtui open that shows the folder; to let it write unasked: --policy",
+        ),
+        (["--read-only"], ""),
+    ],
+)
+def test_what_to_do_for_a_change_to_go_through_is_said_once(
+    policy: list[str], advice: str, server: ModelServer, folder: Path, run: Callable[..., Any]
+) -> None:
+    server.answer(Call(NEW), Call({**NEW, "path": "/memories/b.md"}))
+    server.answer(Text("I could not."))
+    said = run("chat", "-p", "remember", *policy).err.decode()
+    assert said.count("--policy") == said.count(advice or "--policy") * (advice.count("--policy") or 1)
+    assert said.splitlines()[-1].startswith(advice or "create")
+
+
+def test_answer_and_remarks_in_one_file_do_not_share_a_line(server: ModelServer, folder: Path, tmp_path: Path) -> None:
+    server.answer(Text("I will keep that."), Call(NEW))
+    server.answer(Text("Kept."))
+    words = [sys.executable, "-m", "memtui", "chat", "-p", "remember", "--policy", "allow"]
+    with (tmp_path / "log").open("wb") as log:
+        assert subprocess.run(words, stdout=log, stderr=log, timeout=60, check=False).returncode == 0
+    assert "I will keep that.\ncreate /memories/new.md  +1 -0\n" in (tmp_path / "log").read_text()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
+def test_an_answer_is_printed_where_nothing_can_be_said_beside_it(server: ModelServer, folder: Path) -> None:
+    server.answer(Call({"command": "view", "path": "/memories"}))
+    server.answer(Text("All of it."))
+    words = [sys.executable, "-m", "memtui", "chat", "-p", "look"]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=full, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, b"All of it.\n")
+
+
+def test_what_could_not_be_saved_by_the_end_is_said(
+    server: ModelServer, folder: Path, chats: Path, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Session, "_append", full)
+    server.answer(Text("Hello."))
+    done = run("chat", "-p", "hi")
+    assert (done.code, done.out) == (0, b"Hello.\n")
+    assert "the end of this conversation is not in it" in done.err.decode().splitlines()[-1]
+
+
+def test_a_session_of_another_folder_says_that_it_is(
+    server: ModelServer, folder: Path, chats: Path, tmp_path: Path, run: Callable[..., Any]
+) -> None:
+    server.answer(Text("Hello."))
+    assert run("chat", "-p", "hi").code == 0
+    file = str(sessions_in(chats)[0].path)
+    (tmp_path / "other").mkdir()
+    for words in (["--resume", file], ["--fork", file]):
+        server.answer(Text("Again."))
+        done = run("-C", str(tmp_path / "other"), "chat", "-p", "hi", *words)
+        assert (done.code, b"This session was held over " in done.err) == (0, True)
+    server.answer(Text("Again."))
+    assert b"held over" not in run("chat", "-p", "hi", "--resume").err
+
+
+@pytest.mark.parametrize("model", ["", " ", "a\udcff", "a\x1b"])
+def test_what_can_be_no_model_is_a_slip(model: str, folder: Path, run: Callable[..., Any]) -> None:
+    done = run("chat", "-p", "hi", "--model", model)
+    assert (done.code, b"is no model's id" in done.err) == (2, True)

@@ -38,3 +38,11 @@ def test_help_of_a_verb_has_an_example_and_needs_nothing_else(name: str, capsys:
 def test_the_version_is_said(option: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([option]) == 0
     assert capsys.readouterr().out == f"memtui {memtui.__version__}\n"
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_what_options_do_is_in_one_column(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name, "--help"]) == 0
+    own = capsys.readouterr().out.split("Usage:")[1].split("\n\n")[1]
+    rows = [line for line in own.splitlines() if line.startswith("  -")]
+    assert len({line.rindex("  ") for line in rows}) <= 1

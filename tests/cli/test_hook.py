@@ -16,12 +16,13 @@ from typing import Any
 import pytest
 
 import memtui
+from memtui.agents.hooks import asking
 from memtui.agents.hooks.calls import MATCHER, NoCall, read_call
 from memtui.agents.hooks.folders import place_of
 from memtui.agents.hooks.results import results
 from memtui.agents.hooks.settings import Unreadable, load, save, with_ours, without_ours
 from memtui.agents.waiting import Desk, Question
-from memtui.core.asking import Allow, Deny, Edit, Stop, Verdict
+from memtui.core.asking import Allow, Deny, Edit, Stop, Unanswered, Verdict
 from memtui.core.events import Agent, Outside, Person, Result
 from memtui.journal.announced import Announcements
 from memtui.state import home as state_home_of
@@ -550,6 +551,26 @@ def test_a_memtui_that_is_closed_with_the_question_open_is_a_no(run: Run, folder
     assert "Nobody answered within 2 s" in said["permissionDecisionReason"]
 
 
+def test_a_question_that_is_asked_again_when_the_time_is_up_is_a_no(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ask(_: Path, proposal: Any, *, seconds: float, **__: Any) -> Verdict:
+        if proposal.again:
+            return Unanswered(min(seconds, 0))  # as `ask_elsewhere` says it of no time at all
+        (folder / "prefs.md").write_text("changed\n")
+        return Allow()
+
+    monkeypatch.setattr(asking, "ask_elsewhere", ask)
+    call = read_call(told("PreToolUse", folder / "prefs.md", content="new\n"))
+    place = place_of(str(folder / "prefs.md"))
+    assert call is not None
+    assert place is not None
+    decision = asking.decide(call, place, 30)
+    assert decision is not None
+    assert not decision.allows
+    assert "Nobody answered within 30 s" in decision.reason
+
+
 def test_with_nobody_there_the_agent_goes_on(run: Run, folder: Path) -> None:
     ran = run("hook", "--ask", stdin=told("PreToolUse", folder / "prefs.md", content="new\n"))
     assert (ran.code, ran.out, ran.err) == (0, b"", b"")
@@ -807,3 +828,18 @@ def test_a_slip_is_said(run: Run, words: list[str], settings: Path) -> None:
     assert ran.code == 2
     assert b"hook" in ran.err
     assert not settings.exists()
+
+
+@pytest.mark.parametrize("action", ["install", "uninstall"])
+def test_settings_that_cannot_be_read_are_no_bug_of_memtui(run: Run, settings: Path, action: str) -> None:
+    settings.write_text("[]")
+    ran = run("hook", action, "--yes")
+    assert (ran.code, b"Nothing was written." in ran.err) == (3, True)
+
+
+def test_two_settings_files_at_once_are_a_slip(run: Run, settings: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = run("hook", "install", "--user", "--project", "--yes")
+    assert (ran.code, b"name one of --user, --project and --local" in ran.err) == (2, True)
+    assert not settings.exists()
+    assert not (tmp_path / ".claude").exists()

@@ -74,6 +74,13 @@ def test_lines_are_aligned(recorded: Path, capsys: pytest.CaptureFixture[str]) -
     )
 
 
+def test_lines_of_claude_code_are_aligned_as_well(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with memtui.open(folder) as memory:
+        for name in ("bot", "Claude Code", "claude-code"):
+            memory.execute({"command": "view", "path": "/memories"}, actor=memtui.Agent(name))
+    assert len({line.index("view") for line in printed(capsys) if "view" in line}) == 1
+
+
 def test_objects_have_the_keys_that_programs_rely_on(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
     events = objects(capsys)
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
@@ -182,7 +189,7 @@ def test_following_prints_what_comes_and_ends_on_an_interrupt(folder: Path, foll
         assert b"/memories/outside.md" in follower.read_until(b"\n")
         with memtui.open(folder) as memory:
             memory.execute({"command": "view", "path": "/memories/prefs.md"}, actor=BOT)
-        assert b"bot       view" in follower.read_until(b"\n")
+        assert b"bot          view" in follower.read_until(b"\n")
         follower.process.send_signal(signal.SIGINT)
         assert follower.process.wait(30) == 130
         assert follower.process.stderr.read() == b""

@@ -302,6 +302,16 @@ def test_a_damaged_line_is_said_and_the_others_are_replayed(talk: Talk, capsys: 
     assert err.endswith("Line 4 of this session is damaged and is left out.\n")
 
 
+def test_a_tool_of_somebody_elses_is_named_whatever_it_was_told(talk: Talk, capsys: pytest.CaptureFixture[str]) -> None:
+    talk.say()
+    told = {"command": "create", "path": "/memories/a.md"}
+    talk.session.write("call", turn=1, call_id="c", name="bash", input=told, answer="done", is_error=False, note="")
+    talk.close()
+    assert main(["replay", str(talk.session.path), "--speed", "0"]) == 0
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if "not carried out:" in line)
+    assert line.split()[:2] == ["bash", "/memories/a.md"]
+
+
 def test_it_keeps_the_pace_of_then_and_no_long_pause() -> None:
     def at(seconds: float, **call: Any) -> dict[str, Any]:
         return {"type": "call", "at": f"2026-11-21T10:{int(seconds) // 60:02}:{seconds % 60:06.3f}Z", **call}

@@ -90,13 +90,14 @@ class History:
         )
 
 
-def restored_entries(messages: Sequence[Message], turn: int, model: str | None) -> list[Entry]:
+def restored_entries(messages: Sequence[Message], turn: int, model: str | None, last_blocks: int = 0) -> list[Entry]:
     """The entries of a conversation that is resumed: what the person said last begins its last turn.
 
     Args:
         messages: The history, mended.
         turn: The number of the last turn.
         model: Who answered.
+        last_blocks: How many blocks of the last message she said in that turn; 0 for all.
     """
     last = next((index for index in reversed(range(len(messages))) if _is_said(messages[index])), 0)
     entries: list[Entry] = []
@@ -107,6 +108,9 @@ def restored_entries(messages: Sequence[Message], turn: int, model: str | None) 
             if results:
                 entries.append(Entry(turn - 1, {"role": "user", "content": results}))
             content = [block for block in content if block.get("type") != "tool_result"]
+            if earlier := content[:-last_blocks]:
+                entries.append(Entry(turn - 1, {"role": "user", "content": earlier}))
+                content = content[-last_blocks:]
         who = model if message["role"] == "assistant" else None
         entries.append(Entry(turn if index >= last else turn - 1, {"role": message["role"], "content": content}, who))
     return entries

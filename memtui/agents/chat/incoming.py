@@ -249,5 +249,5 @@ def _plain(value: Any) -> dict[str, Any]:
     if isinstance(value, dict):
         return dict(value)
     to_dict = getattr(value, "to_dict", None)
-    found = to_dict(mode="json") if callable(to_dict) else {}
+    found = to_dict(mode="python", warnings=False) if callable(to_dict) else {}  # what a gateway sends may be odd
     return found if isinstance(found, dict) else {}

@@ -288,7 +288,7 @@ class _Replayer:
             command = commands.judge(fields).command
         except Refusal:
             data = None
-        if data is None or isinstance(command, commands.Rename):
+        if data is None or isinstance(command, commands.Rename) or command.path.is_root:
             return Replayed(How.EDIT_LOST, told.turn, told.call_id, fields, told.recorded, told.was_error)
         version = Version(Kind.FILE, sha256(data), len(data))
         done = self._memory.restore(

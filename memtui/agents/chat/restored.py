@@ -43,6 +43,7 @@ class Restored:
         undone: Turns of which the writes were taken back.
         last: The last message of the person's that is in the history, to be sent again or edited.
         last_turn: The number of its turn: later ones may have been taken out. 0 for none.
+        last_blocks: How many blocks it has: what came to nothing before it is in one message with it.
         unanswered: What the person said last, if nothing came back to it; it is not in the history.
         folder: The memory folder, as it was recorded.
         seq: The number of the journal's last event when the session began.
@@ -61,6 +62,7 @@ class Restored:
     undone: frozenset[int] = frozenset()
     last: Prompt | None = None
     last_turn: int = 0
+    last_blocks: int = 0
     unanswered: Prompt | None = None
     folder: str = ""
     seq: int = 0
@@ -181,6 +183,12 @@ class _Reader:
             undone=frozenset(self._undone),
             last=None if last is None else self._prompt(last),
             last_turn=last or 0,
+            last_blocks=sum(
+                _is_whole(block) and block["type"] != "tool_result"
+                for turn, message in self._messages
+                if turn == last and message["role"] == "user"
+                for block in blocks_of(message)
+            ),
             unanswered=None if unanswered is None else self._prompt(unanswered),
             folder=text_in(self._header, "folder"),
             seq=number_in(self._header, "seq"),
@@ -315,6 +323,8 @@ def _is_whole(block: Mapping[str, Any]) -> bool:
             return bool(text_in(block, "signature"))
         case "tool_use":
             return bool(text_in(block, "id") and text_in(block, "name")) and isinstance(block.get("input"), dict)
+        case "tool_result":
+            return bool(text_in(block, "tool_use_id"))
         case kind:
             return isinstance(kind, str)
 

@@ -11,7 +11,6 @@ import os
 import secrets
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Self
@@ -34,6 +33,8 @@ CHATS = "chats"
 _LATER = frozenset({"session", "setting"})
 """Records that make no file yet: a chat in which nothing was said leaves nothing behind."""
 _COPIED = 1 << 20
+_STRANGE = frozenset({"always", "seq", "edit_seq"})
+"""Fields that mean something only where the session was written."""
 
 
 class Session:
@@ -181,9 +182,7 @@ class Session:
                 file.write(lines.line_of({**header, "id": self.id, "forked_from": source.name.removesuffix(SUFFIX)}))
                 if record is header:
                     continue
-            if self._is_strange and record["type"] == "setting":
-                record.pop("always", None)  # noqa: PLW2901 - it is ours
-            file.write(lines.line_of(record))
+            file.write(lines.line_of(self._as_ours(record)))
 
     # Writing
 
@@ -311,10 +310,17 @@ class Session:
             fd = None if self._fd is None else os.dup(self._fd)  # the session may be closed meanwhile
         if fd is not None:
             try:
-                yield from lines.read(_lines_of(fd), self._note_damage)
+                yield from map(self._as_ours, lines.read(_lines_of(fd), self._note_damage))
             finally:
                 os.close(fd)
         yield from lines.read(held)
+
+    def _as_ours(self, record: Record) -> Record:
+        """A record as it may be gone by here: of a session from elsewhere without what was allowed there, and without
+        the numbers that events have in the journal there.
+        """
+        strange = _STRANGE if self._is_strange else frozenset()
+        return {name: value for name, value in record.items() if name not in strange} if strange else record
 
     def restored(self) -> Restored:
         """What the conversation goes on with.
@@ -323,8 +329,7 @@ class Session:
             StateUnusable: The file cannot be read.
         """
         try:
-            restored = restored_from(self.records())
-            return replace(restored, always=frozenset()) if self._is_strange else restored
+            return restored_from(self.records())
         except OSError as error:
             raise unusable(self.path, error) from error
 

@@ -87,7 +87,9 @@ class Talk:
         self.carrier = Carrier(self.gate, self.worker, self.questions, self.policy_changed)
         self.meter = Meter(restored.usage)
         self.session_tally = Tally()
-        self.history = History(restored_entries(restored.messages, restored.last_turn, restored.model))
+        self.history = History(
+            restored_entries(restored.messages, restored.last_turn, restored.model, restored.last_blocks)
+        )
         self.stopping = asyncio.Event()
         self.turn = restored.turn
         """The number of the last turn."""

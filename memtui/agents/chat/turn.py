@@ -226,7 +226,8 @@ class Turn:
             if each is not None and each.changes:
                 self._tally.add(each, edited=each is edit)
                 talk.session_tally.add(each, edited=each is edit)
-                talk.writes[1].append(each.seq)
+                if each.seq:  # what could not be recorded has none; recovery records it under one of its own
+                    talk.writes[1].append(each.seq)
         if edit is not None:
             version = next((change.after for change in edit.changes if change.after is not None), None)
             with contextlib.suppress(MemtuiError):  # the memory was closed meanwhile: the journal has the text

@@ -102,6 +102,10 @@ def _with_request(before: Usage, request: Mapping[str, int], iterations: list[di
 
 def _counted(usage: Mapping[str, Any]) -> tuple[int, int, int]:
     """Tokens sent, those from and for the cache included; tokens written; tokens from the cache."""
-    cached = usage.get("cache_read_input_tokens") or 0
-    sent = (usage.get("input_tokens") or 0) + cached + (usage.get("cache_creation_input_tokens") or 0)
-    return sent, usage.get("output_tokens") or 0, cached
+    sent, written, cached, kept = (_number(usage.get(name)) for name in _FIELDS)
+    return sent + cached + kept, written, cached
+
+
+def _number(value: object) -> int:
+    """A number of tokens; 0 for whatever else a gateway says."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0

@@ -86,6 +86,8 @@ def decide(call: HookCall, place: Place, seconds: float) -> Decision | None:
         proposal = replace(_proposal(call, place, before, texts[0]), again=again, draft=draft)
         left = max(end - time.monotonic(), 0.0)
         verdict = ask_elsewhere(place.state, proposal, seconds=left, wait_for_somebody=bool(again))
+        if isinstance(verdict, Unanswered) and again:
+            verdict = Unanswered(seconds)  # she was asked, so it is not as if nobody was there
         if isinstance(verdict, Edit) and _is_broken(verdict.text):
             again, draft = "Not saved: the text holds half a character.", verdict.text
             continue

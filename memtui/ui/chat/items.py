@@ -166,6 +166,7 @@ class Ended(Item):
         remembered: What became of memories.
         is_last: Whether nothing was said since, so that it can be taken back.
         is_undone: Whether its writes were taken back.
+        is_told: Whether the remark before it says how it ended.
     """
 
     end: End
@@ -173,6 +174,7 @@ class Ended(Item):
     remembered: tuple[Remembered, ...]
     is_last: bool = True
     is_undone: bool = False
+    is_told: bool = False
 
 
 class Conversation:
@@ -369,7 +371,9 @@ class Conversation:
         self._asked.clear()
         self._block = None
         self._supersede()
-        self._last = Ended(event.turn, event.end, event.calls, event.remembered)
+        before = self.items[-1] if self.items else None
+        is_told = isinstance(before, Remark) and before.turn == event.turn and before.tone in (Tone.TOLD, Tone.FAULT)
+        self._last = Ended(event.turn, event.end, event.calls, event.remembered, is_told=is_told)
         self._add(self._last)
 
     def _rewind(self, turn: int) -> None:

@@ -64,7 +64,7 @@ def ended_piece(ended: Ended, frame: Frame, *, gap: bool) -> Piece:
     """How a turn ended, and what is remembered of it."""
     width = frame.width
     head: list[Row] = []
-    if ended.end in _ENDS:
+    if ended.end in _ENDS and not (ended.is_told and ended.end is not End.STOPPED):
         role, words = _ENDS[ended.end]
         head += prose([Span(words.format(calls=ended.calls), role)], width, 0)
     if ended.remembered:

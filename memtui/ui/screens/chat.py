@@ -301,7 +301,8 @@ class ChatScreen(ChatCommands, inherit_css=False):
             case TurnUndone(sentence=words) | Told(sentence=words):
                 self.message.say(words)
             case Waiting(sentence=words):
-                self.message.say(words, warning=True)
+                fitting = talking.brief(words, self.message.size.width - 14)
+                self.message.say(fitting, hint="" if fitting == words else "Esc stops.", warning=True)
             case Rewound():
                 self._rewind(event)
             case PolicyChanged(policy=policy, always=always):

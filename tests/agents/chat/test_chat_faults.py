@@ -720,3 +720,14 @@ def test_a_key_with_a_line_end_is_said_and_never_shown_or_kept(
     assert fault.sentence.startswith(f"What was taken from {name} cannot be sent: ")
     kept = "".join(path.read_text() for path in tmp_path.glob("*.jsonl"))
     assert "gateway" not in fault.sentence + kept
+
+
+def test_a_gateway_that_says_odd_things_beside_the_answer_does_not_break_it(model_server: ModelServer) -> None:
+    odd = {"type": "message_delta", "delta": {"stop_reason": "end_turn", "stop_sequence": None},
+           "usage": {"output_tokens": "x", "iterations": "\ud800"},
+           "context_management": {"applied_edits": 3}}  # fmt: skip
+    model_server.answer(Text("Well."), Raw(odd))
+    with talking() as talk:
+        assert talk.say("Hello").end is End.DONE
+        assert talk.heard.of(Fault) == []
+        assert talk.heard.text == "Well."

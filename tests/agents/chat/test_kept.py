@@ -195,3 +195,24 @@ def test_what_is_taken_back_after_a_turn_that_failed_does_not_come_back(
     session.close()
     assert "Answer one" not in kept
     assert "First, edited" in kept
+
+
+def test_what_was_said_before_and_got_no_answer_stays_when_the_last_message_is_taken_back(
+    model_server: ModelServer, tmp_path: Path
+) -> None:
+    model_server.answer(Wait(threading.Event()))
+    model_server.answer(Text("Both."))
+    with talking(session=_session(tmp_path)) as talk:
+        talk.chat.send(Prompt("First"))
+        model_server.wait_for(1)
+        talk.chat.stop()
+        talk.heard.next(TurnEnded)
+        talk.say("Second")
+        name = talk.chat.session_id
+    with talking(session=Session.resume(tmp_path, name)) as talk:
+        talk.chat.edit_last()
+        talk.heard.next(Rewound)
+        model_server.answer(Text("Well."))
+        talk.say("Third")
+    (message,) = model_server.last.messages
+    assert [block["text"] for block in message["content"]] == ["First", "Third"]

@@ -8,6 +8,7 @@ import pytest
 from memtui.agents.chat.events import Model
 from memtui.agents.chat.models import model_of, models_of
 from memtui.agents.chat.requests import Manner, parameters, without_what_is_refused
+from memtui.agents.chat.usage import Meter
 from memtui.agents.guidance import guide, system_prompt
 
 USER = {"role": "user", "content": [{"type": "text", "text": "Hello"}]}
@@ -132,3 +133,13 @@ def test_a_conversation_that_was_compacted_may_go_on_with_a_model_that_does_not_
         "context-management-2025-06-27",
         "compact-2026-01-12",
     ]
+
+
+def test_usage_that_is_no_number_is_counted_as_none() -> None:
+    meter = Meter()
+    meter.begin_turn()
+    meter.begin_request(ABLE)
+    meter.report({"input_tokens": 5, "output_tokens": "x", "iterations": [{"type": "compaction", "input_tokens": "x"}]})
+    assert (meter.turn.input_tokens, meter.turn.output_tokens) == (5, 0)
+    meter.begin_turn()
+    assert meter.session.input_tokens == 5

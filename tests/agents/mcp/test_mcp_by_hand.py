@@ -435,6 +435,21 @@ def test_without_the_extra_it_says_what_to_install(folder: Path) -> None:
     assert done.stderr == "memtui mcp needs one more package: pip install 'memtui[mcp]'\n"
 
 
+def test_a_package_of_that_name_that_cannot_be_used_is_said(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "old" / "mcp").mkdir(parents=True)
+    (tmp_path / "old" / "mcp" / "__init__.py").write_text("")
+    done = subprocess.run(
+        [sys.executable, "-m", "memtui", "mcp", str(folder)],
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": f"{tmp_path / 'old'}:{ROOT}"},
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "cannot use the package mcp that is installed (No module named 'mcp.server')" in done.stderr
+
+
 def test_its_help_loads_nothing_heavy() -> None:
     program = (
         "import sys; from memtui.cli import main; main(['mcp', '--help']); "

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import OptionList
 
-from memtui.agents.chat.events import Fault, FaultKind, Remembered, TextDelta, Told
+from memtui.agents.chat.events import Fault, FaultKind, Remembered, TextDelta, Told, Waiting
 from memtui.core.asking import Policy
 from memtui.core.events import Agent
 from memtui.ui.screens.ask import AskScreen
@@ -500,6 +500,17 @@ async def test_a_conversation_that_cannot_begin_says_why_and_keeps_what_was_type
         await chat.wait_for(lambda: chat.written == "hello")
         await chat.press("escape", "2")
         assert "prefs.md" in chat.text
+
+
+async def test_a_wait_that_is_too_long_to_tell_still_says_how_to_stop_it(chatting: Chats) -> None:
+    go_on = threading.Event()
+    whole = "The server has had too many requests (they say so at length). Trying again in 7 s (1 of 4); Esc stops."
+    async with chatting([Tell(Waiting(whole, 7)), Hold(go_on)], size=(80, 24)) as chat:
+        await chat.say("go")
+        await chat.message_says("The server has had too many requests (they say so at length).")
+        await chat.wait_for(lambda: "at length).  Esc stops." in chat.text)
+        go_on.set()
+        await chat.ended(1)
 
 
 async def test_the_list_of_commands_says_that_there_are_more(chatting: Chats) -> None:

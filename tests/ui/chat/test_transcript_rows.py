@@ -300,6 +300,16 @@ def test_a_turn_that_did_not_end_well_says_how(end: End, words: str) -> None:
     assert words in lines(TurnEnded(1, end, 1, 200, 0, (), Usage()))[0]
 
 
+def test_how_a_turn_ended_is_said_once() -> None:
+    told = Told("The answer reached its longest length and ends here.")
+    found = lines(TurnBegan(1, Prompt("x")), told, TurnEnded(1, End.CUT, 1, 0, 0, (), Usage()))
+    assert "cut short" not in "".join(found)
+    found = lines(told, TurnBegan(1, Prompt("x")), TurnEnded(1, End.CUT, 1, 0, 0, (), Usage()))
+    assert "cut short" in "".join(found)
+    found = lines(TurnBegan(1, Prompt("x")), told, TurnEnded(1, End.STOPPED, 1, 0, 0, (), Usage()))
+    assert "stopped by you" in "".join(found)
+
+
 def test_two_hundred_files_are_not_two_hundred_rows() -> None:
     remembered = tuple(Remembered(f"{number}.md", "created", added=1) for number in range(200))
     found = lines(TurnEnded(1, End.DONE, 1, 3, 0, remembered, Usage()))
