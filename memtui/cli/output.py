@@ -10,7 +10,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import IO
 
@@ -97,8 +97,9 @@ def message(sentence: str) -> None:
 def trace(lines: Iterable[str]) -> None:
     """Lines beside the output, such as a traceback."""
     if sys.stderr is not None:
-        sys.stderr.write(visible("".join(lines)))
-        sys.stderr.flush()
+        with suppress(OSError):  # where nobody can be told, the exit code tells
+            sys.stderr.write(visible("".join(lines)))
+            sys.stderr.flush()
 
 
 def cell(text: str, width: int) -> str:

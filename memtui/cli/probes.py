@@ -57,6 +57,10 @@ def system() -> Iterator[Check]:
             yield Check(package, "ok", importlib.metadata.version(package))
         except importlib.metadata.PackageNotFoundError:
             yield Check(package, "fail" if package == "textual" else "warn", "not installed")
+    try:
+        yield Check("mcp", "ok", importlib.metadata.version("mcp"))
+    except importlib.metadata.PackageNotFoundError:
+        yield Check("mcp", "ok", "not installed; memtui mcp needs it: pip install 'memtui[mcp]'")
     yield _terminal()
     yield _encoding()
     yield from _inotify()

@@ -739,6 +739,7 @@ DAMAGED = {
     "another comment": ('{\n  "a": 1 /* mine */\n}', "has a comment in line 2"),
     "a list": ("[]", "no JSON object"),
     "twice": ('{"a": 1, "a": 2}', "names something twice"),
+    "a number that is none": ('{"a": 1e999}', "a number that would be lost"),
     "not text": (b"\xff\xfe", "not UTF-8"),
     "odd hooks": ('{"hooks": []}', "not as Claude Code declares them"),
     "odd groups": ('{"hooks": {"PreToolUse": {}}}', "not as Claude Code declares them"),

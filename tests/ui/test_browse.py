@@ -65,6 +65,16 @@ async def test_a_terminal_that_is_too_small_is_said_and_it_recovers(opened: Open
         await app.wait_for(lambda: "1 Files" in app.text and "alpha.md" in app.text)
 
 
+async def test_what_had_the_focus_has_it_again_when_there_is_room_again(opened: Opening) -> None:
+    async with opened(size=(80, 24)) as app:
+        await app.pilot.press("2")
+        await app.wait_for(lambda: app.browse.focused is app.browse.note)
+        await app.pilot.resize_terminal(48, 12)
+        await app.wait_for(lambda: "memtui needs" in app.text)
+        await app.pilot.resize_terminal(80, 24)
+        await app.wait_for(lambda: app.browse.focused is app.browse.note)
+
+
 async def test_resizing_keeps_the_cursor_and_fills_the_screen(opened: Opening) -> None:
     async with opened(size=(200, 50)) as app:
         await app.to("zeta.txt")

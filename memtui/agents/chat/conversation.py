@@ -27,6 +27,7 @@ from memtui.agents.chat.events import (
     QueueChanged,
     Remembered,
     Told,
+    TurnEnded,
     Usage,
 )
 from memtui.agents.chat.exchange import Patience, Stopped, unless_stopped
@@ -318,9 +319,8 @@ class Chat:
             try:
                 ended = await Turn(talk, prompt).run()
             except Exception as error:  # the last resort: the thread must not end, or nothing can be said any more
-                self._in_turn = False
                 self._failed(error, "The turn ended")
-                return
+                ended = TurnEnded(talk.turn, End.FAULT, 0.0, 0, 0, (), Usage())
             with self._lock:
                 self._is_held = ended.end in _HOLDS and bool(self._queue)
             self._in_turn = False

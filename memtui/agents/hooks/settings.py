@@ -181,9 +181,20 @@ def _parsed(path: str, text: str) -> dict[str, Any]:
         raise Unreadable(f"{path} is not JSON: {where}. Nothing was written. Mend it first.") from error
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"{path} cannot be read as JSON. Nothing was written. Mend it first.") from error
+    if isinstance(value, dict) and not _is_writable(value):
+        raise Unreadable(f"{path} holds a number that would be lost. Nothing was written. Mend it first.")
     if not isinstance(value, dict):
         raise Unreadable(f"{path} holds no JSON object. Nothing was written. Mend it first.")
     return value
+
+
+def _is_writable(value: dict[str, Any]) -> bool:
+    """Whether JSON has all of it: a number such as `1e999` is read as an infinite one, which it has not."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return False
+    return True
 
 
 def _written(settings: Settings, value: dict[str, Any]) -> str:

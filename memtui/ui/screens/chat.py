@@ -17,7 +17,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
-from textual.events import Resize
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static, TextArea
@@ -135,7 +134,6 @@ class ChatScreen(ChatCommands, inherit_css=False):
         self._put_draft = False
         self._fell_back = False
         self._from_question = False
-        self._had_focus: Widget | None = None
 
     def compose(self) -> ComposeResult:
         """The panes of the sketch."""
@@ -168,19 +166,9 @@ class ChatScreen(ChatCommands, inherit_css=False):
         await asyncio.to_thread(self.end_chat, self.unsent())
         self._farewell_to(self.last_words)
 
-    def on_resize(self, event: Resize) -> None:
-        """What has the focus loses it where the terminal is too small; it comes back with the room."""
-        del event
-        self._had_focus = self.focused or self._had_focus
-        self.call_after_refresh(self._focus_again)
-
-    def _focus_again(self) -> None:
-        if self.focused is not None or self.has_class("-too-small"):
-            return
-        if self._had_focus is not None and self._had_focus.is_attached and self._had_focus.focusable:
-            self._had_focus.focus()
-        else:
-            self.action_leave()
+    def focus_first(self) -> None:
+        """To the message, or to what is asked."""
+        self.action_leave()
 
     # The conversation begins
 

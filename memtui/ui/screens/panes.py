@@ -58,6 +58,7 @@ class PanedScreen(Screen[None]):
         super().__init__()
         self._dragging = False
         self._pane_size = ""
+        self._had_focus: Widget | None = None
 
     def on_resize(self, event: Resize) -> None:
         """Say it where the terminal is too small, and recover."""
@@ -66,6 +67,20 @@ class PanedScreen(Screen[None]):
         if too_small:
             words = f"memtui needs {_SMALLEST[0]}x{_SMALLEST[1]} (now {event.size.width}x{event.size.height}). q quit"
             self.query_one("#too-small", Static).update(words)
+        self._had_focus = self.focused or self._had_focus  # what is not shown loses it
+        self.call_after_refresh(self._focus_again)
+
+    def _focus_again(self) -> None:
+        if self.focused is not None or self.has_class("-too-small"):
+            return
+        if self._had_focus is not None and self._had_focus.is_attached and self._had_focus.focusable:
+            self._had_focus.focus()
+        else:
+            self.focus_first()
+
+    def focus_first(self) -> None:
+        """To where one is at first."""
+        self.files.focus()
 
     def action_zoom(self) -> None:
         """The focused pane alone, or all of them."""

@@ -25,6 +25,7 @@ from memtui.agents.chat.events import (
 from memtui.agents.chat.exchange import Patience
 from memtui.agents.chat.options import ChatOptions
 from memtui.agents.chat.sessions import Session
+from memtui.agents.chat.turn import Turn
 from memtui.core.asking import Policy
 from tests.agents.chat.listening import HASTE, Talking, talking
 from tests.agents.model_server import (
@@ -731,3 +732,19 @@ def test_a_gateway_that_says_odd_things_beside_the_answer_does_not_break_it(mode
         assert talk.say("Hello").end is End.DONE
         assert talk.heard.of(Fault) == []
         assert talk.heard.text == "Well."
+
+
+def test_a_turn_that_fails_by_a_bug_of_ours_ends_and_the_conversation_goes_on(
+    model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: object) -> None:
+        raise RuntimeError("as nobody thought of")
+
+    with talking() as talk:
+        model_server.answer(Text("One."))
+        with monkeypatch.context() as patched:
+            patched.setattr(Turn, "_ending", fail)
+            assert talk.say("Hello").end is End.FAULT
+        assert talk.heard.of(Fault)[-1].kind is FaultKind.BUG
+        model_server.answer(Text("Two."))
+        assert talk.say("Go on").end is End.DONE
