@@ -87,7 +87,7 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
     from memtui.cli.browse import insist_on_terminal
 
     insist_on_terminal('For scripts use: memtui chat -p "…"')
-    from memtui.agents.chat.finding import NoSession
+    from memtui.agents.chat.sessions.finding import NoSession
     from memtui.ui.chat_app import chat
 
     try:

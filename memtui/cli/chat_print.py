@@ -19,8 +19,8 @@ from memtui.agents.chat import events
 from memtui.agents.chat.as_json import event_as_json
 from memtui.agents.chat.events import ChatEvent, End, FaultKind
 from memtui.agents.chat.options import ChatOptions
-from memtui.agents.chat.records import text_in
-from memtui.agents.chat.sessions import CHATS, NoSession, Session
+from memtui.agents.chat.sessions.records import text_in
+from memtui.agents.chat.sessions.session import CHATS, NoSession, Session
 from memtui.cli import output
 from memtui.cli.exits import Exit, Failure
 from memtui.cli.opened import opened

@@ -5,9 +5,9 @@ import time
 from pathlib import Path
 
 from memtui import opening
-from memtui.agents.chat.finding import NoSession, SessionSummary, find, records_in, sessions_in
-from memtui.agents.chat.sessions import CHATS
-from memtui.agents.chat.transcript import to_markdown
+from memtui.agents.chat.sessions.finding import NoSession, SessionSummary, find, records_in, sessions_in
+from memtui.agents.chat.sessions.session import CHATS
+from memtui.agents.chat.sessions.transcript import to_markdown
 from memtui.cli import output
 from memtui.cli.exits import Exit, Failure
 from memtui.cli.verb import Options

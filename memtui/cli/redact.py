@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from memtui import opening
-from memtui.agents.chat.forgetting import Forgotten, forget
+from memtui.agents.chat.sessions.forgetting import Forgotten, forget
 from memtui.cli import event_text, moments, output, places, restored
 from memtui.cli.exits import Exit, Failure
 from memtui.cli.opened import insist_on_writing, opened

@@ -23,7 +23,7 @@ from memtui.core.visible import one_line, visible
 from memtui.places import short
 
 if TYPE_CHECKING:
-    from memtui.agents.chat.replaying import Origin, Replayed
+    from memtui.agents.chat.sessions.replaying import Origin, Replayed
     from memtui.engine import Engine
 
 _ANSWER_LINES = 8
@@ -82,8 +82,8 @@ def session_path(given: str, options: Options) -> Path:
     Raises:
         Failure: There is none.
     """
-    from memtui.agents.chat.finding import NoSession, find  # for start-up cost
-    from memtui.agents.chat.sessions import CHATS
+    from memtui.agents.chat.sessions.finding import NoSession, find  # for start-up cost
+    from memtui.agents.chat.sessions.session import CHATS
 
     try:
         if os.path.isfile(given):
@@ -128,7 +128,7 @@ class _Replay:
             self._origin.close()
 
     def _read_header(self) -> dict[str, object]:
-        from memtui.agents.chat.finding import records_in
+        from memtui.agents.chat.sessions.finding import records_in
 
         try:
             header = next(records_in(self._path), None)
@@ -143,8 +143,8 @@ class _Replay:
 
     def _find_origin(self) -> "Origin | None":
         """The journal of the folder in which the session was held, if it is the one."""
-        from memtui.agents.chat.finding import records_in
-        from memtui.agents.chat.replaying import Origin
+        from memtui.agents.chat.sessions.finding import records_in
+        from memtui.agents.chat.sessions.replaying import Origin
 
         recorded = self._header.get("folder")
         candidates = [self._path.resolve().parent.parent / opening.JOURNAL]
@@ -162,8 +162,8 @@ class _Replay:
 
     def run(self, memory: "Engine", wait: Callable[[float], object]) -> Iterator["Replayed"]:
         """Replay it in a folder that was made for it."""
-        from memtui.agents.chat.finding import records_in
-        from memtui.agents.chat.replaying import replay, set_out
+        from memtui.agents.chat.sessions.finding import records_in
+        from memtui.agents.chat.sessions.replaying import replay, set_out
 
         self._say_beginning()
         if self._origin is not None:
@@ -200,7 +200,7 @@ class _Replay:
             output.message(sentence)
 
     def _count(self, each: "Replayed") -> None:
-        from memtui.agents.chat.replaying import How
+        from memtui.agents.chat.sessions.replaying import How
 
         match each.how:
             case How.OTHERS:
@@ -223,7 +223,7 @@ class _Replay:
         output.flush()
 
     def _print(self, each: "Replayed") -> None:
-        from memtui.agents.chat.replaying import How
+        from memtui.agents.chat.sessions.replaying import How
 
         if each.turn and each.turn != self._turn:
             self._turn = each.turn

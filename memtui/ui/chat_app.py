@@ -82,7 +82,7 @@ def chat(
         NoSession: There is no such session; nothing was opened.
     """
     if name := resume or fork:
-        from memtui.agents.chat.sessions import CHATS, find  # deferred: a new chat does without
+        from memtui.agents.chat.sessions.session import CHATS, find  # deferred: a new chat does without
         from memtui.opening import state_directory
 
         find(state_directory(os.path.realpath(os.path.expanduser(folder)), state) / CHATS, name)

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable
 
-from memtui.agents.chat.replaying import Replayed
+from memtui.agents.chat.sessions.replaying import Replayed
 from memtui.core.errors import MemtuiError
 from memtui.engine import Engine
 from memtui.opening import open as open_memory

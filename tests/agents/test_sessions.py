@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 import memtui
 from memtui.agents.chat import events
 from memtui.agents.chat.options import ChatOptions
-from memtui.agents.chat.records import lines_in
-from memtui.agents.chat.replaying import How, replay
-from memtui.agents.chat.restored import NOT_RUN, mended, restored_from
-from memtui.agents.chat.sessions import NoSession, Session, events_of, find, records_in, sessions_in
+from memtui.agents.chat.sessions.records import lines_in
+from memtui.agents.chat.sessions.replaying import How, replay
+from memtui.agents.chat.sessions.restored import NOT_RUN, mended, restored_from
+from memtui.agents.chat.sessions.session import NoSession, Session, events_of, find, records_in, sessions_in
 from memtui.core.asking import Policy
 from memtui.core.errors import Busy, StateUnusable
 
@@ -274,7 +274,7 @@ def test_two_cannot_go_on_with_one_session_but_a_copy_can_be_made(chats: Path, r
     say(session, 1, "one")
     program = (
         "import sys, pathlib\n"
-        "from memtui.agents.chat.sessions import Session\n"
+        "from memtui.agents.chat.sessions.session import Session\n"
         "try:\n    Session.resume(pathlib.Path(sys.argv[1]))\n"
         "except Exception as error:\n    print(type(error).__name__, error)\n"
         "print(Session.fork(pathlib.Path(sys.argv[1])).restored().unanswered.text)"

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from memtui.agents.chat.sessions import Session
-from memtui.agents.chat.transcript import diff_of, to_markdown
+from memtui.agents.chat.sessions.session import Session
+from memtui.agents.chat.sessions.transcript import diff_of, to_markdown
 
 BEGAN = {
     "type": "session",

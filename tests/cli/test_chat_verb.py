@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import memtui
-from memtui.agents.chat.sessions import Session, sessions_in
+from memtui.agents.chat.sessions.session import Session, sessions_in
 from memtui.cli import main
 from memtui.opening import state_directory
 from tests.agents.model_server import KEY, Answer, Call, Drop, ModelServer, Text, Wait

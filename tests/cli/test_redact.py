@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import memtui
-from memtui.agents.chat.sessions import CHATS, Session
+from memtui.agents.chat.sessions.session import CHATS, Session
 from memtui.cli import main
 from memtui.opening import state_directory
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import memtui
-from memtui.agents.chat.replaying import How, how_of, replay
-from memtui.agents.chat.sessions import Session
+from memtui.agents.chat.sessions.replaying import How, how_of, replay
+from memtui.agents.chat.sessions.session import Session
 from memtui.agents.gate import Gate
 from memtui.cli import main
 from memtui.core.asking import Deny, Edit, Policy, Proposal, Stop, Unanswered, Verdict

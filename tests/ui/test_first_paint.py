@@ -61,8 +61,8 @@ FORBIDDEN = {
 FOR_A_CHAT = (FORBIDDEN - {"json", "memtui.agents", "memtui.ui.diff", "textual.widgets._text_area"}) | {
     # The conversation, its sessions and the SDK: threads load them, behind the first frame.
     "memtui.agents.chat.conversation",
-    "memtui.agents.chat.records",
-    "memtui.agents.chat.sessions",
+    "memtui.agents.chat.sessions.records",
+    "memtui.agents.chat.sessions.session",
     "memtui.agents.claude",
     "memtui.agents.gate",
     "memtui.agents.mcp",

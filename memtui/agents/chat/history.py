@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memtui.agents.chat.restored import Message, mended
+from memtui.agents.chat.sessions.restored import Message, mended
 
 Block = dict[str, Any]
 

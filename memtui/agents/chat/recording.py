@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from memtui.agents.chat.restored import Restored
+from memtui.agents.chat.sessions.restored import Restored
 
 
 class Recorder(Protocol):
@@ -12,7 +12,7 @@ class Recorder(Protocol):
     id: str
 
     def write(self, kind: str, /, **fields: object) -> None:
-        """Keep a record, now; see `memtui.agents.chat.records` for kinds and fields."""
+        """Keep a record, now; see `memtui.agents.chat.sessions.records` for kinds and fields."""
 
     def restored(self) -> Restored:
         """What the conversation begins with."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memtui.agents.chat.events import Model
-from memtui.agents.chat.restored import Message
+from memtui.agents.chat.sessions.restored import Message
 
 CONTEXT_BETA = "context-management-2025-06-27"
 COMPACT_BETA = "compact-2026-01-12"

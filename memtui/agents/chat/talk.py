@@ -32,7 +32,7 @@ from memtui.agents.chat.pacing import Pacer
 from memtui.agents.chat.questions import Questions
 from memtui.agents.chat.recording import Recorder
 from memtui.agents.chat.requests import Manner
-from memtui.agents.chat.restored import Restored
+from memtui.agents.chat.sessions.restored import Restored
 from memtui.agents.chat.usage import Meter
 from memtui.agents.chat.worker import Worker
 from memtui.agents.gate import Gate

@@ -16,7 +16,7 @@ from memtui.core.asking import Policy
 
 if TYPE_CHECKING:  # loaded behind the first paint
     from memtui.agents.chat.conversation import Chat
-    from memtui.agents.chat.sessions import Session
+    from memtui.agents.chat.sessions.session import Session
     from memtui.engine import Engine
 
 Tell = Callable[[ChatEvent], None]
@@ -88,7 +88,7 @@ def begin(
     Raises:
         MemtuiError: There is no such session, or it cannot be read.
     """
-    from memtui.agents.chat.sessions import Session, events_of  # deferred: behind the first paint
+    from memtui.agents.chat.sessions.session import Session, events_of  # deferred: behind the first paint
 
     kept = not engine.read_only
     if engine.read_only:

@@ -100,7 +100,7 @@ def outcome(call: Call) -> Outcome:
 
 
 def _not_done(call: Call, event: Event | None) -> Outcome:
-    from memtui.agents.chat.restored import NOT_RUN  # deferred: loads json, which is not for the first paint
+    from memtui.agents.chat.sessions.restored import NOT_RUN  # deferred: loads json, which is not for the first paint
 
     if call.text.startswith(_NOT_RUN):
         return Outcome("not run", "not-done", why=_first_line(call.text[len(_NOT_RUN) :]).removesuffix(_NOTHING))

@@ -31,8 +31,8 @@ from memtui.ui.screens.menu import Choice, MenuScreen
 
 if TYPE_CHECKING:  # loaded behind the first paint
     from memtui.agents.chat.conversation import Chat
-    from memtui.agents.chat.sessions import Session as ChatSession
-    from memtui.agents.chat.sessions import SessionSummary
+    from memtui.agents.chat.sessions.session import Session as ChatSession
+    from memtui.agents.chat.sessions.session import SessionSummary
 
 _COMMAND = re.compile(r"/([a-z?]+)(?:\s+(.*))?\s*", re.DOTALL)
 _SLASH = "slash_"
@@ -387,7 +387,7 @@ class ChatCommands(BrowseScreen):
             self.message.say(f"Exported to {one_line(str(path))}.")
 
     def _write_down(self, kept: "ChatSession", path: Path) -> None:
-        from memtui.agents.chat.transcript import to_markdown  # deferred: not needed for the first paint
+        from memtui.agents.chat.sessions.transcript import to_markdown  # deferred: not needed for the first paint
 
         if Path(self._session.folder) in Path(os.path.realpath(path)).parents:
             raise OSError(0, "it would become a memory; choose a place outside the memory folder")
@@ -398,7 +398,7 @@ class ChatCommands(BrowseScreen):
     @work
     async def action_resume(self, argument: str = "") -> None:
         """Go on with another session, in place of this one."""
-        from memtui.agents.chat.sessions import sessions_in  # deferred: not needed for the first paint
+        from memtui.agents.chat.sessions.session import sessions_in  # deferred: not needed for the first paint
 
         if self._talk.is_busy:
             self.message.say("Claude is still working: Esc stops, then /resume.", warning=True)
@@ -440,7 +440,7 @@ class ChatCommands(BrowseScreen):
         Raises:
             StateUnusable: It would lie inside the memory folder.
         """
-        from memtui.agents.chat.sessions import CHATS  # deferred: behind the first paint
+        from memtui.agents.chat.sessions.session import CHATS  # deferred: behind the first paint
         from memtui.opening import state_directory
 
         return state_directory(self._session.folder, self._state) / CHATS

@@ -24,7 +24,7 @@ from memtui.agents.chat.events import (
 )
 from memtui.agents.chat.exchange import Patience
 from memtui.agents.chat.options import ChatOptions
-from memtui.agents.chat.sessions import Session
+from memtui.agents.chat.sessions.session import Session
 from memtui.agents.chat.turn import Turn
 from memtui.core.asking import Policy
 from tests.agents.chat.listening import HASTE, Talking, talking

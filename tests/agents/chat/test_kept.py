@@ -20,7 +20,7 @@ from memtui.agents.chat.events import (
     TurnEnded,
     TurnUndone,
 )
-from memtui.agents.chat.sessions import Session
+from memtui.agents.chat.sessions.session import Session
 from memtui.core.asking import Allow, Edit, Policy
 from tests.agents.chat.listening import talking
 from tests.agents.model_server import OLDER, Call, Drop, ModelServer, Text, Thinking, Wait

@@ -25,7 +25,7 @@ from memtui.agents.chat.events import (
     Waiting,
 )
 from memtui.agents.chat.history import BROKEN_OFF, CUT_OFF, STOPPED
-from memtui.agents.chat.restored import NOT_RUN
+from memtui.agents.chat.sessions.restored import NOT_RUN
 from memtui.core.events import Agent, Event, Person
 from memtui.ui.chat.blocks import block_at, markdown_block
 from memtui.ui.chat.call_rows import LINES

@@ -14,7 +14,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Self
 
-from memtui.agents.chat.records import Record, mapping_in, number_in, text_in
+from memtui.agents.chat.sessions.records import Record, mapping_in, number_in, text_in
 from memtui.core import commands
 from memtui.core.errors import Refusal
 from memtui.core.events import Actor, Agent, Change, Event, Memtui, Person, Version, sha256

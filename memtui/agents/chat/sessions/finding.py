@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from memtui.agents.chat import records as lines
-from memtui.agents.chat.records import Record
+from memtui.agents.chat.sessions import records as lines
+from memtui.agents.chat.sessions.records import Record
 from memtui.core.errors import MemtuiError, StateUnusable
 from memtui.core.visible import one_line
 from memtui.places import short

@@ -26,8 +26,8 @@ from memtui.agents.chat.events import (
     Usage,
     UsageChanged,
 )
-from memtui.agents.chat.records import Record, blocks_of, mapping_in, number_in, objects_in, text_in
-from memtui.agents.chat.restored import NOT_RUN, prompt_of, total, usage_in
+from memtui.agents.chat.sessions.records import Record, blocks_of, mapping_in, number_in, objects_in, text_in
+from memtui.agents.chat.sessions.restored import NOT_RUN, prompt_of, total, usage_in
 from memtui.core.asking import Policy
 from memtui.core.events import Event
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memtui.agents.chat.events import Attachment, Prompt, Usage
-from memtui.agents.chat.records import Record, blocks_of, mapping_in, number_in, objects_in, text_in
+from memtui.agents.chat.sessions.records import Record, blocks_of, mapping_in, number_in, objects_in, text_in
 from memtui.core.asking import Policy
 
 NOT_RUN = (

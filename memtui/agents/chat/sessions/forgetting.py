@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memtui.agents.chat import records as lines
-from memtui.agents.chat.finding import SUFFIX
-from memtui.agents.chat.records import Record, blocks_of, mapping_in, number_in, text_in
+from memtui.agents.chat.sessions import records as lines
+from memtui.agents.chat.sessions.finding import SUFFIX
+from memtui.agents.chat.sessions.records import Record, blocks_of, mapping_in, number_in, text_in
 from memtui.core.commands import FIELDS as COMMANDS
 from memtui.core.visible import one_line
 

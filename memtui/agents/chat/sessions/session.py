@@ -1,7 +1,7 @@
 """Conversations kept as they happen, so that a crash, a full disk or the end of the day loses nothing that was said.
 
 A session is a file of its own beside the journal, outside the memory folder and for its owner only: it holds what was
-said, which may be secret. Keys and headers never come here. Its lines are described in `memtui.agents.chat.records`.
+said, which may be secret. Keys and headers never come here. Its lines are described in `records.py` beside it.
 """
 
 import contextlib
@@ -15,12 +15,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Self
 
-from memtui.agents.chat import records as lines
-from memtui.agents.chat.finding import LAST, SUFFIX, NoSession, SessionSummary, find, records_in, sessions_in, unusable
 from memtui.agents.chat.options import ChatOptions
-from memtui.agents.chat.records import SCHEMA, Record
-from memtui.agents.chat.restored import Restored, restored_from
-from memtui.agents.chat.retold import events_of
+from memtui.agents.chat.sessions import records as lines
+from memtui.agents.chat.sessions.finding import (
+    LAST,
+    SUFFIX,
+    NoSession,
+    SessionSummary,
+    find,
+    records_in,
+    sessions_in,
+    unusable,
+)
+from memtui.agents.chat.sessions.records import SCHEMA, Record
+from memtui.agents.chat.sessions.restored import Restored, restored_from
+from memtui.agents.chat.sessions.retold import events_of
 from memtui.core.errors import Busy, StateUnusable
 from memtui.core.visible import one_line
 from memtui.places import short

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memtui.agents.chat.events import Usage
-from memtui.agents.chat.records import Record, blocks_of, mapping_in, number_in, objects_in, text_in
-from memtui.agents.chat.restored import total, usage_in
+from memtui.agents.chat.sessions.records import Record, blocks_of, mapping_in, number_in, objects_in, text_in
+from memtui.agents.chat.sessions.restored import total, usage_in
 from memtui.core import diffs
 from memtui.core.visible import one_line, visible
 from memtui.places import short
