@@ -153,7 +153,7 @@ class Gate:
                 return self._instead(proposal, Message.STOPPED, "stopped")
             case Unanswered(seconds=seconds):
                 message = Message.UNANSWERED if seconds > 0 else Message.NOBODY_TO_ASK
-                return self._instead(proposal, message, "not approved", seconds=seconds)
+                return self._instead(proposal, message, "not approved", seconds=round(seconds, 1))
             case Edit(text=text):
                 return self._write_edited(proposal, text)
 

@@ -165,7 +165,7 @@ DOCS: Mapping[Message, str] = {
     Message.EDITED_FIRST: "The user edited this change before it was written. What was written is this:\n{view}",
     Message.STOPPED: "Error: could not {verb} {path}: the user stopped before it was done. Nothing was changed",
     Message.UNANSWERED: "Error: could not {verb} {path}: the user has to approve it and did not answer within "
-    "{seconds:.0f} seconds. Nothing was changed",
+    "{seconds:g} seconds. Nothing was changed",
     Message.NOBODY_TO_ASK: "Error: could not {verb} {path}: the user has to approve it and is not there to be asked. "
     "Nothing was changed",
     Message.NOT_ASKED: "Error: could not {verb} {path}: the user has to approve it, and asking failed. "

@@ -151,7 +151,7 @@ def test_what_is_allowed_is_done_as_it_was_shown(memory: Engine) -> None:
         ),
         (
             Unanswered(2.51),
-            "could not create /memories/notes/n.md: the user has to approve it and did not answer within 3 seconds. "
+            "could not create /memories/notes/n.md: the user has to approve it and did not answer within 2.5 seconds. "
             "Nothing was changed",
             "not approved",
         ),

@@ -202,7 +202,7 @@ def test_the_command_line_tells_it(tmp_path: Path, capsys: pytest.CaptureFixture
     where = ["-C", str(folder), "--state", str(state)]
     assert run(["verify", *where]) == 0
     assert run(["log", *where]) == 0
-    assert "Bot       clear        /memories" in capsys.readouterr().out
+    assert "Bot          clear        /memories" in capsys.readouterr().out
     assert run(["log", "--json", *where]) == 0
     assert '"op": "deleted"' in capsys.readouterr().out.splitlines()[-1]
     assert run(["stats", *where]) == 0
