@@ -1,40 +1,44 @@
 """Bindings are the only registry of what a person can do: each has an id, words, a tooltip, and does something."""
 
 from collections import defaultdict
-from collections.abc import Iterator
 
 import pytest
 from textual.actions import parse
-from textual.binding import Binding
 from textual.dom import DOMNode
 
 from memtui.ui.activity.view import ActivityView
 from memtui.ui.app import MemtuiApp
+from memtui.ui.chat.composer import Composer
+from memtui.ui.chat.question import QuestionView
+from memtui.ui.chat.question_parts import ProposalDiff, ProposedText, ReasonLine
+from memtui.ui.chat.transcript import TranscriptView
 from memtui.ui.deleted_rows import DeletedView
 from memtui.ui.files.view import FilesView
 from memtui.ui.find_line import FindLine
+from memtui.ui.frame import key_name
 from memtui.ui.note.view import NoteView
 from memtui.ui.screens.ask import AskScreen, PromptScreen
 from memtui.ui.screens.browse import BrowseScreen
+from memtui.ui.screens.chat import ChatScreen
+from memtui.ui.screens.chat_commands import ChatCommands
+from memtui.ui.screens.chat_review import ReviewScreen
 from memtui.ui.screens.deleted import DeletedScreen
 from memtui.ui.screens.help import HelpScreen
+from memtui.ui.screens.lines import LinesScreen
 from memtui.ui.screens.menu import MenuScreen
 from memtui.ui.screens.past import PastScreen
 from memtui.ui.screens.places import PlacesScreen
+from tests.ui.declared import declared
 
-NODES: tuple[type[DOMNode], ...] = (
+BROWSING: tuple[type[DOMNode], ...] = (
     MemtuiApp, BrowseScreen, FilesView, NoteView, ActivityView, FindLine, HelpScreen, MenuScreen, PlacesScreen,
     PastScreen, DeletedScreen, DeletedView, AskScreen, PromptScreen,
 )  # fmt: skip
-
-
-def declared(node: type[DOMNode]) -> Iterator[Binding]:
-    """The bindings that memtui declares for a class, its own bases included."""
-    for base in node.__mro__:
-        if base.__module__.startswith("memtui."):
-            for binding in base.__dict__.get("BINDINGS", ()):
-                assert isinstance(binding, Binding), f"{base.__name__} binds {binding!r}, which has no id"
-                yield binding
+CHATTING: tuple[type[DOMNode], ...] = (
+    ChatScreen, Composer, TranscriptView, QuestionView, ProposalDiff, ProposedText, ReasonLine, ReviewScreen,
+    LinesScreen,
+)  # fmt: skip
+NODES = (*BROWSING, *CHATTING)
 
 
 @pytest.mark.parametrize("node", NODES, ids=lambda node: node.__name__)
@@ -68,10 +72,28 @@ def test_an_id_means_one_thing() -> None:
     assert {name: each for name, each in meanings.items() if len(each) > 1} == {}
 
 
-@pytest.mark.parametrize("node", NODES, ids=lambda node: node.__name__)
+@pytest.mark.parametrize("node", BROWSING, ids=lambda node: node.__name__)
 def test_a_key_is_bound_once_in_a_pane(node: type[DOMNode]) -> None:
     keys = [key for binding in declared(node) for key in binding.key.split(",")]
     assert sorted(keys) == sorted(set(keys))
+
+
+@pytest.mark.parametrize("node", [*CHATTING[1:], ChatCommands], ids=lambda node: node.__name__)
+def test_a_class_of_the_chat_binds_a_key_once(node: type[DOMNode]) -> None:
+    keys = [key for binding in node.__dict__["BINDINGS"] for key in binding.key.split(",")]
+    assert sorted(keys) == sorted(set(keys))
+
+
+def test_the_box_binds_no_character_and_nothing_needs_alt_or_shift_enter() -> None:
+    keys = {key for binding in declared(Composer) for key in binding.key.split(",")}
+    assert not {key for key in keys if len(key_name(key)) == 1}
+    assert not {key for key in keys if "alt" in key or key in ("shift+enter", "ctrl+enter")}
+
+
+def test_commands_are_named_as_they_are_typed() -> None:
+    assert key_name("slash_undo") == "/undo"
+    assert key_name("colon_chat") == ":chat"
+    assert key_name("slash") == "/"
 
 
 def test_no_key_of_a_pane_takes_one_of_the_screen_or_the_app() -> None:
