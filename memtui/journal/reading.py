@@ -10,6 +10,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +18,8 @@ from typing import NamedTuple
 
 from memtui.journal.files import BUSY_MS, LOOKS, OPENING, address_of
 from memtui.journal.rows import UNREADABLE
+
+_AGAIN_SECONDS = 0.01
 
 
 class _Signature(NamedTuple):
@@ -79,12 +82,21 @@ def reading(path: str, *, locking: bool = False) -> Iterator[Reading]:
                 stack.close()  # somebody was just closing it, and had not died: there is a lock to be taken after all
             except (sqlite3.OperationalError, FileNotFoundError) as error:
                 # Opened or closed by somebody at this moment; a damaged file is another error, and told by the check.
-                if "malformed" in str(error) or look == LOOKS - 1 or _signature(path) == seen:
+                if "malformed" in str(error) or look == LOOKS - 1:
+                    raise
+                if _is_being_opened(error):
+                    time.sleep(_AGAIN_SECONDS)
+                elif _signature(path) == seen:
                     raise
                 stack.close()
             except UNREADABLE:
                 break
         yield Reading(connection, lambda: is_locked or _signature(path) == seen)
+
+
+def _is_being_opened(error: Exception) -> bool:
+    """Whether the index beside the log was not made yet: by somebody who had just begun, as the files do not tell."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_READONLY
 
 
 def _opened(
