@@ -20,6 +20,7 @@ from memtui.journal.files import BUSY_MS, LOOKS, OPENING, address_of
 from memtui.journal.rows import UNREADABLE
 
 _AGAIN_SECONDS = 0.01
+_SETTLED_SECONDS = 0.05
 
 
 class _Signature(NamedTuple):
@@ -77,6 +78,8 @@ def reading(path: str, *, locking: bool = False) -> Iterator[Reading]:
                 connection.execute("PRAGMA trusted_schema = OFF")
                 connection.execute("BEGIN")
                 connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
+                if locking and not is_locked and look < LOOKS - 1:
+                    time.sleep(_SETTLED_SECONDS)  # whoever is just opening or closing it is done by then
                 if is_locked or not locking or look == LOOKS - 1 or _signature(path) == seen:
                     break
                 stack.close()  # somebody was just closing it, and had not died: there is a lock to be taken after all
