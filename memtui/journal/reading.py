@@ -20,7 +20,7 @@ from memtui.journal.files import BUSY_MS, LOOKS, OPENING, address_of
 from memtui.journal.rows import UNREADABLE
 
 _AGAIN_SECONDS = 0.01
-_SETTLED_SECONDS = 0.05
+_SETTLED_LOOKS = 40
 
 
 class _Signature(NamedTuple):
@@ -79,7 +79,7 @@ def reading(path: str, *, locking: bool = False) -> Iterator[Reading]:
                 connection.execute("BEGIN")
                 connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
                 if locking and not is_locked and look < LOOKS - 1:
-                    time.sleep(_SETTLED_SECONDS)  # whoever is just opening or closing it is done by then
+                    _settle(path, seen)
                 if is_locked or not locking or look == LOOKS - 1 or _signature(path) == seen:
                     break
                 stack.close()  # somebody was just closing it, and had not died: there is a lock to be taken after all
@@ -95,6 +95,14 @@ def reading(path: str, *, locking: bool = False) -> Iterator[Reading]:
             except UNREADABLE:
                 break
         yield Reading(connection, lambda: is_locked or _signature(path) == seen)
+
+
+def _settle(path: str, seen: _Signature) -> None:
+    """Give whoever is just opening or closing it the time to be done: a process that died changes nothing."""
+    for _ in range(_SETTLED_LOOKS):
+        time.sleep(_AGAIN_SECONDS)
+        if _signature(path) != seen:
+            return
 
 
 def _is_being_opened(error: Exception) -> bool:
