@@ -20,7 +20,6 @@ from memtui.journal.files import BUSY_MS, LOOKS, OPENING, address_of
 from memtui.journal.rows import UNREADABLE
 
 _AGAIN_SECONDS = 0.01
-_SETTLED_LOOKS = 40
 
 
 class _Signature(NamedTuple):
@@ -78,8 +77,6 @@ def reading(path: str, *, locking: bool = False) -> Iterator[Reading]:
                 connection.execute("PRAGMA trusted_schema = OFF")
                 connection.execute("BEGIN")
                 connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
-                if locking and not is_locked and look < LOOKS - 1:
-                    _settle(path, seen)
                 if is_locked or not locking or look == LOOKS - 1 or _signature(path) == seen:
                     break
                 stack.close()  # somebody was just closing it, and had not died: there is a lock to be taken after all
@@ -95,14 +92,6 @@ def reading(path: str, *, locking: bool = False) -> Iterator[Reading]:
             except UNREADABLE:
                 break
         yield Reading(connection, lambda: is_locked or _signature(path) == seen)
-
-
-def _settle(path: str, seen: _Signature) -> None:
-    """Give whoever is just opening or closing it the time to be done: a process that died changes nothing."""
-    for _ in range(_SETTLED_LOOKS):
-        time.sleep(_AGAIN_SECONDS)
-        if _signature(path) != seen:
-            return
 
 
 def _is_being_opened(error: Exception) -> bool:
@@ -126,7 +115,7 @@ def _opened(
             if is_there:
                 shutil.copyfile(path + end, os.path.join(aside, "journal.db" + end))
         address = address_of(os.path.join(aside, "journal.db")).replace("?mode=ro", "?mode=rw")
-        is_locked = False
+        is_locked = _signature(path) == seen  # a copy of one moment stays one, whatever happens from now on
     else:
         address += "&immutable=1"
         is_locked = False
