@@ -84,7 +84,7 @@ def reading(path: str, *, locking: bool = False) -> Iterator[Reading]:
                 # Opened or closed by somebody at this moment; a damaged file is another error, and told by the check.
                 if "malformed" in str(error) or look == LOOKS - 1:
                     raise
-                if _is_being_opened(error):
+                if _is_passing(error):
                     time.sleep(_AGAIN_SECONDS)
                 elif _signature(path) == seen:
                     raise
@@ -94,9 +94,13 @@ def reading(path: str, *, locking: bool = False) -> Iterator[Reading]:
         yield Reading(connection, lambda: is_locked or _signature(path) == seen)
 
 
-def _is_being_opened(error: Exception) -> bool:
-    """Whether the index beside the log was not made yet: by somebody who had just begun, as the files do not tell."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_READONLY
+def _is_passing(error: Exception) -> bool:
+    """Whether a file beside the journal was not there yet, or not any more: somebody had just begun, or was leaving.
+
+    The files do not tell: whoever comes next may have made the same ones again by the time they are looked at.
+    """
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return isinstance(error, FileNotFoundError) or code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 
 
 def _opened(

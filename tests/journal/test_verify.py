@@ -728,6 +728,26 @@ def test_a_journal_that_somebody_is_just_closing_is_read_under_a_lock_after_all(
         assert opened.is_steady()
 
 
+def test_a_log_that_is_gone_and_made_anew_between_two_looks_is_looked_at_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = str(tmp_path / "journal.db")
+    main, log = log_of(path, 30)
+    Path(path).write_bytes(main)
+    Path(path + "-wal").write_bytes(log)
+    copy, gone = shutil.copyfile, iter([path + "-wal"])
+
+    def copied_between_two_writers(source: str, target: str) -> None:
+        if source.endswith("-wal") and next(gone, None) is not None:
+            raise FileNotFoundError(source)  # and once it is asked for again, the next writer has made its own
+        copy(source, target)
+
+    monkeypatch.setattr("memtui.journal.reading.shutil.copyfile", copied_between_two_writers)
+    with reading(path) as opened:
+        assert verify(opened.connection).seq == 30
+        assert opened.is_steady()
+
+
 WRITING = """
 import sys
 from memtui.journal.sqlite import Journal
