@@ -145,23 +145,38 @@ def _move(aside: str, place: str, *, force: bool) -> None:
 
 def _exported(folder: str | None, path: str, write: Callable[[bytes], object], *, texts: bool, locking: bool) -> bool:
     """Write all lines; whether they are of one moment."""
-    from memtui.journal import export, schema  # for start-up cost, as below
-    from memtui.journal.reading import reading
+    from memtui.journal.reading import reading  # for start-up cost, as below
+    from memtui.journal.rows import UNREADABLE
 
     title = short(folder) if folder is not None else ""
     with reading(path, locking=locking) as journal:
-        problem = schema.problem_of(journal.connection)
-        if problem:
-            raise StateUnusable(problem)
-        now = output.utc(time.time_ns() // 1_000) or ""
-        last = b""
-        for line in export.lines(journal.connection, folder=one_line(title), exported=now, texts=texts):
-            write(last)
-            last = line
+        try:
+            last = _all_but_the_last(journal.connection, title, write, texts=texts)
+        except (StateUnusable, *UNREADABLE):
+            if journal.is_steady():
+                raise
+            return False  # two moments together look like a damaged journal
         if not journal.is_steady():
             return False
         write(last)  # the end is written only when all before it is right
         return True
+
+
+def _all_but_the_last(
+    connection: sqlite3.Connection, title: str, write: Callable[[bytes], object], *, texts: bool
+) -> bytes:
+    """Write the lines as they are read, and return the last one."""
+    from memtui.journal import export, schema
+
+    problem = schema.problem_of(connection)
+    if problem:
+        raise StateUnusable(problem)
+    now = output.utc(time.time_ns() // 1_000) or ""
+    last = b""
+    for line in export.lines(connection, folder=one_line(title), exported=now, texts=texts):
+        write(last)
+        last = line
+    return last
 
 
 VERB = Verb(

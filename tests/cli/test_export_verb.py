@@ -1,5 +1,6 @@
 """Taking the journal elsewhere: whole, to its owner only, and never into the agent's reach."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -7,7 +8,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 
 import memtui
 from memtui.cli import main
+from memtui.journal import export
 
 BOT = memtui.Agent("bot")
 SCRIPT = Path(__file__).parents[1] / "journal" / "verify_export.py"
@@ -143,16 +145,20 @@ def test_where_there_is_no_journal_that_is_said(
     assert not (tmp_path / "x").exists()
 
 
+def without_versions(journal: Path) -> bytes:
+    """A journal of which all can be read but the versions."""
+    with contextlib.closing(sqlite3.connect(journal)) as database:
+        (page,) = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'versions'").fetchone()
+        (size,) = database.execute("PRAGMA page_size").fetchone()
+    whole = bytearray(journal.read_bytes())
+    whole[(page - 1) * size : page * size] = b"\xff" * size
+    return bytes(whole)
+
+
 def test_a_journal_that_cannot_be_read_to_its_end_leaves_no_file(
     journal: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    database = sqlite3.connect(journal)
-    (page,) = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'versions'").fetchone()
-    (size,) = database.execute("PRAGMA page_size").fetchone()
-    database.close()
-    whole = bytearray(journal.read_bytes())
-    whole[(page - 1) * size : page * size] = b"\xff" * size
-    journal.write_bytes(whole)
+    journal.write_bytes(without_versions(journal))
     (tmp_path / "out").mkdir()
     assert main(["export", "-o", str(tmp_path / "out" / "x")]) == 3
     assert "cannot be read: database disk image is malformed" in capsys.readouterr().err
@@ -162,6 +168,32 @@ def test_a_journal_that_cannot_be_read_to_its_end_leaves_no_file(
     journal.write_bytes(b"no journal" * 500)
     assert main(["export"]) == 3
     assert "file is not a database" in capsys.readouterr().err
+
+
+def test_a_journal_that_is_written_to_while_it_is_read_without_locks_is_not_called_damaged(
+    journal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sound, halfway = journal.read_bytes(), without_versions(journal)
+    states = iter([halfway])
+    lines_of = export.lines
+
+    def lines_meanwhile(*arguments: Any, **options: Any) -> Iterator[bytes]:
+        lines = lines_of(*arguments, **options)
+        yield next(lines)
+        journal.write_bytes(next(states, sound))
+        os.utime(journal, ns=(0, 0))
+        yield from lines
+
+    monkeypatch.setattr(export, "lines", lines_meanwhile)
+    assert main(["--read-only", "export"]) == 5
+    told = capsys.readouterr()
+    assert told.err.startswith("The journal was written to meanwhile, and it is read without locks.")
+    assert '"end"' not in told.out
+    states = iter([halfway])
+    journal.write_bytes(sound)
+    target = tmp_path / "anew.jsonl"
+    assert main(["--read-only", "export", "-o", str(target)]) == 0
+    assert is_whole(target.read_bytes(), tmp_path)
 
 
 WRITING = """
