@@ -22,7 +22,7 @@ import memtui
 from memtui.core.errors import Busy, MemtuiError, StateUnusable
 from memtui.core.paths import ROOT
 from memtui.core.snapshot import Kind
-from memtui.journal.files import copied
+from memtui.journal.reading import copied
 from memtui.opening import JOURNAL, state_directory
 from memtui.places import short
 from memtui.store.confined import Moving, Place, exchange, rename_to_free_name

@@ -94,6 +94,36 @@ def reading(path: str, *, locking: bool = False) -> Iterator[Reading]:
         yield Reading(connection, lambda: is_locked or _signature(path) == seen)
 
 
+def copied(path: str) -> sqlite3.Connection:
+    """A database in memory that holds what the one at `path` holds now; empty if there is none.
+
+    Nothing is written there, nor beside it, and its files are opened by SQLite alone; see `OPENING`.
+
+    Raises:
+        sqlite3.Error, OSError: It cannot be read.
+    """
+    for _ in range(LOOKS):
+        with contextlib.ExitStack() as stack:
+            copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            stack.callback(copy.close)
+            if not os.path.exists(path) or _is_copied(path, copy):
+                stack.pop_all()
+                return copy
+    raise sqlite3.OperationalError("it is opened and closed all the time")
+
+
+def _is_copied(path: str, copy: sqlite3.Connection) -> bool:
+    """Copy a journal; whether the copy is of one moment."""
+    with reading(path) as opened:
+        try:
+            opened.connection.backup(copy)
+        except UNREADABLE:
+            if opened.is_steady():
+                raise
+            return False  # two moments together look like a damaged journal
+        return opened.is_steady()
+
+
 def _is_passing(error: Exception) -> bool:
     """Whether a file beside the journal was not there yet, or not any more: somebody had just begun, or was leaving.
 

@@ -18,7 +18,8 @@ from memtui.core.errors import JournalDamaged, StateUnusable
 from memtui.core.events import Event, Version
 from memtui.core.snapshot import Kind
 from memtui.journal import chain
-from memtui.journal.files import BUSY_MS, OPENING, copied, identity_of
+from memtui.journal.files import BUSY_MS, OPENING, identity_of
+from memtui.journal.reading import copied
 from memtui.journal.schema import APPLICATION, FOREIGN, NEWER, SCHEMA, TO_2, VERSION
 
 _PACK_FROM = 512

@@ -14,7 +14,7 @@ from memtui.core.errors import StateUnusable
 from memtui.core.events import Agent, Change, Event, Person, Version, sha256
 from memtui.core.snapshot import Kind
 from memtui.journal import chain
-from memtui.journal.files import copied
+from memtui.journal.reading import copied
 from memtui.journal.sqlite import Journal, Known
 
 EVENT = Event(at_us=1, actor=Person(), command="create", path="/memories/f", answer="ok", arguments="{}")

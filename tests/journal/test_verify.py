@@ -23,7 +23,7 @@ from memtui.core.events import Agent, Change, Event, Memtui, Person, Version, sh
 from memtui.core.snapshot import Kind
 from memtui.engine import Engine
 from memtui.journal import chain
-from memtui.journal.reading import reading
+from memtui.journal.reading import Reading, copied, reading
 from memtui.journal.report import NotedHead, Report, Run, Texts, Weight
 from memtui.journal.rows import UNREADABLE
 from memtui.journal.sqlite import Journal
@@ -735,10 +735,12 @@ def test_a_log_that_is_gone_and_made_anew_between_two_looks_is_looked_at_again(
     main, log = log_of(path, 30)
     Path(path).write_bytes(main)
     Path(path + "-wal").write_bytes(log)
-    copy, gone = shutil.copyfile, iter([path + "-wal"])
+    copy = shutil.copyfile
+    gone: list[str] = []
 
     def copied_between_two_writers(source: str, target: str) -> None:
-        if source.endswith("-wal") and next(gone, None) is not None:
+        if source.endswith("-wal") and not gone:
+            gone.append(source)
             raise FileNotFoundError(source)  # and once it is asked for again, the next writer has made its own
         copy(source, target)
 
@@ -746,6 +748,29 @@ def test_a_log_that_is_gone_and_made_anew_between_two_looks_is_looked_at_again(
     with reading(path) as opened:
         assert verify(opened.connection).seq == 30
         assert opened.is_steady()
+    gone.clear()
+    with contextlib.closing(copied(path)) as whole:
+        assert verify(whole).seq == 30
+
+
+def test_a_copy_is_of_one_moment_though_somebody_writes_while_it_is_made(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sound = Path(path).read_bytes()
+    halfway = sound[:4_096].ljust(len(sound), b"\xff")
+    states = iter([halfway, sound])
+
+    @contextlib.contextmanager
+    def reading_meanwhile(path: str) -> Iterator[Reading]:
+        with reading(path) as opened:
+            Path(path).write_bytes(next(states))
+            os.utime(path, ns=(0, 0))
+            yield opened
+
+    monkeypatch.setattr("memtui.journal.reading.reading", reading_meanwhile)
+    with contextlib.closing(copied(path)) as whole:
+        assert verify(whole).is_intact
+    assert next(states, None) is None
 
 
 WRITING = """
