@@ -347,8 +347,8 @@ class ModelServer:
         """The last request for a message."""
         return self.requests[-1]
 
-    def wait_for(self, count: int, seconds: float = 10) -> None:
-        """Wait until so many requests have come."""
+    def wait_for(self, count: int, seconds: float = 30) -> None:
+        """Wait until so many requests have come, also from a program that has yet to start on a busy machine."""
         with self._changed:
             if not self._changed.wait_for(lambda: len(self.requests) >= count, seconds):
                 raise AssertionError(f"{len(self.requests)} requests came, not {count}")
