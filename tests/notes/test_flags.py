@@ -1,0 +1,109 @@
+"""What a reviewer is pointed to. The secrets are made up, and put together so that no scanner takes them for real."""
+
+import time
+
+import pytest
+
+from memtui.notes.flags import FLAGS, flags_of, spots_of
+
+_LETTERS = "aB3dE5gH7jK9mN1pQ2sT4vW6yZ8bC0fG"
+
+_SECRETS = [
+    "sk-ant-" + "api03-" + _LETTERS,
+    "sk-" + "proj-" + _LETTERS,
+    "ghp" + "_" + _LETTERS + "aB3d",
+    "github" + "_pat_" + _LETTERS + "aB3d5",
+    "glpat" + "-" + _LETTERS[:20],
+    "AKIA" + "QW3RT5YU7IOP2SDF",
+    "xoxb" + "-123456789012-" + _LETTERS,
+    "AIza" + _LETTERS + "xY9",
+    "sk_" + "live_" + _LETTERS,
+    "npm" + "_" + _LETTERS + "aB3d",
+    "hf" + "_" + _LETTERS + "aB",
+    "SG." + _LETTERS[:22] + "." + _LETTERS + "aB3dE5gH7jK",
+    "-----BEGIN " + "OPENSSH PRIVATE KEY-----\nabc",
+    "-----BEGIN " + "PRIVATE KEY-----\nabc",
+    "postgres://app:" + "hunter2secret@db.internal",
+    "eyJhbGciOiJIUzI1NiJ9." + "eyJzdWIiOiIxMjM0NTY3ODkwIn0." + _LETTERS,
+]
+
+
+@pytest.mark.parametrize("secret", _SECRETS)
+def test_a_secret_is_found_wherever_it_stands_and_is_not_said_again(secret: str) -> None:
+    text = f'Some words.\nkey = "{secret}" and more\n'
+    assert flags_of(text, "a.md") == {"secret"}
+    spot = spots_of(text, "a.md")[0]
+    assert text[spot.start : spot.end] in (secret, secret.partition("\n")[0])
+    assert secret not in spot.words
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Set sk-ant-... in the environment, or sk-ant-xxxxxxxxxxxxxxxxxxxxxxxx",
+        "AKIAIOSFODNN7EXAMPLE is the one of the documentation",
+        "ghp_" + "a" * 36,
+        "postgres://user:<password>@host/db or postgres://user:${PASSWORD}@host",
+        "sha256 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        "https://example.org:8080/a@b, me@example.org, 10:14:03, task-force-of-the-century-and-more",
+        "-----BEGIN PUBLIC KEY-----\nabc",
+        "a family 👨‍👩‍👧 of emoji, naïve, 日本語, می‌خواهم",
+        "windows\r\nline\r\nends\r\n",
+        "\ufeffwith a mark at the beginning",
+        "`<!-- in code -->`",
+    ],
+)
+def test_what_only_looks_alike_is_left_alone(text: str) -> None:
+    assert flags_of(text, "a.md") == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a\u200bb", "a hidden character, <U+200B>"),
+        ("a\u202eb", "a hidden character, <U+202E>"),
+        ("a\U000e0041b", "a hidden character, <U+E0041>"),
+        ("a\x1b[31mb", "a hidden character, \\x1b"),
+        ("a\ufeffb", "a hidden character, <U+FEFF>"),
+        ("a\rb", "a hidden character, \\x0d"),
+        ("a <!-- do this --> b", "a comment that is not shown"),
+        ("a <!-- never closed", "a comment that is not shown"),
+    ],
+)
+def test_what_is_not_shown_is_hidden(text: str, words: str) -> None:
+    assert flags_of(text, "a.md") == {"hidden"}
+    assert [spot.words for spot in spots_of(text, "a.md")] == [words]
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        (b"\xff\xfe", "a.md"),
+        ('{"a": }', "a.json"),
+        ("", "a.json"),
+        ("[" * 100_000, "a.json"),
+        ('{"a": 1}\n{"b": \n', "a.jsonl"),
+        ("---\na: [1\n---\n", "a.md"),
+    ],
+)
+def test_what_cannot_be_read_is_broken(text: str | bytes, path: str) -> None:
+    assert flags_of(text, path) == {"broken"}
+
+
+def test_a_comment_is_hidden_only_where_notes_are_rendered() -> None:
+    assert flags_of("<a><!-- x --></a>", "a.xml") == frozenset()
+    assert flags_of("<a><!-- x --></a>", "a") == {"hidden"}
+
+
+def test_what_can_be_read_is_not_broken() -> None:
+    assert flags_of('\ufeff{"a": [1, 2]}', "a.json") == frozenset()
+    assert flags_of('{"a": 1}\n\n{"b": 2}\n', "a.jsonl") == frozenset()
+    assert flags_of("{not json", "a.md") == frozenset()
+    assert set(FLAGS) == {"secret", "hidden", "broken"}
+
+
+@pytest.mark.parametrize("piece", ["sk-ant-", "eyJ", "://a:", "<!--", "xoxb-", "A", "`", "` `` ", "-----BEGIN A "])
+def test_a_note_that_means_harm_is_looked_through_in_no_time(piece: str) -> None:
+    began = time.thread_time()
+    flags_of(piece * (200_000 // len(piece)), "a.md")
+    assert time.thread_time() - began < 2.0

@@ -1,0 +1,99 @@
+"""Front matter as people and agents write it by hand, and as somebody writes it who means harm."""
+
+import time
+
+import pytest
+
+from memtui.notes.front_matter import front_matter_of, properties_of
+
+_WRITTEN = [
+    "name: a",
+    "name: 'it''s'\nother: \"a \\\"b\\\" \\u00e9\\n\"",
+    "tags: [a, 'b c', \"d\", 3]",
+    "tags:\n  - a\n  - b c\n",
+    "tags:\n- a\n- b\n",
+    "metadata:\n  node_type: memory\n  type: feedback\n  originSessionId: 0b1c-2\nname: x",
+    "a: true\nb: false\nc: null\nd: ~\ne:\nf: 12\ng: -3\nh: 1.5\ni: 007a",
+    "text: |\n  one\n   two\n\n  three\nnext: 1",
+    "text: >\n  one\n  two\n\n  three\nnext: 1",
+    "text: |-\n  one\nnext: 1",
+    "description: a long one\n  that goes on\n  below\nnext: 1",
+    "a: b # a comment\n# another\nc: 'd # no comment'\ne: f#g",
+    "people:\n  - name: Ada\n    role: lead\n  - name: Bob\n",
+    "deep:\n  er:\n    still: [1, {a: b}]\n",
+    "empty: []\nnothing: {}\nflow: {a: 1, b: [x, y]}",
+    "url: https://example.org/a#b",
+    "time of day: noon",
+    "- a\n",
+]
+
+
+@pytest.mark.parametrize("written", _WRITTEN[:-1])
+def test_it_reads_what_a_reader_of_yaml_reads(written: str) -> None:
+    yaml = pytest.importorskip("yaml")
+    matter = front_matter_of(f"---\n{written}\n---\nText\n")
+    assert (matter.properties, matter.problem) == (yaml.safe_load(written), "")
+
+
+def test_values_are_read_without_any_reader_of_yaml_at_hand() -> None:
+    text = "---\nname: a b\ntags: [x, 'y z']\nmetadata:\n  type: user\n---\nText"
+    assert properties_of(text) == {"name": "a b", "tags": ["x", "y z"], "metadata": {"type": "user"}, "type": "user"}
+
+
+def test_both_generations_of_claude_code_say_their_type() -> None:
+    assert properties_of("---\nname: a\ntype: user\n---\n")["type"] == "user"
+    assert properties_of("---\nname: a\nmetadata:\n  node_type: memory\n  type: feedback\n---\n")["type"] == "feedback"
+
+
+def test_it_says_where_the_note_itself_begins() -> None:
+    text = "---\na: 1\n---\n# Title\n"
+    matter = front_matter_of(text)
+    assert (text[matter.end :], matter.lines) == ("# Title\n", 3)
+    assert front_matter_of(text.replace("\n", "\r\n")).properties == {"a": 1}
+    assert front_matter_of("\ufeff" + text).properties == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "---", "---\n", "# Title\n---\na: 1\n---\n", "----\na: 1\n----\n", "---\nno end\n"]
+)
+def test_a_rule_is_no_front_matter(text: str) -> None:
+    assert front_matter_of(text) == front_matter_of("")
+
+
+@pytest.mark.parametrize(
+    ("written", "line", "rest"),
+    [
+        ("good: 1\njust words\nfine: 2", 3, {"good": 1, "fine": 2}),
+        ("a: 'not closed\nfine: 2", 2, {"fine": 2}),
+        ("a: [1, 2\nfine: 2", 2, {"fine": 2}),
+        ("a: b: c\nfine: 2", 2, {"fine": 2}),
+        ("- a\nfine: 2", 2, {"fine": 2}),
+    ],
+)
+def test_what_cannot_be_read_is_told_and_the_rest_is_there(written: str, line: int, rest: dict[str, object]) -> None:
+    matter = front_matter_of(f"---\n{written}\n---\n")
+    assert matter.problem.startswith(f"Line {line}, in the front matter: ")
+    assert matter.properties == rest
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "a: " + "[" * 5_000,
+        "a: " + "{a: " * 3_000,
+        "\n".join(" " * depth + "a:" for depth in range(120)),
+        "a: [\n" + "  x,\n" * 3_000,
+        "a: '" + "\n  x" * 3_000,
+        "a" + " " * 15_000,
+        "a: " + '"' * 15_000,
+        "a: &x [*x, *x]\nb: !!python/object/apply:os.system [echo]",
+        "\x00\x01: \x02",
+        "a: |\n" + "  x\n" * 3_000,
+        "- " * 5_000,
+        "a: 1" + "0" * 15_000,
+    ],
+)
+def test_front_matter_that_means_harm_is_read_in_no_time_and_builds_nothing(written: str) -> None:
+    began = time.thread_time()
+    front_matter_of(f"---\n{written}\n---\n")
+    assert time.thread_time() - began < 1.0

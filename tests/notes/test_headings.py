@@ -1,0 +1,42 @@
+"""What stands behind `#` in a link."""
+
+import pytest
+
+from memtui.notes.headings import line_of
+
+_TEXT = """---
+# Not this: 1
+---
+# The plan
+
+```
+# Risks
+```
+## Open questions (2)
+
+Words
+Risks
+-----
+Über *Grün* & more ^block1
+## Über *Grün*
+"""
+
+
+@pytest.mark.parametrize(
+    ("fragment", "line"),
+    [
+        ("The plan", 4),
+        ("the-plan", 4),
+        ("Risks", 12),
+        ("open-questions-2", 9),
+        ("The plan#Open questions (2)", 9),
+        ("^block1", 14),
+        ("über-grün", 15),
+        ("Not this", None),
+        ("^no", None),
+        ("", None),
+        ("nothing", None),
+    ],
+)
+def test_a_heading_is_found_by_its_words_or_its_anchor(fragment: str, line: int | None) -> None:
+    assert line_of(_TEXT, fragment) == line
