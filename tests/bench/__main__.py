@@ -19,6 +19,7 @@ from tests.bench import (
     machine,
     mcp_calls,
     notes,
+    searching,
     stalls,
     start,
     streaming,
@@ -40,6 +41,7 @@ MEASUREMENTS: dict[str, Callable[[Memories], Iterable[Row]]] = {
     "agents": agents.measure,
     "mcp": mcp_calls.measure,
     "hooks": hooks.measure,
+    "search": searching.measure,
 }
 
 

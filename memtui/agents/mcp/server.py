@@ -36,6 +36,7 @@ from memtui.agents.mcp import telling, tools
 from memtui.agents.mcp.calling import Calls
 from memtui.agents.mcp.clients import Context, actor_of, call_id_of, connection_of, tool_use_of
 from memtui.agents.mcp.resources import Resources, place_in, templates
+from memtui.agents.mcp.searching import Search
 from memtui.agents.mcp.serving import Serving
 from memtui.agents.mcp.subscriptions import PAUSE, Hub, Mailbox, TooMany
 from memtui.core.asking import Policy
@@ -55,11 +56,7 @@ _MOST_LISTENED = 1_000
 
 _LOG = logging.getLogger(__name__)
 
-_LOOKING: Mapping[str, Callable[..., telling.Told]] = {
-    tools.SEARCH: telling.found,
-    tools.ACTIVITY: telling.activity,
-    tools.HISTORY: telling.history,
-}
+_Look = Callable[[Mapping[str, object]], telling.Told]
 
 
 class MemoryServer:
@@ -78,6 +75,11 @@ class MemoryServer:
         self._hub = hub
         self._serving = serving
         self._resources = Resources(calls.memory)
+        self._looking: Mapping[str, _Look] = {
+            tools.SEARCH: Search(calls.memory),
+            tools.ACTIVITY: partial(telling.activity, calls.memory),
+            tools.HISTORY: partial(telling.history, calls.memory),
+        }
         self._mailboxes: WeakKeyDictionary[Connection, Mailbox] = WeakKeyDictionary()
         self._turns: WeakKeyDictionary[Connection, anyio.Lock] = WeakKeyDictionary()
         self._tasks: TaskGroup | None = None
@@ -131,12 +133,12 @@ class MemoryServer:
         given = params.arguments or {}
         if params.name == tools.MEMORY:
             return await self._memory(context, given)
-        look = _LOOKING.get(params.name)
+        look = self._looking.get(params.name)
         if look is None:
             known = ", ".join(tool.name for tool in self._tools)
             raise MCPError(types.INVALID_PARAMS, f"There is no tool {one_line(params.name)[:100]!r}, only: {known}.")
         try:
-            told = await self._calls.look(partial(look, self._calls.memory, given))
+            told = await self._calls.look(partial(look, given))
         except Closed:
             raise
         except (MemtuiError, OSError) as error:

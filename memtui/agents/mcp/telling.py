@@ -4,14 +4,11 @@ Nothing here is recorded, and nothing can be changed by it. Names come from anyw
 what is hidden in it made visible; texts of notes are given as they are.
 """
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 
-from memtui.agents.mcp.searching import Match, search
-from memtui.agents.mcp.uris import uri_of
 from memtui.core import diffs
 from memtui.core.actors import named_in_a_sentence
 from memtui.core.errors import MemtuiError, Refusal
@@ -23,8 +20,6 @@ from memtui.core.visible import one_line
 from memtui.engine import Engine
 from memtui.engine.faults import fault_of
 
-_SEARCH_SECONDS = 10.0
-_LONGEST_QUERY = 1_000
 _DIFF_CHARACTERS = 16_000
 _PAGE = 500
 _DONE = {
@@ -68,22 +63,42 @@ class Told:
     data: dict[str, object]
 
 
-class _Fields:
+class Fields:
     """Reads the arguments of a call. A model may send anything."""
 
     def __init__(self, given: Mapping[str, object]) -> None:
         self._given = given
 
     def text(self, name: str) -> str:
+        """A field that has to be there.
+
+        Raises:
+            Unclear: It is not, or is no text.
+        """
         value = self._given.get(name)
         if not isinstance(value, str) or not value.strip():
             raise Unclear(f"Error: `{name}` is required, and must be a text that is not empty")
         return value
 
     def optional_text(self, name: str) -> str | None:
+        """A field that may be there.
+
+        Raises:
+            Unclear: It is there, and is no text.
+        """
         return None if self._given.get(name) is None else self.text(name)
 
     def number(self, name: str, usual: int, most: int) -> int:
+        """A number that may be there.
+
+        Args:
+            name: Of the field.
+            usual: What it is if it is not given.
+            most: What it is if it is larger.
+
+        Raises:
+            Unclear: It is there, and is no number from 1 on.
+        """
         value = self._given.get(name)
         if value is None:
             return usual
@@ -92,68 +107,6 @@ class _Fields:
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise Unclear(f"Error: `{name}` must be a whole number from 1 to {most:,}")
         return min(value, most)
-
-
-# search_memory
-
-
-def found(memory: Engine, given: Mapping[str, object]) -> Told:
-    """Answer `search_memory`."""
-    fields = _Fields(given)
-    query, limit = fields.text("query"), fields.number("limit", 50, 200)
-    if "\n" in query or len(query) > _LONGEST_QUERY:
-        raise Unclear(f"Error: `query` must be on one line, and at most {_LONGEST_QUERY:,} characters long")
-    notes = _Notes(memory)
-    result = search(query, notes, limit=limit)
-    shown = [_match(match) for match in result.matches]
-    count = len(result.matches) + result.more
-    head = (
-        f"{_many(count, 'match', 'matches')} in {_many(result.notes, 'note')}, of {notes.count:,} searched:"
-        if count
-        else f"Nothing found in {_many(notes.count, 'note')}."
-    )
-    lines = [head, *shown]
-    if result.more:
-        lines.append(f"{result.more:,} more are not shown. Search for something longer, or with a higher `limit`.")
-    if result.unread:
-        unread = "1 file is no text or is too large" if result.unread == 1 else f"{result.unread:,} files are no text"
-        lines.append(f"{unread}: only the name was looked at.")
-    if notes.is_cut:
-        lines.append(f"The search ended after {_SEARCH_SECONDS:g} seconds: not all notes were looked at.")
-    data = {
-        "matches": [
-            {"path": _name(match.path), "uri": uri_of(match.path), "line": match.line, "text": _json(match.text)}
-            for match in result.matches
-        ],
-        "more": result.more,
-        "notes": result.notes,
-        "searched": notes.count,
-        "complete": not notes.is_cut,
-    }
-    return Told("\n".join(lines), data)
-
-
-class _Notes:
-    """The notes that an agent's listing shows, one after the other, for as long as a search may take."""
-
-    def __init__(self, memory: Engine) -> None:
-        self._memory = memory
-        self.count = 0
-        self.is_cut = False
-
-    def __iter__(self) -> Iterator[tuple[str, str | None]]:
-        deadline = time.monotonic() + _SEARCH_SECONDS
-        for path in listed(self._memory):
-            if time.monotonic() > deadline:
-                self.is_cut = True
-                return
-            self.count += 1
-            data = self._memory.look(path).data
-            try:
-                text = None if data is None else data.decode("utf-8")
-            except UnicodeDecodeError:
-                text = None
-            yield path, text
 
 
 def listed(memory: Engine) -> list[str]:
@@ -166,18 +119,12 @@ def _is_listed(path: str) -> bool:
     return not any(part.startswith(".") or part == "node_modules" for part in path.split("/"))
 
 
-def _match(match: Match) -> str:
-    if match.line is None:
-        return f"{_name(match.path)}: the name"
-    return f"{_name(match.path)}:{match.line}: {match.text}"
-
-
 # recent_activity
 
 
 def activity(memory: Engine, given: Mapping[str, object]) -> Told:
     """Answer `recent_activity`."""
-    fields = _Fields(given)
+    fields = Fields(given)
     limit, below = fields.number("limit", 20, 200), fields.optional_text("path")
     head = memory.head()[0]
     place = None if below is None else str(parse(below))
@@ -207,7 +154,7 @@ def sentence(event: Event) -> str:
     counts = f" (+{event.added} -{event.removed})" if event.added is not None else ""
     note = f" ({one_line(event.note)})" if event.note and not counts else ""
     if event.command == "found":
-        return f"#{event.seq} {_when(event)} {path} was there when memtui first looked.{note}"
+        return f"#{event.seq} {when(event)} {path} was there when memtui first looked.{note}"
     said = f"{who} {_DONE.get(event.command, one_line(event.command))} {path}{target}{counts}{note}."
     match event.result:
         case Result.REFUSED:
@@ -218,7 +165,7 @@ def sentence(event: Event) -> str:
             said = f"{who}'s {one_line(event.command)} of {path}{target} was not done: its program died."
         case Result.NO_CHANGE:
             said = f"{said[:-1]}: nothing to change."
-    return f"#{event.seq} {_when(event)} {said}"
+    return f"#{event.seq} {when(event)} {said}"
 
 
 def _events(events: list[Event]) -> dict[str, object]:
@@ -228,7 +175,7 @@ def _events(events: list[Event]) -> dict[str, object]:
 def _record(event: Event) -> dict[str, object]:
     return {
         "seq": event.seq,
-        "at": _when(event),
+        "at": when(event),
         "actor": one_line(named_in_a_sentence(event.actor)),
         "session": one_line(event.actor.session) if isinstance(event.actor, Agent) and event.actor.session else None,
         "command": one_line(event.command),
@@ -246,7 +193,7 @@ def _record(event: Event) -> dict[str, object]:
 
 def history(memory: Engine, given: Mapping[str, object]) -> Told:
     """Answer `memory_history`."""
-    fields = _Fields(given)
+    fields = Fields(given)
     place = parse(fields.text("path"))
     limit = fields.number("limit", 20, 200)
     old = fields.number("from", 0, 2**53) if given.get("from") is not None else None
@@ -275,7 +222,7 @@ def history(memory: Engine, given: Mapping[str, object]) -> Told:
 def _version(row: PathVersion) -> dict[str, object]:
     return {
         **_record(row.event),
-        "was": _name(row.path),
+        "was": name_of(row.path),
         "sha256_before": row.before.sha256 if row.before else None,
         "sha256_after": row.after.sha256 if row.after else None,
         "size": row.after.size if row.after else None,
@@ -295,7 +242,9 @@ def _difference(memory: Engine, place: MemoryPath, old: int, new: int) -> Told:
     if len(patch) > len(cut):
         cut += f"\n[{len(patch) - len(cut):,} more characters are not shown]"
     text = cut or f"{place} is the same after #{old} and after #{new}."
-    return Told(text, {"from": old, "to": new, "added": counts.added, "removed": counts.removed, "diff": _json(cut)})
+    return Told(
+        text, {"from": old, "to": new, "added": counts.added, "removed": counts.removed, "diff": json_text(cut)}
+    )
 
 
 def _text(memory: Engine, version: Version | None, place: MemoryPath, at: int) -> str:
@@ -310,20 +259,23 @@ def _text(memory: Engine, version: Version | None, place: MemoryPath, at: int) -
         raise Unclear(f"Error: what was at {place} after #{at} is no text") from None
 
 
-def _name(relative: str) -> str:
+def name_of(relative: str) -> str:
+    """A path as the model knows it, on one line."""
     return one_line(str(MemoryPath.of(relative)))
 
 
-def _json(text: str) -> str:
+def json_text(text: str) -> str:
     """A text that JSON can hold: a name in a patch may have bytes that are none."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _many(count: int, one: str, several: str = "") -> str:
+def many(count: int, one: str, several: str = "") -> str:
+    """How many of something: `1 note`, `2 notes`."""
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
-def _when(event: Event) -> str:
+def when(event: Event) -> str:
+    """When it was (UTC)."""
     try:
         at = datetime.fromtimestamp(event.at_us // 1_000_000, UTC)
     except (ValueError, OverflowError, OSError):

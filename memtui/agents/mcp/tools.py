@@ -76,10 +76,18 @@ def _search() -> types.Tool:
     return _looking(
         SEARCH,
         "Search memory",
-        "Find a text in the names and lines of all notes. It is taken as it is, not as a pattern; case matters only if "
-        "there is a capital letter in it. Answers with path, line number and line.",
+        "Find notes by their names and lines, or with `scope` past what they once said, deleted notes too: which line, "
+        "who wrote it and who took it away. All words of the query have to be in a note, anywhere, each as a part of a "
+        'word; case matters only for a word with a capital in it. Beside words: "two words" side by side, !word not '
+        "there, a | b, re:expression, and filters by:NAME since:2d in:folder/ tag:x type:json. Answers with path, line "
+        "number and line, the best first.",
         {
             "query": {"type": "string", "description": "What to look for, on one line"},
+            "scope": {
+                "type": "string",
+                "enum": ["now", "names", "text", "past"],
+                "description": "names, lines (text), or both (now, if not given); past for all earlier versions",
+            },
             "limit": _limit("How many matches to show; 50 if not given", 200),
         },
         ["query"],
@@ -87,6 +95,7 @@ def _search() -> types.Tool:
             matches=_array(
                 _object(path=_STRING, uri=_STRING, line={"type": ["integer", "null"]}, text=_STRING),
             ),
+            past=_array({"type": "object"}),
             more=_INTEGER,
             notes=_INTEGER,
             searched=_INTEGER,

@@ -1,4 +1,4 @@
-"""The parts of the MCP server that need no client: URIs, searching, subscriptions."""
+"""The parts of the MCP server that need no client: URIs, subscriptions."""
 
 import asyncio
 import os
@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.agents.mcp import stdio
-from memtui.agents.mcp.searching import search
 from memtui.agents.mcp.subscriptions import MOST_MAILBOXES, MOST_WANTED, Hub, TooMany, changed_by
 from memtui.agents.mcp.uris import place_of, uri_of
 from memtui.core.events import Agent, Change, Event, Version
@@ -53,33 +52,6 @@ def test_the_folder_has_a_uri(uri: str) -> None:
 def test_what_names_nothing_in_the_folder_is_no_uri_of_a_memory(uri: str) -> None:
     with pytest.raises(ValueError, match="memory"):
         place_of(uri)
-
-
-NOTES = [("a.md", "tea\nGreen Tea\n"), ("tea/b.md", "coffee"), ("c.bin", None), ("d.md", "x" * 500 + "tea" + "y" * 500)]
-
-
-def test_a_search_without_capitals_finds_any_case_and_names() -> None:
-    found = search("tea", NOTES, limit=10)
-    assert [(match.path, match.line) for match in found.matches] == [
-        ("a.md", 1),
-        ("a.md", 2),
-        ("tea/b.md", None),
-        ("d.md", 1),
-    ]
-    assert (found.more, found.notes, found.unread) == (0, 3, 1)
-    assert len(found.matches[-1].text) < 300
-    assert found.matches[-1].text.startswith("…x")
-
-
-def test_a_search_with_a_capital_is_exact_and_is_no_pattern() -> None:
-    assert [match.text for match in search("Tea", NOTES, limit=10).matches] == ["Green Tea"]
-    assert search("t.a", NOTES, limit=10).matches == ()
-    assert search("(", [("a", "f(x)")], limit=10).matches[0].text == "f(x)"
-
-
-def test_a_search_counts_what_it_does_not_bring() -> None:
-    found = search("x", [("a", "x\n" * 100)], limit=7)
-    assert (len(found.matches), found.more) == (7, 93)
 
 
 def _change(path: str, *, before: bool, after: bool) -> Event:
