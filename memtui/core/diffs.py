@@ -322,6 +322,16 @@ def _likeness(one: tuple[Counter[str], int], other: tuple[Counter[str], int]) ->
     return 2 * common / (size + other_size)
 
 
+def words_of(line: str) -> list[str]:
+    """A line taken apart: words, runs of spaces, and any other sign by itself. Put together they are the line again."""
+    return _TOKEN.findall(line)
+
+
+def likeness(old: str, new: str) -> float:
+    """From 0 to 1: how much of two lines stands in words that both hold; from `ALIKE` on they are one line, changed."""
+    return _likeness(_bag(old), _bag(new))
+
+
 def changed_words(old: str, new: str) -> tuple[list[Range], list[Range]]:
     """Where a line that was changed differs, in the old and in the new one; nothing where the two are not alike.
 

@@ -1,0 +1,233 @@
+"""Putting two people's changes together: what is decided, what is left to a person, and that nothing is lost."""
+
+import random
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memtui.core.merge import Whose, markers_in, merge, merge_without_base
+
+BASE = "# Notes\n\n- Prefers **concise** answers\n- Timezone: Europe/Berlin\n- Likes ruff\n\nend\n"
+
+_LINE = st.sampled_from(["a b c d", "a b c e", "x", "y", "", "=======", "<<<<<<< x", "- [ ] do it", "é ü\u202e"])
+TEXTS = st.builds(
+    lambda lines, ended: "\n".join(lines) + ("\n" if ended and lines else ""),
+    st.lists(_LINE, max_size=8),
+    st.booleans(),
+)
+
+
+def _changed(text: str, **words: str) -> str:
+    for old, new in words.items():
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
+# What is decided
+
+
+def test_changes_to_different_lines_go_together() -> None:
+    merged = merge(BASE, _changed(BASE, Berlin="Lisbon"), _changed(BASE, end="the end"))
+    assert merged.is_clean
+    assert merged.text == BASE.replace("Berlin", "Lisbon").replace("end", "the end")
+    assert (merged.taken_mine, merged.taken_theirs) == (1, 1)
+
+
+def test_changes_to_different_words_of_one_line_go_together() -> None:
+    merged = merge(BASE, _changed(BASE, answers="answers, in English"), _changed(BASE, concise="very concise"))
+    assert merged.is_clean
+    assert "- Prefers **very concise** answers, in English\n" in merged.text
+    [place] = merged.places
+    assert place.whose is Whose.BOTH
+    assert place.first_line == 3
+
+
+@pytest.mark.parametrize(
+    ("base", "mine", "theirs"),
+    [
+        ("due on May 3\n", "due on June 3\n", "due on May 4\n"),  # a date that nobody meant
+        ("due 2026-11-21\n", "due 2027-11-21\n", "due 2026-12-21\n"),
+        ("one two three\n", "one 2 three\n", "one zwei three\n"),
+        ("one two three\n", "one three\n", "one two! three\n"),
+        ("one\n", "one\nmine\n", "one\ntheirs\n"),  # who comes first?
+        ("a line that goes\n", "", "a line that stays\n"),
+        ("short\n", "nothing like it at all\n", "something else again\n"),
+        (
+            "aaaa bbbb cccc dddd eeee\n",
+            "xxxx yyyy zzzz dddd eeee\n",
+            "aaaa bbbb cccc dddd ffff\n",
+        ),  # mostly another line
+    ],
+)
+def test_what_cannot_be_decided_stands_there_in_full_between_marks(base: str, mine: str, theirs: str) -> None:
+    merged = merge(base, mine, theirs)
+    assert not merged.is_clean
+    marked = merged.marked("yours", "Claude")
+    [conflict] = merged.conflicts
+    for lines in (conflict.base, conflict.mine, conflict.theirs):
+        assert "".join(lines) in marked
+    assert merged.text == mine
+    head, foot = markers_in(marked)[0], markers_in(marked)[-1]
+    assert marked.splitlines()[head - 1] == "<<<<<<< yours"
+    assert marked.splitlines()[foot - 1] == ">>>>>>> Claude"
+
+
+def test_one_line_and_the_next_one_go_together_whatever_they_say() -> None:
+    merged = merge("one\ntwo\nthree\n", "one\nTWO\nthree\n", "ONE\ntwo\nTHREE\n")
+    assert (merged.is_clean, merged.text) == (True, "ONE\nTWO\nTHREE\n")
+    assert [place.whose for place in merged.places] == [Whose.THEIRS, Whose.MINE, Whose.THEIRS]
+    # but not a line that was taken out, beside what was put in after it
+    assert not merge("one\ntwo\nthree\n", "one\nthree\n", "one\ntwo\nmore on two\nthree\n").is_clean
+
+
+def test_neighbouring_lines_are_told_apart_by_what_they_still_say() -> None:
+    base = "- milk from the shop\n- bread from the baker\n"
+    merged = merge(base, base.replace("milk", "oat milk"), base.replace("bread", "dark bread"))
+    assert merged.is_clean
+    assert merged.text == "- oat milk from the shop\n- dark bread from the baker\n"
+
+
+def test_the_same_change_of_both_is_made_once() -> None:
+    both = BASE.replace("Berlin", "Lisbon")
+    assert merge(BASE, both + "mine\n", both).text == both + "mine\n"
+    same_start = merge("end\n", "end\nsame\nmine\n", "end\nsame\n")
+    assert (same_start.is_clean, same_start.text) == (True, "end\nsame\nmine\n")
+
+
+def test_a_last_line_without_its_newline_never_grows_together_with_another() -> None:
+    assert merge("a", "a\nb", "c\na").text == "c\na\nb"
+    assert merge("a\n", "a", "a\nb\n").text == "a\nb\n"
+    assert "mine\n|||||||" in merge("x", "mine", "theirs").marked("m", "t")
+
+
+def test_marks_grow_where_the_text_itself_has_such_lines() -> None:
+    merged = merge("Head\n=======\n", "Mine\n=======\n<<<<<<< HEAD\n", "Other\n=======\nmore\n")
+    marked = merged.marked("yours", "theirs")
+    assert marked.startswith("<<<<<<<< yours\n")
+    assert len(markers_in(marked)) == 4
+
+
+def test_a_heading_underlined_with_equals_signs_is_no_mark() -> None:
+    assert markers_in("Title\n=======\n\ntext\n") == ()
+    assert markers_in("<<<<<<< a\nx\n") == ()
+    assert markers_in("t\n<<<<<<< a\nx\n||||||| base\n=======\ny\n>>>>>>> b\n") == (2, 4, 5, 7)
+
+
+def test_an_agent_cannot_forge_a_mark_by_its_name() -> None:
+    marked = merge("a\n", "b\n", "c\n").marked("yours", "x\n=======\n\x1b[2J")
+    assert marked.splitlines()[-1] == r">>>>>>> x\n=======\n\x1b[2J"
+
+
+def test_without_a_base_the_lines_of_both_are_kept() -> None:
+    merged = merge_without_base("one\nmine\ntwo\n", "one\ntwo\ntheirs\n")
+    assert (merged.is_clean, merged.text) == (True, "one\nmine\ntwo\ntheirs\n")
+    assert not merge_without_base("one\nmine\n", "one\ntheirs\n").is_clean
+
+
+# What holds for any texts
+
+
+@given(TEXTS, TEXTS)
+def test_where_only_one_changed_something_it_is_that_ones_text(base: str, other: str) -> None:
+    assert merge(base, other, base).text == other
+    assert merge(base, base, other).text == other
+    assert merge(base, other, other).text == other
+    assert merge(base, other, base).is_clean
+    assert merge(base, base, other).is_clean
+    assert merge(base, other, other).is_clean
+
+
+@given(TEXTS, TEXTS, TEXTS)
+def test_it_makes_no_difference_who_is_who(base: str, one: str, other: str) -> None:
+    merged, turned = merge(base, one, other), merge(base, other, one)
+    assert merged.is_clean == turned.is_clean
+    if merged.is_clean:
+        assert merged.text == turned.text
+
+
+@settings(max_examples=200)
+@given(TEXTS, TEXTS, TEXTS)
+def test_no_word_that_either_wrote_is_lost(base: str, mine: str, theirs: str) -> None:
+    marked = merge(base, mine, theirs).marked("yours", "theirs")
+    had, has = set(base.split()), set(marked.split())
+    for text in (mine, theirs):
+        assert set(text.split()) - had <= has
+
+
+@given(st.lists(st.integers(0, 30), max_size=12, unique=True), st.data())
+def test_no_line_that_either_wrote_is_lost(numbers: list[int], data: st.DataObject) -> None:
+    base = [f"line {number} of the base" for number in numbers]
+    mine, theirs = (_edited(base, who, data) for who in ("mine", "theirs"))
+    marked = merge(_text(base), _text(mine), _text(theirs)).marked("yours", "theirs").splitlines()
+    for lines in (mine, theirs):
+        for line in set(lines) - set(base):
+            assert line in marked
+
+
+def _edited(base: list[str], who: str, data: st.DataObject) -> list[str]:
+    lines = list(base)
+    for number in range(data.draw(st.integers(0, 3))):
+        at = data.draw(st.integers(0, len(lines)))
+        if at < len(lines) and data.draw(st.booleans()):
+            del lines[at]
+        lines.insert(at, f"{who}{number}{number}{number}")
+    return lines
+
+
+def _text(lines: list[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+@pytest.mark.parametrize("tool", ["git", "diff3"])
+def test_what_git_and_diff3_merge_is_merged_here_in_the_same_way(tool: str, tmp_path: Path) -> None:
+    if shutil.which(tool) is None:
+        pytest.skip(f"{tool} is not installed")
+    merged_by_both = conflicts = 0
+    for seed in range(60):
+        base, mine, theirs = _versions(seed)
+        files = [tmp_path / name for name in ("mine", "base", "theirs")]
+        for file, text in zip(files, (mine, base, theirs), strict=True):
+            file.write_text(text)
+        words = ["git", "merge-file", "-p", "--diff3"] if tool == "git" else ["diff3", "-m"]
+        done = subprocess.run([*words, *map(str, files)], capture_output=True, text=True, check=False)
+        merged = merge(base, mine, theirs)
+        if done.returncode == 0:
+            merged_by_both += 1
+            assert merged.is_clean, seed
+            assert merged.text == done.stdout, seed
+        else:  # both of them also mark what touches, and `diff3` what both changed in the same way
+            conflicts += not merged.is_clean
+    assert merged_by_both > 10
+    assert conflicts > 3
+
+
+def _versions(seed: int) -> tuple[str, str, str]:
+    """Three texts whose lines have nothing in common, so that words decide nothing."""
+    chance = random.Random(seed)
+    base = [f"{chance.choice('abcdefghij') * 4}{position}" for position in range(16)]
+    versions = []
+    for who in ("M", "T"):
+        lines = list(base)
+        for change in range(chance.randint(0, 3)):
+            at, what = chance.randrange(len(lines)), chance.randrange(3)
+            if what:
+                del lines[at]
+            if what < 2:
+                lines.insert(at, f"{who}{change}{chance.randrange(1_000)}")
+        versions.append(_text(lines))
+    return _text(base), versions[0], versions[1]
+
+
+def test_a_huge_note_with_small_changes_takes_no_time_to_speak_of() -> None:
+    lines = [f"line {number} of a note that is far too long" for number in range(20_000)]
+    mine, theirs = list(lines), list(lines)
+    mine[100], theirs[19_000] = "mine", "theirs"
+    theirs[5_000:5_000] = ["more"] * 100
+    merged = merge(_text(lines), _text(mine), _text(theirs))
+    assert merged.is_clean
+    assert [place.first_line for place in merged.places] == [101, 5_001, 19_101]
