@@ -16,8 +16,10 @@ from memtui.core.visible import one_line
 
 _NAMED = 20
 """How many paths are named before a question."""
-_HOPELESS = frozenset({Why.TEXT_GONE, Why.NO_FILE})
+_HOPELESS = frozenset({Why.TEXT_GONE, Why.NO_FILE, Why.MISSING})
 """Reasons that no other moment would change: it is not there to be had."""
+_MISTAKES = frozenset({Why.BAD_NAME, Why.INTO_ITSELF, Why.TWICE})
+"""Reasons that lie in what was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +68,13 @@ def settle(
     if dry_run or ask:
         rehearsed = act(True)
         if dry_run or not rehearsed.changes:
-            return _tell(rehearsed, options, "", folder=folder, dry_run=dry_run)
+            return tell(rehearsed, options, "", folder=folder, dry_run=dry_run)
         _show(rehearsed, output.message)
         if not asked(wording.question, wording.not_done):
             output.message(f"{wording.not_done}. Nothing was written.")
             return Exit.FINDINGS
     restored = act(False)
-    return _tell(restored, options, done(restored) if restored.event else "", folder=folder, dry_run=False)
+    return tell(restored, options, done(restored) if restored.event else "", folder=folder, dry_run=False)
 
 
 def asked(question: str, not_done: str) -> bool:
@@ -94,7 +96,19 @@ def asked(question: str, not_done: str) -> bool:
     return sys.stdin.readline().strip().casefold() in ("y", "yes")
 
 
-def _tell(restored: Restored, options: Options, done: str, *, folder: str, dry_run: bool) -> int:
+def tell(restored: Restored, options: Options, done: str, *, folder: str, dry_run: bool) -> int:
+    """Tell what came of it, or would.
+
+    Args:
+        restored: What did.
+        options: Say for whom the answer is.
+        done: The sentence that says that it was done; empty if it was not.
+        folder: The memory folder, for programs.
+        dry_run: Whether it was only rehearsed.
+
+    Returns:
+        The exit code.
+    """
     if options.json:
         output.document(record(restored, folder, dry_run=dry_run))
     elif dry_run and restored.changes:
@@ -115,6 +129,8 @@ def code_of(restored: Restored) -> Exit:
         return Exit.FINDINGS if restored.problem else Exit.OK
     if not restored.problem:
         return Exit.OK if restored.changes else Exit.MISSING
+    if any(left.why in _MISTAKES for left in restored.left):
+        return Exit.USAGE
     return Exit.CONFLICT if any(left.why not in _HOPELESS for left in restored.left) else Exit.MISSING
 
 
@@ -150,11 +166,11 @@ def counted(changes: Sequence[Change]) -> str:
         if (count := signs.count(mark))
     ]
     if len(parts) == 1:
-        return f"{_files(shown)} {parts[0][1]}"
-    return f"{_files(shown)}: {', '.join(f'{count:,} {verb}' for count, verb in parts)}"
+        return f"{files(shown)} {parts[0][1]}"
+    return f"{files(shown)}: {', '.join(f'{count:,} {verb}' for count, verb in parts)}"
 
 
-def _files(changes: Sequence[Change]) -> str:
+def files(changes: Sequence[Change]) -> str:
     """How many files, or directories where there are only such."""
     noun = ("file", "files") if any(_kind(change) is not Kind.DIRECTORY for change in changes) else _DIRECTORIES
     return f"{len(changes):,} {noun[len(changes) != 1]}"

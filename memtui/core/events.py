@@ -118,9 +118,10 @@ class Event:
         seq: Its number in the journal, from 1, without gaps; 0 before it is recorded.
         at_us: When it began, in microseconds since 1970 (UTC).
         actor: Who.
-        command: One of the six commands; one of ours, `write`, `restore`, `undo`, `redo`, `redact` or `clear`; for
-            changes seen from outside `created`, `modified`, `deleted`, `renamed`, or `found` for what was there when
-            memtui first looked; and `began` for a journal that begins where another one was set aside.
+        command: One of the six commands; one of ours, `write`, `copy`, `restore`, `undo`, `redo`, `redact`, `clear`,
+            `protect` or `unprotect`; for changes seen from outside `created`, `modified`, `deleted`, `renamed`, or
+            `found` for what was there when memtui first looked; and `began` for a journal that begins where another one
+            was set aside.
         path: What the command named, canonical (`/memories/...`) where it could be judged, else as given.
         new_path: The destination of a rename.
         is_error: Whether the command was refused or failed.
@@ -136,6 +137,8 @@ class Event:
         note: A few words for the log, such as `12 lines` or `recovered after a crash`.
         arguments: The command's fields as JSON, without what is kept as a version.
         aborted: Whether its process died before it was done.
+        moved: Where it moved what, `(old, new)` relative to the folder, where one path and `new_path` do not tell; what
+            went along with its directory is not named.
         undoes: Numbers of the events that it took back; for a `redo`, the number of the `undo`.
         redacted: SHA-256 of the texts that it removed from the record: versions, answers and arguments.
         hash: The chain's hash up to and with this event, in hexadecimal; empty before it is recorded.
@@ -160,6 +163,7 @@ class Event:
     note: str = ""
     arguments: str | None = None
     aborted: bool = False
+    moved: tuple[tuple[str, str], ...] = ()
     undoes: tuple[int, ...] = ()
     redacted: tuple[str, ...] = ()
     hash: str = field(default="", compare=False)

@@ -77,6 +77,7 @@ class Message(Enum):
     TOO_MANY_FILES = auto()
     SYSTEM = auto()
     READ_ONLY = auto()
+    PROTECTED = auto()
     BUSY = auto()
     UNCERTAIN = auto()
     UNRECORDED = auto()
@@ -155,6 +156,8 @@ DOCS: Mapping[Message, str] = {
     "Merge or delete files first",
     Message.SYSTEM: "Error: could not {verb} {path}: {reason}",
     Message.READ_ONLY: "Error: could not {verb} {path}: read-only",
+    Message.PROTECTED: "Error: could not {verb} {path}: {protected} is protected by the user. It can be viewed but not "
+    "changed. Write what is new to another file, or ask the user",
     Message.BUSY: "Error: could not {verb} {path}: the memory folder is busy. Nothing was changed; try again",
     Message.UNCERTAIN: "Error: {path} was changed, but the disk did not confirm that the change is kept. "
     "View it before going on",

@@ -21,6 +21,17 @@ class Why(Enum):
     UNREADABLE = "cannot be looked at"
     NOT_WRITTEN = "could not be written"
     """The system refused; the words say why."""
+    MISSING = "is not there"
+    """Nothing stands where something was to be moved, copied or deleted."""
+    TAKEN = "is there already"
+    """Something stands at a name that was to be new."""
+    TWICE = "is wanted for two things"
+    INTO_ITSELF = "cannot be put into itself"
+    BAD_NAME = "cannot be a name here"
+    """It would deceive the eye, or no agent could ever name it; the words say why."""
+    PROTECTED = "is protected by the person"
+    """Said to an agent; no person is ever told so."""
+    STOPPED = "was left as it was when it was stopped"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ by path, also if the system refuses in the middle.
 
 import errno
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from memtui.core.changes import net
@@ -18,8 +18,9 @@ from memtui.core.restoring import Left, Why
 from memtui.core.snapshot import Kind
 from memtui.engine import reconcile
 from memtui.engine.ledger import Ledger
+from memtui.engine.relocating import Relocation
 from memtui.journal.sqlite import Journal, Known
-from memtui.store.base import UNSEEN, Node, Outdated, Store, Transaction, lasting
+from memtui.store.base import UNSEEN, Node, Outdated, Store, Transaction
 
 _HOPELESS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
 """Faults after which the other paths are not tried any more."""
@@ -39,6 +40,8 @@ class Arrangement:
         moves: Things that are to be moved, as `(from, to)`; before anything else.
         known_conflicts: Paths that are not to be changed, and why.
         others: Whether what is neither file, directory nor link may be deleted; it is not made again.
+        fresh: Whether a path that is expected to hold nothing is a new name: what stands there has always been in the
+            way, and has not come there since.
     """
 
     wanted: Mapping[str, Version | None]
@@ -47,6 +50,11 @@ class Arrangement:
     moves: tuple[tuple[str, str], ...] = ()
     known_conflicts: tuple[Left, ...] = ()
     others: bool = False
+    fresh: bool = False
+
+
+Progress = Callable[[int, int], bool]
+"""Told how many of how many are done; what it answers says whether to go on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +65,6 @@ class _Step:
     after: Version | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Move:
-    old: str
-    new: str
-    nodes: tuple[tuple[Node, Version], ...]
-
-    def changes(self) -> Iterator[Change]:
-        for node, version in self.nodes:
-            yield Change(node.path, version, None)
-            yield Change(self.new + node.path[len(self.old) :], None, version)
-
-
 @dataclass(slots=True)
 class Done:
     """What came of applying it.
@@ -77,12 +73,14 @@ class Done:
         changes: What was changed.
         known: What is known of the paths now.
         left: What was not changed although it was planned, and why.
+        moved: What was moved by itself, `(old, new)`, where the changes alone do not tell.
         certain: Whether the disk confirmed it.
     """
 
     changes: list[Change] = field(default_factory=list)
     known: dict[str, Known | None] = field(default_factory=dict)
     left: list[Left] = field(default_factory=list)
+    moved: tuple[tuple[str, str], ...] = ()
     certain: bool = True
 
 
@@ -94,26 +92,35 @@ class Arranged:
         store: Where.
         ledger: Where what is found there is settled.
         journal: Where the texts are.
+        progress: Told how many steps are done once it is applied; `False` stops there.
 
     Attributes:
         left: What cannot be done, and why.
         already: Paths that hold what is wanted, although something else was expected there.
+        relocation: What is moved, before anything else.
     """
 
-    def __init__(self, arrangement: Arrangement, store: Store, ledger: Ledger, journal: Journal) -> None:
+    def __init__(
+        self,
+        arrangement: Arrangement,
+        store: Store,
+        ledger: Ledger,
+        journal: Journal,
+        progress: Progress | None = None,
+    ) -> None:
+        self._progress = progress
         self._store = store
         self._ledger = ledger
         self._journal = journal
         self._texts = arrangement.texts
         self.left: list[Left] = list(arrangement.known_conflicts)
         self.already: list[Left] = []
-        self._moves: list[_Move] = []
         self._removals: list[_Step] = []
         self._directories: list[_Step] = []
         self._writes: list[_Step] = []
         refused = {left.path for left in self.left}
-        for old, new in arrangement.moves:
-            self._plan_move(old, new, arrangement.expected)
+        self.relocation = Relocation(arrangement.moves, arrangement.expected, store, ledger, fresh=arrangement.fresh)
+        self.left += self.relocation.left
         steps = [
             step
             for path in sorted(arrangement.wanted, key=lambda each: each.split("/"))
@@ -126,8 +133,7 @@ class Arranged:
     def changes(self) -> tuple[Change, ...]:
         """What would be changed, moves and removals first."""
         steps = (*self._removals, *self._directories, *self._writes)
-        moved = (change for move in self._moves for change in move.changes())
-        return net((*moved, *(Change(step.path, step.before, step.after) for step in steps)))
+        return net((*self.relocation.changes(), *(Change(step.path, step.before, step.after) for step in steps)))
 
     @property
     def new_texts(self) -> Mapping[str, bytes]:
@@ -140,44 +146,34 @@ class Arranged:
         Raises:
             Outdated: Somebody was faster with the first of it, and nothing was done: plan it anew.
             OSError: The first of it could not be done, and nothing was.
+            Stranded: Something could neither be moved on nor back; it is recorded yet what became of it all.
         """
         done = Done()
+        steps = (*self._removals, *self._directories, *self._writes)
+        total, count = len(self.relocation.moves) + len(steps), 0
+
+        def step_done() -> bool:
+            nonlocal count
+            count += 1
+            return self._progress is None or self._progress(count, total)
+
         try:
             with transaction.together():
-                for move in self._moves:
-                    self._move(transaction, move, done)
+                stopped = self._move(transaction, done, step_done)
                 hopeless = ""
-                for step in (*self._removals, *self._directories, *self._writes):
-                    if hopeless:
-                        done.left.append(Left(step.path, Why.NOT_WRITTEN, detail=hopeless))
+                for step in steps:
+                    if hopeless or stopped:
+                        why = Why.STOPPED if stopped else Why.NOT_WRITTEN
+                        done.left.append(Left(step.path, why, detail=hopeless))
                     else:
                         hopeless = self._take(transaction, step, done)
+                        stopped = not step_done()
         except Uncertain:
             done.certain = False
         done.changes = list(net(done.changes))
         return done
 
     # Planning
-
-    def _plan_move(self, old: str, new: str, expected: Mapping[str, Version | None]) -> None:
-        nodes: list[tuple[Node, Version]] = []
-        try:
-            top = reconcile.standing(self._store, old)
-            below = list(self._store.scan(MemoryPath.of(old), complete=True)) if top else []
-            settled = ((node, self._ledger.settle(node.path, node)) for node in ((top, *below) if top else ()))
-            nodes += ((node, version) for node, version in settled if version is not None)
-            self._ledger.settle(new, taken := reconcile.standing(self._store, new))
-        except (OSError, MemtuiError) as error:
-            self.left.append(Left(old, Why.UNREADABLE, detail=_words(error)))
-            return
-        stand = {node.path: version for node, version in nodes}
-        changed = [path for path, version in expected.items() if _is_at(path, old) and stand.get(path) != version]
-        if top is None or changed:
-            self.left.append(Left(changed[0] if changed else old, Why.CHANGED))
-        elif taken is not None:
-            self.left.append(Left(new, Why.CHANGED))
-        elif self._plan_parents(new, set(), {step.path for step in self._directories}):
-            self._moves.append(_Move(old, new, tuple(nodes)))
 
     def _step(self, path: str, arrangement: Arrangement) -> _Step | None:
         """What has to be done at one path; `None` for nothing."""
@@ -188,12 +184,13 @@ class Arranged:
         except (OSError, LeavesRoot) as error:
             self.left.append(Left(path, Why.UNREADABLE, detail=_words(error)))
             return None
-        if now == wanted:
+        is_taken = arrangement.fresh and now is not None and arrangement.expected.get(path, now) is None
+        if now == wanted and not is_taken:
             if now != arrangement.expected.get(path, now):
                 self.already.append(Left(path, Why.CHANGED))
             return None
         if path in arrangement.expected and now != arrangement.expected[path]:
-            self.left.append(Left(path, Why.CHANGED))
+            self.left.append(Left(path, Why.TAKEN if is_taken else Why.CHANGED))
         elif now is not None and now.kind is Kind.FILE and now.sha256 is None:
             self.left.append(Left(path, Why.UNREADABLE, detail="what stands there could not be kept"))
         elif now is not None and now.kind is Kind.OTHER and not arrangement.others:
@@ -212,7 +209,8 @@ class Arranged:
         removed = {step.path for step in steps if step.before is not None and not _is_rewritten(step)}
         removed -= self._still_needed(steps, removed)
         removed -= _parents_of_wanted(steps)
-        made: set[str] = {step.path for step in self._directories}
+        made = {path for path, kind in self.relocation.final.items() if kind is Kind.DIRECTORY}
+        made.update(self.relocation.made)
         for step in reversed(steps):
             if step.path in removed:
                 self._removals.append(_Step(step.path, step.node, step.before, None))
@@ -238,15 +236,12 @@ class Arranged:
             if step.path in removed and step.node is not None and step.node.kind is Kind.DIRECTORY:
                 try:
                     below = (node.path for node in self._store.scan(MemoryPath.of(step.path)))
-                    stays = any(path not in removed and not self._moves_away(path) for path in below)
+                    stays = any(path not in removed and not self.relocation.takes_away(path) for path in below)
                 except OSError:
                     stays = True
                 if stays:
                     needed.add(step.path)
         return needed
-
-    def _moves_away(self, path: str) -> bool:
-        return any(_is_at(path, move.old) for move in self._moves)
 
     def _plan_parents(self, path: str, removed: set[str], made: set[str]) -> bool:
         """See that the directory of a path is there or will be; `False` if something else is in its way."""
@@ -294,28 +289,18 @@ class Arranged:
 
     # Applying
 
-    def _move(self, transaction: Transaction, move: _Move, done: Done) -> None:
-        for directory in self._directories:
-            if move.new.startswith(directory.path + "/"):
-                self._take(transaction, directory, done)
-        self._directories = [step for step in self._directories if not move.new.startswith(step.path + "/")]
-        try:
-            transaction.rename(MemoryPath.of(move.old), MemoryPath.of(move.new))
-        except Uncertain:
-            done.certain = False  # it has moved all the same
-        except (OSError, Outdated) as error:
-            if not done.changes:
-                raise Outdated from error
-            done.left.append(Left(move.old, Why.NOT_WRITTEN, detail=_words(error)))
-            return
-        done.changes += move.changes()
-        for node, version in move.nodes:
-            done.known[node.path] = None
-            done.known[move.new + node.path[len(move.old) :]] = Known(version, node.stamp)
-        top, version = move.nodes[0]
-        seen = self._seen(move.new, version)
-        if lasting(seen.stamp) == lasting(top.stamp):
-            done.known[move.new] = seen  # else somebody wrote to it meanwhile: the next look tells
+    def _move(self, transaction: Transaction, done: Done, step_done: Callable[[], bool]) -> bool:
+        """Move what is to be moved. Returns whether it was stopped."""
+        if not self.relocation.moves:
+            return False
+        relocated = self.relocation.apply(transaction, step_done)
+        done.changes += relocated.changes()
+        done.known.update(self.relocation.known())
+        done.known.update((change.path, self._seen(change.path, _DIRECTORY)) for change in relocated.made)
+        done.left += relocated.left()
+        done.moved = relocated.tops
+        done.certain = done.certain and relocated.certain
+        return relocated.stopped
 
     def _take(self, transaction: Transaction, step: _Step, done: Done) -> str:
         """Take one step. Returns why no other one needs to be tried, if so."""
@@ -395,10 +380,6 @@ def _is_rewritten(step: _Step) -> bool:
     """Whether a file is replaced by a file, in one step."""
     files = step.before is not None and step.before.kind is Kind.FILE
     return files and step.after is not None and step.after.kind is Kind.FILE
-
-
-def _is_at(path: str, top: str) -> bool:
-    return path == top or path.startswith(top + "/")
 
 
 def _words(error: BaseException) -> str:

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from types import MappingProxyType
 from typing import Self
@@ -16,92 +16,38 @@ from typing import Self
 from memtui.core import commands
 from memtui.core.actors import shown_name
 from memtui.core.asking import Proposal
-from memtui.core.errors import (
-    Busy,
-    ChangedMeanwhile,
-    Closed,
-    FolderMissing,
-    MemtuiError,
-    Refusal,
-    StateUnusable,
-    Uncertain,
-)
-from memtui.core.events import NEVER_TAKEN_BACK, Actor, Agent, Answer, Change, Event, Person, Version, sha256
+from memtui.core.errors import Busy, Closed, MemtuiError, Refusal, StateUnusable
+from memtui.core.events import NEVER_TAKEN_BACK, Actor, Agent, Answer, Change, Event, Person, Version
 from memtui.core.losses import Loss
-from memtui.core.messages import Message, quoted, say
+from memtui.core.messages import Message, say
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.redaction import Pruned, Redacted
 from memtui.core.restoring import Restored
 from memtui.core.settings import Settings
-from memtui.core.snapshot import Entry, Kind
-from memtui.engine import reconcile
-from memtui.engine.arranging import Arrangement
-from memtui.engine.faults import fault_of, reason_of, refusal_of, what_of
+from memtui.core.snapshot import Entry
+from memtui.engine.announcing import Announcer
+from memtui.engine.arranging import Arrangement, Progress
+from memtui.engine.executing import Executor
+from memtui.engine.faults import fault_of, reason_of, refusal_of
+from memtui.engine.files import Files, insist_on_plain
 from memtui.engine.forgetting import Forgetter
-from memtui.engine.history import FOUND_UNTIL, History
+from memtui.engine.history import History
 from memtui.engine.ledger import Ledger
 from memtui.engine.losses import LossWatch
-from memtui.engine.plans import Plan, Planner
+from memtui.engine.noticing import Noticer
+from memtui.engine.plans import Planner
+from memtui.engine.protecting import Protection
 from memtui.engine.recovery import Recovery
 from memtui.engine.restoring import Deed, Restorer
 from memtui.engine.viewing import Seen, Viewer
-from memtui.journal.announced import Announcement, Announcements
-from memtui.journal.sqlite import Journal, Known, Totals
-from memtui.store.base import Outdated, Store, Transaction
+from memtui.journal.announced import Announcements
+from memtui.journal.sqlite import Journal, Totals
+from memtui.store.base import Store, Transaction
 
-_ATTEMPTS = 8
-"""How often a change is planned anew when somebody outside is faster."""
-
-_LOOKED_AT = "looked_at"
 _PAGE = 256
 """Names that are looked up at a time."""
-_LATE_US = 600_000_000
-"""For how long an agent may still say that a change was its own."""
-_DEVICE = "device"
-_PRUNED = "pruned"
-_DAY_US = 86_400_000_000
-_SPARED_DAYS = 7
-"""What stood in the folder within this time is not removed for its bytes alone: somebody may want it back."""
 _YOU = Person()
 _READ_ONLY = "this session is read-only. Nothing was written."
-
-
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """One call of `execute`, while it lasts."""
-
-    raw: object
-    actor: Actor
-    call_id: str | None
-    started_ns: int
-    at_us: int
-    command: commands.Command | None = None
-    aliases: tuple[str, ...] = ()
-    approved: tuple[Change, ...] | None = None
-
-    def event(self, *, arguments: bool = True) -> Event:
-        """An event with all that is known of the call so far.
-
-        Args:
-            arguments: Whether it holds the call's arguments; making JSON of a whole note takes its time.
-        """
-        recorded = commands.recorded(self.raw)
-        name = recorded.get("command")
-        event = Event(
-            at_us=self.at_us,
-            actor=self.actor,
-            command=name if isinstance(name, str) else "?",
-            path=quoted(recorded.get("path", recorded.get("old_path", ""))),
-            duration_us=(time.perf_counter_ns() - self.started_ns) // 1_000,
-            call_id=self.call_id,
-            aliases=self.aliases,
-            arguments=commands.as_json(recorded) if arguments else None,
-        )
-        if self.command is None:
-            return event
-        path = self.command.old_path if isinstance(self.command, commands.Rename) else self.command.path
-        new_path = str(self.command.new_path) if isinstance(self.command, commands.Rename) else None
-        return replace(event, path=str(path), new_path=new_path)
 
 
 class Engine:
@@ -137,29 +83,69 @@ class Engine:
         self._calls = threading.Condition()
         self._calls_in_flight = 0
         self._closed = False
-        self._all_found = False
         self._viewer = Viewer(store, self.settings)
         self._recovery = Recovery(store, journal, self.settings)
         self._losses = LossWatch(journal)
         self.history = History(journal, self._in_flight)
         """What was: every version, the folder at any moment, and who wrote which line."""
+        self._protection = Protection(
+            store, journal, now_us=self._now_us, writing=self._writing, recorded=self._note_news
+        )
+        self._executor = Executor(
+            store,
+            journal,
+            self.settings,
+            viewer=self._viewer,
+            recovery=self._recovery,
+            protection=self._protection,
+            read_only=lambda: self.read_only,
+            now_us=self._now_us,
+            writing=self._writing,
+            ledger=self._ledger,
+            recorded=self._note_news,
+        )
+        self._announcer = Announcer(
+            self._announced,
+            journal,
+            self._protection,
+            read_only=lambda: self.read_only,
+            now_us=self._now_us,
+            writing=self._writing,
+            recorded=self._note_news,
+        )
         self._restorer = Restorer(
             store,
             journal,
             self.history,
-            now_us=lambda: self._now_ns() // 1_000,
+            now_us=self._now_us,
             writing=self._writing,
-            ledger=lambda at_us: self._ledger(at_us, first_look=not self.is_looked_at),
+            ledger=self._ledger,
             recorded=self._note_news,
+            protection=self._protection,
         )
+        self.files = Files(self._restorer, store, self._protection, put_back=self._put_back, in_flight=self._in_flight)
+        """Putting files in order: moving, copying, deleting, making and protecting them."""
         self._forgetter = Forgetter(
             journal,
             self.history,
             self._restorer,
-            now_us=lambda: self._now_ns() // 1_000,
+            now_us=self._now_us,
             writing=self._writing,
             recorded=self._note_news,
             lost=self._losses.current,
+        )
+        self._noticer = Noticer(
+            store,
+            journal,
+            self.settings,
+            read_only=lambda: self.read_only,
+            is_closed=lambda: self._closed,
+            now_us=self._now_us,
+            writing=self._writing,
+            ledger=self._ledger,
+            recorded=self._note_news,
+            tell=self._tell,
+            forgetter=self._forgetter,
         )
 
     def __enter__(self) -> Self:
@@ -185,9 +171,7 @@ class Engine:
     @property
     def is_looked_at(self) -> bool:
         """Whether all that was in the folder at first has been recorded."""
-        if not self._all_found:
-            self._all_found = self.journal.note(_LOOKED_AT) is not None
-        return self._all_found
+        return self._noticer.is_looked_at
 
     # Commands
 
@@ -216,10 +200,10 @@ class Engine:
                 or recorded: propose it again.
             Closed: The memory was closed.
         """
-        call = self._call(command, actor, call_id, approved)
+        call = self._executor.call(command, actor, call_id, approved)
         try:
             with self._in_flight():
-                return self._execute(call)
+                return self._executor.execute(call)
         finally:
             self._tell()
 
@@ -238,31 +222,9 @@ class Engine:
         Raises:
             Closed: The memory was closed.
         """
-        call = self._call(command, actor, call_id)
+        call = self._executor.call(command, actor, call_id)
         with self._in_flight():
-            try:
-                judged = commands.judge(command).command
-                if isinstance(judged, commands.View) or self.read_only:
-                    return None
-                totals = self.journal.totals() if isinstance(actor, Agent) else None
-                ledger = self._ledger(call.at_us)
-                plan = Planner(self.store, ledger, self.settings, totals).plan(judged)
-                versions = [each for change in plan.changes for each in (change.before, change.after)]
-                hashes = {each.sha256 for each in versions if each and each.kind is Kind.FILE and each.sha256}
-                texts = {sha: text for sha in hashes if (text := self._text(sha, ledger)) is not None}
-            except (OSError, MemtuiError, Outdated):
-                return None  # it is refused, or done at another moment: `execute` says it under the lock
-        if not plan.changes:
-            return None
-        event = replace(call, command=judged).event(arguments=False)
-        raw = dict(command) if isinstance(command, Mapping) else {}
-        return Proposal(
-            actor, event.command, event.path, event.new_path, call_id, plan.changes, texts, plan.answer, raw
-        )
-
-    def _text(self, sha: str, ledger: Ledger) -> bytes | None:
-        text = ledger.texts.get(sha)
-        return self.journal.text(sha) if text is None else text
+            return self._executor.propose(call)
 
     def answer_instead(
         self,
@@ -289,160 +251,20 @@ class Engine:
         Raises:
             Closed: The memory was closed.
         """
-        call = self._call(command, actor, call_id)
+        call = self._executor.call(command, actor, call_id)
         try:
             with self._in_flight():
-                try:
-                    judged = commands.judge(command)
-                except Refusal as refusal:
-                    return self._refused(call, refusal)
-                call = replace(call, command=judged.command, aliases=judged.aliases)
-                text = say(message, self.settings.messages, **{**what_of(judged.command), **values})
-                event = replace(call.event(), answer=text, is_error=is_error, no_change=not is_error, note=note)
-                return self._recorded(text, event)
+                return self._executor.answer_instead(call, message, is_error=is_error, note=note, values=values)
         finally:
             self._tell()
-
-    def _call(
-        self, command: object, actor: Actor, call_id: str | None, approved: tuple[Change, ...] | None = None
-    ) -> _Call:
-        return _Call(command, actor, call_id, time.perf_counter_ns(), self._now_ns() // 1_000, approved=approved)
-
-    def _execute(self, call: _Call) -> Answer:
-        command = call.raw
-        try:
-            judged = commands.judge(command)
-        except Refusal as refusal:
-            return self._refused(call, refusal)
-        call = replace(call, command=judged.command, aliases=judged.aliases)
-        try:
-            if isinstance(judged.command, commands.View):
-                return self._view(call, judged.command)
-            return self._change(call, judged.command)
-        except ChangedMeanwhile:
-            raise  # whoever approved it is asked anew
-        except (OSError, MemtuiError) as error:
-            return self._refused(call, refusal_of(error, judged.command))
 
     def answer_to_view(self, path: MemoryPath, *, view_range: object = None) -> str:
         """What an agent that views a path would be answered now; nobody is told, and nothing is recorded."""
         try:
             with self._in_flight():
-                return self._viewer.view(commands.View(path, view_range), as_agent=True)[0]
-        except Refusal as refusal:
-            return refusal.text(self.settings.messages)
-        except (OSError, MemtuiError) as error:
-            return refusal_of(error, commands.View(path)).text(self.settings.messages)
-
-    def _view(self, call: _Call, command: commands.View) -> Answer:
-        text, content, note = self._viewer.view(command, as_agent=isinstance(call.actor, Agent))
-        event = replace(call.event(), note=note)
-        texts: dict[str, bytes] = {}
-        if content is None:
-            event = replace(event, answer=text)
-        else:
-            known = self._known(content.node.path)
-            if known and known.stamp == content.node.stamp:
-                version = known.version
-            else:
-                version = Version(Kind.FILE, sha256(content.data), len(content.data))
-                texts[version.sha256 or ""] = content.data
-            event = replace(event, viewed=version)
-        return self._recorded(text, event, texts=texts, durable=False)
-
-    def _known(self, path: str) -> Known | None:
-        try:
-            return self.journal.known(path)
-        except StateUnusable:
-            return None  # a view is answered all the same
-
-    def _change(self, call: _Call, command: commands.Change) -> Answer:
-        if self.read_only:
-            raise Refusal(Message.READ_ONLY, **what_of(command))
-        with self._writing() as transaction:
-            totals = self.journal.totals() if isinstance(call.actor, Agent) else None
-            ledger = self._ledger(call.at_us, first_look=not self.is_looked_at)
-            for _ in range(_ATTEMPTS):
-                try:
-                    plan = Planner(self.store, ledger, self.settings, totals).plan(command)
-                    if call.approved is not None and plan.changes != call.approved:
-                        raise ChangedMeanwhile(f"{what_of(command)['path']} has changed since that was shown.")
-                    return self._carry_out(call, plan, ledger, transaction)
-                except Outdated:
-                    ledger.reset()
-                except Refusal as refusal:
-                    # Under the lock still: what was seen from outside may not be recorded over a later command.
-                    return self._refused(call, refusal, ledger)
-        raise Busy("Another program keeps changing the file.")
-
-    def _carry_out(self, call: _Call, plan: Plan, ledger: Ledger, transaction: Transaction) -> Answer:
-        event = replace(
-            call.event(arguments=not isinstance(call.command, commands.Create)),  # its text is the version
-            answer=plan.answer,
-            changes=plan.changes,
-            no_change=not plan.changes,
-            added=plan.counts.added if plan.counts else None,
-            removed=plan.counts.removed if plan.counts else None,
-        )
-        if not plan.changes:
-            return self._recorded(plan.answer, event, ledger)
-        try:
-            ours = {change.after.sha256 for change in plan.changes if change.after is not None}
-            # What somebody else wrote may stand nowhere else once we have changed it.
-            intent = self.journal.intend(event, ledger.texts, durable=not ours.issuperset(ledger.texts))
-        except StateUnusable as error:
-            assert call.command is not None
-            raise Refusal(Message.UNRECORDED, **what_of(call.command), reason=reason_of(error)) from error
-        certain = True
-        try:
-            known = plan.apply(transaction)
-        except Uncertain:
-            certain = False
-            try:
-                known = self._recovery.looked_at_after(plan.changes)
-            except (OSError, MemtuiError):
-                return _uncertain(event)
-        except Exception:
-            self.journal.drop(intent)  # not so for an interrupt, which may come after the move: recovery looks
-            raise
-        if not certain:
-            text = say(Message.UNCERTAIN, path=event.path)
-            event = replace(event, answer=text, is_error=True, note="uncertain")
-        event = replace(event, duration_us=(time.perf_counter_ns() - call.started_ns) // 1_000)
-        try:
-            recorded = self.journal.append(
-                [*ledger.events(), event],
-                known={**ledger.known, **known},
-                intent=intent,  # which holds the texts
-            )
-        except StateUnusable:
-            return _uncertain(event)
-        self._note_news()
-        return Answer(event.answer or "", event.is_error, recorded[-1])
-
-    def _refused(self, call: _Call, refusal: Refusal, ledger: Ledger | None = None) -> Answer:
-        text = refusal.text(self.settings.messages)
-        event = replace(call.event(), answer=text, is_error=True)
-        return self._recorded(text, event, ledger, durable=False)
-
-    def _recorded(
-        self,
-        text: str,
-        event: Event,
-        ledger: Ledger | None = None,
-        *,
-        texts: Mapping[str, bytes] | None = None,
-        durable: bool = True,
-    ) -> Answer:
-        """Record an event that changes nothing, and answer. A journal that fails does not take the answer away."""
-        events = [*(ledger.events() if ledger else ()), event]
-        kept = {**(ledger.texts if ledger else {}), **(texts or {})}
-        try:
-            event = self.journal.append(events, texts=kept, known=ledger.known if ledger else None, durable=durable)[-1]
-        except StateUnusable:
-            return Answer(text, event.is_error, replace(event, note="not recorded"))
-        self._note_news()
-        return Answer(text, event.is_error, event)
+                return self._executor.answer_to_view(path, view_range=view_range)
+        except Closed as closed:
+            return refusal_of(closed, commands.View(path)).text(self.settings.messages)
 
     # Changes from outside
 
@@ -461,44 +283,11 @@ class Engine:
         """
         try:
             with self._in_flight():
-                return self._reconcile(paths, stop)
+                return self._noticer.reconcile(paths, stop)
         except OSError as error:
             raise StateUnusable(f"Changes cannot be looked for: {reason_of(error)}.") from error
         finally:
             self._tell()
-
-    def _reconcile(self, paths: Iterable[str] | None, stop: Callable[[], bool]) -> int:
-        first_look = not self.is_looked_at
-        if paths is None:
-            self._insist_on_mounted()
-        if not self.read_only and self.journal.intents():  # of a folder only looked at, their writers may live
-            with self._writing():
-                pass
-        count = 0
-        finished = True
-        limit = self.settings.read_limit
-        found = reconcile.suspects(self.store, self.journal, paths, limit=limit, stop=lambda: self._closed)
-        for batch in reconcile.batches(found):
-            if self._closed or stop():
-                finished = False
-                break
-            with self._writing():
-                ledger = self._ledger(self._now_ns() // 1_000, first_look=first_look)
-                reconcile.settle(self.store, ledger, batch)
-                events = ledger.events()
-                if events or ledger.known:
-                    self.journal.append(events, texts=ledger.texts, known=ledger.known, durable=False)
-            count += len(events)
-            if events:
-                self._note_news()
-                self._tell()
-        if first_look and finished and not self._closed and paths is None:
-            self.journal.set_note(FOUND_UNTIL, str(self.journal.head()[0]))
-            self.journal.set_note(_LOOKED_AT, str(self._now_ns() // 1_000))
-            self._note_news()
-        if finished and paths is None and not self._closed:
-            self._prune_daily()
-        return count
 
     def announce(
         self,
@@ -525,13 +314,8 @@ class Engine:
         Raises:
             StateUnusable: It cannot be kept.
         """
-        _insist_on_plain([path])
-        now_us = self._now_ns() // 1_000
-        hashes = () if sha256 is None else (sha256,)
-        try:
-            self._announced.add(Announcement(path, actor, call_id, hashes, note, now_us, until_us))
-        except OSError as error:
-            raise StateUnusable(f"What was announced cannot be kept: {reason_of(error)}.") from error
+        insist_on_plain([path])
+        self._announcer.announce(path, actor=actor, call_id=call_id, sha256=sha256, note=note, until_us=until_us)
 
     def tell_late(self, path: str, *, actor: Agent, call_id: str, hashes: Collection[str], note: str) -> Event | None:
         """Somebody says that a change was an agent's that was found and recorded as one from outside a moment ago.
@@ -551,53 +335,12 @@ class Engine:
         Raises:
             Busy, FolderMissing, StateUnusable, Closed: It could not be tried.
         """
-        _insist_on_plain([path])
+        insist_on_plain([path])
         try:
-            with self._in_flight(), self._writing():
-                event = self._told_late(path, actor, call_id, hashes, note)
-                if event is None or self.read_only:
-                    return None
-                recorded = self.journal.append([event], durable=False)[-1]
-                self._note_news()
-                return recorded
-        except OSError as error:
-            raise StateUnusable(f"It cannot be recorded: {reason_of(error)}.") from error
+            with self._in_flight():
+                return self._announcer.tell_late(path, actor=actor, call_id=call_id, hashes=hashes, note=note)
         finally:
             self._tell()
-
-    def _told_late(self, path: str, actor: Agent, call_id: str, hashes: Collection[str], note: str) -> Event | None:
-        now_us = self._now_ns() // 1_000
-        last = next(iter(self.journal.events_of(path, limit=1)), None)
-        if last is None or not last.is_outside or last.command not in ("created", "modified"):
-            return None
-        text = next((change.after for change in last.changes if change.path == path), None)
-        after = self.journal.events(last.seq, limit=_PAGE)
-        if text is None or text.sha256 not in hashes or now_us - last.at_us > _LATE_US:
-            return None
-        if any(each.call_id == call_id for each in after):
-            return None
-        words = f"#{last.seq} was its {note}, found before it was announced"
-        place = str(MemoryPath.of(path))
-        return Event(
-            at_us=now_us, actor=actor, command="claimed", path=place, no_change=True, call_id=call_id, note=words
-        )
-
-    def _insist_on_mounted(self) -> None:
-        """Refuse to take an empty mount point for a folder whose files are all gone.
-
-        Raises:
-            FolderMissing: The folder is empty, held files before, and lies on another device now.
-        """
-        device, noted = self.store.device, self.journal.note(_DEVICE)
-        if device == noted:
-            return
-        if noted is not None and self.journal.totals().files and next(self.store.names(), None) is None:
-            raise FolderMissing(
-                f"{self.store.title} is empty and lies on another disk than before: it seems that its own is not "
-                "mounted. Nothing was recorded. If it is meant to be empty, put a file there."
-            )
-        if not self.read_only and self.journal.totals().files:
-            self.journal.set_note(_DEVICE, device)
 
     @contextmanager
     def _writing(self) -> Iterator[Transaction]:
@@ -620,6 +363,7 @@ class Engine:
         rehearse: bool = False,
         note: str = "",
         path: str | None = None,
+        progress: Progress | None = None,
         actor: Actor = _YOU,
     ) -> Restored:
         """Have paths hold versions again, as one new event. Agents cannot ask for it.
@@ -633,21 +377,31 @@ class Engine:
             rehearse: Whether it is only found out what would be changed.
             note: For the log, such as `as of #41`.
             path: What the event is about; by default the one path, or the directory that holds all of them.
+            progress: Told how many of how many steps are done; `False` stops, and what is done by then stays done.
             actor: Who does it.
 
         Raises:
             Busy, FolderMissing, StateUnusable, Closed: It could not be tried.
             ValueError: A path is none that is relative to the folder.
         """
-        _insist_on_plain(wanted)
+        insist_on_plain(wanted)
         arrangement = Arrangement(wanted, expected or {}, texts or {})
         deed = Deed("restore", actor, "Not restored", path=path, note=note)
         return self._put_back(
-            deed.past, rehearse, lambda: self._restorer.arrange(arrangement, deed, partial=partial, rehearse=rehearse)
+            deed.past,
+            rehearse,
+            lambda: self._restorer.arrange(arrangement, deed, partial=partial, rehearse=rehearse, progress=progress),
         )
 
     def restore_below(
-        self, below: str, at: int, *, partial: bool = False, rehearse: bool = False, actor: Actor = _YOU
+        self,
+        below: str,
+        at: int,
+        *,
+        partial: bool = False,
+        rehearse: bool = False,
+        progress: Progress | None = None,
+        actor: Actor = _YOU,
     ) -> Restored:
         """Have a directory, or the whole folder, hold exactly what it held right after an event.
 
@@ -656,6 +410,7 @@ class Engine:
             at: The event's number.
             partial: See `restore`.
             rehearse: See `restore`.
+            progress: See `restore`.
             actor: Who does it.
 
         Raises:
@@ -663,7 +418,7 @@ class Engine:
             ValueError: A path is none that is relative to the folder.
         """
         if below:
-            _insist_on_plain([below])
+            insist_on_plain([below])
         self.reconcile([below] if below else None)
         if not 0 <= at <= self.head()[0]:
             return Restored(problem=f"Not restored: there is no event {at}.")
@@ -675,6 +430,7 @@ class Engine:
             rehearse=rehearse,
             note=f"as of #{at}",
             path=below,
+            progress=progress,
             actor=actor,
         )
 
@@ -701,7 +457,7 @@ class Engine:
         Returns:
             With `left` and `problem` where something else stands there now; then nothing was written.
         """
-        _insist_on_plain([path])
+        insist_on_plain([path])
         return self._put_back(
             "Not saved",
             rehearse,
@@ -709,7 +465,13 @@ class Engine:
         )
 
     def undo(
-        self, seqs: Iterable[int], *, partial: bool = False, rehearse: bool = False, actor: Actor = _YOU
+        self,
+        seqs: Iterable[int],
+        *,
+        partial: bool = False,
+        rehearse: bool = False,
+        progress: Progress | None = None,
+        actor: Actor = _YOU,
     ) -> Restored:
         """Take events back together, as one new event. Taking back an `undo` is recorded as `redo`.
 
@@ -717,13 +479,14 @@ class Engine:
             seqs: Their numbers. An event is taken back only if what it left still stands.
             partial: See `restore`.
             rehearse: See `restore`.
+            progress: See `restore`.
             actor: Who does it.
         """
         wanted = list(seqs)
         return self._put_back(
             "Not undone",
             rehearse,
-            lambda: self._restorer.undo(wanted, partial=partial, rehearse=rehearse, actor=actor),
+            lambda: self._restorer.undo(wanted, partial=partial, rehearse=rehearse, progress=progress, actor=actor),
         )
 
     def clear(self, *, actor: Actor) -> Answer:
@@ -738,14 +501,14 @@ class Engine:
         Raises:
             Closed: The memory was closed.
         """
-        event = Event(at_us=self._now_ns() // 1_000, actor=actor, command="clear", path=str(ROOT))
+        event = Event(at_us=self._now_us(), actor=actor, command="clear", path=str(ROOT))
         try:
             with self._in_flight():
                 try:
                     return self._clear(event)
                 except (OSError, MemtuiError) as error:
                     text = fault_of(error, {"verb": "clear", "path": ROOT}).text(self.settings.messages)
-                    return self._recorded(text, replace(event, answer=text, is_error=True), durable=False)
+                    return self._executor.record(text, replace(event, answer=text, is_error=True), durable=False)
         finally:
             self._tell()
 
@@ -772,7 +535,7 @@ class Engine:
         if restored.left or restored.problem:
             raise Busy("Another program keeps changing the files.")
         text = say(Message.CLEARED, words)
-        return self._recorded(text, replace(event, answer=text, no_change=True))
+        return self._executor.record(text, replace(event, answer=text, no_change=True))
 
     def undo_since(
         self,
@@ -867,21 +630,6 @@ class Engine:
                 return self._forgetter.prune(older_than_us, max_bytes, rehearse=rehearse)
         finally:
             self._tell()
-
-    def _prune_daily(self) -> None:
-        """Keep to the settings, once a day."""
-        days, size = self.settings.keep_days, self.settings.keep_bytes
-        now_us = self._now_ns() // 1_000
-        last = int(self.journal.note(_PRUNED) or 0)
-        if self.read_only or not (days or size) or last <= now_us < last + _DAY_US:
-            return
-        self._forgetter.prune(
-            now_us - days * _DAY_US if days else None,
-            size or None,
-            rehearse=False,
-            spared_since_us=now_us - _SPARED_DAYS * _DAY_US,
-        )
-        self.journal.set_note(_PRUNED, str(now_us))
 
     def _put_back(self, past: str, rehearse: bool, act: Callable[[], Restored]) -> Restored:
         if self.read_only and not rehearse:
@@ -1030,29 +778,17 @@ class Engine:
                 self._here.calls -= 1
                 self._calls.notify_all()
 
-    def _ledger(self, now_us: int, *, first_look: bool = False) -> Ledger:
+    def _now_us(self) -> int:
+        return self._now_ns() // 1_000
+
+    def _ledger(self, now_us: int, first_look: bool | None = None) -> Ledger:
+        """A ledger at a time; by default it is known whether it is the first look."""
         return Ledger(
             self.store,
             self.journal,
             now_us,
             max_read_bytes=self.settings.read_limit,
-            first_look=first_look,
+            first_look=not self.is_looked_at if first_look is None else first_look,
             announced=self._announced,
+            touched=self._protection.touched,
         )
-
-
-def _insist_on_plain(paths: Iterable[str]) -> None:
-    """Refuse what is no path relative to the folder: only commands of agents are judged on their way in.
-
-    Raises:
-        ValueError: One of them is none.
-    """
-    for path in paths:
-        if "\0" in path or any(part in ("", ".", "..") for part in path.split("/")):
-            raise ValueError(f"not a path relative to the folder: {path!r}")
-
-
-def _uncertain(event: Event) -> Answer:
-    """The answer where a change stands that could not be recorded: its intent is kept, and the next writer does."""
-    text = say(Message.UNCERTAIN, path=event.path)
-    return Answer(text, True, replace(event, answer=text, is_error=True, note="uncertain"))

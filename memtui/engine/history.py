@@ -4,7 +4,7 @@ All of it is made from events and versions; nothing here looks at the folder, an
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from heapq import heappop, heappush
 from itertools import islice
@@ -15,6 +15,7 @@ from memtui.core.events import NEVER_TAKEN_BACK, Change, Event, Version
 from memtui.core.history import Blame, Deleted, PathVersion, Stats
 from memtui.core.snapshot import Kind
 from memtui.engine.blame import blame
+from memtui.engine.moving import expanded
 from memtui.engine.stats import stats
 from memtui.journal.chain import decoded_changes
 from memtui.journal.sqlite import Journal
@@ -56,6 +57,21 @@ class History:
             return None
         with self._in_flight():
             return self._journal.text(version.sha256)
+
+    def texts(self, hashes: Collection[str]) -> dict[str, bytes]:
+        """The bytes of many versions by SHA-256, those that are kept."""
+        with self._in_flight():
+            return self._journal.texts(hashes)
+
+    def bodies(self, after: int, *, limit: int) -> list[tuple[int, bytes]]:
+        """The canonical bytes of events in order, for whoever takes in all of them: `(number, body)`.
+
+        Args:
+            after: The number of the event before the first one wanted.
+            limit: How many at most.
+        """
+        with self._in_flight():
+            return list(self._journal.bodies(after, min(after + limit, self._journal.head()[0])))
 
     # One path
 
@@ -390,7 +406,12 @@ def compared(event: Event, before: bytes | None, after: bytes | None) -> LastCha
 
 
 def moves(event: Event) -> dict[str, str]:
-    """Where an event moved what: old paths by new ones. A move stands in it as two changes, one behind the other."""
+    """Where an event moved what: old paths by new ones.
+
+    Of many moves it says so itself; else a move stands in it as two changes, one behind the other.
+    """
+    if event.moved:
+        return expanded(event.moved, event.changes)
     if event.new_path is None:
         return {}
     moved: dict[str, str] = {}

@@ -6,7 +6,7 @@ between two looks, and a change of ours is never taken for one from outside.
 """
 
 import errno
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memtui.core import diffs
@@ -43,6 +43,7 @@ class Ledger:
         max_read_bytes: The largest file that is read.
         first_look: Whether the folder was never looked at before: what is there then was *found*.
         announced: What agents said that they would write by themselves.
+        touched: Notes on an event that it changed what is protected.
     """
 
     def __init__(
@@ -54,14 +55,16 @@ class Ledger:
         max_read_bytes: int,
         first_look: bool = False,
         announced: Announcements | None = None,
+        touched: Callable[[Event], Event] = lambda event: event,
     ) -> None:
+        self._touched = touched
         self._store = store
         self._journal = journal
         self._now_us = now_us
         self._limit = max_read_bytes
         self._appeared = "found" if first_look else "created"
         self._announced = announced
-        self._differences: list[_Difference] = []
+        self._differences: dict[str, _Difference] = {}
         self._unread_for_now: set[str] = set()
         self.texts: dict[str, bytes] = {}
         self.known: dict[str, Known | None] = {}
@@ -96,7 +99,9 @@ class Ledger:
             command = self._appeared if before is None else "deleted" if version is None else "modified"
             if was and node and version and was.stamp in (node.stamp, UNSEEN) and was.version == _unread(version):
                 command = "found"  # the same as then: it could not be read, and now it was
-            self._differences.append(_Difference(command, path, before, version))
+            self._differences[path] = _Difference(command, path, before, version)
+        else:
+            self._differences.pop(path, None)  # what was seen a moment ago has passed
         return version
 
     def settle_move(self, old: str, new: str, node: Node) -> None:
@@ -114,7 +119,7 @@ class Ledger:
         self.known[new] = Known(version, node.stamp)
         there = self._journal.known(new)
         replaced = there.version if there else None
-        self._differences.append(_Difference("renamed", old, was.version, version, new, replaced))
+        self._differences[old] = _Difference("renamed", old, was.version, version, new, replaced)
 
     def keep(self, data: bytes) -> Version:
         """Keep a text that is about to be written, or was just read."""
@@ -124,12 +129,13 @@ class Ledger:
 
     def events(self) -> list[Event]:
         """The differences as events: each its own, or many of a kind together. What was announced stands alone."""
-        if not self._differences:
-            return []
+        return [self._touched(event) for event in self._events()] if self._differences else []
+
+    def _events(self) -> list[Event]:
         told: list[Event] = []
         found: list[list[_Difference]] = []
         announced = self._announced.by_path() if self._announced is not None else {}
-        for group in _folded(self._differences):
+        for group in _folded(self._differences.values()):
             said = self._said_of(group, announced) if announced else None
             if said is None:
                 found.append(group)
@@ -245,7 +251,7 @@ def _unread(version: Version) -> Version:
     return Version(version.kind, None, version.size)
 
 
-def _folded(differences: Sequence[_Difference]) -> list[list[_Difference]]:
+def _folded(differences: Iterable[_Difference]) -> list[list[_Difference]]:
     """One group an event: what went or moved with its directory joins it, a new directory joins its first file."""
     groups: list[list[_Difference]] = []
     heads: dict[tuple[str, str], list[_Difference]] = {}

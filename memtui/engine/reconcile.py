@@ -96,6 +96,32 @@ def standing(store: Store, path: str) -> Node | None:
     return node if node is not None and node.path == path else None
 
 
+def real(store: Store, path: str) -> str:
+    """Where a path is once the links on the way to it were followed; a link at its end is meant itself."""
+    above, slash, name = path.rpartition("/")
+    if not slash:
+        return path
+    try:
+        node = store.node(MemoryPath.of(above), follow=True)
+    except (OSError, LeavesRoot):
+        return path  # looking at it says why it cannot be
+    if node is None:
+        return f"{real(store, above)}/{name}"
+    return f"{node.path}/{name}" if node.path else name
+
+
+def reals(store: Store, paths: Iterable[str]) -> dict[str, str]:
+    """Where paths really are, as `real` has it; each directory is looked at once."""
+    directories: dict[str, str] = {}
+    found: dict[str, str] = {}
+    for path in paths:
+        above, slash, name = path.rpartition("/")
+        if above not in directories:
+            directories[above] = real(store, f"{above}/_")[:-1] if slash else ""
+        found[path] = directories[above] + name
+    return found
+
+
 def batches(found: Sequence[Suspect], size: int = BATCH) -> Iterator[Sequence[Suspect]]:
     """Suspects in lots that one lock may be held for."""
     start = total = 0

@@ -3,17 +3,19 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from memtui.core.events import ABORTED, RECOVERED, Change, Event, Version, sha256
+from memtui.core.events import ABORTED, RECOVERED, Change, Event, Person, Version, sha256
 from memtui.core.paths import MemoryPath
 from memtui.core.settings import Settings
 from memtui.core.snapshot import Kind
 from memtui.engine import reconcile
+from memtui.engine.hopping import Stranded
 from memtui.engine.ledger import link_version
+from memtui.engine.unfinished import Settled, Unfinished, hops_of, told_apart
 from memtui.journal.sqlite import Intent, Journal, Known
 from memtui.store.base import UNSEEN, Node, NotRegular, Store, TooLarge, Transaction
 
 _IN_STEPS = frozenset({"restore", "undo", "redo", "redact", "clear"})
-"""What changes several paths one after the other, so that a crash may leave a part of it."""
+"""What changes several paths one after the other, whoever does it, so that a crash may leave a part of it."""
 
 
 class Recovery:
@@ -35,12 +37,23 @@ class Recovery:
         intents = self._journal.intents()
         if not intents:
             return False
-        transaction.tidy(is_known=self._journal.knows, place=_place_of(intents[0].event))
+        stranded: set[int] = set()
+        begun: dict[int, Unfinished] = {}
         for intent in intents:
-            self._settle(intent)
-        return True
+            if hops := hops_of(intent.event):
+                begun[intent.id] = Unfinished(intent.event, hops, self._store, self._journal)
+                try:
+                    begun[intent.id].bring_in_sight(transaction)
+                except Stranded:
+                    stranded.add(intent.id)  # the next writer tries again; till then nothing of it may be tidied away
+        if not stranded:
+            transaction.tidy(is_known=self._journal.knows, place=_place_of(intents[0].event))
+        for intent in intents:
+            if intent.id not in stranded:
+                self._settle(intent, begun.get(intent.id))
+        return len(intents) > len(stranded)
 
-    def _settle(self, intent: Intent) -> None:
+    def _settle(self, intent: Intent, unfinished: Unfinished | None) -> None:
         """Record what became of an intent: all of it, nothing, or those of its paths where it came to pass."""
         event = intent.event
         try:
@@ -53,7 +66,9 @@ class Recovery:
         before: dict[str, Version | None] = {}
         for change in event.changes:
             before.setdefault(change.path, change.before)
-        if stands == after:
+        if unfinished is not None:
+            self._settle_moves(intent, unfinished.settled(stands))
+        elif stands == after:
             self._journal.append([replace(event, note=RECOVERED)], known=now, intent=intent.id)
         elif stands == before:
             aborted = replace(event, is_error=True, aborted=True, changes=(), answer=None, note=ABORTED)
@@ -62,12 +77,26 @@ class Recovery:
             # What stands elsewhere is from outside: reconcile tells.
             done = [change for change in event.changes if stands[change.path] == after[change.path]]
             done = [change for change in done if before[change.path] != after[change.path]]
-            if done and event.command in _IN_STEPS:
+            if done and (event.command in _IN_STEPS or isinstance(event.actor, Person)):
                 note = f"{RECOVERED}: {len(done):,} of {len(event.changes):,} done"
-                settled = [replace(event, changes=tuple(done), note=note, added=None, removed=None)]
+                moved = told_apart(event, done)
+                settled = [replace(event, changes=tuple(done), moved=moved, note=note, added=None, removed=None)]
                 self._journal.append(settled, known={each.path: now[each.path] for each in done}, intent=intent.id)
             else:
                 self._journal.append([], intent=intent.id)
+
+    def _settle_moves(self, intent: Intent, settled: Settled) -> None:
+        """Record what became of moves of which one waited for another."""
+        event = replace(intent.event, arguments=None, changes=settled.changes, moved=settled.moved)
+        if not settled.changes:
+            aborted = replace(event, is_error=True, aborted=True, answer=None, note=ABORTED)
+            self._journal.append([aborted], intent=intent.id)
+            return
+        note = RECOVERED
+        if not settled.is_whole:
+            note += f": {len(settled.moved):,} of {len(intent.event.moved):,} moved"
+        event = replace(event, note=note, added=None, removed=None)
+        self._journal.append([event], known=self.looked_at_after(settled.changes), intent=intent.id)
 
     def looked_at(self, changes: Iterable[Change]) -> dict[str, Known | None]:
         known: dict[str, Known | None] = {}

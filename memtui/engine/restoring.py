@@ -10,21 +10,27 @@ from dataclasses import dataclass, field, replace
 
 from memtui.core import diffs
 from memtui.core.changes import net
-from memtui.core.errors import Busy, LeavesRoot, MemtuiError, StateUnusable
+from memtui.core.errors import Busy, LeavesRoot, MemtuiError, Refusal, StateUnusable
 from memtui.core.events import NEVER_TAKEN_BACK, Actor, Change, Event, Version, sha256
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.restoring import Left, Restored, Why
 from memtui.core.snapshot import Kind
-from memtui.engine.arranging import Arranged, Arrangement
-from memtui.engine.history import History, moves
+from memtui.engine.arranging import Arranged, Arrangement, Progress
+from memtui.engine.history import History
+from memtui.engine.hopping import Stranded
+from memtui.engine.inverting import moving_back, replaced, tops
 from memtui.engine.ledger import Ledger
+from memtui.engine.moving import common_directory, expanded
+from memtui.engine.protecting import Protection
+from memtui.engine.unfinished import as_arguments
 from memtui.journal.sqlite import Journal
 from memtui.store.base import Outdated, Store, Transaction
 
 _ATTEMPTS = 8
 """How often it is planned anew when somebody outside is faster."""
 
-Recorder = Callable[..., list[Event]]
+Wanted = Arrangement | Callable[[Ledger], Arrangement]
+"""What is wanted, or how it is found out what is wanted once the lock is held."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,7 @@ class Restorer:
         writing: Takes the writer lock, and settles what dead processes had begun.
         ledger: Makes a ledger at a time.
         recorded: Told once something was recorded.
+        protection: What no agent may change.
     """
 
     def __init__(
@@ -73,7 +80,9 @@ class Restorer:
         writing: Callable[[], AbstractContextManager[Transaction]],
         ledger: Callable[[int], Ledger],
         recorded: Callable[[], None],
+        protection: Protection,
     ) -> None:
+        self._protection = protection
         self._store = store
         self._journal = journal
         self._history = history
@@ -97,7 +106,9 @@ class Restorer:
         deed = Deed("write", actor, "Not saved", path=path, note=note)
         return self.arrange(arrangement, deed, partial=False, rehearse=rehearse)
 
-    def undo(self, seqs: Iterable[int], *, partial: bool, rehearse: bool, actor: Actor) -> Restored:
+    def undo(
+        self, seqs: Iterable[int], *, partial: bool, rehearse: bool, progress: Progress | None = None, actor: Actor
+    ) -> Restored:
         """See `Engine.undo`."""
         events: list[Event] = []
         for seq in sorted(set(seqs), reverse=True):
@@ -110,15 +121,24 @@ class Restorer:
                 events.append(event)
         if not events:
             return Restored(problem="Not undone: nothing was changed by that, so there is nothing to take back.")
-        return self.take_back(events, partial=partial, rehearse=rehearse, actor=actor)
+        return self.take_back(events, partial=partial, rehearse=rehearse, progress=progress, actor=actor)
 
-    def take_back(self, events: Sequence[Event], *, partial: bool, rehearse: bool, actor: Actor) -> Restored:
+    def take_back(
+        self,
+        events: Sequence[Event],
+        *,
+        partial: bool,
+        rehearse: bool,
+        progress: Progress | None = None,
+        actor: Actor,
+    ) -> Restored:
         """Take events back together.
 
         Args:
             events: The newest first; each changed something.
             partial: Whether what can be taken back is, if not all can.
             rehearse: Whether it is only found out what would be changed.
+            progress: See `arrange`.
             actor: Who does it.
         """
         command = "redo" if all(event.command == "undo" for event in events) else "undo"
@@ -129,13 +149,13 @@ class Restorer:
             note=_names(events),
             undoes={event.seq: frozenset(each.path for each in event.changes) for event in reversed(events)},
         )
-        if len(events) == 1 and (moved := _tops(moves(events[0]))) and not _replaced(events[0]):
-            arrangement = _moving_back(events[0], moved)
+        if len(events) == 1 and (moved := tops(events[0])) and not replaced(events[0]):
+            arrangement = moving_back(events[0], moved)
             if len(moved) == 1:
                 deed = replace(deed, path=moved[0][1], new_path=moved[0][0])
         else:
             arrangement = self._net(events)
-        return self.arrange(arrangement, deed, partial=partial, rehearse=rehearse)
+        return self.arrange(arrangement, deed, partial=partial, rehearse=rehearse, progress=progress)
 
     def _net(self, events: Iterable[Event]) -> Arrangement:
         """What stood before events, path by path, provided that nobody else came between them."""
@@ -156,14 +176,17 @@ class Restorer:
         later = next((number for number in self._journal.touches(path) if number > seq), None)
         return None if later is None else self._journal.event(later)
 
-    def arrange(self, arrangement: Arrangement, deed: Deed, *, partial: bool, rehearse: bool) -> Restored:
+    def arrange(
+        self, wanted: Wanted, deed: Deed, *, partial: bool, rehearse: bool, progress: Progress | None = None
+    ) -> Restored:
         """Have paths hold versions.
 
         Args:
-            arrangement: Which.
+            wanted: Which.
             deed: Who does it, and what it is called.
             partial: Whether what can be done is, if not all can.
             rehearse: Whether it is only found out what would be changed.
+            progress: Told how many steps are done; `False` stops there.
 
         Raises:
             Busy, FolderMissing, StateUnusable: It could not be tried.
@@ -172,10 +195,13 @@ class Restorer:
         with self._writing() as transaction:
             for _ in range(_ATTEMPTS):
                 ledger = self._ledger(at_us)
-                arranged = Arranged(arrangement, self._store, ledger, self._journal)
+                arrangement = wanted if isinstance(wanted, Arrangement) else wanted(ledger)
+                arranged = Arranged(arrangement, self._store, ledger, self._journal, progress)
                 if arranged.left and not partial:
                     self._record(ledger)
                     return Restored((), tuple(arranged.left), problem=f"{deed.past}: {_told(arranged.left)}.")
+                if (forbidden := self._forbidden(arranged, deed)) is not None:
+                    return forbidden
                 if rehearse or not arranged.changes:
                     self._record(ledger)
                     return Restored(arranged.changes, tuple(arranged.left), problem=_idle(arranged, deed))
@@ -188,6 +214,15 @@ class Restorer:
                     return Restored((), tuple(arranged.left), problem=problem)
         return Restored(problem=f"{deed.past}: another program keeps changing the files. Nothing was written.")
 
+    def _forbidden(self, arranged: Arranged, deed: Deed) -> Restored | None:
+        try:
+            self._protection.insist_on(deed.actor, arranged.changes, {"verb": deed.command, "path": ROOT})
+        except Refusal as refusal:
+            path = MemoryPath.of(str(refusal.values["protected"]).removeprefix(str(ROOT)).removeprefix("/")).relative
+            left = Left(path, Why.PROTECTED)
+            return Restored((), (left,), problem=f"{deed.past}: {left.sentence}.")
+        return None
+
     def clear(self, *, actor: Actor) -> Restored:
         """Delete everything, as one event: all of it or nothing, unless the system refuses in the middle.
 
@@ -195,6 +230,7 @@ class Restorer:
             With `left` and no event where something cannot be kept; with neither where there is nothing to delete.
 
         Raises:
+            Refusal: An agent asked, and something is protected.
             Busy, FolderMissing, StateUnusable, OSError: It could not be done, and nothing was deleted.
         """
         at_us, deed = self._now_us(), Deed("clear", actor, "Not cleared", path="")
@@ -204,6 +240,7 @@ class Restorer:
                 standing = [node.path for node in self._store.scan(ROOT, complete=True)]
                 arrangement = Arrangement(dict.fromkeys(standing), others=True)
                 arranged = Arranged(arrangement, self._store, ledger, self._journal)
+                self._protection.insist_on(actor, arranged.changes, {"verb": "clear", "path": ROOT})
                 if arranged.left or not arranged.changes:
                     self._record(ledger)
                     return Restored((), tuple(arranged.left))
@@ -220,19 +257,31 @@ class Restorer:
         self, arranged: Arranged, ledger: Ledger, deed: Deed, at_us: int, transaction: Transaction
     ) -> Restored:
         texts = {**ledger.texts, **arranged.new_texts}
-        event = self._event(deed, arranged.changes, ledger, at_us, arranged.left)
-        intent = self._journal.intend(event, texts, durable=bool(ledger.texts))
+        relocation = arranged.relocation
+        relocation.prepare(transaction)
+        event = self._event(deed, arranged.changes, ledger, at_us, arranged.left, relocation.tops)
+        if relocation.is_entangled:
+            self._record(ledger)  # whoever finds this half done tells the things by what is known of them
+            ledger.reset()
+            event = replace(event, arguments=as_arguments(relocation.hops))
+        intent = self._journal.intend(event, texts, durable=bool(ledger.texts) or relocation.is_entangled)
+        protected = self._protection.go_along((move.old, move.new) for move in relocation.moves)
         try:
             done = arranged.apply(transaction)
         except (Outdated, OSError):
             self._journal.drop(intent)
             raise
+        except Stranded:
+            words = (
+                f"{deed.past}, or only in part: the disk failed in the middle. It is settled once it can be written to."
+            )
+            return Restored((), tuple(arranged.left), problem=words)
         left = (*arranged.left, *done.left)
         if not done.changes:
             self._journal.drop(intent)
             why = _told(left) if left else "something came into the directory just now, so it stays"
             return Restored((), left, problem=f"{deed.past}: {why}.")
-        event = self._event(deed, tuple(done.changes), ledger, at_us, left)
+        event = self._event(deed, tuple(done.changes), ledger, at_us, left, done.moved)
         if not done.certain:
             event = replace(event, is_error=True, note="uncertain")
         event = replace(event, duration_us=max(self._now_us() - at_us, 0))
@@ -242,6 +291,8 @@ class Restorer:
         except StateUnusable as error:
             words = f"Changed, but the journal cannot be written ({error}); it is recorded once it can be again."
             return Restored(tuple(done.changes), left, replace(event, note="not recorded"), problem=words)
+        if protected is not None:
+            self._protection.arrive(protected, relocation.where.items())
         self._recorded()
         words = "" if done.certain else "Changed, but the disk did not confirm that it is kept. Look before going on."
         return Restored(tuple(done.changes), left, recorded, problem=words)
@@ -255,20 +306,28 @@ class Restorer:
             self._recorded()
 
     def _event(
-        self, deed: Deed, changes: tuple[Change, ...], ledger: Ledger, at_us: int, left: Sequence[Left]
+        self,
+        deed: Deed,
+        changes: tuple[Change, ...],
+        ledger: Ledger,
+        at_us: int,
+        left: Sequence[Left],
+        moved: tuple[tuple[str, str], ...],
     ) -> Event:
         files = [change for change in changes if _kind(change) is not Kind.DIRECTORY]
         shown = files[0] if len(files) == 1 else None
         path = deed.path
         if path is None:
-            path = shown.path if shown else _common_directory([change.path for change in files or changes])
+            path = shown.path if shown else common_directory([change.path for change in files or changes])
         counts: diffs.Counts | None = None
         if shown is not None:
             before, after = ledger.text_of(shown.before), ledger.text_of(shown.after)
             if before is not None and after is not None:
                 counts = diffs.counts(before, after)
         changed, stays = {change.path for change in changes}, {each.path for each in left}
-        many = f"{len(files):,} files" if len(files) > 1 and deed.new_path is None else ""
+        came_from = set(expanded(moved, changes).values())
+        count = sum(change.path not in came_from or change.after is not None for change in files)
+        many = f"{count:,} files" if count > 1 and deed.new_path is None else ""
         stay = f"{len(left):,} could not be deleted" if left and deed.command == "clear" else ""
         return Event(
             at_us=at_us,
@@ -277,6 +336,7 @@ class Restorer:
             path=str(MemoryPath.of(path)),
             new_path=str(MemoryPath.of(deed.new_path)) if deed.new_path is not None else None,
             changes=changes,
+            moved=moved,
             undoes=tuple(seq for seq, about in deed.undoes.items() if about & changed or not about & stays),
             added=counts.added if counts else None,
             removed=counts.removed if counts else None,
@@ -293,35 +353,6 @@ def _said_to_stay(paths: Sequence[str], restored: Restored) -> Restored:
     told = {*(change.path for change in restored.changes), *(left.path for left in restored.left)}
     stay = (Left(path, Why.NOT_WRITTEN, detail="something came into it just now") for path in paths if path not in told)
     return replace(restored, left=(*restored.left, *stay))
-
-
-def _tops(moved: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Of what was moved, what did not move along with its directory: `(old, new)`."""
-    tops = []
-    for new, old in moved.items():
-        above_new, _, name_new = new.rpartition("/")
-        above_old, _, name_old = old.rpartition("/")
-        if name_new != name_old or moved.get(above_new) != above_old:
-            tops.append((old, new))
-    return tops
-
-
-def _replaced(event: Event) -> bool:
-    """Whether something stood where an event moved something to."""
-    moved = moves(event)
-    return any(change.path in moved and change.before is not None for change in event.changes)
-
-
-def _moving_back(event: Event, tops: Sequence[tuple[str, str]]) -> Arrangement:
-    """Move back what an event moved, and take away the directories that it made for it."""
-    moved = moves(event)
-    sources = set(moved.values())
-    changes = [change for change in net(event.changes) if change.path not in sources]
-    return Arrangement(
-        {change.path: change.before for change in changes if change.path not in moved},
-        {change.path: change.after for change in changes},
-        moves=tuple((new, old) for old, new in tops),
-    )
 
 
 def _idle(arranged: Arranged, deed: Deed) -> str:
@@ -359,14 +390,3 @@ def _why(error: BaseException) -> str:
 def _kind(change: Change) -> Kind | None:
     version = change.after or change.before
     return version.kind if version else None
-
-
-def _common_directory(paths: Sequence[str]) -> str:
-    if len(paths) == 1:
-        return paths[0]
-    common = paths[0].split("/")[:-1] if paths else []
-    for path in paths:
-        parts = path.split("/")
-        while parts[: len(common)] != common:
-            common.pop()
-    return "/".join(common)

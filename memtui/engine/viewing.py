@@ -13,6 +13,9 @@ from memtui.core.snapshot import Kind
 from memtui.engine.faults import reason_of
 from memtui.store.base import Content, Node, NotRegular, Store, TooLarge
 
+NOT_THERE = "It is not there any more."
+"""What is said of a path at which nothing stands; whatever else keeps it from being looked at is said otherwise."""
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:
@@ -100,7 +103,7 @@ class Viewer:
         try:
             node = self._store.node(place)
             if node is None:
-                return Seen(None, problem="It is not there any more.")
+                return Seen(None, problem=NOT_THERE)
             if node.kind is Kind.LINK:
                 return self._look_through(place, node)
             if node.kind is not Kind.FILE:

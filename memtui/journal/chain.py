@@ -45,6 +45,7 @@ def encode(event: Event) -> bytes:
         "aliases": list(event.aliases),
         "no_change": event.no_change,
         "note": event.note,
+        "moved": [list(pair) for pair in event.moved],
         "undoes": list(event.undoes),
         "redacted": list(event.redacted),
     }
@@ -58,7 +59,7 @@ def decode(body: bytes, *, answer: str | None, arguments: str | None, hash: byte
     return Event(
         seq=record["seq"],
         at_us=record["at_us"],
-        actor=_decoded_actor(record["actor"]),
+        actor=decoded_actor(record["actor"]),
         command=record.get("command", ""),
         path=record.get("path", ""),
         new_path=record.get("new_path"),
@@ -78,6 +79,7 @@ def decode(body: bytes, *, answer: str | None, arguments: str | None, hash: byte
         no_change=record.get("no_change", False),
         note=record.get("note", ""),
         aborted=record.get("result") == Result.ABORTED,
+        moved=tuple((old, new) for old, new in record.get("moved", ())),
         undoes=tuple(record.get("undoes", ())),
         redacted=tuple(record.get("redacted", ())),
         hash=hash.hex(),
@@ -113,7 +115,8 @@ def _actor(actor: Actor) -> list[str | None]:
     raise TypeError(f"not an actor: {actor!r}")  # recorded, it could never be read again
 
 
-def _decoded_actor(record: list[str | None]) -> Actor:
+def decoded_actor(record: list[str | None]) -> Actor:
+    """The actor of an event's `actor` field."""
     kind, name = record[0], record[1] or ""
     match kind:
         case "agent":

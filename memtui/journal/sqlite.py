@@ -25,6 +25,8 @@ from memtui.journal.schema import APPLICATION, FOREIGN, NEWER, SCHEMA, TO_2, VER
 _PACK_FROM = 512
 """Bytes from which a text is compressed."""
 _PAGE = 2_000
+_AT_ONCE = 500
+"""Values in one query: older SQLite takes no more than 999."""
 _ENDLESS = 2**62
 _IN_USE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _AGAIN_SECONDS = 0.005
@@ -114,6 +116,11 @@ class Journal:
                 raise _fault(f"The journal cannot be read: {path}", error) from error
             raise
         return journal
+
+    @property
+    def path(self) -> str | None:
+        """The database file; what else is kept of the folder lies beside it. `None` for a journal in memory."""
+        return self._path
 
     def close(self) -> None:
         """Close the database. Calls afterwards fail."""
@@ -232,12 +239,19 @@ class Journal:
         rows = self._rows("SELECT packed, data FROM versions WHERE sha256 = ?", (bytes.fromhex(sha256),))
         if not rows or rows[0][1] is None:
             return None
-        packed, data = rows[0]
-        try:
-            return zlib.decompress(data) if packed else bytes(data)
-        except zlib.error as error:
-            damaged = JournalDamaged(f"The journal is damaged: a version cannot be unpacked ({error}).")
-            raise damaged from error
+        return _unpacked(*rows[0])
+
+    def texts(self, hashes: Collection[str]) -> dict[str, bytes]:
+        """The bytes of versions by SHA-256, those that are kept."""
+        keys = [bytes.fromhex(sha256) for sha256 in hashes]
+        found: dict[str, bytes] = {}
+        for start in range(0, len(keys), _AT_ONCE):
+            some = keys[start : start + _AT_ONCE]
+            marks = ",".join("?" * len(some))
+            select = f"SELECT sha256, packed, data FROM versions WHERE data IS NOT NULL AND sha256 IN ({marks})"
+            for sha256, packed, data in self._rows(select, some):
+                found[sha256.hex()] = _unpacked(packed, data)
+        return found
 
     def has_text(self, sha256: str) -> bool:
         """Whether the bytes of a version are kept."""
@@ -539,6 +553,19 @@ class Journal:
             after = page[-1].seq
         with contextlib.suppress(OSError):
             os.unlink(self._path + _SUSPECT)
+
+
+def _unpacked(packed: int, data: bytes) -> bytes:
+    """The bytes of a version as it is kept.
+
+    Raises:
+        JournalDamaged: They cannot be had.
+    """
+    try:
+        return zlib.decompress(data) if packed else bytes(data)
+    except zlib.error as error:
+        damaged = JournalDamaged(f"The journal is damaged: a version cannot be unpacked ({error}).")
+        raise damaged from error
 
 
 def _fault(words: str, error: Exception) -> StateUnusable:

@@ -167,6 +167,22 @@ class Transaction(Protocol):
         """
         ...
 
+    def passing(self, path: MemoryPath) -> MemoryPath:
+        """A name for a moment beside a path, for `rename`: no look finds what has it.
+
+        After a crash `tidy` takes it for left over, unless it was given another name before.
+        """
+        ...
+
+    def exchange(self, one: MemoryPath, other: MemoryPath) -> bool:
+        """Let two things take each other's places in one step; `False` where that cannot be done, and nothing was.
+
+        Raises:
+            FileNotFoundError: Nothing is at one of them.
+            LeavesRoot, Uncertain, OSError: As for `write`.
+        """
+        ...
+
     def together(self) -> AbstractContextManager[None]:
         """Many changes, confirmed by the disk together: none is known to be on the disk before the end.
 

@@ -5,6 +5,7 @@ It passes the same contract suite as the folder, so a test that needs no disk ne
 
 import errno
 import os
+import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -28,6 +29,7 @@ class MemoryStore:
         self._nodes: dict[str, Node] = {"": Node("", Kind.DIRECTORY, 0, time.time_ns(), (0,))}
         self._lock = threading.Lock()
         self._stamps = 0
+        self._passing = f".memtui-{secrets.token_hex(8)}-"
 
     def close(self) -> None:
         """Nothing to let go of."""
@@ -39,6 +41,8 @@ class MemoryStore:
 
     def node(self, path: MemoryPath, *, follow: bool = False) -> Node | None:
         """See `Store.node`."""
+        if any(map(self._is_passing, path.parts)):
+            return None
         return self._nodes.get(self._real(path, follow=follow).relative)
 
     def read(self, path: MemoryPath, *, limit: int) -> Content:
@@ -66,11 +70,11 @@ class MemoryStore:
 
     def scan(self, below: MemoryPath, *, complete: bool = False) -> Iterator[Node]:  # noqa: ARG002 - all is readable
         """See `Store.scan`."""
-        yield from self._below(below.relative)
+        yield from (node for node in self._below(below.relative) if not self._is_out_of_sight(node))
 
     def names(self) -> Iterator[Entry]:
         """See `Store.names`."""
-        for node in self._below(""):
+        for node in self.scan(ROOT):
             yield Entry(node.path, node.kind, node.size, node.mtime_ns)
 
     @contextmanager
@@ -157,10 +161,24 @@ class MemoryStore:
             raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY))
         del self._nodes[path.relative]
 
+    def passing(self, path: MemoryPath) -> MemoryPath:
+        """See `Transaction.passing`."""
+        return MemoryPath((*path.parts[:-1], self._passing + secrets.token_hex(8)))
+
+    def exchange(self, one: MemoryPath, other: MemoryPath) -> bool:  # noqa: ARG002 - nobody sees what is on its way
+        """See `Transaction.exchange`."""
+        return False
+
     @contextmanager
     def together(self) -> Iterator[None]:
         """There is no disk to wait for."""
         yield
+
+    def _is_passing(self, name: str) -> bool:
+        return name.startswith(self._passing)
+
+    def _is_out_of_sight(self, node: Node) -> bool:
+        return self._passing in node.path and any(map(self._is_passing, node.path.split("/")))
 
     def _free(self, path: MemoryPath) -> MemoryPath:
         """Where a path really is, at which nothing may be."""

@@ -123,6 +123,20 @@ class FolderTransaction:
                 os.rmdir(place.name, dir_fd=place.fd)
             self._confirming.sync(place.fd, ())
 
+    def passing(self, path: MemoryPath) -> MemoryPath:
+        """See `Transaction.passing`."""
+        return MemoryPath((*path.parts[:-1], self._folder.passing_name(judged=False)))
+
+    def exchange(self, one: MemoryPath, other: MemoryPath) -> bool:
+        """See `Transaction.exchange`."""
+        with self._root.place(one.parts, follow=False) as here, self._root.place(other.parts, follow=False) as there:
+            if not self._folder.exchange(here, there):
+                return False
+            self._confirming.sync(here.fd, ())
+            if here.parts[:-1] != there.parts[:-1]:
+                self._confirming.sync(there.fd, ())
+            return True
+
     def together(self) -> AbstractContextManager[None]:
         """See `Transaction.together`."""
         return self._confirming.together()
@@ -311,6 +325,14 @@ class NoTransaction:
         raise _read_only()
 
     def remove_empty(self, path: MemoryPath) -> None:  # noqa: ARG002
+        """Refused."""
+        raise _read_only()
+
+    def passing(self, path: MemoryPath) -> MemoryPath:  # noqa: ARG002
+        """Refused."""
+        raise _read_only()
+
+    def exchange(self, one: MemoryPath, other: MemoryPath) -> bool:  # noqa: ARG002
         """Refused."""
         raise _read_only()
 

@@ -128,7 +128,7 @@ def test_a_store_that_fails_is_answered_with_the_right_words(
             raise OSError(code, "never shown: /host/path")
 
     engine = filled.engine()
-    engine.store = Broken(engine.store)
+    engine.store = engine._executor._store = Broken(engine.store)
     before = filled.picture()
     answer = filled.ask(engine, **command)
     path = command.get("path", command.get("old_path"))
@@ -173,14 +173,15 @@ def test_a_journal_that_fails_after_the_change_says_so_and_the_next_writer_recor
             raise memtui.core.errors.StateUnusable("The journal cannot be written.")
 
     engine = filled.engine()
-    whole, engine.journal = engine.journal, Torn(engine.journal)
+    whole = engine.journal
+    engine.journal = engine._executor._journal = Torn(whole)
     answer = filled.ask(engine, command="create", path="/memories/f", file_text="new\n")
     assert (answer.is_error, answer.text) == (
         True,
         "Error: /memories/f was changed, but the disk did not confirm that the change is kept. View it before going on",
     )
     assert filled.tree()["f"] == b"new\n"
-    engine.journal = whole
+    engine.journal = engine._executor._journal = whole
     assert not filled.ask(command="view", path="/memories/f").is_error
     filled.main.reconcile()
     (*_, last) = filled.main.events()
@@ -261,7 +262,7 @@ def test_a_file_that_somebody_keeps_changing_is_busy_and_stays_as_it_is(filled: 
             return content
 
     engine = filled.engine()
-    engine.store = Restless(engine.store)
+    engine.store = engine._executor._store = Restless(engine.store)
     answer = filled.ask(engine, command="insert", path="/memories/f", insert_line=0, insert_text="mine")
     assert (answer.is_error, answer.text) == (
         True,

@@ -212,7 +212,8 @@ for command in commands:
                 module.os = Counting(os, POINTS, count)
             folder_module.rename_to_free_name = Counting(confined, ("rename_to_free_name",), count).rename_to_free_name
             folder_module.exchange = Counting(confined, ("exchange",), count).exchange
-            memory.journal = Counting(memory.journal, ("intend", "append", "drop"), count)
+            journal = Counting(memory.journal, ("intend", "append", "drop"), count)
+            memory.journal = memory._executor._journal = journal
             answer = memory.execute(command, actor=ME)
             os._exit(0 if not answer.is_error else 5)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

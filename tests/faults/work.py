@@ -150,6 +150,9 @@ PUTTING_BACK: dict[str, Act] = {
         lambda engine: engine.write("f", b"mine\n", based_on=version("1\n2\n3\n"), actor=YOU),
     ),
     "clear": clearing,
+    "move": putting_back(
+        lambda engine: engine.files.move({"f": "g", "g": "f", "d/x": "n/x", "h": "d/h"}, actor=YOU),
+    ),
 }
 
 

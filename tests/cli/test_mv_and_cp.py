@@ -1,0 +1,111 @@
+"""Giving memories other names and copying them, on the command line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import memtui
+from memtui.cli import main
+
+Captured = pytest.CaptureFixture[str]
+
+
+def files(folder: Path) -> dict[str, str]:
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_one_is_moved_and_its_history_goes_along(story: Path, capsys: Captured) -> None:
+    assert main(["mv", "notes/old.md", "archive/2026/old.md"]) == 0
+    said = capsys.readouterr()
+    assert said.out == "Moved notes/old.md to archive/2026/old.md. memtui undo takes it back.\n"
+    assert said.err == ""
+    with memtui.open(story) as memory:
+        rows = memory.history.versions_of("archive/2026/old.md")
+    assert [row.path for row in rows] == ["archive/2026/old.md", "notes/old.md", "new.md", "new.md"]
+    assert main(["undo"]) == 0
+    assert (story / "notes/old.md").exists()
+    assert not (story / "archive").exists()
+
+
+@pytest.mark.parametrize("target", ["notes", "notes/", "/memories/notes", "made/"])
+def test_several_go_into_a_directory_as_one_event(folder: Path, target: str, capsys: Captured) -> None:
+    (folder / "more.md").write_text("more\n")
+    assert main(["mv", "prefs.md", "/memories/more.md", target]) == 0
+    assert capsys.readouterr().out == "Moved 2 things. memtui undo takes it back.\n"
+    assert {"prefs.md", "more.md"} <= {
+        path.name for path in (folder / target.split("/")[-1 - target[-1:].count("/")]).iterdir()
+    }
+    with memtui.open(folder) as memory:
+        last = list(memory.events())[-1]
+    assert (last.command, last.note, len(last.moved)) == ("rename", "2 files", 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["mv", "no.md", "k"], 3, "Not moved: no.md is not there.\n"),
+        (["mv", "prefs.md", "notes/today.md"], 5, "Not moved: notes/today.md is there already.\n"),
+        (["mv", "notes", "notes/k"], 2, "Not moved: notes cannot be put into itself.\n"),
+        (["mv", "prefs.md", "a\x1bb"], 2, "Not moved: a\\x1bb cannot be a name here: a character in it is not"),
+        (["mv", "prefs.md"], 2, "memtui mv: say where to: memtui mv prefs.md NEW\n"),
+        (["mv", "prefs.md", "notes", "k"], 2, "memtui mv: /memories/k is no directory, and several"),
+        (["mv", "/memories", "k"], 2, "memtui mv: that is the whole folder. Name what is in it.\n"),
+        (["mv", "prefs.md", "../k"], 4, "Refused: ../k is outside the memory folder. Nothing was read or written.\n"),
+        (["mv", "--read-only", "prefs.md", "k"], 4, "Not moved: this is read-only. Nothing was written."),
+        (["cp", "no.md", "k"], 3, "Not copied: no.md is not there.\n"),
+        (["cp", "prefs.md", "notes/today.md"], 5, "Not copied: notes/today.md is there already.\n"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_said_and_nothing_changes(
+    folder: Path, words: list[str], code: int, said: str, capsys: Captured
+) -> None:
+    before = files(folder)
+    assert main(words) == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(said)
+    assert files(folder) == before
+
+
+def test_a_dry_run_says_what_would_be(folder: Path, capsys: Captured) -> None:
+    before = files(folder)
+    assert main(["mv", "-n", "prefs.md", "notes", "k/"]) == 0
+    assert capsys.readouterr().out == "prefs.md -> k/prefs.md\nnotes -> k/notes\n"
+    assert main(["cp", "-n", "prefs.md", "k"]) == 0
+    assert capsys.readouterr().out == "prefs.md -> k\n"
+    assert files(folder) == before
+
+
+def test_a_directory_is_copied_with_all_that_is_in_it(folder: Path, capsys: Captured) -> None:
+    assert main(["cp", "notes", "backup"]) == 0
+    assert capsys.readouterr().out == "Copied notes to backup. memtui undo takes it back.\n"
+    assert files(folder)["backup/today.md"] == files(folder)["notes/today.md"]
+    assert main(["undo"]) == 0
+    assert not (folder / "backup").exists()
+
+
+def test_a_swap_is_told_in_the_log_and_the_chain_stays_whole(folder: Path, capsys: Captured) -> None:
+    with memtui.open(folder) as memory:
+        memory.files.move({"prefs.md": "notes/today.md", "notes/today.md": "prefs.md"})
+    assert (folder / "prefs.md").read_text() == "standup at ten\n"
+    assert main(["log"]) == 0
+    *_, line = capsys.readouterr().out.splitlines()
+    assert line.split()[3:6] == ["you", "rename", "/memories"]
+    assert line.endswith("2 files")
+    assert main(["log", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out.splitlines()[-1])["changes"]) == 2
+    assert main(["verify"]) == 0
+    assert main(["undo"]) == 0
+    assert main(["verify"]) == 0
+    assert (folder / "notes" / "today.md").read_text() == "standup at ten\n"
+
+
+def test_programs_are_answered_in_json(folder: Path, capsys: Captured) -> None:
+    assert main(["mv", "--json", "prefs.md", "k"]) == 0
+    answer: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert (answer["done"], answer["problem"], answer["event"]["new_path"]) == (True, None, "/memories/k")
+    assert main(["cp", "--json", "k", "notes/today.md"]) == 5
+    assert json.loads(capsys.readouterr().out)["left"][0]["reason"] == "taken"
+    assert (folder / "k").exists()

@@ -1,0 +1,69 @@
+"""Protecting on the command line: said, listed, in force, and taken off again."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import memtui
+from memtui.cli import main
+from tests.cli.conftest import CLAUDE
+
+Captured = pytest.CaptureFixture[str]
+
+
+def ask(folder: Path, **command: str) -> memtui.Answer:
+    with memtui.open(folder) as memory:
+        return memory.execute(command, actor=CLAUDE)
+
+
+def test_it_is_in_force_until_it_is_taken_off(folder: Path, capsys: Captured) -> None:
+    assert main(["protect", "prefs.md", "/memories/notes/"]) == 0
+    assert capsys.readouterr().out == (
+        "Protected: 2 paths. Agents can view them, and not change them. "
+        "memtui protect --off prefs.md notes takes that back.\n"
+    )
+    assert "is protected by the user" in ask(folder, command="delete", path="/memories/prefs.md").text
+    assert main(["protect"]) == 0
+    assert main(["protect", "--list"]) == 0
+    assert capsys.readouterr().out == "/memories/notes\n/memories/prefs.md\n" * 2
+    assert main(["protect", "--off", "prefs.md"]) == 0
+    assert capsys.readouterr().out == "No longer protected: /memories/prefs.md. Agents may change it again.\n"
+    assert not ask(folder, command="delete", path="/memories/prefs.md").is_error
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["protect", "no.md"], 3, "Not protected: no.md is not there.\n"),
+        (["protect", "--off", "prefs.md"], 1, "Nothing to do: it is not protected.\n"),
+        (["protect", "--off"], 2, "memtui protect: name what agents may change again. See: memtui protect --list\n"),
+        (["protect", "--list", "prefs.md"], 2, "memtui protect: --list stands alone. See: memtui protect --help\n"),
+        (["protect", "../x"], 4, "Refused: ../x is outside the memory folder. Nothing was read or written.\n"),
+        (
+            ["protect", "--read-only", "prefs.md"],
+            4,
+            "Nothing was changed: this is read-only. Nothing was written. Run it without --read-only to do it.\n",
+        ),
+        (
+            ["protect"],
+            0,
+            "Nothing is protected: agents may change everything. To protect a file: memtui protect PATH\n",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_what_is_not_so_is_said(words: list[str], code: int, said: str, capsys: Captured) -> None:
+    assert main(words) == code
+    assert capsys.readouterr() == ("", said)
+
+
+def test_programs_are_answered_in_json(folder: Path, capsys: Captured) -> None:
+    assert main(["protect", "--json", "prefs.md"]) == 0
+    expected = {"schema": 1, "done": True, "problem": None, "protected": ["/memories/prefs.md"]}
+    assert json.loads(capsys.readouterr().out) == expected
+    assert main(["protect", "--json", "prefs.md"]) == 1
+    assert json.loads(capsys.readouterr().out)["done"] is False
+    assert main(["protect", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"schema": 1, "protected": ["/memories/prefs.md"]}
+    assert folder.exists()

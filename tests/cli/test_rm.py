@@ -1,0 +1,47 @@
+"""Deleting on the command line: asked where it is much, and back with one undo."""
+
+from pathlib import Path
+
+import pytest
+
+from memtui.cli import main
+
+Captured = pytest.CaptureFixture[str]
+
+
+def test_a_file_goes_without_a_question_and_comes_back(folder: Path, capsys: Captured) -> None:
+    assert main(["rm", "prefs.md"]) == 0
+    said = "Deleted prefs.md. Nothing is lost: memtui undo brings it back.\n"
+    assert capsys.readouterr() == (said, "")
+    assert not (folder / "prefs.md").exists()
+    assert main(["undo"]) == 0
+    assert (folder / "prefs.md").read_text() == "- short answers\n- Berlin\n"
+
+
+@pytest.mark.parametrize("paths", [["notes"], ["prefs.md", "notes/today.md"]])
+def test_directories_and_several_files_are_asked_about(folder: Path, paths: list[str], capsys: Captured) -> None:
+    assert main(["rm", *paths]) == 2
+    assert "nobody can be asked here. Nothing was written. Look with --dry-run" in capsys.readouterr().err
+    assert main(["rm", "-n", *paths]) == 0
+    assert "What changes: " in capsys.readouterr().out
+    assert (folder / "notes" / "today.md").exists()
+    assert main(["rm", "-y", *paths]) == 0
+    assert not (folder / "notes" / "today.md").exists()
+    assert main(["undo"]) == 0
+    assert (folder / "notes" / "today.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["rm", "no.md"], 3, "Not deleted: no.md is not there."),
+        (["rm", "-y", "prefs.md", "no.md"], 3, "Not deleted: no.md is not there."),
+        (["rm", "/memories"], 2, "memtui rm: that is the whole folder. Name what is in it."),
+        (["rm", "../prefs.md"], 4, "Refused: ../prefs.md is outside the memory folder."),
+        (["rm", "--read-only", "prefs.md"], 4, "Not deleted: this is read-only."),
+    ],
+)
+def test_what_cannot_be_deleted_is_said(folder: Path, words: list[str], code: int, said: str, capsys: Captured) -> None:
+    assert main(words) == code
+    assert capsys.readouterr().err.startswith(said)
+    assert (folder / "prefs.md").exists()
