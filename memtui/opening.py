@@ -147,11 +147,11 @@ def _begin(journal: Journal, note: str) -> None:
     journal.append([event])
 
 
-def connect_without_journal(folder: str | os.PathLike[str]) -> Engine:
+def connect_without_journal(folder: str | os.PathLike[str], *, settings: Settings | None = None) -> Engine:
     """A folder to look at when its journal cannot be used: read-only, remembering nothing of earlier.
 
     Raises:
         FolderMissing: There is no such directory.
     """
     path = os.path.realpath(os.path.expanduser(folder))
-    return Engine(FolderStore(path, None, title=short(path)), Journal(None), read_only=True)
+    return Engine(FolderStore(path, None, title=short(path)), Journal(None), settings=settings, read_only=True)

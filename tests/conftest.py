@@ -141,6 +141,18 @@ def picture_of(folder: Path) -> dict[str, tuple[object, ...]]:
 @pytest.fixture(autouse=True)
 def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "xdg-state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg-config"))  # no settings of whoever runs the tests
+    monkeypatch.setenv("TERM", "xterm-256color")
+    for name in (
+        "COLORFGBG",
+        "MEMTUI_CONFIG",
+        "MEMTUI_EDITOR",
+        "MEMTUI_SCREEN_READER",
+        "SSH_CONNECTION",
+        "TEXTUAL_THEME",
+        "TEXTUAL_ANIMATIONS",
+    ):
+        monkeypatch.delenv(name, raising=False)
 
 
 def _world(kind: str, tmp_path: Path) -> Iterator[World]:

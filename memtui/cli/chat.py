@@ -3,13 +3,20 @@
 import argparse
 import math
 import os
+from typing import TYPE_CHECKING
 
-from memtui.agents.chat.options import EFFORTS, PROVIDERS, ChatOptions
+from memtui.agents.chat.options import EFFORTS, PROVIDERS
 from memtui.cli import places
+from memtui.cli.chat_options import chat_options
+from memtui.cli.configured import configured
 from memtui.cli.exits import Exit, Failure
 from memtui.cli.guidance import guidance, text_in_file
 from memtui.cli.verb import Options, Parser, Verb
 from memtui.core.asking import Policy
+
+if TYPE_CHECKING:
+    from memtui.agents.chat.options import ChatOptions
+    from memtui.config import Loaded
 
 _LAST = "last"
 
@@ -27,13 +34,13 @@ def _arguments(parser: Parser) -> None:
     parser.add_argument("--system", metavar="FILE", type=text_in_file, help="a system prompt of your own")
     parser.add_argument("--guidance", metavar="TEXT", type=guidance, help="what to remember; or a FILE that says it")
     parser.add_argument("--effort", metavar="LEVEL", choices=EFFORTS)
-    parser.add_argument("--thinking", action=argparse.BooleanOptionalAction, default=None, help="where it can")
+    parser.add_argument("--thinking", action=argparse.BooleanOptionalAction, default=None)
     parser.add_argument("--resume", metavar="ID", nargs="?", const=_LAST, help="go on with a session; else the last")
     parser.add_argument("--fork", metavar="ID", nargs="?", const=_LAST, help="go on with a copy of one")
     parser.add_argument("--sessions", action="store_true", help="list the sessions")
     parser.add_argument("--export", metavar="ID", nargs="?", const=_LAST, help="print a session as Markdown")
     parser.add_argument("-o", "--output", metavar="FILE", help="export to a new file, for its owner only")
-    parser.add_argument("--provider", metavar="NAME", choices=PROVIDERS, default="anthropic")
+    parser.add_argument("--provider", metavar="NAME", choices=PROVIDERS)
     parser.add_argument("--max-tokens", metavar="N", type=_above_0)
     parser.add_argument("--context-trigger", metavar="N", type=_count)
     parser.add_argument("--input-price", metavar="USD", type=_price)
@@ -79,28 +86,50 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
         if arguments.sessions:
             return chat_sessions.list_them(path, options)
         return chat_sessions.export(path, options, arguments.export, arguments.output)
-    held = _held(options, arguments)
+    loaded = configured(options, path)
+    held = chat_options(loaded, options, arguments)
     if arguments.print is not None:
         from memtui.cli import chat_print
 
         return chat_print.answer(arguments.print, path, held, options, resume=arguments.resume, fork=arguments.fork)
-    from memtui.cli.browse import insist_on_terminal
+    if loaded.config.ui.screen_reader:
+        return _line_by_line(path, loaded, held, options, arguments)
+    from memtui.cli.browse import insist_on_terminal, terminal_asked
 
     insist_on_terminal('For scripts use: memtui chat -p "…"')
     from memtui.agents.chat.sessions.finding import NoSession
-    from memtui.ui.chat_app import chat
 
     try:
-        return chat(
-            path,
-            held,
-            state=options.state,
-            read_only=options.read_only,
-            resume=arguments.resume,
-            fork=arguments.fork,
-        )
+        with terminal_asked(loaded):
+            from memtui.ui.chat_app import chat
+
+            return chat(
+                path,
+                held,
+                state=options.state,
+                read_only=options.read_only,
+                resume=arguments.resume,
+                fork=arguments.fork,
+                loaded=loaded,
+            )
     except NoSession as error:
         raise Failure(Exit.MISSING, str(error)) from error
+
+
+def _line_by_line(
+    path: str, loaded: "Loaded", held: "ChatOptions", options: Options, arguments: argparse.Namespace
+) -> int:
+    """The conversation for who hears the screen instead of seeing it."""
+    from memtui.cli.reader.run import run  # for start-up cost, as above
+    from memtui.cli.reader.talking import talk
+
+    return run(
+        path,
+        loaded,
+        state=options.state,
+        read_only=options.read_only,
+        begin=lambda session: talk(session, held, state=options.state, resume=arguments.resume, fork=arguments.fork),
+    )
 
 
 _ALONE = ("sessions", "export", "resume", "fork")
@@ -124,31 +153,6 @@ def _take_folders_back(arguments: argparse.Namespace) -> None:
         if arguments.folder is None and given and given != _LAST and os.path.isdir(os.path.expanduser(given)):
             setattr(arguments, name, _LAST)
             arguments.folder = given
-
-
-def _held(options: Options, arguments: argparse.Namespace) -> ChatOptions:
-    """How the conversation is to be held."""
-    policy = Policy(arguments.policy) if arguments.policy is not None else None
-    if options.read_only:
-        if policy not in (None, Policy.READ_ONLY):
-            raise Failure(
-                Exit.USAGE, f"memtui chat: --read-only and --policy {policy} do not go together. Leave one of them out."
-            )
-        policy = Policy.READ_ONLY
-    usual = Policy.ASK if arguments.print is None else Policy.READ_ONLY
-    return ChatOptions(
-        model=arguments.model,
-        provider=arguments.provider,
-        policy=policy or usual,
-        system=arguments.system or "",
-        guidance=arguments.guidance or "",
-        max_tokens=arguments.max_tokens,
-        context_trigger=arguments.context_trigger,
-        effort=arguments.effort,
-        thinking=arguments.thinking,
-        input_price=arguments.input_price,
-        output_price=arguments.output_price,
-    )
 
 
 VERB = Verb(

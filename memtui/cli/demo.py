@@ -3,7 +3,8 @@
 import argparse
 import math
 
-from memtui.cli.browse import insist_on_terminal
+from memtui.cli.browse import insist_on_terminal, terminal_asked
+from memtui.cli.configured import configured
 from memtui.cli.exits import Exit, Failure
 from memtui.cli.verb import Options, Parser, Verb
 
@@ -23,12 +24,14 @@ def _speed(given: str) -> float:
     return speed
 
 
-def _run(options: Options, arguments: argparse.Namespace) -> int:  # noqa: ARG001
+def _run(options: Options, arguments: argparse.Namespace) -> int:
     insist_on_terminal("The demo draws on it; see: memtui demo --help")
-    from memtui.ui.demo import demo  # for start-up cost: plain verbs never load Textual
-
+    loaded = configured(options)
     try:
-        return demo(speed=arguments.speed, keep=arguments.keep)
+        with terminal_asked(loaded):
+            from memtui.ui.demo import demo  # for start-up cost: plain verbs never load Textual
+
+            return demo(speed=arguments.speed, keep=arguments.keep, loaded=loaded)
     except FileExistsError as error:
         raise Failure(Exit.USAGE, str(error)) from error
 

@@ -16,14 +16,11 @@ memtui: see what an AI agent remembers, as it remembers it.
   memtui ~/app/memories             browse a memory folder
   memtui log --follow               print what happens, as it happens
   memtui show notes.md --as-model   print a note as an agent is shown it
-
 Usage: memtui [DIR], or memtui VERB [OPTIONS]; memtui VERB --help says more
 
 {verbs}
-
-  -C, --dir DIR   else MEMTUI_DIR        --json        answer for programs
-  --state DIR     where the journal is   --no-color    no colors, as NO_COLOR=1
-  --read-only     change nothing         -q, --quiet   no messages but errors
+  -C, --dir DIR   else MEMTUI_DIR        --json      answer for programs
+  --read-only     change nothing         --state, --config, --no-color, --quiet
 Exit: 0 ok, 1 no or differs, 2 usage, 3 not found, 4 refused, 5 conflict, 6 API"""
 
 _WIDEST = 20

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.cli import output
+from memtui.cli.configured import configured
 from memtui.cli.exits import Exit, Failure
 from memtui.cli.verb import Options, Parser, Verb
 from memtui.core.visible import one_line
@@ -75,6 +76,7 @@ def _be_the_hook(options: Options, arguments: argparse.Namespace) -> int:
         seconds=arguments.wait or _SECONDS,
         directory=options.directory,
         state=options.state,
+        settings=lambda folder: configured(options, folder).config.memory,
     )
     data = b""
     if sys.stdin is not None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from memtui import opening
 from memtui.cli import moments, output, places
+from memtui.cli.configured import complain, configured
 from memtui.cli.event_text import aligned, record
 from memtui.cli.exits import Exit, Failure
 from memtui.cli.following import follow
@@ -15,6 +16,7 @@ from memtui.cli.verb import Options, Parser, Verb
 from memtui.core.events import Event
 from memtui.core.moments import Moment
 from memtui.core.paths import MemoryPath
+from memtui.core.visible import one_line
 from memtui.engine import Engine
 
 _FIRST_WHEN_FOLLOWING = 10
@@ -53,7 +55,10 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
     if arguments.follow and arguments.until is not None:
         raise Failure(Exit.USAGE, "memtui log: --follow never ends, and --until does. Leave one of them out.")
     path = places.folder(options, arguments.folder)
-    with opening.connect(path, state=options.state, read_only=options.read_only) as memory:
+    loaded = configured(options, path)
+    complain(loaded, options)
+    settings = loaded.config.memory
+    with opening.connect(path, state=options.state, read_only=options.read_only, settings=settings) as memory:
         if not options.read_only:
             look_again(memory)
         if arguments.head:
@@ -61,7 +66,8 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
             return 0
         wanted = _filter(memory, arguments, path)
         seq, _ = memory.head()
-        printer = _Printer(path, options)
+        speaks = loaded.config.ui.screen_reader
+        printer = _Printer(path, options, _sentence(arguments.follow) if speaks else aligned)
         for event in _last(memory, seq, wanted, arguments):
             printer.print(event)
         output.flush()
@@ -145,8 +151,9 @@ def _touches(event: Event, start: str) -> bool:
 class _Printer:
     """Prints events, and says once that the clock ran backwards between two of them."""
 
-    def __init__(self, path: str, options: Options) -> None:
+    def __init__(self, path: str, options: Options, shown: Callable[[Event], str]) -> None:
         self._path = path
+        self._shown = shown
         self._options = options
         self._previous: Event | None = None
         self._is_said = options.quiet or options.json
@@ -156,7 +163,7 @@ class _Printer:
         if self._options.json:
             output.json_line(record(event, self._path))
         else:
-            output.line(aligned(event))
+            output.line(self._shown(event))
         previous, self._previous = self._previous, event
         if previous is not None and not self._is_said and previous.at_us - event.at_us > _BACKWARDS_US:
             self._is_said = True
@@ -165,6 +172,13 @@ class _Printer:
                 f"The clock ran backwards: by its time #{event.seq} is {behind} older than #{previous.seq} before it. "
                 "The numbers tell the order."
             )
+
+
+def _sentence(is_followed: bool) -> Callable[[Event], str]:
+    """Says an event in one sentence; with its number where somebody reads back what was, to undo it."""
+    from memtui.cli.reader.sentences import sentence  # for start-up cost: only where it is wanted
+
+    return lambda event: one_line(sentence(event, numbered=not is_followed))
 
 
 def _print_head(memory: Engine, options: Options) -> None:

@@ -12,6 +12,7 @@ import memtui
 from memtui import opening
 from memtui.agents.mcp.serving import ASK_SECONDS, Serving
 from memtui.cli import output, places
+from memtui.cli.configured import memory_settings
 from memtui.cli.exits import Exit, Failure
 from memtui.cli.guidance import guidance
 from memtui.cli.verb import Options, Parser, Verb
@@ -118,13 +119,16 @@ def _bound(port: int) -> socket.socket:
 
 def _opened(path: str, options: Options) -> "tuple[Engine, str | None]":
     """The memory, and where its journal lies. Who may only look is recorded too, where there can be a record."""
+    settings = memory_settings(options, path)
     try:
-        return opening.connect(path, state=options.state), str(opening.state_directory(path, options.state))
+        return opening.connect(path, state=options.state, settings=settings), str(
+            opening.state_directory(path, options.state)
+        )
     except StateUnusable as error:
         if not options.read_only:
             raise
         output.message(f"{error} What clients view is not recorded.")
-        return opening.connect_without_journal(path), None
+        return opening.connect_without_journal(path, settings=settings), None
 
 
 def _say(sentence: str) -> None:

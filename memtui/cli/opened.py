@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from memtui import opening
 from memtui.cli import output
+from memtui.cli.configured import memory_settings
 from memtui.cli.exits import Exit, Failure
 from memtui.cli.verb import Options
 from memtui.core.errors import Busy
@@ -19,7 +20,8 @@ def opened(path: str, options: Options) -> Iterator[Engine]:
         path: The folder.
         options: Where its journal is, and whether all is only looked at.
     """
-    with opening.connect(path, state=options.state, read_only=options.read_only) as memory:
+    settings = memory_settings(options, path)
+    with opening.connect(path, state=options.state, read_only=options.read_only, settings=settings) as memory:
         look_again(memory)
         yield memory
 

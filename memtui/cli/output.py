@@ -49,6 +49,12 @@ def line(text: str) -> None:
     _write(text + "\n")
 
 
+def prompt(text: str) -> None:
+    """The beginning of a line that the person ends; it is there when this returns."""
+    _write(text)
+    flush()
+
+
 def text(content: str) -> None:
     """A text from outside: as it is for a program, made visible for a person."""
     if is_terminal(sys.stdout):

@@ -93,8 +93,11 @@ def add_common(parser: Parser) -> None:
     parser.add_argument("--read-only", action="store_true", default=absent, help="change and record nothing")
     parser.add_argument("--json", action="store_true", default=absent, help="answer for programs")
     parser.add_argument("--no-color", action="store_true", default=absent, help="no colors, as NO_COLOR=1")
-    parser.add_argument("-q", "--quiet", action="store_true", default=absent, help="no messages but errors")
     parser.add_argument("--debug", action="store_true", default=absent, help="tracebacks with errors")
+    parser.add_argument("--config", metavar="FILE", default=absent, help="another file of settings")
+    parser.add_argument("--no-config", action="store_true", default=absent, help="no file of settings")
+    parser.add_argument("--screen-reader", action="store_true", default=absent, help="sentences, numbered menus")
+    parser.add_argument("-q", "--quiet", action="store_true", default=absent, help="no messages but errors")
     parser.add_argument("-h", "--help", action="store_true", default=absent, help="this help")
 
 
@@ -145,6 +148,11 @@ def _options(given: argparse.Namespace) -> Options:
     read_only = os.environ.get("MEMTUI_READ_ONLY", "").lower() not in ("", "0", "no", "false")
     if hasattr(given, "no_color"):
         os.environ["NO_COLOR"] = "1"  # where Textual looks for it
+    config = getattr(given, "config", None)
+    if config is not None and hasattr(given, "no_config"):
+        raise Failure(Exit.USAGE, "memtui: --config and --no-config do not go together. Leave one of them out.")
+    if config == "":
+        raise Failure(Exit.USAGE, "memtui: the name of the file of settings is empty. Nothing was opened.")
     return Options(
         directory=getattr(given, "directory", None),
         state=getattr(given, "state", None),
@@ -152,4 +160,7 @@ def _options(given: argparse.Namespace) -> Options:
         json=hasattr(given, "json"),
         debug=hasattr(given, "debug"),
         quiet=hasattr(given, "quiet"),
+        config=config,
+        no_config=hasattr(given, "no_config"),
+        screen_reader=hasattr(given, "screen_reader"),
     )

@@ -6,6 +6,7 @@ import shlex
 import stat
 from typing import TYPE_CHECKING
 
+from memtui.cli.configured import configured
 from memtui.cli.exits import Exit, Failure
 from memtui.cli.verb import Options
 from memtui.core.paths import ROOT_NAME, MemoryPath
@@ -18,7 +19,7 @@ _USUAL = "memories"
 
 
 def named(options: Options, argument: str | None = None) -> str | None:
-    """The folder that the command line or the environment names, else `./memories` if it is there.
+    """The folder that the command line, the environment or the settings name, else `./memories` if it is there.
 
     Raises:
         Failure: Two were named, or the name is empty.
@@ -30,9 +31,8 @@ def named(options: Options, argument: str | None = None) -> str | None:
         raise Failure(Exit.USAGE, "The name of the folder is empty. Nothing was opened. Name one: memtui DIR")
     if given is not None:
         return given
-    from_environment = os.environ.get("MEMTUI_DIR")
-    if from_environment:
-        return from_environment
+    if usual := os.environ.get("MEMTUI_DIR") or configured(options).config.dir:
+        return usual
     return _USUAL if os.path.isdir(_USUAL) else None
 
 

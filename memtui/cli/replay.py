@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from memtui import opening
 from memtui.cli import output, places
+from memtui.cli.configured import configured
 from memtui.cli.exits import Exit, Failure
 from memtui.cli.signals import ended_in_order
 from memtui.cli.verb import Options, Parser, Verb
@@ -50,7 +51,7 @@ def _speed(given: str) -> float:
 
 def _run(options: Options, arguments: argparse.Namespace) -> int:
     if arguments.watch:
-        from memtui.cli.browse import insist_on_terminal  # for start-up cost
+        from memtui.cli.browse import insist_on_terminal, terminal_asked  # for start-up cost
 
         insist_on_terminal("Leave --watch out, and the replay is printed.")
     path = session_path(arguments.file, options)
@@ -68,9 +69,11 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
                     for each in replaying.run(memory, time.sleep):
                         replaying.show(each)
             else:
-                from memtui.ui.replay import watch  # for start-up cost: plain verbs never load Textual
+                loaded = configured(options)
+                with terminal_asked(loaded):
+                    from memtui.ui.replay import watch  # for start-up cost: plain verbs never load Textual
 
-                code = watch(folder, state, f"replay of {path.stem}", replaying.run)
+                    code = watch(folder, state, f"replay of {path.stem}", replaying.run, loaded=loaded)
                 if code:
                     return code
             return replaying.sum_up()

@@ -10,6 +10,7 @@ from typing import IO
 
 from memtui import opening
 from memtui.cli import output, places
+from memtui.cli.configured import memory_settings
 from memtui.cli.exits import Exit, Failure
 from memtui.cli.verb import Options, Parser, Verb
 from memtui.core import commands
@@ -45,9 +46,10 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
     path = places.folder(options)
     actor = Agent(arguments.actor)
     codes = {Exit.OK}
+    settings = memory_settings(options, path)
     with (
         _source(arguments.file) as source,
-        opening.open(path, state=options.state, read_only=options.read_only) as memory,
+        opening.open(path, state=options.state, read_only=options.read_only, settings=settings) as memory,
     ):
         for command in _commands(source):
             if isinstance(command, _Broken):

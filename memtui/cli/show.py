@@ -10,6 +10,7 @@ import os
 import sys
 
 from memtui.cli import event_text, moments, output, places
+from memtui.cli.configured import configured, memory_settings
 from memtui.cli.exits import Exit, Failure
 from memtui.cli.opened import opened
 from memtui.cli.verb import Options, Parser, Verb
@@ -59,7 +60,7 @@ def _show_then(place: MemoryPath, when: Moment, path: str, options: Options, *, 
         data = moments.insist_on_text(memory, place, version, when)
         event = memory.history.last_touching(place.relative, seq)
     if as_model:
-        return _show_text_as_model(data, place, options)
+        return _show_text_as_model(data, place, path, options)
     if options.json:
         output.document(_record_then(data, place, path, seq, event))
     else:
@@ -76,14 +77,15 @@ def _print(data: bytes) -> None:
 
 def _show_as_model(place: MemoryPath, path: str, options: Options) -> int:
     """Ask as an agent would, with a journal that is forgotten at once: looking is recorded nowhere."""
-    with Engine(places.store(path), Journal(None), read_only=True) as engine:
+    settings = memory_settings(options, path)
+    with Engine(places.store(path), Journal(None), settings=settings, read_only=True) as engine:
         answer = engine.execute({"command": "view", "path": str(place)}, actor=Agent("memtui show"))
     return _print_answer(answer.text, place, options, is_error=answer.is_error)
 
 
-def _show_text_as_model(data: bytes, place: MemoryPath, options: Options) -> int:
+def _show_text_as_model(data: bytes, place: MemoryPath, path: str, options: Options) -> int:
     """What an agent would have been answered, had it looked then."""
-    settings = Settings()
+    settings = configured(options, path).config.memory
     try:
         try:
             text = data.decode("utf-8")

@@ -26,6 +26,12 @@ class Options:
     """Whether errors come with their traceback."""
     quiet: bool = False
     """Whether messages that are no errors are left out."""
+    config: str | None = None
+    """The file of settings, as given with `--config`."""
+    no_config: bool = False
+    """Whether no file of settings is read."""
+    screen_reader: bool = False
+    """Whether sentences and numbered menus were asked for, in place of columns and a full screen."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from pathlib import PurePath
 from typing import ClassVar
 
 from memtui.agents.chat.options import ChatOptions
+from memtui.config import Loaded
 from memtui.places import short
 from memtui.ui.app import MemtuiApp, run
 from memtui.ui.chat.beginning import MakeChat, Wanted, make_chat
@@ -23,6 +24,7 @@ class ChatApp(MemtuiApp):
         wanted: Which session goes on; a new one by default.
         label: A word on what this session is; empty for an ordinary one.
         make: Makes the conversation.
+        loaded: The settings; the defaults if not given.
     """
 
     TITLE = "memtui chat"
@@ -38,8 +40,10 @@ class ChatApp(MemtuiApp):
         wanted: Wanted | None = None,
         label: str = "",
         make: MakeChat = make_chat,
+        loaded: Loaded | None = None,
     ) -> None:
-        super().__init__(folder, state=state, read_only=read_only, label=label)
+        super().__init__(folder, state=state, read_only=read_only, label=label, loaded=loaded)
+        self.chat_options = lambda: options
         self._options = options
         self._wanted = wanted or Wanted()
         self._make = make
@@ -54,7 +58,8 @@ class ChatApp(MemtuiApp):
         self.push_screen(
             ChatScreen(
                 path, self._options, state=self._state, title=short(path), label=self._label,
-                read_only=self._read_only, wanted=self._wanted, farewell=self.last_words.extend, make=self._make,
+                read_only=self._read_only, wanted=self._wanted,
+                farewell=self.last_words.extend, make=self._make,
             )
         )  # fmt: skip
 
@@ -67,6 +72,7 @@ def chat(
     read_only: bool = False,
     resume: str | None = None,
     fork: str | None = None,
+    loaded: Loaded | None = None,
 ) -> int:
     """Chat until the person leaves; returns the exit code.
 
@@ -77,6 +83,7 @@ def chat(
         read_only: Whether nothing can be changed.
         resume: A session to go on with: its id, a beginning of it, or `last`.
         fork: The same, to go on from a copy of.
+        loaded: The settings.
 
     Raises:
         NoSession: There is no such session; nothing was opened.
@@ -86,4 +93,5 @@ def chat(
         from memtui.opening import state_directory
 
         find(state_directory(os.path.realpath(os.path.expanduser(folder)), state) / CHATS, name)
-    return run(ChatApp(folder, options, state=state, read_only=read_only, wanted=Wanted(resume, fork)))
+    wanted = Wanted(resume, fork)
+    return run(ChatApp(folder, options, state=state, read_only=read_only, wanted=wanted, loaded=loaded))

@@ -5,22 +5,24 @@ import threading
 from pathlib import Path
 
 from memtui.agents.demo import play, prepare
+from memtui.config import Loaded
 from memtui.core.errors import MemtuiError
 from memtui.opening import open as open_memory
-from memtui.ui.app import MemtuiApp, run
+from memtui.ui.app import MemtuiApp, run, screen_only
 from memtui.ui.messages import Told, Trouble
 
 _LABEL = "scripted demo"
 _END_SECONDS = 2.0
 
 
-def demo(*, speed: float = 1.0, keep: str | None = None) -> int:
+def demo(*, speed: float = 1.0, keep: str | None = None, loaded: Loaded | None = None) -> int:
     """Run the demo until the person leaves it.
 
     Args:
         speed: How many times as fast as at human pace.
         keep: A directory that is to hold the memories afterwards; it must be missing or empty. By default they
             are made in a temporary directory and removed.
+        loaded: The settings of the screen; the demo's memory is as it always is.
 
     Returns:
         The exit code.
@@ -35,7 +37,7 @@ def demo(*, speed: float = 1.0, keep: str | None = None) -> int:
         folder.mkdir(parents=True, exist_ok=True)
         prepare(folder)
         state = str(Path(temporary, "state"))
-        app = MemtuiApp(str(folder), state=state, label=_LABEL)
+        app = MemtuiApp(str(folder), state=state, label=_LABEL, loaded=screen_only(loaded))
         stop = threading.Event()
         agent = threading.Thread(target=_act, args=(app, folder, state, speed, stop), daemon=True)
         app.when_opened = agent.start

@@ -1,20 +1,23 @@
 """The lines around the panes: what this is, what just happened, which keys there are."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len
 from textual.app import RenderResult
-from textual.binding import Binding
+from textual.binding import ActiveBinding, Binding
 from textual.content import Content
+from textual.events import Click
+from textual.keys import key_to_character
 from textual.reactive import reactive
 from textual.widget import Widget
 
 from memtui.core.visible import one_line
 from memtui.ui.text import fit, fit_middle
 
-_KEYS = {
+SHOWN_KEYS = {
     "question_mark": "?",
     "colon": ":",
     "slash": "/",
@@ -26,13 +29,13 @@ _KEYS = {
     "greater_than_sign": ">",
     "equals_sign": "=",
     "plus": "+",
+    "minus": "-",
     "number_sign": "#",
     "asterisk": "*",
     "underscore": "_",
     "enter": "Enter",
     "escape": "Esc",
     "tab": "Tab",
-    "shift+tab": "Shift+Tab",
     "space": "Space",
     "up": "Up",
     "down": "Down",
@@ -42,12 +45,16 @@ _KEYS = {
     "pagedown": "PgDn",
     "home": "Home",
     "end": "End",
-    "f1": "F1",
+    "backspace": "Backspace",
+    "delete": "Del",
+    "insert": "Ins",
 }
-
+"""Keys by Textual's names, as people write them."""
 
 HELD_SECONDS = 2.0
 """For how long an answer to the person is not overwritten by news."""
+_GAP = 2
+"""Cells between two keys of the key line."""
 _FOLDER_WIDTH = 12
 """Cells that the folder's name has at least, where others can make room."""
 
@@ -58,12 +65,16 @@ _TYPED = {"slash_": "/", "colon_": ":"}
 
 def key_name(key: str) -> str:
     """How a key is written for people: `Ctrl+P`, `PgUp`, `?`; a command that is typed, as it is typed: `/undo`."""
-    if key.startswith("ctrl+"):
-        return "Ctrl+" + key.removeprefix("ctrl+").upper()
     for start, sign in _TYPED.items():
         if key.startswith(start):
             return sign + key.removeprefix(start)
-    return _KEYS.get(key, key)
+    *modifiers, last = key.split("+")
+    name = SHOWN_KEYS.get(last) or key_to_character(last) or last
+    if len(name) > 1 and name[0] == "f" and name[1:].isdecimal():
+        name = name.upper()
+    if not modifiers:
+        return name
+    return "+".join([*(each.capitalize() for each in modifiers), name.upper() if len(name) == 1 else name])
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +177,9 @@ class MessageLine(Widget):
     _held_until = 0.0
     _waiting: tuple[str, str, bool] | None = None
 
-    def say(self, text: str, *, hint: str = "", warning: bool = False, is_news: bool = False) -> None:
+    def say(
+        self, text: str, *, hint: str = "", warning: bool = False, is_news: bool = False, held: float = HELD_SECONDS
+    ) -> None:
         """Show a sentence until the next one.
 
         Args:
@@ -174,6 +187,7 @@ class MessageLine(Widget):
             hint: Keys that go with it; left out where there is no room.
             warning: Whether it is one.
             is_news: Whether nobody asked for it: it waits until the person has had time to read what she was answered.
+            held: Seconds for which no news takes its place.
         """
         now = time.monotonic()
         if is_news and now < self._held_until:
@@ -182,7 +196,7 @@ class MessageLine(Widget):
             self._waiting = text, hint, warning
             return
         if not is_news:
-            self._held_until, self._waiting = now + HELD_SECONDS, None
+            self._held_until, self._waiting = now + held, None
         self.set_class(warning, "-warning")
         self.text, self.hint = text, hint
 
@@ -202,7 +216,7 @@ class MessageLine(Widget):
 
 
 class KeyLine(Widget):
-    """The keys of the focused pane, as far as there is room, with help and quit always last."""
+    """The keys of the focused pane, as far as there is room, with help and quit always last; a click presses one."""
 
     DEFAULT_CSS = """
     KeyLine { height: 1; padding: 0 1; background: $panel; color: $foreground; }
@@ -211,29 +225,44 @@ class KeyLine(Widget):
     LAST: ClassVar[tuple[str, ...]] = ("app.commands", "app.help", "app.back", "past.leave", "deleted.leave")
     """Keys that are never left out: among them each screen's way back."""
 
+    _shown: Sequence[ActiveBinding] = ()
+
     def on_mount(self) -> None:
         """Follow the focus."""
         self.screen.bindings_updated_signal.subscribe(self, lambda _: self.refresh())
 
     def render(self) -> RenderResult:
         """As many keys as fit."""
-        shown: list[Binding] = []
+        shown: list[ActiveBinding] = []
         seen: set[str | None] = set()
         for active in self.screen.active_bindings.values():
             binding = active.binding
             if binding.show and active.enabled and not self._is_typed(binding) and binding.id not in seen:
                 seen.add(binding.id)
-                shown.append(binding)
-        last = [binding for name in self.LAST for binding in shown if binding.id == name]
-        others = [binding for binding in shown if binding not in last]
-        room = self.content_size.width - sum(_width(binding) for binding in last)
-        fitting: list[Binding] = []
-        for binding in others:
-            room -= _width(binding)
+                shown.append(active)
+        last = [active for name in self.LAST for active in shown if active.binding.id == name]
+        others = [active for active in shown if active not in last]
+        room = self.content_size.width - sum(_width(active.binding) for active in last)
+        fitting: list[ActiveBinding] = []
+        for active in others:
+            room -= _width(active.binding)
             if room < 0:
                 break
-            fitting.append(binding)
-        return Content("  ").join([_key(binding) for binding in (*fitting, *last)])
+            fitting.append(active)
+        self._shown = (*fitting, *last)
+        return Content(" " * _GAP).join([_key(active.binding) for active in self._shown])
+
+    async def on_click(self, event: Click) -> None:
+        """Do what the key under the mouse does."""
+        event.stop()
+        at = event.get_content_offset(self)
+        start = 0
+        for active in self._shown if at is not None else ():
+            end = start + _width(active.binding)
+            if at is not None and start <= at.x < end - _GAP:
+                await self.app.run_action(active.binding.action, default_namespace=active.node)
+                return
+            start = end
 
     def _is_typed(self, binding: Binding) -> bool:
         """Whether the focused text box takes the key as text. Textual itself does not know `slash` as a character."""
@@ -247,4 +276,4 @@ def _key(binding: Binding) -> Content:
 
 
 def _width(binding: Binding) -> int:
-    return cell_len(_key(binding).plain) + 2
+    return cell_len(_key(binding).plain) + _GAP

@@ -4,10 +4,11 @@ import threading
 from collections.abc import Callable, Iterable
 
 from memtui.agents.chat.sessions.replaying import Replayed
+from memtui.config import Loaded
 from memtui.core.errors import MemtuiError
 from memtui.engine import Engine
 from memtui.opening import open as open_memory
-from memtui.ui.app import MemtuiApp, run
+from memtui.ui.app import MemtuiApp, run, screen_only
 from memtui.ui.messages import Told, Trouble
 
 Replay = Callable[[Engine, Callable[[float], object]], Iterable[Replayed]]
@@ -20,7 +21,7 @@ class _Stopped(Exception):
     """The person left before the end."""
 
 
-def watch(folder: str, state: str, label: str, replay: Replay) -> int:
+def watch(folder: str, state: str, label: str, replay: Replay, *, loaded: Loaded | None = None) -> int:
     """Replay until the person leaves; she may leave before the end, and stay after it.
 
     Args:
@@ -28,11 +29,12 @@ def watch(folder: str, state: str, label: str, replay: Replay) -> int:
         state: Where its journal lies.
         label: What this is, for the frame.
         replay: Does it.
+        loaded: The settings of the screen; a replay's memory is as it always is.
 
     Returns:
         The exit code.
     """
-    app = MemtuiApp(folder, state=state, label=label)
+    app = MemtuiApp(folder, state=state, label=label, loaded=screen_only(loaded))
     stop = threading.Event()
     thread = threading.Thread(target=_act, args=(app, folder, state, replay, stop), daemon=True)
     app.when_opened = thread.start

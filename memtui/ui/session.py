@@ -4,6 +4,7 @@ Disk and database are slow now and then, whatever one does; none of it may happe
 threads find is posted as messages.
 """
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable
@@ -30,8 +31,12 @@ from memtui.ui.messages import (
 from memtui.ui.questions.messages import Questioned, QuestionEnded
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from memtui.agents.waiting import Desk
+    from memtui.core.settings import Settings
     from memtui.engine import Engine
+    from memtui.ui.remembered import Left
     from memtui.watch import Watch
 
 RECENT = 200
@@ -60,6 +65,10 @@ class Session:
 
     def __init__(self, folder: str, post: Post, *, state: str | None = None, read_only: bool = False) -> None:
         self.folder = folder
+        self.left: Left | None = None
+        """How the folder was left the last time; known once it is open, `None` where that is not remembered."""
+        self.settings: Settings | None = None
+        """How commands behave; to be said before it starts, `None` as by default."""
         self._state = state
         self._read_only = read_only
         self._post = post
@@ -89,6 +98,19 @@ class Session:
     def engine(self) -> "Engine | None":
         """The memory, for screens that ask it about the past; `None` while it is being opened."""
         return self._engine
+
+    def leave(self, left: "Left") -> None:
+        """Remember how the folder is left, from a worker. Who may change nothing leaves no trace either."""
+        if self._engine is None or self._read_only:
+            return
+        from memtui.ui import remembered  # deferred: by now it is loaded
+
+        remembered.write(self._state_directory(), left)
+
+    def _state_directory(self) -> "Path":
+        from memtui.opening import state_directory  # deferred: behind the first paint
+
+        return state_directory(self.folder, self._state)
 
     def look_everywhere(self) -> bool:
         """Look at the whole folder again, from a worker; tells whether it could be, else `Trouble` follows."""
@@ -213,7 +235,7 @@ class Session:
         from memtui.opening import connect  # deferred: behind the first paint
 
         try:
-            engine = connect(self.folder, state=self._state, read_only=self._read_only)
+            engine = connect(self.folder, state=self._state, read_only=self._read_only, settings=self.settings)
         except StateUnusable as error:
             engine = self._open_degraded(str(error))
         self._engine = engine  # before it is told: whoever hears of it may ask it at once
@@ -234,7 +256,7 @@ class Session:
         was_read_only, self._read_only = self._read_only, True
         if not was_read_only:
             try:
-                engine = connect(self.folder, state=self._state, read_only=True)
+                engine = connect(self.folder, state=self._state, read_only=True, settings=self.settings)
                 if engine.head()[0]:
                     self._post(Unrecorded(reason, history=True))
                     return engine
@@ -242,7 +264,7 @@ class Session:
             except StateUnusable:
                 pass  # what is wrong with it is known already
         self._post(Unrecorded(reason, history=False))
-        return connect_without_journal(self.folder)
+        return connect_without_journal(self.folder, settings=self.settings)
 
     def _tell_opened(self, engine: "Engine") -> None:
         journal = engine.journal
@@ -253,6 +275,7 @@ class Session:
         recent = journal.events(max(last - RECENT, 0))
         unseen = journal.events(max(seen, last - UNSEEN))
         self._last = last
+        self._recall_left()
         self._post(Opened(list(engine.names()), recent, unseen, last, complete=engine.is_looked_at))
         if recent and (behind := recent[-1].at_us - time.time_ns() // 1_000) > _CLOCK_US:
             how_far = wording.age(behind / 1e6)
@@ -262,6 +285,12 @@ class Session:
                     "the numbers of events are."
                 )
             )
+
+    def _recall_left(self) -> None:
+        from memtui.ui import remembered  # deferred: behind the first paint
+
+        with contextlib.suppress(StateUnusable):
+            self.left = remembered.read(self._state_directory())
 
     def _begin_to_count(self, engine: "Engine") -> None:
         """Once the first look is over, begin to remember what the person has not seen. What was found is not new."""

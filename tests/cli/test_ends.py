@@ -173,7 +173,7 @@ def test_a_terminal_that_cannot_draw_is_none(term: str, folder: Path, run_in_ter
 _PRETEND = """
 import sys, types
 app = types.ModuleType("memtui.ui.app")
-app.browse = lambda folder, *, state, read_only: print(repr((folder, state, read_only))) or 7
+app.browse = lambda folder, *, state, read_only, **_: print(repr((folder, state, read_only))) or 7
 sys.modules["memtui.ui.app"] = app
 from memtui.cli import main
 sys.exit(main(sys.argv[1:]))
@@ -200,7 +200,7 @@ def test_the_browser_is_given_what_was_said(
     run_in_terminal: Run,
 ) -> None:
     monkeypatch.chdir(folder.parent if words or named else folder)
-    ran = run_in_terminal(*words, program=("-c", _PRETEND), env={"MEMTUI_DIR": named})
+    ran = run_in_terminal(*words, program=("-c", _PRETEND), env={"MEMTUI_DIR": named, "TEXTUAL_THEME": "nord"})
     path = str(folder) if expected[0] else None
     assert ran.out.decode().strip() == repr((path, *expected[1:]))
     assert ran.code == 7

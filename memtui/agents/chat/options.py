@@ -1,14 +1,11 @@
 """How a conversation is held, as one value."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
 
+from memtui.config.sections import EFFORTS as EFFORTS  # noqa: PLC0414 - others ask for it here
+from memtui.config.sections import PROVIDERS as PROVIDERS  # noqa: PLC0414 - others ask for it here
+from memtui.config.sections import Provider as Provider  # noqa: PLC0414 - others ask for it here
 from memtui.core.asking import Policy
-
-Provider = Literal["anthropic", "bedrock", "vertex", "foundry"]
-PROVIDERS: tuple[str, ...] = get_args(Provider)
-EFFORTS = ("low", "medium", "high", "xhigh", "max")
-"""Levels of effort, lowest first, as the API names them. Which of them a model takes, the API tells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

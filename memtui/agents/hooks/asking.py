@@ -145,7 +145,7 @@ def _save(call: HookCall, place: Place, text: str, proposal: Proposal) -> str:
 
     note = f"{call.actor.name}'s {call.tool}, edited"
     try:
-        with connect(place.folder, state=place.state) as memory:
+        with connect(place.folder, state=place.state, settings=place.settings) as memory:
             memory.reconcile([place.path])
             before = proposal.changes[0].before
             done = memory.write(place.path, text.encode("utf-8"), based_on=before, note=note, actor=Person())

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtui.core.errors import StateUnusable
+from memtui.core.settings import Settings
 from memtui.state import state_directory
 
 
@@ -19,11 +20,13 @@ class Place(NamedTuple):
         folder: The folder, links resolved.
         state: Its state directory.
         path: The file, relative to the folder.
+        settings: How its engine behaves; `None` as by default.
     """
 
     folder: str
     state: Path
     path: str
+    settings: Settings | None = None
 
 
 def place_of(path: str, *, directory: str | None = None, state: str | None = None) -> Place | None:

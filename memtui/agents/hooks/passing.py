@@ -13,6 +13,7 @@ from memtui.agents.hooks.calls import BEFORE, WRITING, HookCall, NoCall, read_ca
 if TYPE_CHECKING:
     from memtui.agents.hooks.asking import Decision
     from memtui.agents.hooks.folders import Place
+    from memtui.core.settings import Settings
 
 
 _FAILED = "The hook of memtui could not do its work"
@@ -28,6 +29,7 @@ class HookOptions:
         seconds: How long it is waited for an answer.
         directory: A memory folder besides those that are known.
         state: Where its state lies, if not in its usual place.
+        settings: Tells how commands behave in a folder; asked only once one is concerned.
     """
 
     asks: bool = False
@@ -35,6 +37,7 @@ class HookOptions:
     seconds: float = 300.0
     directory: str | None = None
     state: str | None = None
+    settings: Callable[[str], "Settings | None"] = lambda _: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,7 @@ def _answered(call: HookCall, options: HookOptions, failed: Callable[[Exception]
     place = place_of(call.path, directory=options.directory, state=options.state)
     if place is None:
         return Said()
+    place = place._replace(settings=options.settings(place.folder))
     if call.event == BEFORE:
         return _before(call, place, options, failed)
     from memtui.agents.hooks.recording import announce_done, in_background, record  # deferred, as above

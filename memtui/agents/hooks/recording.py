@@ -112,7 +112,7 @@ def record(call: HookCall, place: Place, said: Announcement) -> None:
     """Have the engine find what was written."""
     from memtui.opening import connect  # deferred: it opens a database, which nobody waits for
 
-    with connect(place.folder, state=place.state) as memory:
+    with connect(place.folder, state=place.state, settings=place.settings) as memory:
         memory.reconcile([place.path])
         memory.tell_late(place.path, actor=call.actor, call_id=call.call_id, hashes=said.hashes, note=said.note)
 
@@ -128,7 +128,7 @@ def record_refusal(call: HookCall, place: Place, message: Message, note: str, va
     if call.tool != "Write":
         old, new = edit.get("old_string"), edit.get("new_string")
         command = {"command": "str_replace", "path": path, "old_str": old, "new_str": new}
-    with connect(place.folder, state=place.state) as memory:
+    with connect(place.folder, state=place.state, settings=place.settings) as memory:
         memory.reconcile([place.path])
         memory.answer_instead(
             command,
@@ -145,7 +145,7 @@ def look_before(place: Place) -> None:
     """Have the engine record what stands at a path, in a folder that it never saw: it is about to be overwritten."""
     from memtui.opening import connect  # deferred: once in the life of a folder
 
-    with connect(place.folder, state=place.state) as memory:
+    with connect(place.folder, state=place.state, settings=place.settings) as memory:
         memory.reconcile([place.path])
 
 

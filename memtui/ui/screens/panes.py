@@ -58,7 +58,10 @@ class PanedScreen(Screen[None]):
         super().__init__()
         self._dragging = False
         self._pane_size = ""
+        self._size_class = ""
         self._had_focus: Widget | None = None
+        self.dividers: dict[str, int] = {}
+        """Where a person put the divider, by what it divides and the size class of the screen."""
 
     def on_resize(self, event: Resize) -> None:
         """Say it where the terminal is too small, and recover."""
@@ -67,8 +70,25 @@ class PanedScreen(Screen[None]):
         if too_small:
             words = f"memtui needs {_SMALLEST[0]}x{_SMALLEST[1]} (now {event.size.width}x{event.size.height}). q quit"
             self.query_one("#too-small", Static).update(words)
+        self._take_size(event.size.width)
         self._had_focus = self.focused or self._had_focus  # what is not shown loses it
         self.call_after_refresh(self._focus_again)
+
+    def _take_size(self, width: int) -> None:
+        """In another size class the divider is where it was put there."""
+        before = self._size_class
+        self._size_class = next(name for least, name in reversed(self.HORIZONTAL_BREAKPOINTS) if width >= least)
+        if before != self._size_class:
+            self.put_divider_back()
+
+    @property
+    def _divided(self) -> str:
+        return f"{self.first_pane.id} {self._size_class.removeprefix('-')}"
+
+    def put_divider_back(self) -> None:
+        """Put the divider where it was last, unless one pane has all the room."""
+        if self._size_class and not self._pane_size:
+            self._divide_at(self.dividers.get(self._divided))
 
     def _focus_again(self) -> None:
         if self.focused is not None or self.has_class("-too-small"):
@@ -99,14 +119,21 @@ class PanedScreen(Screen[None]):
         self._pane_size = size if focused else ""
         if size:
             self._divide_at(None)
+        else:
+            self.put_divider_back()
 
     def action_divide(self, columns: int) -> None:
         """Move the divider between the first pane and the others; 0 puts everything back."""
         if columns == 0:
+            self.dividers.pop(self._divided, None)
             self._set_pane_size("")
             self._divide_at(None)
         else:
-            self._divide_at(self.first_pane.outer_size.width + columns)
+            self._move_divider(self.first_pane.outer_size.width + columns)
+
+    def _move_divider(self, column: int) -> None:
+        self.dividers[self._divided] = max(column, 1)
+        self._divide_at(column)
 
     @property
     def first_pane(self) -> Widget:
@@ -130,7 +157,7 @@ class PanedScreen(Screen[None]):
     def on_mouse_move(self, event: MouseMove) -> None:
         """Drag it."""
         if self._dragging:
-            self._divide_at(event.screen_x + 1)
+            self._move_divider(event.screen_x + 1)
 
     def on_mouse_up(self, event: MouseUp) -> None:
         """Let go of it."""
