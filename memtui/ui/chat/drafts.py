@@ -7,6 +7,8 @@ import contextlib
 import os
 from pathlib import Path
 
+from memtui.ui.kept import keep
+
 _START = "draft-"
 _END = ".txt"
 
@@ -48,11 +50,7 @@ class Drafts:
         if text == self._kept:
             return
         if text:
-            self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            new = self._own.with_suffix(".new")
-            with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-                file.write(text.encode("utf-8", "replace").decode("utf-8"))
-            new.replace(self._own)
+            keep(self._own, text.encode("utf-8", "replace"))
         else:
             with contextlib.suppress(FileNotFoundError):
                 self._own.unlink()

@@ -22,10 +22,10 @@ from textual.worker import get_current_worker
 from memtui.agents.chat.events import Asked
 from memtui.core.asking import Allow, Deny, Edit, Verdict
 from memtui.core.visible import HIDDEN
-from memtui.ui.chat.external import NoEditor, edited
 from memtui.ui.chat.proposed import Proposed, place, proposed
 from memtui.ui.chat.question_parts import ProposalDiff, ProposedText, ReasonLine
 from memtui.ui.diff.view import DiffView
+from memtui.ui.external import NoEditor, edited
 from memtui.ui.text import fit, fit_middle
 
 GRACE_SECONDS = 0.5

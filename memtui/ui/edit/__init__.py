@@ -1,0 +1,1 @@
+"""Editing a memory: the text area, how a text becomes rows, finding, merging while one types."""
