@@ -16,13 +16,13 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Offset, Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
 from memtui.ui.note.document import Document, Found, Layout, Mode, moved_line
+from memtui.ui.note.following import Following
 from memtui.ui.note.lines import Row, Span, clean, prose
 
 WIDEST = 100
@@ -40,7 +40,7 @@ ROLES = (
     *("code", "link", "target", "image", "quote-bar", "marker", "done", "todo", "table-header", "key"),
     *("warning", "hidden", "panel", "language", "mark", "heading", "keyword", "string", "number"),
     *("comment", "name", "deleted", "inserted", "line-number", "changed", "match", "current-match"),
-    *("notice-title", "notice-detail", "blame", "blame-you", "blame-outside"),
+    *("notice-title", "notice-detail", "blame", "blame-you", "blame-outside", "chosen-link"),
 )
 """What a span can be; each is a component class of the view."""
 
@@ -54,7 +54,7 @@ class Remark(NamedTuple):
     """One of `ROLES`."""
 
 
-class NoteView(ScrollView, can_focus=True):
+class NoteView(Following, can_focus=True):
     """Shows one note, rendered or as it is written, and lets a person search and copy it."""
 
     ALLOW_SELECT = True
@@ -131,6 +131,7 @@ class NoteView(ScrollView, can_focus=True):
         & > .noteview--changed { color: $text-warning; text-style: bold; }
         & > .noteview--match { background: $warning-muted; color: $text-warning; text-style: underline; }
         & > .noteview--current-match { background: $warning; color: $background; text-style: bold; }
+        & > .noteview--chosen-link { background: $accent; color: $background; text-style: bold; }
         & > .noteview--blame { color: $text-primary; }
         & > .noteview--blame-you { color: $foreground; text-style: bold; }
         & > .noteview--blame-outside { color: $text-warning; }
@@ -354,6 +355,19 @@ class NoteView(ScrollView, can_focus=True):
         start = self._match if self._match >= 0 else self._first_offset()
         if self._document.query:
             self._show_match(self._document.previous_match(start))
+
+    def show_match_from(self, line: int) -> None:
+        """Bring a line into view, and make the first match from there on the current one.
+
+        Args:
+            line: Its number, from 1.
+        """
+        self.reveal_line(line)
+        if self._document.query:
+            offset = 0
+            for _ in range(line - 1):
+                offset = self._document.source.find("\n", offset) + 1
+            self._show_match(self._document.next_match(offset))
 
     def _first_offset(self) -> int:
         index, _ = self._document.locate(self.scroll_offset.y)
@@ -674,6 +688,8 @@ class NoteView(ScrollView, can_focus=True):
                 if mark.row == inner:
                     role = "current-match" if mark == current or _goes_on(current, mark) else "match"
                     spans = _over(spans, mark.start, mark.end, role)
+        for place in self._chosen_places(index, inner):
+            spans = _over(spans, place.start, place.end, "chosen-link")
         selection = self.text_selection
         if selection is not None and (span := selection.get_span(y)) is not None:
             start, end = span

@@ -1,0 +1,94 @@
+"""The ways to copy, and what is said of them."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+from textual.app import App
+
+from memtui.ui import clipboard
+from memtui.ui.clipboard import CannotCopy, copy, ways
+
+
+def _names(environment: Mapping[str, str], *there: str) -> list[str]:
+    return [way.name for way in ways(environment, lambda name: name if name in there else None)]
+
+
+@pytest.mark.parametrize(
+    ("environment", "there", "names"),
+    [
+        ({"TERM": "xterm"}, "", ["terminal"]),
+        ({"TERM": "linux"}, "", []),
+        ({"TERM": "xterm", "DISPLAY": ":0"}, "xclip xsel", ["xclip", "terminal"]),
+        ({"TERM": "xterm", "DISPLAY": ":0"}, "xsel", ["xsel", "terminal"]),
+        ({"TERM": "xterm"}, "xclip xsel wl-copy", ["terminal"]),
+        ({"WAYLAND_DISPLAY": "w", "DISPLAY": ":0"}, "wl-copy xclip", ["wl-copy", "xclip", "terminal"]),
+        ({"TERM": "tmux", "TMUX": "x"}, "tmux", ["tmux"]),
+        ({"TERM": "xterm"}, "pbcopy", ["pbcopy", "terminal"]),
+        ({"TERM": "xterm", "SSH_CONNECTION": "x", "WAYLAND_DISPLAY": "w"}, "pbcopy wl-copy", ["terminal"]),
+        ({"MEMTUI_CLIPBOARD": "tmux", "DISPLAY": ":0"}, "xclip", ["tmux"]),
+        ({"MEMTUI_CLIPBOARD": "OSC52", "TMUX": "x"}, "tmux", ["terminal"]),
+    ],
+)
+def test_the_surest_way_comes_first(environment: dict[str, str], there: str, names: list[str]) -> None:
+    assert _names(environment, *there.split()) == names
+
+
+def test_a_way_that_is_forced_and_is_none_is_said() -> None:
+    with pytest.raises(CannotCopy, match="MEMTUI_CLIPBOARD is smoke, and may be terminal, tmux, wl-copy, xclip"):
+        ways({"MEMTUI_CLIPBOARD": "smoke"})
+    with pytest.raises(CannotCopy, match="off"):
+        ways({"MEMTUI_CLIPBOARD": "off"})
+
+
+class _Terminal(App[None]):
+    """An application that remembers what is written to its terminal."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written: list[str] = []
+
+    def listen(self) -> None:
+        assert self._driver is not None
+        self._driver.write = self.written.append  # type: ignore[method-assign, assignment]
+
+
+_X11 = {"TERM": "xterm", "DISPLAY": ":0"}
+
+
+async def test_it_is_said_which_way_a_text_went() -> None:
+    app = _Terminal()
+    ran: list[tuple[Sequence[str], bytes]] = []
+
+    def takes(command: Sequence[str], data: bytes) -> bool:
+        ran.append((command, data))
+        return "-w" not in command
+
+    async with app.run_test():
+        app.listen()
+        found = {"environment": _X11, "find": lambda name: name if name == "xclip" else None}
+        assert await copy(app, "grün", run=takes, **found) == "clipboard"  # type: ignore[arg-type]
+        assert ran == [(("xclip", "-selection", "clipboard", "-in"), "grün".encode())]
+        assert app.clipboard == "grün"
+        tmux = {"environment": {"TMUX": "x"}, "find": lambda name: name if name == "tmux" else None}
+        assert await copy(app, "a\udcffb", run=takes, **tmux) == "tmux"  # type: ignore[arg-type]
+        assert [command[-2:] for command, data in ran[1:] if data == b"a\xffb"] == [("-w", "-"), ("load-buffer", "-")]
+        assert app.written == []
+        assert await copy(app, "x", run=lambda *_: False, **found) == "terminal"  # type: ignore[arg-type]
+        assert app.written == ["\x1b]52;c;eA==\x07"]
+
+
+async def test_what_cannot_be_copied_is_said_and_nothing_is_written() -> None:
+    app = _Terminal()
+    async with app.run_test():
+        app.listen()
+        with pytest.raises(CannotCopy, match=r"A terminal takes 74,000 bytes, and this is 80,000\."):
+            await copy(app, "x" * 80_000, environment={"TERM": "xterm"}, run=lambda *_: False)
+        with pytest.raises(CannotCopy, match="No program for the clipboard works"):
+            await copy(app, "x", environment={"TERM": "linux"}, run=lambda *_: False)
+        assert app.written == []
+
+
+def test_a_program_that_is_not_there_or_fails_takes_nothing() -> None:
+    assert clipboard._run(("true",), b"x" * 100_000) is True
+    assert clipboard._run(("false",), b"x") is False
+    assert clipboard._run(("memtui-is-not-this",), b"x") is False
