@@ -33,6 +33,7 @@ class EmptyFolder(Widget):
             Content("New files will appear here as they are written."),
             Content(""),
             *self._ways_back(key),
+            Content.assemble(("  a      ", key), "add a memory yourself"),
             Content.assemble(("  :chat  ", key), "start a session with Claude"),
             Content.assemble(("  o      ", key), "open another folder"),
             Content.assemble(("  :      ", key), "all commands"),

@@ -22,6 +22,7 @@ from memtui.core.snapshot import Kind
 from memtui.core.visible import one_line
 from memtui.engine import Engine
 from memtui.ui import wording
+from memtui.ui.managing.progress import with_progress
 from memtui.ui.screens.ask import AskScreen
 from memtui.ui.screens.menu import Choice, MenuScreen
 
@@ -62,13 +63,19 @@ async def undo(app: App[Any], engine: Engine, seq: int | None) -> Said | None:
         return Said(await _in_thread(lambda: _why_not(engine, seq)))
     if not isinstance(event.actor, Person) and not await _ask(app, f"Undo: {_recalled(event)}?"):
         return Said("Nothing was undone.")
-    restored = await _in_thread(lambda: engine.undo([event.seq]))
+    restored = await _take_back(app, engine, event)
     if event.command == "undo":
         return _told(restored, _redone(event))
     return _told(restored, f"Undone: {wording.clause(event)}. U redoes it.")
 
 
-async def redo(engine: Engine, seq: int | None) -> Said | None:
+async def _take_back(app: App[Any], engine: Engine, event: Event) -> Restored:
+    """Take back one event, which may have changed thousands of files."""
+    words = f"Taking back: {wording.clause(event)}"
+    return await with_progress(app, words, lambda step: engine.undo([event.seq], progress=step))
+
+
+async def redo(app: App[Any], engine: Engine, seq: int | None) -> Said | None:
     """Do again what was taken back last; or an event that stands taken back, or the one that an `undo` took back.
 
     She undid it herself, so there is nothing to ask.
@@ -78,7 +85,7 @@ async def redo(engine: Engine, seq: int | None) -> Said | None:
         if seq is None:
             return Said("There is nothing to redo.")
         return Said(await _in_thread(lambda: _why_not_redone(engine, seq)))
-    restored = await _in_thread(lambda: engine.undo([event.seq]))
+    restored = await _take_back(app, engine, event)
     return _told(restored, _redone(event))
 
 

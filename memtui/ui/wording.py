@@ -23,9 +23,13 @@ _DONE = {
     "deleted": "deleted",
     "renamed": "renamed",
     "write": "wrote",
+    "copy": "copied",
+    "protect": "protected",
+    "unprotect": "no longer protects",
     "restore": "restored",
     "clear": "cleared",
 }
+_ON_FILES = frozenset({"rename", "copy", "delete"})
 _TAKEN_BACK = {"undo": "undid", "redo": "redid"}
 
 _SHORT = {Result.NO_CHANGE: "same", Result.UNCERTAIN: "UNSURE"}
@@ -77,7 +81,7 @@ def clause(event: Event) -> str:
         return f"A new record began here{f': {event.note}' if event.note else ''}".rstrip(".")
     counts = changed_lines(event)
     note = "" if event.command in _TAKEN_BACK else event.note
-    many = f" ({note})" if note and not counts and event.changes else ""
+    many = f" ({note})" if note and not counts and event.changes and not _is_of_many(event) else ""
     return f"{actor_of(event)} {_done(event)}{counts}{many}"
 
 
@@ -96,12 +100,21 @@ def _done(event: Event) -> str:
         numbers = [f"#{seq}" for seq in event.undoes]
         which = " and ".join(numbers) if len(numbers) <= 2 else f"{numbers[0]} to {numbers[-1]}"
         return f"{_TAKEN_BACK[event.command]} {which} in {path}" if which else f"{_TAKEN_BACK[event.command]} {path}"
+    if _is_of_many(event):
+        return f"{_DONE[event.command]} {event.note}{'' if path == 'the folder' else f' in {path}/'}"
     if event.command == "redact":
         return f"removed a text of {path} from the record"
     if event.command == "create" and any(change.before is not None for change in event.changes if _is_file(change)):
         return f"overwrote {path}"
     target = f" to {relative(event.new_path)}" if event.new_path else ""
     return f"{_DONE.get(event.command, event.command)} {path}{target}"
+
+
+def _is_of_many(event: Event) -> bool:
+    """Whether a person did it to several files at once: its path is only where they all lie, its note what they are."""
+    if event.command not in _ON_FILES or not event.note or event.new_path is not None:
+        return False
+    return relative(event.path) not in {change.path for change in event.changes}
 
 
 def loss(lost: Loss) -> str:
@@ -146,9 +159,7 @@ def since_last_look(events: Sequence[Event]) -> str:
     changed = len(paths) - gone
     words = [f"{changed:,} changed"] if changed else []
     words += [f"{gone:,} gone"] if gone else []
-    return (
-        f"Since you last looked: {', '.join(words)}. ] goes from one to the next, M marks all as seen." if words else ""
-    )
+    return f"Since you last looked: {', '.join(words)}. ] goes on to it, M marks all seen." if words else ""
 
 
 def _is_file(change: Change) -> bool:

@@ -22,6 +22,7 @@ from rich.cells import cell_len
 from textual.pilot import Pilot
 
 import memtui
+from memtui.config import Loaded
 from memtui.engine import Engine
 from memtui.ui.app import MemtuiApp
 from memtui.ui.screens.browse import BrowseScreen
@@ -165,12 +166,13 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opening:
         ready: bool = True,
         folder: Path | None = None,
         state: Path | None = None,
+        loaded: Loaded | None = None,
     ) -> AsyncIterator[Opened]:
         place = folder or tmp_path / "memories"
         place.mkdir(exist_ok=True)
         fill(place, FILES if files is None else files)
         state = state or tmp_path / "state"
-        app = MemtuiApp(str(place), state=str(state), read_only=read_only)
+        app = MemtuiApp(str(place), state=str(state), read_only=read_only, loaded=loaded)
         async with app.run_test(size=size) as pilot:
             opened = Opened(app, pilot, place, state)
             if ready:

@@ -5,9 +5,11 @@ painted would be slow. So each directory keeps count of the marks below it.
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from enum import StrEnum
 
 from memtui.ui.files.contents import ancestors, is_at_or_below
+from memtui.ui.files.outline import moved_path
 
 
 class Mark(StrEnum):
@@ -67,10 +69,17 @@ class Marks:
 
     def move(self, old: str, new: str) -> None:
         """An entry has another path: its mark and those below it go along."""
-        for path in self._at_or_below(old):
-            mark = self._marks[path]
-            self.clear(path)
-            self.set(new + path[len(old) :], mark)
+        self.move_all({old: new})
+
+    def move_all(self, moves: Mapping[str, str]) -> None:
+        """Entries have other paths, at once: their marks and those below them go along."""
+        found: dict[str, Mark] = {}
+        for old in moves:
+            for path in self._at_or_below(old):
+                found[moved_path(path, moves)] = self._marks[path]
+                self.clear(path)
+        for path, mark in found.items():
+            self.set(path, mark)
 
     def _at_or_below(self, top: str) -> list[str]:
         found = [top] if top in self._marks else []

@@ -10,6 +10,7 @@ from memtui.core.events import Change, Event, Person
 from memtui.core.snapshot import Entry, Kind
 from memtui.ui import wording
 from memtui.ui.files.marks import Mark
+from memtui.ui.files.outline import moved_path
 from memtui.ui.files.view import FilesView
 
 GONE_SECONDS = 10.0
@@ -50,11 +51,11 @@ class News:
         added: dict[str, Entry] = {}
         gone: dict[str, int] = {}
         for event in events:
-            renamed = moved(event)
-            if renamed and (renamed[0] in added or renamed[0] in self._files.outline):
+            moves = moved_by(event)
+            if any(old in added or old in self._files.outline for old in moves):
                 self._patch(added, gone)
                 added, gone = {}, {}
-                self._move(*renamed)
+                self._move(moves)
             for change in event.changes:
                 if change.after is None:
                     added.pop(change.path, None)
@@ -66,10 +67,11 @@ class News:
             self._mark(event)
         self._patch(added, gone)
 
-    def _move(self, old: str, new: str) -> None:
-        self._files.move(old, new)
-        for path in self.below(old):
-            self._unseen[new + path[len(old) :]] = self._unseen.pop(path)
+    def _move(self, moves: Mapping[str, str]) -> None:
+        self._files.move_all(moves)
+        self._unseen = {moved_path(path, moves): seq for path, seq in self._unseen.items()}
+        for path in moves:
+            self._gone.pop(path, None)  # it is not gone but elsewhere
 
     def _patch(self, added: Mapping[str, Entry], gone: Mapping[str, int]) -> None:
         """Bring in what is new, strike through what has gone; or drop it, where that is too much to be read."""
@@ -117,13 +119,14 @@ class News:
                 self._files.mark(path, Mark.PROBLEM, when)
                 self._unseen[path] = event.seq
             return
-        renamed = moved(event)
+        moves = moved_by(event)
+        arrived = set(moves.values())
         for change in event.changes:
-            if renamed and change.path == renamed[0]:
+            if change.path in moves and change.path not in arrived:
                 continue
             if (change.after or change.before or _NOTHING).kind is Kind.DIRECTORY and change.after is not None:
                 continue
-            self._files.mark(change.path, mark_of(change, renamed), when)
+            self._files.mark(change.path, Mark.RENAMED if change.path in arrived else mark_of(change, None), when)
             self._unseen[change.path] = event.seq
 
     def next(self, here: str, step: int) -> str | None:
@@ -175,6 +178,14 @@ def moved(event: Event) -> tuple[str, str] | None:
     if old in ends and ends[old].after is None and new in ends and ends[new].before is None:
         return old, new
     return None
+
+
+def moved_by(event: Event) -> Mapping[str, str]:
+    """From where to where an event moved what, relative to the folder."""
+    if event.moved and not event.is_error:
+        return dict(event.moved)
+    one = moved(event)
+    return {} if one is None else {one[0]: one[1]}
 
 
 def mark_of(change: Change, renamed: tuple[str, str] | None) -> Mark:

@@ -7,7 +7,7 @@ moves only the rows that it concerns. Nothing here knows Textual, so all of it i
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import inf
@@ -48,6 +48,8 @@ class Row:
     """Directories: how many files lie anywhere below. None for the rest."""
     newest_ns: int | None
     """Newest known modification time of the entry or of anything below it, nanoseconds since the epoch."""
+    pinned: bool = False
+    """Whether a person put it on top, out of its directory; its name is its whole path then."""
 
 
 class _Descending(str):
@@ -63,7 +65,9 @@ class _Descending(str):
 
 
 _Place: TypeAlias = tuple[int, float, str, str]
-"""Orders the entries of one directory: directories first, value, folded name, name."""
+"""Orders the entries of one directory: directories first, value, folded name, name. What is pinned is before all."""
+
+_PINNED = -1
 
 
 class Outline:
@@ -75,6 +79,7 @@ class Outline:
         reverse: Turns that order around; directories still come first.
         hidden: Whether names with a leading dot have rows.
         expanded: The directories to start expanded; None: all of a small folder, none of a large one.
+        pins: The entries that stand on top, in that order, and not in their directories; they need not be there.
     """
 
     def __init__(
@@ -85,7 +90,9 @@ class Outline:
         reverse: bool = False,
         hidden: bool = True,
         expanded: Iterable[str] | None = None,
+        pins: Iterable[str] = (),
     ) -> None:
+        self._pins: dict[str, int] = {path: rank for rank, path in enumerate(pins) if path}
         self._sort = sort
         self._reverse = reverse
         self._hidden = hidden
@@ -144,6 +151,15 @@ class Outline:
         """The directories that are expanded, to be kept for the next time."""
         return frozenset(self._expanded)
 
+    @property
+    def pins(self) -> tuple[str, ...]:
+        """What is pinned, the first one first; also what is not there now, but may come back."""
+        return tuple(sorted(self._pins, key=self._pins.__getitem__))
+
+    def is_pinned(self, path: str) -> bool:
+        """Whether an entry stands on top."""
+        return path in self._pins
+
     def is_expanded(self, path: str) -> bool:
         """Whether a directory shows what lies in it."""
         return path in self._expanded
@@ -151,6 +167,11 @@ class Outline:
     def get(self, path: str) -> Entry | None:
         """The entry of that path, visible or not."""
         return self._contents.get(path)
+
+    def folders_in(self, path: str) -> list[str]:
+        """The directories that lie directly in one, shown or not; none if it is not there. `""` is the folder."""
+        folder = self._folders.get(path)
+        return [] if folder is None else [child for child in folder.children if child in self._folders]
 
     def path_at(self, index: int) -> str:
         """The path of a visible row.
@@ -184,14 +205,16 @@ class Outline:
         path = self._rows[index]
         entry = self._folders[parent_of(path)].children[path]
         folder = self._folders.get(path)
+        pin = self._pin_of(path) if self._pins else ""
         return Row(
             path=path,
-            name=name_of(path),
-            depth=path.count("/"),
+            name=path if path == pin else name_of(path),
+            depth=path.count("/", len(pin)),
             entry=entry,
             expanded=path in self._expanded,
             files=folder.files if folder else None,
             newest_ns=self._contents.newest(path) if folder else entry.mtime_ns,
+            pinned=path == pin,
         )
 
     # What changed on disk
@@ -220,6 +243,9 @@ class Outline:
         entry = self.get(path)
         if entry is None:
             return
+        for pin in self._pins:
+            if pin != path and pin in self and is_at_or_below(pin, path):
+                del self._rows[self.span(pin)]  # it stands apart from what it lies in
         if self._is_visible(path):
             del self._rows[self.span(path)]
         files = self._folders[path].files if path in self._folders else 1
@@ -229,22 +255,41 @@ class Outline:
         self._forget_time(path, newest)
 
     def move(self, old: str, new: str) -> bool:
-        """Give an entry and all below it another path; expanded directories stay expanded.
+        """Give an entry and all below it another path; see `move_all`.
 
         Returns:
             False, and nothing happened, if the entry is not there or would come to lie inside itself.
         """
-        if self.get(old) is None or is_at_or_below(new, old) or not new:
-            return False
-        moved = [replace(entry, path=new + entry.path[len(old) :]) for entry in self._contents.subtree(old)]
-        expanded = {new + path[len(old) :] for path in self._expanded if is_at_or_below(path, old)}
-        self.update(moved, removed=[old, new])
-        for path in {entry.path for entry in moved if entry.kind is Kind.DIRECTORY}:
-            if path in expanded:
-                self.expand(path)
+        return bool(self.move_all({old: new}))
+
+    def move_all(self, moves: Mapping[str, str]) -> dict[str, str]:
+        """Give entries and all below them other paths, at once: swaps and chains come out right.
+
+        Expanded directories stay expanded, and pins go along.
+
+        Args:
+            moves: New paths by old ones; what lies in a directory may move by itself.
+
+        Returns:
+            Those that were moved: not what is not there, and not what would come to lie inside itself.
+        """
+        done = {
+            old: new for old, new in moves.items() if new and self.get(old) is not None and not is_at_or_below(new, old)
+        }
+        entries = {entry.path: entry for old in done for entry in self._contents.subtree(old)}
+        moved = [replace(entry, path=moved_path(path, done)) for path, entry in entries.items()]
+        expanded = {new for path in self._expanded if (new := moved_path(path, done)) != path}
+        self.update((), [*done, *done.values()])
+        self._pins = {moved_path(pin, done): rank for pin, rank in self._pins.items()}
+        self.update(moved)
+        for entry in moved:
+            if entry.kind is not Kind.DIRECTORY:
+                continue
+            if entry.path in expanded:
+                self.expand(entry.path)
             else:
-                self.collapse(path)
-        return True
+                self.collapse(entry.path)
+        return done
 
     def touch(self, entry: Entry) -> None:
         """Note another size or modification time; an entry that is not there is added."""
@@ -320,12 +365,42 @@ class Outline:
         """Expand the directories around an entry, and show hidden names if it has one among them."""
         if path not in self:
             return
-        if not self._hidden and _has_dot(path):
+        pin = self._pin_of(path)
+        if not self._hidden and _has_dot(path[len(pin) :]):
             self.set_hidden(True)
-        collapsed = [parent for parent in ancestors(path) if parent not in self._expanded]
+        around = [parent for parent in ancestors(path) if is_at_or_below(parent, pin) or not pin]
+        collapsed = [parent for parent in around if parent not in self._expanded]
         if collapsed:
             self._expanded.update(collapsed[:-1])
             self.expand(collapsed[-1])  # the outermost last: its rows are laid out once, with all below
+
+    def pin(self, path: str) -> None:
+        """Put an entry on top, below what is pinned already."""
+        if path and path not in self._pins:
+            self._repin(path, max(self._pins.values(), default=-1) + 1)
+
+    def unpin(self, path: str) -> None:
+        """Put an entry back in its directory."""
+        if path in self._pins:
+            self._repin(path, None)
+
+    def _repin(self, path: str, rank: int | None) -> None:
+        if self._is_visible(path):
+            del self._rows[self.span(path)]
+        if rank is None:
+            del self._pins[path]
+        else:
+            self._pins[path] = rank
+        if self._is_visible(path):
+            at = bisect_left(self._rows, self._order(path), key=self._order)
+            self._rows[at:at] = [path, *(self._below(path) if path in self._expanded else ())]
+
+    def set_pins(self, paths: Iterable[str]) -> None:
+        """Have these entries on top, in that order, and no others."""
+        pins = {path: rank for rank, path in enumerate(dict.fromkeys(paths)) if path}
+        if list(pins) != list(self.pins):
+            self._pins = pins
+            self._rows = self._below("")
 
     def set_sort(self, sort: Sort, reverse: bool = False) -> None:
         """Order the names of each directory in another way."""
@@ -340,15 +415,38 @@ class Outline:
 
     # Where a row stands
 
+    def _pin_of(self, path: str) -> str:
+        """The entry or what it lies in that stands on top, the innermost; `""` if it stands in its place."""
+        while path and path not in self._pins:
+            path = parent_of(path)
+        return path
+
     def _is_visible(self, path: str) -> bool:
-        if path not in self or (not self._hidden and _has_dot(path)):
+        if path not in self:
             return False
-        return all(parent in self._expanded for parent in ancestors(path))
+        pin = self._pin_of(path) if self._pins else ""
+        if not self._hidden and _has_dot(path[len(pin) :]):
+            return False
+        while path != pin and (path := parent_of(path)):
+            if path not in self._expanded:
+                return False
+        return True
 
     def _order(self, path: str) -> tuple[_Place, ...]:
         """The sort key of a row: the places of its ancestors, outermost first, then its own."""
-        places = [self._place(path)]
-        places.extend(self._place(parent) for parent in ancestors(path))
+        pins = self._pins
+        if not pins:
+            places = [self._place(path)]
+            places.extend(self._place(parent) for parent in ancestors(path))
+        else:
+            places = []
+            while path:
+                rank = pins.get(path)
+                if rank is not None:
+                    places.append((_PINNED, rank, "", ""))
+                    break
+                places.append(self._place(path))
+                path = parent_of(path)
         places.reverse()
         return tuple(places)
 
@@ -377,6 +475,9 @@ class Outline:
     def _below(self, path: str) -> list[str]:
         """The visible rows below a directory that is itself expanded. Without recursion: deep trees."""
         rows: list[str] = []
+        for pin in () if path else self.pins:
+            if pin in self:
+                rows += [pin, *(self._below(pin) if pin in self._expanded else ())]
         directories, others = self._listing(path)
         pending = [(iter(directories), others)]
         while pending:
@@ -400,6 +501,9 @@ class Outline:
         children = self._folders[path].children
         directories = [child for child in children if child in self._folders]
         others = list(children) if not directories else [child for child in children if child not in self._folders]
+        if self._pins:
+            directories = [child for child in directories if child not in self._pins]
+            others = [child for child in others if child not in self._pins]
         if not self._hidden:
             at = len(path) + 1 if path else 0
             directories = [child for child in directories if not child.startswith(".", at)]
@@ -461,6 +565,14 @@ class Outline:
         if block:
             at = bisect_left(self._rows, self._order(path), key=self._order)
             self._rows[at:at] = block
+
+
+def moved_path(path: str, moves: Mapping[str, str]) -> str:
+    """Where an entry is once moves were made: its own, or that of a directory around it."""
+    for old in (path, *ancestors(path)):
+        if old in moves:
+            return moves[old] + path[len(old) :]
+    return path
 
 
 def _has_dot(path: str) -> bool:

@@ -25,7 +25,14 @@ ROOMY = 34
 """From this width on, sizes and ages stand in columns of their own."""
 
 LEAD = 3
-"""Cells before the outline: the cursor, the mark, a space."""
+"""Cells before the outline: the cursor, what happened, whether it is marked."""
+
+PICKED = "*"
+"""Stands before what a person marked."""
+PINNED = "^"
+"""Stands among the details of what is pinned on top."""
+PROTECTED = "P"
+"""Stands among the details of what no agent may change."""
 
 SUFFIX = {Kind.FILE: "", Kind.DIRECTORY: "/", Kind.LINK: "@", Kind.OTHER: "|"}
 """What follows a name, as `ls -F` writes it."""
@@ -43,6 +50,8 @@ class Palette:
     fresh: Style
     """Its background, or its underline, lies under the colours of a row that changed a moment ago."""
     cursor: Style
+    picked: Style
+    """Its colour and weight are those of what a person marked."""
 
 
 def size_text(size: int) -> str:
@@ -104,10 +113,13 @@ def draw(
     cursor: bool = False,
     fresh: bool = False,
     letter: str = "",
+    picked: bool = False,
+    protected: bool = False,
 ) -> Strip:
     """One row as a strip of exactly `width` cells.
 
-    Cursor, mark, indent, triangle, name and its suffix, size or number of files, age.
+    Cursor, what happened, whether it is marked, indent, triangle, name and its suffix, letters for what is pinned and
+    protected, size or number of files, age.
 
     Args:
         row: What to show; its name may be hostile.
@@ -118,6 +130,8 @@ def draw(
         cursor: Whether the cursor is on this row.
         fresh: Whether it changed a moment ago.
         letter: What goes on with it now, in place of the mark; such a row is lit.
+        picked: Whether the person marked it.
+        protected: Whether no agent may change it.
     """
     indent = indent_of(row, width)
     triangle = ""
@@ -128,15 +142,17 @@ def draw(
     size = _size_of(row)
     age = "" if row.newest_ns is None else age_text(row.newest_ns, now_ns)
     start = indent + len(triangle)
+    letters = (PINNED if row.pinned else "") + (PROTECTED if protected else "")
+    flags = f" {letters}" if letters else ""
     if width >= ROOMY:
-        details = f" {size:>4}{age:>5}"
+        details = f"{flags} {size:>4}{age:>5}"
     else:
-        details = f" {size} {age:>3}"
+        details = f"{flags} {size} {age:>3}"
         if not size or start + cell_len(name) + len(suffix) + len(details) > width:
-            details = f" {age}"
+            details = f"{flags} {age}"
     room = width - start - len(suffix) - len(details)
     if room < 4:  # too narrow for anything but the name
-        room, details = room + len(details), ""
+        room, details = room + len(details) - len(flags), flags
     name = fit_middle(name, max(0, room)) + suffix
     gap = " " * (width - start - cell_len(name) - len(details))
 
@@ -148,6 +164,8 @@ def draw(
     )
     if mark is not None:
         mark_style = palette.marks[mark]
+    if picked:
+        name_style += palette.picked
     if cursor:
         lead = mark_style = detail = palette.cursor
         name_style = palette.cursor + Style(strike=True) if mark is Mark.DELETED else palette.cursor
@@ -157,7 +175,8 @@ def draw(
     segments = [
         Segment(">" if cursor else " ", lead),
         Segment(letter or (mark.value if mark else " "), mark_style),
-        Segment(" " * (indent - 2) + triangle, lead),
+        Segment(PICKED if picked else " ", lead + palette.picked if picked and not cursor else lead),
+        Segment(" " * (indent - LEAD) + triangle, lead),
         Segment(name, name_style),
         Segment(gap, lead),
         Segment(details, detail),

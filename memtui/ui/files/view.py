@@ -5,24 +5,29 @@ that it is about to paint, and says where the person went.
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import ClassVar
 
+from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 from textual.timer import Timer
 
 from memtui.core.snapshot import Entry, Kind
-from memtui.ui.files.contents import ancestors, is_at_or_below, parent_of
+from memtui.ui.files.contents import ancestors, parent_of
 from memtui.ui.files.marks import Mark, Marks
-from memtui.ui.files.outline import Outline, Row, Sort
+from memtui.ui.files.outline import Outline, Row, Sort, moved_path
+from memtui.ui.files.picks import Picks, lies_in_any
 from memtui.ui.files.row import SECOND, Palette, age_text, draw, indent_of, step_of
 from memtui.ui.rows import RowsView
 
 FRESH = 1.5
 """Seconds for which a row that changed is lit."""
+_RIGHT = 3
+"""The button of the mouse that asks what can be done."""
 
 
 class FilesView(RowsView):
@@ -72,6 +77,7 @@ class FilesView(RowsView):
         "files--problem",
         "files--fresh",
         "files--cursor",
+        "files--picked",
     }
 
     DEFAULT_CSS = """
@@ -84,6 +90,7 @@ class FilesView(RowsView):
         & > .files--problem { color: $text-error; text-style: bold; }
         & > .files--fresh { background: $warning 25%; }
         &:ansi > .files--fresh { background: ansi_default; text-style: underline; }
+        & > .files--picked { color: $text-accent; text-style: bold; }
         & > .files--cursor {
             color: $block-cursor-blurred-foreground;
             background: $block-cursor-blurred-background;
@@ -136,6 +143,12 @@ class FilesView(RowsView):
     class Opened(OfEntry):
         """The person asked for an entry that is not a directory."""
 
+    class MenuWanted(OfEntry):
+        """The person asked what can be done with an entry, with the right button of the mouse."""
+
+    class Picked(Told):
+        """Other entries are marked now."""
+
     class Needed(Told):
         """These rows are on screen and their size or time is not known; answer with `FilesView.touch`."""
 
@@ -173,6 +186,8 @@ class FilesView(RowsView):
         self._fresh_until: dict[str, int] = {}
         self._fresh_timer: Timer | None = None
         self._lit: dict[str, str] = {}
+        self._picks = Picks()
+        self._protected: frozenset[str] = frozenset()
         self._asked: set[str] = set()
         self._wanted: list[str] = []
         self._ages: dict[int, tuple[int, str]] = {}  # by line on screen
@@ -206,7 +221,10 @@ class FilesView(RowsView):
         return len(self._outline)
 
     def show(self, outline: Outline) -> None:
-        """Show another outline, with the cursor on the same path if it is there; marks stay."""
+        """Show another outline, with the cursor on the same path if it is there; marks and pins stay."""
+        if self._outline.pins and not outline.pins:
+            outline.set_pins(self._outline.pins)
+        self._picks.forget([path for path in self._picks if path not in outline])
         self._outline = outline
         self._asked.clear()
         self._settle()
@@ -225,17 +243,24 @@ class FilesView(RowsView):
         for path in sorted(paths, reverse=True):  # what lies in a directory goes before the directory
             self._marks.forget(path)
             self._asked.discard(path)
+        self._picks.forget(paths)
         self._outline.update((), paths)
         self._settle(beside)
 
     def move(self, old: str, new: str) -> None:
-        """An entry has another path; cursor, marks and expanded directories go with it."""
-        if not self._outline.move(old, new):
+        """An entry has another path; cursor, marks, pins and expanded directories go with it."""
+        self.move_all({old: new})
+
+    def move_all(self, moves: Mapping[str, str]) -> None:
+        """Entries have other paths, at once; cursor, marks, pins and expanded directories go with them."""
+        done = self._outline.move_all(moves)
+        if not done:
             return
-        if self._cursor is not None and is_at_or_below(self._cursor, old):
-            self._cursor = new + self._cursor[len(old) :]
+        if self._cursor is not None and (path := moved_path(self._cursor, done)) != self._cursor:
+            self._cursor = path
             self._tell_highlighted()
-        self._marks.move(old, new)
+        self._marks.move_all(done)
+        self._picks.move(done)
         self._settle()
 
     def touch(self, entries: Iterable[Entry]) -> None:
@@ -297,6 +322,72 @@ class FilesView(RowsView):
             self._fresh_until.pop(path, None)
             self.refresh()
 
+    @property
+    def picked(self) -> tuple[str, ...]:
+        """What the person marked, in the order of marking."""
+        return tuple(self._picks)
+
+    def toggle_picked(self, path: str) -> None:
+        """Mark an entry, or no longer."""
+        if path in self._outline:
+            self._picks.toggle(path)
+            self._tell_picked()
+
+    def pick(self, paths: Iterable[str]) -> None:
+        """Mark entries, besides those that are marked."""
+        self._picks.add(path for path in paths if path in self._outline)
+        self._tell_picked()
+
+    def pick_nothing(self) -> bool:
+        """Mark nothing any more; False if nothing was marked."""
+        had = bool(self._picks)
+        self._picks.clear()
+        if had:
+            self._tell_picked()
+        return had
+
+    def _tell_picked(self) -> None:
+        self.post_message(self.Picked(self))
+        self.refresh()
+
+    @property
+    def pins(self) -> tuple[str, ...]:
+        """What is pinned on top, the first one first; also what is not there now."""
+        return self._outline.pins
+
+    def set_pins(self, paths: Iterable[str]) -> None:
+        """Have these entries on top, in that order, and no others."""
+        self._outline.set_pins(paths)
+        self._settle()
+
+    def toggle_pin(self, path: str) -> bool:
+        """Put an entry on top, or back; tells whether it is pinned now."""
+        pinned = not self._outline.is_pinned(path)
+        if pinned:
+            self._outline.pin(path)
+        else:
+            self._outline.unpin(path)
+        self._settle()
+        return pinned
+
+    @property
+    def protected(self) -> frozenset[str]:
+        """What no agent may change, and the directories in which it may change nothing."""
+        return self._protected
+
+    def set_protected(self, paths: Iterable[str]) -> None:
+        """No agent may change these, nor what lies in them."""
+        self._protected = frozenset(paths)
+        self.refresh()
+
+    def is_protected(self, path: str) -> bool:
+        """Whether no agent may change an entry."""
+        return bool(self._protected) and lies_in_any(path, self._protected)
+
+    def is_gone(self, path: str) -> bool:
+        """Whether an entry is not there, or is only still shown, struck through."""
+        return path not in self._outline or self._marks.get(path) is Mark.DELETED
+
     def set_sort(self, sort: Sort, reverse: bool = False) -> None:
         """Order the names of each directory in another way; the cursor stays on its entry."""
         self._outline.set_sort(sort, reverse)
@@ -317,6 +408,19 @@ class FilesView(RowsView):
         self._settle()
         self._go(row)
         return True
+
+    def name_region(self, path: str) -> Region | None:
+        """Where the name of an entry is on screen; None if its row is not in sight."""
+        index = self._outline.index_of(path)
+        content = self.scrollable_content_region
+        if index is None or not 0 <= index - self.scroll_offset.y < content.height:
+            return None
+        row = self._outline.row(index)
+        start = indent_of(row, content.width)
+        if row.entry.kind is Kind.DIRECTORY:
+            start += step_of(content.width)
+        place = self.content_region
+        return Region(place.x + start, place.y + index - self.scroll_offset.y, content.width - start, 1)
 
     # The cursor
 
@@ -443,7 +547,7 @@ class FilesView(RowsView):
     # The mouse
 
     def on_click(self, event: events.Click) -> None:
-        """Select; on a triangle, expand or collapse; twice, open."""
+        """Select; on a triangle, expand or collapse; twice, open; with Ctrl, mark; with the right button, ask."""
         offset = event.get_content_offset(self)
         if offset is None:
             return
@@ -453,6 +557,12 @@ class FilesView(RowsView):
         event.stop()
         self._go(index)
         row = self._outline.row(index)
+        if event.button == _RIGHT:
+            self.post_message(self.MenuWanted(self, row.path, row.entry.kind))
+            return
+        if event.ctrl:
+            self.toggle_picked(row.path)
+            return
         width = self.scrollable_content_region.width
         on_triangle = 0 <= offset.x - indent_of(row, width) < step_of(width)
         if row.entry.kind is Kind.DIRECTORY and on_triangle:
@@ -498,6 +608,7 @@ class FilesView(RowsView):
             marks=marks,
             fresh=style("files--fresh"),
             cursor=style("files--cursor"),
+            picked=_weight(style("files--picked")),
         )
 
     def render_line(self, y: int) -> Strip:
@@ -527,6 +638,8 @@ class FilesView(RowsView):
             cursor=index == self._row,
             fresh=self._fresh_until.get(row.path, 0) > now,
             letter=self._letter_of(row),
+            picked=row.path in self._picks,
+            protected=self.is_protected(row.path),
         )
 
     def _want(self, row: Row) -> None:
@@ -543,3 +656,8 @@ class FilesView(RowsView):
         paths, self._wanted = tuple(self._wanted), []
         if paths:
             self.post_message(self.Needed(self, paths))
+
+
+def _weight(style: Style) -> Style:
+    """A style without its background, to be laid over another."""
+    return Style(color=style.color, bold=style.bold, underline=style.underline)

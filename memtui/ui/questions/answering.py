@@ -31,11 +31,8 @@ class Answering(PastKeys):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
-            "a", "answer_question", "answer", id="browse.answer", tooltip="Answer an agent that asks", show=False
-        ),
-        Binding(
-            "f9", "answer_question", "answer", id="browse.answer_anywhere",
-            tooltip="Answer an agent that asks, from wherever you are typing", show=False, priority=True,
+            "f9", "answer_question", "answer", id="browse.answer", tooltip="Answer an agent that asks", show=False,
+            priority=True,
         ),
     ]  # fmt: skip
 
@@ -85,8 +82,8 @@ class Answering(PastKeys):
         waiting = self.questions.waiting
         case = f"{wish(waiting[0].proposal)}." if waiting else ""
         more = f" {len(waiting) - 1:,} more behind it." if len(waiting) > 1 else ""
-        remedy = f"a answers (F9 while typing), until {until(waiting[0])}.{more}" if waiting else ""
-        above = f"Back among the files a answers, until {until(waiting[0])}.{more}" if waiting else ""
+        remedy = f"F9 answers, until {until(waiting[0])}.{more}" if waiting else ""
+        above = f"F9 answers back among the files, until {until(waiting[0])}.{more}" if waiting else ""
         self._alarm(BANNER, case, remedy, above=above)
 
     def let_through(self) -> None:
@@ -101,7 +98,7 @@ class Answering(PastKeys):
 
         if question.answer(Allow()):
             self._say(
-                f"Let through, as you said: {one_line(wish(question.proposal))}. a asks you again from now on.",
+                f"Let through, as you said: {one_line(wish(question.proposal))}. F9 asks you again from now on.",
                 warning=False,
             )
 

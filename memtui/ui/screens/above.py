@@ -84,7 +84,9 @@ class AboveBrowser(Screen[None]):
             async with self._changing:
                 try:
                     said = await (
-                        taking_back.undo(self.app, self._engine, done) if undo else taking_back.redo(self._engine, done)
+                        taking_back.undo(self.app, self._engine, done)
+                        if undo
+                        else taking_back.redo(self.app, self._engine, done)
                     )
                 except Closed:
                     return

@@ -20,19 +20,20 @@ from textual.widget import Widget
 from textual.widgets import Static
 from textual.worker import Worker, WorkerError, get_current_worker
 
-from memtui.core.events import Event
+from memtui.config import Config, Ui
+from memtui.core.events import Event, Person
 from memtui.core.history import Blame
-from memtui.core.paths import ROOT_NAME
 from memtui.core.snapshot import Kind
 from memtui.core.visible import one_line
 from memtui.core.watching import Mode, Watching
 from memtui.places import find_places
 from memtui.ui import titles, wording
 from memtui.ui.activity.view import ActivityView
+from memtui.ui.as_left import left_of, outline_of, view_of
 from memtui.ui.change import ChangeView
 from memtui.ui.empty import EmptyFolder
 from memtui.ui.files.news import News
-from memtui.ui.files.outline import Outline, Sort
+from memtui.ui.files.outline import Sort
 from memtui.ui.files.view import FilesView
 from memtui.ui.frame import Header, KeyLine, MessageLine, Status
 from memtui.ui.messages import (
@@ -53,6 +54,10 @@ from memtui.ui.messages import (
 from memtui.ui.note.view import NoteView
 from memtui.ui.preview import Preview, View
 from memtui.ui.questions.answering import Answering
+from memtui.ui.screens.editing import Editing
+from memtui.ui.screens.finding import Finding
+from memtui.ui.screens.linking import Linking
+from memtui.ui.screens.managing import CHANGING, Managing
 from memtui.ui.screens.menu import Choice, MenuScreen
 from memtui.ui.screens.taking import READ_ONLY
 from memtui.ui.session import Session
@@ -63,9 +68,10 @@ if TYPE_CHECKING:
 _FAILS = "Changes by others cannot be "
 """How the watcher begins to say that it is not slower but fails, as on a full disk."""
 _NEED_A_NOTE = frozenset(
-    {"find", "switch_view", "next_change", "mark_seen", "mark_all_seen", "sort", "copy", "zoom", "blame"}
+    {"find_in_note", "switch_view", "next_change", "mark_seen", "mark_all_seen", "sort", "copy", "zoom", "blame"}
+    | {"rename", "copy_to", "delete", "mark", "mark_all", "pin", "pins", "protect"}
 )
-_CHANGING = frozenset({"undo", "redo", "undo_since", "restore_loss", "dismiss_loss"})
+_CHANGING = CHANGING | {"undo", "redo", "undo_since", "restore_loss", "dismiss_loss"}
 """Actions that change the folder, or what is remembered of it."""
 _OF_A_LOSS = frozenset({"restore_loss", "dismiss_loss"})
 
@@ -79,7 +85,7 @@ _SORTS = (
 )
 
 
-class BrowseScreen(Answering):
+class BrowseScreen(Managing, Editing, Finding, Linking, Answering):
     """One memory folder.
 
     Args:
@@ -91,7 +97,9 @@ class BrowseScreen(Answering):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "find", "find", id="note.find", tooltip="Find a text in the open note"),
+        Binding(
+            "ctrl+f", "find_in_note", "find here", id="note.find", tooltip="Find a text in the open note", show=False
+        ),
         Binding("v", "history(True)", "diff", id="browse.diff", tooltip="What changed last, or in this event"),
         Binding("V", "history(False)", "history", id="browse.history", tooltip="All its versions"),
         Binding("u", "undo", "undo", id="browse.undo", tooltip="Take the last change back, or this event"),
@@ -118,7 +126,6 @@ class BrowseScreen(Answering):
         Binding("M", "mark_all_seen", "all seen", id="browse.mark_all_seen", tooltip="Mark all as seen", show=False),
         Binding("full_stop", "hidden", "hidden", id="files.hidden", tooltip="Show or leave out hidden files"),
         Binding("comma", "sort", "sort", id="files.sort", tooltip="Sort the files"),
-        Binding("y", "copy", "copy", id="browse.copy", tooltip="Copy the path or the content"),
         Binding("R", "rescan", "rescan", id="browse.rescan", tooltip="Look at the whole folder again", show=False),
         Binding(
             "ctrl+r", "restore_loss", "bring back", id="browse.restore_loss",
@@ -151,7 +158,13 @@ class BrowseScreen(Answering):
     paused = var(False)
 
     def __init__(
-        self, folder: str, *, title: str, state: str | None = None, label: str = "", read_only: bool = False
+        self,
+        folder: str,
+        *,
+        title: str,
+        state: str | None = None,
+        label: str = "",
+        read_only: bool = False,
     ) -> None:
         super().__init__(Session(folder, self.post_message, state=state, read_only=read_only), title=title)
         self._status = Status(title, label, read_only=read_only)
@@ -167,6 +180,7 @@ class BrowseScreen(Answering):
         self._blame: Blame | None = None
         self._blaming = False
         self._view_before = View.RENDERED
+        self._ui = Ui()
 
     def compose(self) -> ComposeResult:
         """The panes of the sketch."""
@@ -193,12 +207,26 @@ class BrowseScreen(Answering):
         self.change.border_title = "last change"
         self.message.say(f"Opening {self._status.folder}", is_news=True)
         self.query_one(self.FIRST).focus()
+        self._take_settings()
         self.set_interval(1.0, self._show_titles)  # ages pass
         self.call_after_refresh(self._session.start)
 
     async def on_unmount(self) -> None:
-        """Close the folder."""
+        """Close the folder, and remember how it is left."""
+        if self._opened and self._ui.remember:
+            files = self._files_left
+            view = self._view_before if self._blaming else self._preview.view
+            left = left_of(files.outline, files.cursor_path, view, self.dividers, self.words_left)
+            self._session.leave(left)
         self._session.stop()
+
+    def _take_settings(self) -> None:
+        config = getattr(self.app, "config", None)
+        if isinstance(config, Config):
+            self._ui, self._session.settings = config.ui, config.memory
+        self._preview.view = view_of(None, self._ui)
+        self._files_left = self.files
+        self.follow = self.activity.follow = self._ui.follow
 
     @property
     def is_read_only(self) -> bool:
@@ -211,10 +239,17 @@ class BrowseScreen(Answering):
     def _show_folder(self, message: Opened) -> None:
         self._opened = True
         self._last = message.last
-        self.files.show(Outline(message.entries, hidden=False))
+        left = self._session.left if self._ui.remember else None
+        self.files.show(outline_of(message.entries, left, self._ui))
+        if left is not None:
+            self.dividers, self.words_left = dict(left.dividers), dict(left.words)
+            self._preview.view = view_of(left, self._ui)
+            self.put_divider_back()
+        if self.files.outline.sort is not Sort.NAME:
+            self._look_at_all()
         self.activity.append_rows(map(wording.activity_row, message.recent))
         self._news.recall(message.unseen)
-        start = self._target(message.recent) or self._first_file()
+        start = self._start(message, left.cursor if left is not None else "")
         if start is not None:
             self._going_to = start
             self.files.move_to(start)
@@ -301,6 +336,7 @@ class BrowseScreen(Answering):
             return
         changed = message.path in self._news
         self._preview.show(message, self.note, changed=changed, follow=self.follow)
+        self.show_wanted(message, self.note)
         self._blame = None
         if self._blaming and self._preview.view is View.SOURCE and self._preview.data is not None:
             self._find_blame(message.path, self._preview.data)
@@ -318,6 +354,13 @@ class BrowseScreen(Answering):
         width = self.note.size.width
         self.note.annotate(remarks_of(message.blame, width=width, now_us=time.time_ns() // 1_000))
         self._show_titles()
+
+    def _start(self, message: Opened, cursor: str) -> str | None:
+        """Where the cursor is at first: at what is new, for who follows; else where it was left."""
+        target = self._target(message.recent) if self.follow else None
+        if cursor in self.files.outline and not (target and message.unseen):
+            return cursor
+        return target or self._first_file()
 
     def _show_events(self, events: Sequence[Event]) -> None:
         """Bring the panes up to date with events, in one go."""
@@ -356,6 +399,8 @@ class BrowseScreen(Answering):
     def _target(self, events: Sequence[Event]) -> str | None:
         """Where a person who follows wants to be: at the last file that was read or written."""
         for event in reversed(events):
+            if isinstance(event.actor, Person) and event.command == "delete":
+                continue  # there is nothing more to see, and the person is at the next row by now
             path = wording.relative(event.new_path or event.path)
             entry = None if event.is_error or event.command == "found" else self.files.outline.get(path)
             if entry and entry.kind is not Kind.DIRECTORY:
@@ -387,6 +432,19 @@ class BrowseScreen(Answering):
     def go_to_note(self) -> None:
         """Focus the note."""
         self.note.focus()
+
+    def go_to(self, path: str) -> None:
+        """Put the cursor on a note, show it, and follow nothing else."""
+        self.follow = False
+        if not self.files.outline.hidden and any(part.startswith(".") for part in path.split("/")):
+            self.files.set_hidden(True)
+        self._going_to, was_here = path, self.files.cursor_path == path
+        if not self.files.move_to(path):
+            self.message.say(f"{path} is not there any more.")
+            return
+        if was_here:
+            self._read(again=False)  # else the cursor's move does; twice, the second one would lose the place
+        self.go_to_note()
 
     @on(FilesView.Needed)
     def _look_at(self, message: FilesView.Needed) -> None:
@@ -428,7 +486,7 @@ class BrowseScreen(Answering):
             return False
         if action in _OF_A_LOSS and self._loss is None:
             return False
-        return not (self._status.read_only and action in _CHANGING)
+        return not (self._status.read_only and action in _CHANGING) and self.can_manage(action)
 
     def action_chat(self) -> None:
         """Chat with Claude, this folder being its memory."""
@@ -439,7 +497,7 @@ class BrowseScreen(Answering):
         self.app.exit(0)
         return None
 
-    def action_find(self) -> None:
+    def action_find_in_note(self) -> None:
         """Open the line to find a text in the note."""
         from memtui.ui.find_line import FindLine  # deferred: Input is not needed for the first paint
 
@@ -529,16 +587,6 @@ class BrowseScreen(Answering):
         self.message.say(f"Sorted {next(choice.label for choice in _SORTS if choice.value == chosen)}.")
         self._show_titles()
 
-    @work
-    async def action_copy(self) -> None:
-        """Ask what to copy."""
-        path = self.files.cursor_path
-        choices = (Choice("p", "path, as the agent calls it", "path"), Choice("c", "content of the note", "content"))
-        chosen = await self.app.push_screen_wait(MenuScreen("Copy", choices)) if path else None
-        if chosen:
-            self.app.copy_to_clipboard(f"{ROOT_NAME}/{path}" if chosen == "path" else self._preview.text)
-            self.message.say(f"Copied {chosen} (terminal).")
-
     @work(exclusive=True, group="rescan")
     async def action_rescan(self) -> None:
         """Look at everything again."""
@@ -558,6 +606,8 @@ class BrowseScreen(Answering):
 
     def action_leave(self) -> None:
         """Out of whatever was opened last."""
+        if self.unmark():
+            return
         if self._pane_size:
             self._set_pane_size("")
         elif self.focused is not self.files:
@@ -571,6 +621,10 @@ class BrowseScreen(Answering):
         ):
             event.stop()
             self.message.say(self.why_read_only, warning=True)
+            return
+        if words := self.why_not_here(event.key):
+            event.stop()
+            self.message.say(words)
             return
         places = [place for empty in self.query(EmptyFolder) for place in empty.places]
         if self.has_class("-empty") and event.character and event.character in "123456789"[: len(places)]:
@@ -656,7 +710,7 @@ class BrowseScreen(Answering):
         stale = "  not current" if self._watching.mode is Mode.GONE else ""
         outline = self.files.outline
         files, note, activity = self.TITLES
-        words = titles.of_files(files, outline, len(self._news)) + stale
+        words = titles.of_files(files, outline, len(self._news), len(self.files.picked)) + stale
         self._titles.put(self.files, words, f"{row:,} of {total:,}")
         path = self.files.cursor_path
         name = f"{note[:1]} {one_line(path.rpartition('/')[2])}" if path else note
@@ -671,6 +725,8 @@ class BrowseScreen(Answering):
 
             return [sentence(self._blame, first, time.time_ns() // 1_000), f"{first}-{last}/{total}"]
         words = [titles.last_changed(self.change.change)]
+        if (path := self.files.cursor_path) is not None and self.files.is_protected(path):
+            words.append("protected")
         if self._preview.view is not View.RENDERED:
             words.append(self._preview.view.words)
         if self._preview.text:

@@ -50,10 +50,10 @@ from memtui.ui.change import ChangeView
 from memtui.ui.chat import talk as talking
 from memtui.ui.chat.beginning import Begun, MakeChat, NotBegun, Wanted, begin, make_chat
 from memtui.ui.chat.composer import Composer, MessageBox
-from memtui.ui.chat.external import NoEditor, edited
 from memtui.ui.chat.news import Pipe, SomethingSaid
 from memtui.ui.chat.question import QuestionView
 from memtui.ui.chat.transcript import TranscriptView
+from memtui.ui.external import NoEditor, edited
 from memtui.ui.files.view import FilesView
 from memtui.ui.frame import Header, KeyLine, MessageLine
 from memtui.ui.messages import FolderWanted, Opened, Unrecorded
@@ -88,6 +88,7 @@ class ChatScreen(ChatCommands, inherit_css=False):
     CSS_PATH = "chat.tcss"
     TITLES = ("2 Memory", "3 Note", "4 Activity")
     FIRST = "#composer"
+    FILES_KEY = "2"
     PANES = ("transcript", "files", "note", "activity")
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -487,6 +488,8 @@ class ChatScreen(ChatCommands, inherit_css=False):
 
     def action_leave(self) -> None:
         """Out of whatever was opened last; at the end to the message, or to what is asked."""
+        if self.unmark():
+            return
         if self._pane_size:
             self._set_pane_size("")
             return

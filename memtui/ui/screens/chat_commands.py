@@ -194,8 +194,12 @@ class ChatCommands(BrowseScreen):
 
     def copy_text(self, text: str) -> None:
         """Copy a text."""
-        self.app.copy_to_clipboard(text)
-        self.message.say(f"Copied {len(text):,} {'character' if len(text) == 1 else 'characters'} (terminal).")
+        from memtui.ui.clipboard import copy_and_say  # deferred: only where somebody copies
+
+        copy_and_say(
+            self.app, text, f"{len(text):,} {'character' if len(text) == 1 else 'characters'}",
+            lambda words, warning: self.message.say(words, warning=warning),
+        )  # fmt: skip
 
     # The commands
 

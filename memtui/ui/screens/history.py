@@ -346,8 +346,13 @@ class HistoryScreen(BesideDiff):
         older, newer = shown.pair.older, shown.pair.newer
         names = (older.path if older.version else None, newer.path if newer.version else None)
         patch = shown.comparison.difference.patch(*names)
-        self.app.copy_to_clipboard(comparing.as_bytes(patch).decode("utf-8", "replace"))
-        self.message.say(f"Copied the patch, {patch.count(chr(10)):,} lines (terminal).")
+        from memtui.ui.clipboard import copy_and_say  # deferred: only where somebody copies
+
+        text = comparing.as_bytes(patch).decode("utf-8", "surrogateescape")
+        copy_and_say(
+            self.app, text, f"the patch, {patch.count(chr(10)):,} lines",
+            lambda words, warning: self.message.say(words, warning=warning),
+        )  # fmt: skip
 
     def action_restore(self) -> None:
         """Restore the selected version, or A, as a new version."""
@@ -386,7 +391,7 @@ class HistoryScreen(BesideDiff):
         from memtui.ui import taking_back  # deferred: loaded when such a key is pressed
 
         if (version := self.versions.cursor_version) is not None:
-            await self._tell(taking_back.redo(self._engine, version.event.seq))
+            await self._tell(taking_back.redo(self.app, self._engine, version.event.seq))
 
     async def _tell(self, course: Coroutine[object, object, "Said | None"]) -> None:
         """Say what came of something that the person asked for."""

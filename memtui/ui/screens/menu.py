@@ -54,15 +54,18 @@ class MenuScreen(ModalScreen[str | None]):
         )
         options = OptionList(*(Option(row) for row in rows), markup=False)
         options.border_title = content(self._question)
+        options.border_subtitle = "Enter or its key chooses   Esc back"
+        options.highlighted = 0 if self._choices else None
         yield options
 
     def on_key(self, event: events.Key) -> None:
-        """A choice's own key chooses it."""
-        for choice in self._choices:
-            if event.character == choice.key:
-                event.stop()
-                self.dismiss(choice.value)
-                return
+        """A choice's own key chooses it; so does its number, where that is no other one's key."""
+        chosen = next((choice for choice in self._choices if choice.key and event.character == choice.key), None)
+        if chosen is None and event.character and event.character in "123456789"[: len(self._choices)]:
+            chosen = self._choices[int(event.character) - 1]
+        if chosen is not None:
+            event.stop()
+            self.dismiss(chosen.value)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Enter or a click chooses."""

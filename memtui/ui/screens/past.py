@@ -34,8 +34,9 @@ from memtui.engine.history import compared
 from memtui.ui import taking_back, titles, wording
 from memtui.ui.change import ChangeView
 from memtui.ui.files.contents import parent_of
-from memtui.ui.files.news import MANY_GONE, mark_of, moved
-from memtui.ui.files.outline import Outline
+from memtui.ui.files.marks import Mark
+from memtui.ui.files.news import MANY_GONE, mark_of, moved, moved_by
+from memtui.ui.files.outline import Outline, moved_path
 from memtui.ui.files.view import FilesView
 from memtui.ui.frame import Header, KeyLine, MessageLine, Status
 from memtui.ui.note.view import NoteView
@@ -281,11 +282,9 @@ class PastScreen(PanedScreen, AboveBrowser):
 
     def _patch(self, event: Event, ends: Sequence[tuple[Change, Version | None]], *, backwards: bool = False) -> None:
         """Have each path of an event hold what it held after it, or before it."""
-        renamed = moved(event)
-        if renamed:
-            old, new = reversed(renamed) if backwards else renamed
-            if old in self.files.outline:
-                self.files.move(old, new)
+        moves = moved_by(event)
+        if moves:
+            self.files.move_all({new: old for old, new in moves.items()} if backwards else moves)
         time_ns = None if backwards else event.at_us * 1_000
         standing = {change.path: version for change, version in ends}
         gone = [path for path, version in standing.items() if version is None and path in self.files.outline]
@@ -314,11 +313,12 @@ class PastScreen(PanedScreen, AboveBrowser):
 
     def _mark(self, event: Event) -> None:
         """Mark what the event changed; what it took away is there once more, struck through."""
-        renamed = moved(event)
+        moves = moved_by(event)
+        arrived = set(moves.values())
         gone = [
             change
             for change in event.changes
-            if change.after is None and change.before is not None and not (renamed and event.new_path)
+            if change.after is None and change.before is not None and moved_path(change.path, moves) == change.path
         ]
         gone = [change for change in gone if change.path not in self.files.outline]
         if 0 < len(gone) <= MANY_GONE:
@@ -330,7 +330,7 @@ class PastScreen(PanedScreen, AboveBrowser):
             version = change.after or change.before
             is_directory = version is not None and version.kind is Kind.DIRECTORY
             if change.path in self.files.outline and not (is_directory and change.after is not None):
-                self.files.mark(change.path, mark_of(change, renamed), 0)
+                self.files.mark(change.path, Mark.RENAMED if change.path in arrived else mark_of(change, None), 0)
                 self._marked.append(change.path)
 
     def _clear_marks(self) -> None:

@@ -50,6 +50,8 @@ class PastKeys(PanedScreen):
         """What is said to who wants to change something where nothing can be changed."""
         self.why_no_history = ""
         """Why nothing of earlier is known; empty where the record can be read."""
+        self.words_left: dict[str, str] = {}
+        """What is remembered with the folder besides, such as the scope of find, by a name of whoever wants it."""
         self.alarms: dict[str, tuple[str, str]] = {}
         """What must not be overlooked, by name: what is the case, and what can be done on the screens above."""
 
@@ -135,7 +137,7 @@ class PastKeys(PanedScreen):
         from memtui.ui import taking_back  # deferred: not needed for the first paint
 
         seq = self._event_here()
-        await self._change(lambda engine: taking_back.redo(engine, seq))
+        await self._change(lambda engine: taking_back.redo(self.app, engine, seq))
 
     @work
     async def action_undo_since(self) -> None:

@@ -74,6 +74,21 @@ async def test_a_note_that_is_made_and_renamed_at_once_is_new_once(case: Case) -
     assert case.mark("d.md") is Mark.RENAMED
 
 
+async def test_many_that_are_renamed_at_once_are_moved_and_not_struck_through(case: Case) -> None:
+    case.view.toggle_picked("b.md")
+    changes = [Change("a.md", FILE, OTHER), Change("b.md", OTHER, None), Change("d/c.md", None, FILE)]
+    moved = (("a.md", "d/c.md"), ("b.md", "a.md"))
+    case.news.take([case.event("rename", changes, Person(), path="/memories", moved=moved)])
+    case.view.outline.expand("d")
+    assert case.rows == ["d", "d/c.md", "a.md"]
+    assert case.mark("a.md") is None
+    assert case.view.picked == ("a.md",)
+    changes = [Change("a.md", None, OTHER), Change("b.md", OTHER, None)]
+    case.news.take([case.event("rename", [*changes], path="/memories", moved=(("a.md", "b.md"),))])
+    assert case.mark("b.md") is Mark.RENAMED
+    assert "b.md" in case.news
+
+
 async def test_a_note_that_is_made_and_deleted_at_once_leaves_nothing(case: Case) -> None:
     case.news.take([case.made("c.md"), case.gone("c.md")])
     assert case.rows == ["a.md", "b.md"]

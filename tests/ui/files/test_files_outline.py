@@ -45,7 +45,7 @@ def expected(outline: Outline, entries: dict[str, Entry]) -> list[str]:
         return known if outline.reverse else -known
 
     def listing(parent: str) -> list[str]:
-        names = [path for path in entries if parent_of(path) == parent]
+        names = [path for path in entries if parent_of(path) == parent and path not in outline.pins]
         if not outline.hidden:
             names = [path for path in names if not name_of(path).startswith(".")]
         backwards = outline.reverse and outline.sort is Sort.NAME
@@ -59,7 +59,11 @@ def expected(outline: Outline, entries: dict[str, Entry]) -> list[str]:
                 rows += listing(path)
         return rows
 
-    return listing("")
+    rows = []
+    for pin in outline.pins:
+        if pin in entries:
+            rows += [pin, *(listing(pin) if pin in outline.expanded else ())]
+    return rows + listing("")
 
 
 # Examples
@@ -173,6 +177,46 @@ def test_the_folder_itself_has_no_row() -> None:
     assert (len(outline), outline.entries) == (0, 0)
 
 
+def test_what_is_pinned_stands_on_top_by_its_whole_path_and_not_in_its_directory() -> None:
+    outline = Outline(SKETCH, hidden=False)
+    outline.pin("project/README.md")
+    outline.pin("notes")
+    rows = [(row.name, row.depth, row.pinned) for row in map(outline.row, range(len(outline)))]
+    assert rows[:4] == [
+        ("project/README.md", 0, True),
+        ("notes", 0, True),
+        ("2026-11-21-standup.md", 1, False),
+        ("people", 0, False),
+    ]
+    assert list(outline).count("project/README.md") == 1
+    outline.collapse("project")
+    assert next(iter(outline)) == "project/README.md"
+    outline.unpin("project/README.md")
+    outline.unpin("notes")
+    outline.expand("project")
+    assert list(outline) == list(Outline(SKETCH, hidden=False))
+
+
+def test_a_pin_outlives_its_note_and_goes_where_it_goes() -> None:
+    outline = Outline(SKETCH, pins=["people/me.md"])
+    outline.remove("people")
+    assert "people/me.md" not in list(outline)
+    outline.add(Entry("people/me.md", F))
+    assert next(iter(outline)) == "people/me.md"
+    outline.move("people", "team/people")
+    assert outline.pins == ("team/people/me.md",)
+    assert next(iter(outline)) == "team/people/me.md"
+
+
+def test_names_that_change_places_are_moved_at_once() -> None:
+    outline = Outline([Entry("a", F, 1), Entry("b", F, 2), Entry("c", F, 3), Entry("d/x", F, 4)], pins=["a"])
+    done = outline.move_all({"a": "b", "b": "a", "c": "e/c", "d": "d/in/d", "gone": "here"})
+    assert done == {"a": "b", "b": "a", "c": "e/c"}
+    sizes = {path: entry.size for path in outline if (entry := outline.get(path)) and entry.kind is F}
+    assert sizes == {"b": 1, "a": 2, "e/c": 3, "d/x": 4}
+    assert outline.pins == ("b",)
+
+
 # Properties
 
 NAMES = st.sampled_from(["a", "B", "b", "ä", ".h", "\udcff", "z z"])
@@ -184,6 +228,10 @@ CHANGES = st.one_of(
     st.tuples(st.just("touch"), ENTRIES),
     st.tuples(st.just("remove"), PATHS),
     st.tuples(st.just("move"), PATHS, PATHS),
+    st.tuples(st.just("pin"), PATHS),
+    st.tuples(st.just("pin"), PATHS),
+    st.tuples(st.just("unpin"), PATHS),
+    st.tuples(st.just("set_pins"), st.lists(PATHS, max_size=3)),
     st.tuples(st.just("expand"), PATHS),
     st.tuples(st.just("collapse"), PATHS),
     st.tuples(st.just("toggle"), PATHS),
@@ -230,6 +278,7 @@ def assert_sound(outline: Outline) -> None:
         reverse=outline.reverse,
         hidden=outline.hidden,
         expanded=outline.expanded,
+        pins=outline.pins,
     )
     assert rows == list(anew) == expected(outline, entries)
     assert lines == [anew.row(index) for index in range(len(anew))]

@@ -25,6 +25,7 @@ PALETTE = Palette(
     },
     fresh=Style.parse("white on rgb(1,2,3)"),
     cursor=Style.parse("black on white"),
+    picked=Style.parse("bold cyan"),
 )
 
 HOSTILE = [
@@ -86,6 +87,19 @@ def test_a_roomy_row_has_columns_for_size_and_age(entry: Entry, mark: Mark | Non
     assert text(entry, 36, mark) == line
 
 
+def test_what_is_marked_pinned_or_protected_says_so_in_a_letter_of_its_own() -> None:
+    marked = draw(row(file("d/a.md")), 28, NOW, PALETTE, mark=Mark.NEW, picked=True, cursor=True)
+    assert marked.text == ">+* a.md            812B  2s"
+    outline = Outline([file("d/a.md"), file("b.md")], pins=["d/a.md"])
+    assert draw(outline.row(0), 28, NOW, PALETTE, protected=True).text == "   d/a.md        ^P 812B  2s"
+    assert draw(outline.row(2), 36, NOW, PALETTE, protected=True).text == "   b.md                  P 812B   2s"
+    long = Outline(
+        [file("d/a-very-long-name-of-a-forgotten-session.md")], pins=["d/a-very-long-name-of-a-forgotten-session.md"]
+    )
+    assert draw(long.row(0), 30, NOW, PALETTE, protected=True).text.endswith(" ^P 2s")
+    assert draw(long.row(0), 10, NOW, PALETTE, protected=True).text.endswith(" ^P")
+
+
 def test_a_directory_shows_a_triangle_its_files_and_the_newest_age() -> None:
     outline = Outline([file("notes/a.md"), file("notes/b.md", age=60)])
     assert draw(outline.row(0), 28, NOW, PALETTE).text == "   ▾notes/             2  2s"
@@ -118,10 +132,14 @@ def test_a_hostile_name_leaves_the_columns_in_line(name: str, width: int, kind: 
     st.lists(st.text(min_size=1).map(lambda name: name.replace("/", "")), min_size=1, max_size=9),
     st.integers(0, 80),
     st.booleans(),
+    st.booleans(),
+    st.booleans(),
 )
-def test_any_name_at_any_width_is_drawn_at_exactly_that_width(names: list[str], width: int, cursor: bool) -> None:
+def test_any_name_at_any_width_is_drawn_at_exactly_that_width(
+    names: list[str], width: int, cursor: bool, picked: bool, protected: bool
+) -> None:
     entry = file("/".join(name or "x" for name in names))
-    strip = draw(row(entry), width, NOW, PALETTE, cursor=cursor)
+    strip = draw(row(entry), width, NOW, PALETTE, cursor=cursor, picked=picked, protected=protected)
     assert cell_len(strip.text) == width
     assert not HIDDEN.search(strip.text)
 

@@ -448,6 +448,27 @@ async def test_what_was_deleted_stays_struck_through_until_it_is_dropped() -> No
         assert not any(segment.style and segment.style.strike for segment in app.lines[7])
 
 
+async def test_what_is_marked_pinned_and_under_the_cursor_stays_so_when_it_is_moved_and_goes_when_it_goes() -> None:
+    app = Screen(SMALL)
+    async with app.run_test() as pilot:
+        view = app.view
+        view.set_pins(["z.md"])
+        assert view.move_to("z.md")
+        view.toggle_picked("z.md")
+        view.move_all({"z.md": "y.md"})
+        assert (view.cursor_path, view.picked, view.pins) == ("y.md", ("y.md",), ("y.md",))
+        assert view.position[0] == 1
+        view.pick(path for path in view.outline)
+        view.drop(["y.md"])
+        await pilot.pause()
+        assert "y.md" not in view.picked
+        assert view.picked
+        assert view.pins == ("y.md",)
+        view.show(Outline([file("y.md"), file("a.md")]))
+        assert list(view.outline) == ["y.md", "a.md"]
+        assert view.picked == ()
+
+
 # What is drawn
 
 
