@@ -62,8 +62,9 @@ class Preview:
             return
         title = one_line(read.path.rpartition("/")[2])
         if seen.node is None and read.change is not None:
+            event = read.change.event
             words = "Deleted. Its text is kept in the journal: V shows all its versions."
-            note.show_notice(title, words if read.change.event.new_path is None else "It was moved away.")
+            note.show_notice(title, "It was moved away." if event.new_path or event.moved else words)
         elif seen.problem:
             note.show_notice(title, seen.problem)
         elif seen.node is not None and seen.node.kind is Kind.DIRECTORY:

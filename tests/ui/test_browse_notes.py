@@ -61,7 +61,7 @@ async def test_find_goes_through_the_matches_and_esc_forgets_them(opened: Openin
     text = "".join(f"line {number} {'needle' if number % 40 == 0 else ''}\n\n" for number in range(200))
     async with opened({"long.md": text}) as app:
         await app.to("long.md")
-        await app.press("slash")
+        await app.press("ctrl+f")
         await app.wait_for(lambda: app.browse.query(FindLine))
         await app.press(*"needle", "enter")
         await app.wait_for(lambda: not app.browse.query(FindLine))
@@ -75,7 +75,7 @@ async def test_find_goes_through_the_matches_and_esc_forgets_them(opened: Openin
         await app.press("N")
         assert note._match == places[1]
         assert note.scroll_offset.y > 0
-        await app.press("slash")
+        await app.press("ctrl+f")
         await app.wait_for(lambda: app.browse.query(FindLine))
         await app.press(*"zzz")
         await app.press("escape")
@@ -87,7 +87,7 @@ async def test_find_goes_through_the_matches_and_esc_forgets_them(opened: Openin
 
 async def test_keys_typed_into_find_do_nothing_else(opened: Opening) -> None:
     async with opened() as app:
-        await app.press("slash")
+        await app.press("ctrl+f")
         await app.wait_for(lambda: app.browse.query(FindLine))
         await app.press(*"qfPtm.o1?:")
         assert app.browse.query_one(Input).value == "qfPtm.o1?:"

@@ -63,7 +63,7 @@ class DifferencesScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """One diff over the whole window."""
         yield Header()
-        yield DiffView(id="diff")
+        yield DiffView(title="Diff", id="diff")
         yield MessageLine(id="message")
         yield _Keys()
 

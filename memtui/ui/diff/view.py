@@ -51,6 +51,7 @@ class DiffView(ScrollView, can_focus=True, inherit_bindings=False):
     """Shows how one text became another.
 
     Args:
+        title: What it is called at the top, where there is one text under the other.
         id: The id of the widget in the DOM.
         classes: Its CSS classes.
     """
@@ -117,8 +118,9 @@ class DiffView(ScrollView, can_focus=True, inherit_bindings=False):
             """Only the last place matters."""
             return isinstance(message, DiffView.Moved) and message.view is self.view
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+    def __init__(self, *, title: str = "2 Diff", id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
+        self._title = title
         self._comparison: Comparison | None = None
         self._layout: Layout | None = None
         self._notice: tuple[str, str] = ("", "")
@@ -445,7 +447,8 @@ class DiffView(ScrollView, can_focus=True, inherit_bindings=False):
             titles = [f"B  {new}", "B"]
         else:
             short_old, short_new = map(one_line, self._short)
-            titles = [f"2 Diff  {old} > {new}", f"2 Diff  {short_old} > {short_new}"] if new else ["2 Diff"]
+            name = self._title
+            titles = [f"{name}  {old} > {new}", f"{name}  {short_old} > {short_new}"] if new else [name]
         modes = [f"{self.arrangement.value}  {'words' if self._marks_words else 'lines'}", self.arrangement.value, ""]
         title, mode = next(
             ((title, mode) for mode in modes for title in titles if cell_len(title) + cell_len(mode) + 4 <= room),

@@ -238,6 +238,40 @@ class EditDrafts:
             found.setdefault((draft.path, draft.text), draft)
         return tuple(found.values())
 
+    # Removing for good
+
+    def everything(self) -> tuple[tuple[EditDraft, bool], ...]:
+        """Every draft that lies there, also one that says the same as another; and whether it is being typed now."""
+        return tuple(
+            (draft, owner == self._owner or (owner != _NOBODY and self._lives(owner)))
+            for draft, owner in self._in_files("")
+        )
+
+    def rewrite(self, draft: EditDraft, text: str) -> None:
+        """Have a draft that nobody is typing hold another text; all else of it stays.
+
+        Args:
+            draft: One that was found.
+            text: What it holds from now on.
+
+        Raises:
+            OSError: It could not be written. It holds what it held.
+        """
+        with self._lock:
+            with open(os.open(draft.file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW), "rb") as held:
+                head = held.readline(_LONGEST_HEAD)
+            keep_file(draft.file, head + text.encode("utf-8", "surrogatepass"))
+
+    def half_written(self) -> tuple[Path, ...]:
+        """What a process that was killed left of drafts: nobody ever reads it."""
+        if self._directory is None:
+            return ()
+        try:
+            names = sorted(os.listdir(self._directory))
+        except OSError:
+            return ()
+        return tuple(self._directory / name for name in names if name.startswith(".") and f"{_DRAFT}." in name)
+
     def _left(self, drafts: Iterable[tuple[EditDraft, str]]) -> Iterator[EditDraft]:
         """Those that nobody is typing just now."""
         for draft, owner in drafts:

@@ -385,7 +385,8 @@ class BrowseScreen(Managing, Editing, Finding, Linking, Answering):
         if event.is_error or not event.changes or event.command == "found":
             return ""
         undo = "" if self._status.read_only else "u takes it back."
-        if any(change.after is None for change in event.changes) and event.new_path is None:
+        is_move = event.new_path is not None or event.moved
+        if not is_move and any(change.after is None for change in event.changes):
             return f"D lists what is gone{', ' if undo else '.'}{undo}"
         if wording.relative(event.new_path or event.path) == self.files.cursor_path or self.follow:
             return f"v shows it{', ' if undo else '.'}{undo}"

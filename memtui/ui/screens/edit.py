@@ -23,7 +23,6 @@ from memtui.core.errors import Closed
 from memtui.core.events import Agent
 from memtui.core.visible import one_line
 from memtui.ui import wording
-from memtui.ui.edit.area import EditArea
 from memtui.ui.edit.basis import Basis, Shown, shown
 from memtui.ui.edit.finding import FindBar, go_to_match
 from memtui.ui.edit.saving import Opened, Situation
@@ -152,7 +151,6 @@ class EditScreen(EditCourse):
         """The text, and beside it how it will be read."""
         yield Header()
         with Horizontal(id="edit-body"):
-            self.area = EditArea(id="text", classes="pane")
             yield self.area
             yield NoteView(id="preview", classes="pane")
         yield Static(id="underneath", markup=False)

@@ -62,6 +62,8 @@ class EditCourse(EditDrafting):
         self._stays_at: Basis | None = None
         self._busy = asyncio.Lock()
         self._taking_in = False
+        self._refused: str | None = None
+        """The text that the last save left unsaved, after saying why."""
 
     @property
     def since(self) -> Since | None:
@@ -85,13 +87,21 @@ class EditCourse(EditDrafting):
         if self.area.read_only:
             self.message.say(self.why_not_written, warning=True)
             return False
-        if self._busy.locked():
-            return False
+        was_busy = self._busy.locked()
         async with self._busy:
-            marks = markers_in(self.area.text)
-            if marks and marks != markers_in(self.basis.text) and not await self._is_sure(marks):
-                return False
-            return await self._save()
+            if was_busy and not self.is_unsaved:
+                return True  # the save before this one took all of it
+            if was_busy and self.area.text == self._refused:
+                return False  # and that one has said why not
+            is_saved = await self._save_if_sure()
+            self._refused = None if is_saved else self.area.text
+            return is_saved
+
+    async def _save_if_sure(self) -> bool:
+        marks = markers_in(self.area.text)
+        if marks and marks != markers_in(self.basis.text) and not await self._is_sure(marks):
+            return False
+        return await self._save()
 
     @property
     def why_not_written(self) -> str:
@@ -206,7 +216,11 @@ class EditCourse(EditDrafting):
             return
         version = whose(conflicted)
         if conflicted.theirs is None:
-            self.leave(f"Took {version}: the memory is gone. Yours is kept as a draft: a with the same name offers it.")
+            self._is_left = True
+            if conflicted.situation is Situation.DELETED:
+                self.leave("Left deleted. Yours is kept as a draft: e on that name offers it.")
+            else:
+                self.leave("Left as it is. Yours is a draft, offered when a note has that name again.")
             return
         self.area.revise(theirs.text, basis=theirs)
         self._drop_draft(basis.path)
@@ -295,9 +309,9 @@ class EditCourse(EditDrafting):
     @work(group="save")
     async def action_merge_now(self) -> None:
         """Take in what changed in the memory, without saving."""
-        if not self.is_open or self._busy.locked():
+        if not self.is_open:
             return
-        async with self._busy:
+        async with self._busy:  # of a save that goes on, what comes of it is merged
             await self._merge_now()
 
     async def _merge_now(self) -> None:

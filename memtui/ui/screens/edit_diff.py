@@ -69,7 +69,7 @@ class EditDiffScreen(BesideDiff):
     def compose(self) -> ComposeResult:
         """The diff, alone."""
         yield Header()
-        yield DiffView(id="diff")
+        yield DiffView(title="Diff", id="diff")
         yield MessageLine(id="message")
         yield EditDiffKeys()
 

@@ -29,13 +29,15 @@ class EditDrafting(AboveBrowser):
 
     Args:
         engine: The memory.
-    """
 
-    area: EditArea
-    """The box, known from the first frame until after the last: what is in it is kept when all widgets have gone."""
+    Attributes:
+        area: The box, known before the first frame and after the last: news may come before the one, and what is in it
+            is kept when all widgets have gone.
+    """
 
     def __init__(self, engine: "Engine") -> None:
         super().__init__()
+        self.area = EditArea(id="text", classes="pane")
         self._engine = engine
         self._drafts: EditDrafts | None = None
         self._drafting = asyncio.Lock()
@@ -54,8 +56,8 @@ class EditDrafting(AboveBrowser):
 
     @property
     def is_open(self) -> bool:
-        """Whether there is a text by now."""
-        return isinstance(self.area.basis, Basis)
+        """Whether there is a text by now; news may come even before the box is there."""
+        return hasattr(self, "area") and isinstance(self.area.basis, Basis)
 
     @property
     def is_unsaved(self) -> bool:

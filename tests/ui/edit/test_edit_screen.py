@@ -1,8 +1,10 @@
 """The editor over a real memory: what is typed, what is saved, and what becomes of the memory meanwhile."""
 
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.app import App
@@ -11,11 +13,13 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 import memtui
-from memtui.core.events import Agent, Person
+from memtui.core.events import Agent, Person, Version
 from memtui.core.visible import HIDDEN
 from memtui.engine import Engine
 from memtui.ui.edit.finding import FindBar
+from memtui.ui.edit.saving import Saving
 from memtui.ui.gate import Gate
+from memtui.ui.screens.conflict import ConflictScreen
 from memtui.ui.screens.edit import EditScreen
 from memtui.ui.screens.edit_diff import EditDiffScreen
 from memtui.ui.screens.menu import MenuScreen
@@ -306,6 +310,52 @@ async def test_a_draft_of_an_older_version_is_merged_with_the_newer_one(editing:
         await edit.wait_for(lambda: edit.screen.since is not None, "the line")
         await edit.press("ctrl+g")
         await edit.wait_for(lambda: edit.area.text == "mine one\ntwo\nfour\n", "the merge")
+
+
+async def test_news_that_come_before_the_first_frame_end_nothing(tmp_path: Path) -> None:
+    (tmp_path / "memories").mkdir()
+    with memtui.open(tmp_path / "memories", state=tmp_path / "state") as engine:
+        screen = EditScreen(engine, "note.md", title="memories")
+        screen.take_news(1)
+        assert not screen.is_open
+        assert not screen.is_unsaved
+
+
+async def test_a_save_pressed_during_another_saves_what_was_typed_since(
+    editing: Editing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    save = Saving.save
+
+    def slow(self: Saving, data: bytes, based_on: Version | None, *, base: bytes | None = None) -> Any:
+        begun.set()
+        assert go_on.wait(10)
+        return save(self, data, based_on, base=base)
+
+    monkeypatch.setattr(Saving, "save", slow)
+    async with editing("text") as edit:
+        await edit.type("one ")
+        await edit.press("ctrl+s")
+        await edit.wait_for(begun.is_set, "the first save")
+        await edit.type("two ")
+        await edit.press("ctrl+s", "ctrl+s")
+        go_on.set()
+        await edit.wait_for(lambda: edit.bytes() == b"one two text" and not edit.screen.is_unsaved, "the second save")
+        await edit.wait_for(lambda: all(worker.is_finished for worker in edit.app.workers), "the workers")
+        assert len(edit.engine.history.versions_of("note.md")) == 3  # the third had nothing to write
+        assert edit.message.startswith("Saved")
+
+
+async def test_leaving_a_note_deleted_keeps_one_draft_and_says_where_it_is(editing: Editing, tmp_path: Path) -> None:
+    async with editing("text") as edit:
+        await edit.type("mine ")
+        edit.engine.execute({"command": "delete", "path": "/memories/note.md"}, actor=CLAUDE)
+        await edit.press("ctrl+s")
+        await edit.wait_for(lambda: isinstance(edit.app.screen, ConflictScreen), "the question")
+        await edit.press("t")
+        await edit.wait_for(lambda: edit.app.left, "the end")
+    [draft] = (tmp_path / "state").rglob("*.draft")
+    assert draft.read_bytes().endswith(b"\nmine text")
 
 
 async def test_closing_asks_and_what_is_not_saved_is_kept(editing: Editing) -> None:
