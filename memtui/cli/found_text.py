@@ -7,7 +7,7 @@ from memtui.cli import moments, output
 from memtui.core.events import Event
 from memtui.core.paths import ROOT_NAME, MemoryPath
 from memtui.core.visible import HIDDEN, escape, one_line
-from memtui.search.found import Found, LineHit, NameHit, NoteHits, PastHit, Span
+from memtui.search.found import FormerName, Found, LineHit, NameHit, NoteHits, PastHit, Span
 
 _PATH, _LINE, _MATCH, _HEADING = "35", "32", "1;31", "1"
 
@@ -16,8 +16,9 @@ def paths(found: Found) -> list[str]:
     """All paths that were found, relative to the folder, each once."""
     names = [hit.path for hit in found.names.hits]
     notes = [note.path for note in found.text.notes]
+    former = [name.now or name.path for name in found.past.names]
     past = [hit.path if hit.now is None else hit.now for hit in found.past.hits]
-    return list(dict.fromkeys([*names, *notes, *past]))
+    return list(dict.fromkeys([*names, *notes, *former, *past]))
 
 
 # For a pipe
@@ -31,6 +32,8 @@ def print_lines(found: Found) -> None:
         path = one_line(note.path)
         for line in note.lines:
             output.line(f"{path}:{line.line}:{_shown(line.text)}")
+    for former in found.past.names:
+        output.line(f"{one_line(former.path)}@{former.ended.seq}\t{_ended(former)}")
     for past in found.past.hits:
         place = f"{one_line(past.path)}@{past.came.seq}:{past.line.line}"
         output.line(f"{place}:{_shown(past.line.text)}\t{_from_to(past)}")
@@ -45,6 +48,7 @@ def show(found: Found) -> None:
         _named("Names", found.names.hits),
         _named("Similar names", found.names.similar),
         _texts(found.text.notes),
+        _former(found.past.names),
         _pasts(found.past.hits),
     ]
     for number, part in enumerate([lines for each in parts if (lines := list(each))]):
@@ -68,6 +72,19 @@ def _texts(notes: Iterable[NoteHits]) -> Iterator[str]:
         yield f"  {_colored(one_line(note.path), _PATH)}"
         for line in note.lines:
             yield f"    {_numbered(line)}"
+
+
+def _former(names: Iterable[FormerName]) -> Iterator[str]:
+    for number, name in enumerate(names):
+        if not number:
+            yield _colored("Former names", _HEADING)
+        yield f"  {_marked(name.path, name.spans, newline=True)}"
+        yield f"      {_ended(name)}"
+
+
+def _ended(name: FormerName) -> str:
+    what = "deleted" if name.now is None else f"renamed, now {one_line(name.now)},"
+    return f"{what} with {one_line(moments.said(name.ended))}"
 
 
 def _pasts(hits: Iterable[PastHit]) -> Iterator[str]:
@@ -135,12 +152,14 @@ def record(found: Found, folder: str, query: str) -> dict[str, object]:
         "names": [_name_record(hit, folder) for hit in names.hits],
         "similar": [_name_record(hit, folder) for hit in names.similar],
         "text": [_note_record(note, folder) for note in text.notes],
+        "former": [_former_record(name) for name in past.names],
         "past": [_past_record(hit) for hit in past.hits],
         "totals": {
             "names": names.total,
             "notes": text.total_notes,
             "lines": text.total_lines,
             "lines_at_least": text.lines_at_least,
+            "former": past.total_names,
             "past": past.total,
             "past_at_least": past.at_least,
         },
@@ -162,6 +181,17 @@ def _note_record(note: NoteHits, folder: str) -> dict[str, object]:
         for line in note.lines
     ]
     return {**_place(note.path, folder), "total": note.total, "lines": lines}
+
+
+def _former_record(name: FormerName) -> dict[str, object]:
+    shift = len(ROOT_NAME) + 1
+    return {
+        "path": str(MemoryPath.of(name.path)),
+        "now": None if name.now is None else str(MemoryPath.of(name.now)),
+        "spans": [[start + shift, end + shift] for start, end in name.spans],
+        "sha256": name.version.sha256,
+        "ended": _event_record(name.ended),
+    }
 
 
 def _past_record(hit: PastHit) -> dict[str, object]:

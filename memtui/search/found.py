@@ -131,6 +131,25 @@ class PastHit:
 
 
 @dataclass(frozen=True, slots=True)
+class FormerName:
+    """A name that nothing has any more.
+
+    Attributes:
+        path: The name, relative to the folder.
+        spans: The characters of it that match, in order.
+        version: What the note held last under this name.
+        ended: The event that deleted or renamed it.
+        now: What the note is called now; `None` if it was deleted.
+    """
+
+    path: str
+    spans: tuple[Span, ...]
+    version: Version
+    ended: Event
+    now: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class PastFound:
     """What the record holds.
 
@@ -141,6 +160,8 @@ class PastFound:
         looked: How many versions have been looked through.
         of: How many there are to look through.
         gone_texts: Versions whose text is not kept any more: redacted, pruned, or too large.
+        names: Names that match and that nothing has any more, best first.
+        total_names: How many there are.
     """
 
     hits: tuple[PastHit, ...] = ()
@@ -149,6 +170,8 @@ class PastFound:
     looked: int = 0
     of: int = 0
     gone_texts: int = 0
+    names: tuple[FormerName, ...] = ()
+    total_names: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,4 +195,4 @@ class Found:
     @property
     def is_empty(self) -> bool:
         """Whether nothing matches; what is only similar counts as well."""
-        return not (self.names.hits or self.names.similar or self.text.notes or self.past.hits)
+        return not (self.names.hits or self.names.similar or self.text.notes or self.past.hits or self.past.names)

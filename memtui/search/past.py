@@ -9,6 +9,7 @@ from memtui.core.events import sha256 as hashed
 from memtui.engine.history import History
 from memtui.search.differences import Differences
 from memtui.search.filters import Filters
+from memtui.search.former import FormerNames
 from memtui.search.found import PastFound, PastHit
 from memtui.search.lines import line_hit
 from memtui.search.record import Record, Thing, version_of
@@ -63,6 +64,7 @@ class Past:
         """Versions, one behind the other, that are still to be compared."""
         self._gone: set[str] = set()
         self._events: dict[int, Event] = {}
+        self._former = FormerNames(self.record)
 
     @property
     def is_complete(self) -> bool:
@@ -125,7 +127,7 @@ class Past:
         whole_lines: bool = False,
         stop: Stop = never,
     ) -> PastFound:
-        """The lines of all versions that match.
+        """The lines of all versions that match, and the names that nothing has any more.
 
         Args:
             wanted: What is looked for.
@@ -144,6 +146,9 @@ class Past:
         looked = len(self._shelf)
         gone = len(self._gone) + self.record.never_kept
         of = looked + len(self._waiting)
+        names, total_names = self._former.find(
+            wanted.query, filters, accept_path=accept_path, event=self._event, limit=limit, stop=stop
+        )
         if not wanted.looks_for_something:
             return PastFound(looked=looked, of=of, gone_texts=gone)
         matching = Matching(self._shelf, self._shelf.holding(wanted, stop), wanted, self._differences)
@@ -165,7 +170,7 @@ class Past:
         is_cut = len(best) >= enough and next(found, None) is not None
         newest = sorted(best[:limit], key=lambda stay: (-stay.last, stay.went is None, stay.came.path, stay.number))
         hits = tuple(self._hit(stay, wanted, whole=whole_lines) for stay in unless_stopped(newest, stop, every=8))
-        return PastFound(hits, len(best), is_cut, looked, of, gone)
+        return PastFound(hits, len(best), is_cut, looked, of, gone, names, total_names)
 
     def _things(self, hashes: Iterable[str]) -> list[Thing]:
         """The things that ever held one of these texts."""

@@ -20,6 +20,12 @@ _LOOKS_AROUND = re.compile(r"\(\?(?![:imsxau-]|P<|P=)|\\[AZz]|[*+?}]\+|\\G|\\K")
 """What could match a line alone, and not where it stands among others: looking around, edges of the whole text,
 repeats that give nothing back."""
 
+_PIECE = re.compile(
+    r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(?P<open>\()|(?P<close>\))|\{(?P<least>\d+)(?:,\d*)?\}|.", re.DOTALL
+)
+_HEAVIEST = 20_000
+"""Characters, classes and groups that an expression may have once its repeats are written out: `regex` does so."""
+
 
 class Pattern:
     """A regular expression within its limits. One is made for each search: it counts what it gave up.
@@ -44,6 +50,11 @@ class Pattern:
         self._left = in_all
         flags = regex.VERSION0 | regex.MULTILINE | (regex.IGNORECASE if pattern.flags & re.IGNORECASE else 0)
         self._pattern: regex.Pattern[str] | None = None
+        if _weight(pattern.pattern) > _HEAVIEST:
+            shown = one_line(self._written)[:60]
+            self.problem = f"re: is followed by too large a regular expression: {shown}. Repeat less often"
+            self._is_plain = True
+            return
         try:
             self._pattern = regex.compile(pattern.pattern, flags)
         except (regex.error, OverflowError, RecursionError, ValueError) as error:
@@ -102,3 +113,23 @@ class Pattern:
     def _give_up(self, took: float) -> None:
         self.given_up += 1
         self._left -= took
+
+
+def _weight(pattern: str) -> int:
+    """How much has to be kept of an expression: `(ab){3}` is six letters, and as many again for each repeat of it."""
+    weights, last = [0], 0
+    for piece in _PIECE.finditer(pattern):
+        if piece["open"]:
+            weights.append(0)
+            last = 0
+        elif piece["close"]:
+            last = weights.pop() if len(weights) > 1 else 0
+            weights[-1] += last
+        elif piece["least"]:
+            times = max(int(piece["least"][:9]), 1)
+            weights[-1] += last * (times - 1)
+            last *= times
+        else:
+            last = 1
+            weights[-1] += 1
+    return max(weights)

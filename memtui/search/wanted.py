@@ -162,11 +162,13 @@ class Wanted:
         query: The query.
 
     Attributes:
+        query: The query.
         groups: The words, each with its alternatives.
         pattern: The regular expression; `None` if there is none.
     """
 
     def __init__(self, query: Query) -> None:
+        self.query = query
         self.groups: tuple[Group, ...] = tuple(tuple(map(Needle, group)) for group in query.words)
         self.pattern = Pattern(query.pattern) if query.pattern else None
         self.looks_for_something = query.looks_for_something

@@ -19,7 +19,7 @@ from memtui.engine import Engine
 
 if TYPE_CHECKING:
     from memtui.search.finder import Finder
-    from memtui.search.found import PastFound, PastHit, TextFound
+    from memtui.search.found import FormerName, PastFound, PastHit, TextFound
     from memtui.search.query import Query
 
 _SECONDS = 10.0
@@ -115,6 +115,7 @@ class Search:
                 {"path": name_of(path), "uri": uri_of(path), "line": line, "text": json_text(said)}
                 for path, line, said in places[:limit]
             ],
+            "former": [],
             "past": [],
             "more": count - len(places[:limit]),
             "notes": notes,
@@ -137,7 +138,7 @@ class Search:
         except Stopped:
             is_complete = False
         more = past.total - len(past.hits)
-        lines = [_past_head(past), *map(_past_line, past.hits)]
+        lines = [*map(_former_line, past.names), _past_head(past), *map(_past_line, past.hits)]
         if more:
             lines.append(f"{more:,} more are not shown. Search for something longer, or with a higher `limit`.")
         if past.gone_texts:
@@ -145,6 +146,7 @@ class Search:
         lines += [sentence for sentence in (problem, "" if is_complete else _NOT_COMPLETE) if sentence]
         data: dict[str, object] = {
             "matches": [],
+            "former": [_former_record(name) for name in past.names],
             "past": [_past_record(hit) for hit in past.hits],
             "more": more,
             "notes": len({hit.path if hit.now is None else hit.now for hit in past.hits}),
@@ -175,6 +177,19 @@ def _further(more: int, text: "TextFound", problem: str, *, is_complete: bool) -
         yield problem
     if not is_complete:
         yield _NOT_COMPLETE
+
+
+def _former_line(name: "FormerName") -> str:
+    what = "deleted" if name.now is None else f"renamed to {name_of(name.now)}"
+    return f"{name_of(name.path)} [{what} by {_event(name.ended)}]"
+
+
+def _former_record(name: "FormerName") -> dict[str, object]:
+    return {
+        "path": name_of(name.path),
+        "now": None if name.now is None else name_of(name.now),
+        "ended": _event_record(name.ended),
+    }
 
 
 def _past_head(past: "PastFound") -> str:

@@ -6,7 +6,7 @@ Pure: the screen makes them anew from each answer, and the list draws those that
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from memtui.search.found import Found, LineHit, NameHit, NoteHits, PastHit, Scope
+from memtui.search.found import FormerName, Found, LineHit, NameHit, NoteHits, PastHit, Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,18 @@ class PastRow:
 
 
 @dataclass(frozen=True, slots=True)
+class FormerRow:
+    """A name that nothing has any more."""
+
+    name: FormerName
+
+    @property
+    def path(self) -> str:
+        """Where it leads: what the note is called now, or was called."""
+        return self.name.now or self.name.path
+
+
+@dataclass(frozen=True, slots=True)
 class PastNoteRow:
     """The note that the next rows are lines of, once."""
 
@@ -77,8 +89,10 @@ class PastNoteRow:
         return self.hits[0].now
 
 
-Row = Rule | NameRow | NoteRow | LineRow | PastNoteRow | PastRow
-Hit = NameRow | NoteRow | LineRow | PastNoteRow | PastRow
+Row = Rule | NameRow | NoteRow | LineRow | FormerRow | PastNoteRow | PastRow
+Hit = NameRow | NoteRow | LineRow | FormerRow | PastNoteRow | PastRow
+PAST = (FormerRow, PastNoteRow, PastRow)
+"""Rows that lead to a history."""
 
 
 def rows_of(found: Found, scope: Scope) -> list[Row]:
@@ -98,9 +112,15 @@ def rows_of(found: Found, scope: Scope) -> list[Row]:
         if scope is not Scope.TEXT:
             rows.append(Rule(f"text: {_count(found.text.total_lines, 'line')}"))
         rows += _text_rows(found)
+    if found.past.names:
+        if scope is not Scope.PAST:
+            rows.append(Rule("gone: names"))
+        rows += map(FormerRow, found.past.names)
+        if found.past.total_names > len(found.past.names):
+            rows.append(Rule(f"{found.past.total_names - len(found.past.names):,} more: type on to narrow"))
     if found.past.hits:
         gone = "gone" if scope is Scope.ALL else "past"
-        if scope is not Scope.PAST:
+        if scope is not Scope.PAST or found.past.names:
             rows.append(Rule(f"{gone}: {_count(found.past.total, 'line')}"))
         rows += _past_rows(found.past.hits)
         if found.past.total > len(found.past.hits):
@@ -138,6 +158,8 @@ def key_of(row: Hit) -> tuple[object, ...]:
             return ("note", hits.path)
         case LineRow(path, hit):
             return ("line", path, hit.line)
+        case FormerRow(name):
+            return ("former", name.path)
         case PastNoteRow(hits):
             return ("past note", hits[0].path, hits[0].now)
         case PastRow(hit):
@@ -173,7 +195,7 @@ def counted(found: Found, scope: Scope) -> str:
     if scope in (Scope.ALL, Scope.TEXT):
         words.append(f"text {found.text.total_lines:,}")
     if scope in (Scope.ALL, Scope.PAST):
-        words.append(f"{'gone' if scope is Scope.ALL else 'past'} {found.past.total:,}")
+        words.append(f"{'gone' if scope is Scope.ALL else 'past'} {found.past.total + found.past.total_names:,}")
     return "  ".join(words)
 
 

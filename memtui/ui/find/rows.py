@@ -16,7 +16,19 @@ from memtui.core.actors import shown_name
 from memtui.core.visible import one_line
 from memtui.search.found import PastHit
 from memtui.ui import wording
-from memtui.ui.find.listing import Hit, LineRow, NameRow, NoteRow, PastNoteRow, PastRow, Row, Rule, key_of, nearest_hit
+from memtui.ui.find.listing import (
+    FormerRow,
+    Hit,
+    LineRow,
+    NameRow,
+    NoteRow,
+    PastNoteRow,
+    PastRow,
+    Row,
+    Rule,
+    key_of,
+    nearest_hit,
+)
 from memtui.ui.find.pieces import Piece, around_match, cut_start, pieces
 from memtui.ui.rows import RowsView
 from memtui.ui.text import fit
@@ -199,6 +211,19 @@ class FoundView(RowsView, can_focus=False, inherit_bindings=False):
                 number = f"{hit.line:>{_NUMBER}}  "
                 text = around_match(pieces(hit.text, hit.spans), width - len(number))
                 return [Segment(number, self._style("number")), *self._pieces(text, "")]
+            case FormerRow(name):
+                age = wording.age(time.time() - name.ended.at_us / 1e6)
+                actor = fit(one_line(shown_name(name.ended.actor)), _ACTOR)
+                what = "renamed" if name.now else "deleted"
+                details = f"  {what} {actor} {age:>{_AGE}}"
+                sign = ">" if name.now else "-"
+                path = cut_start(pieces(name.path, name.spans), max(width - 2 - cell_len(details), width // 2))
+                gap = " " * (width - 2 - cell_len(details) - sum(cell_len(piece.text) for piece in path))
+                return [
+                    Segment(f"{sign} ", self._style("detail" if name.now else "gone")),
+                    *self._pieces(path, ""),
+                    Segment(gap + details, self._style("detail")),
+                ]
             case PastNoteRow():
                 then = "" if row.now == row.path else f" now {one_line(row.now)}" if row.now else " deleted"
                 then = fit(then, width // 2)

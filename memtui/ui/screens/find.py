@@ -3,6 +3,7 @@
 Whatever is looked for is looked for in a thread; a newer query cancels the older one, and typing never waits.
 """
 
+import contextlib
 import time
 from collections.abc import Callable
 from typing import ClassVar
@@ -25,7 +26,18 @@ from memtui.search.finder import Finder, Stopped
 from memtui.search.found import Found, LineHit, NameHit, NamesFound, Scope
 from memtui.search.query import FILTERS, BadQuery, Query, parse
 from memtui.ui import titles, wording
-from memtui.ui.find.listing import Hit, LineRow, NameRow, NoteRow, PastNoteRow, PastRow, counted, rows_of
+from memtui.ui.find.listing import (
+    PAST,
+    FormerRow,
+    Hit,
+    LineRow,
+    NameRow,
+    NoteRow,
+    PastNoteRow,
+    PastRow,
+    counted,
+    rows_of,
+)
 from memtui.ui.find.rows import FoundView
 from memtui.ui.frame import Header, KeyLine, MessageLine, Status
 from memtui.ui.note.view import NoteView
@@ -34,6 +46,8 @@ from memtui.ui.screens.above import AboveBrowser
 
 _LIMIT = 500
 """Names, notes and lines of the past that are listed; more are counted."""
+_PER_NOTE = 20
+"""Lines of each note that are listed; more are counted."""
 _NEWS_SECONDS = 0.25
 """How often changes of the memory may lead to a new look while nobody types."""
 _PATIENCE = 0.3
@@ -117,8 +131,9 @@ class FindScreen(AboveBrowser):
     class _Answered(Message):
         """What a query found."""
 
-        def __init__(self, text: str, scope: Scope, found: Found) -> None:
+        def __init__(self, text: str, scope: Scope, found: Found, *, is_rest: bool = False) -> None:
             super().__init__()
+            self.is_rest = is_rest
             self.text = text
             self.scope = scope
             self.found = found
@@ -225,13 +240,19 @@ class FindScreen(AboveBrowser):
             return
         except BadQuery as error:
             self.post_message(self._Refused(text, str(error)))
+            self._look_for_rest(text, scope, error.rest, stop)
         except (MemtuiError, OSError) as error:
             self.post_message(self._Refused(text, str(error)))
+
+    def _look_for_rest(self, text: str, scope: Scope, rest: Query, stop: Callable[[], bool]) -> None:
+        """Of what cannot be read, go on showing what the rest of it finds."""
+        with contextlib.suppress(Stopped, Closed, MemtuiError, OSError):  # what is wrong is said already
+            self.post_message(self._Answered(text, scope, self._find(rest, scope, stop), is_rest=True))
 
     def _find(self, query: Query, scope: Scope, stop: Callable[[], bool]) -> Found:
         """What a query finds; without one the notes that changed last, to choose from at once."""
         if not query.is_empty:
-            return self._finder.find(query, scope, limit=_LIMIT, stop=stop)
+            return self._finder.find(query, scope, limit=_LIMIT, per_note=_PER_NOTE, stop=stop)
         if scope not in (Scope.ALL, Scope.NAMES):
             return Found()
         paths = sorted(self._finder.paths, key=lambda path: (-self._finder.changed_us(path), path))
@@ -248,7 +269,6 @@ class FindScreen(AboveBrowser):
     def _show_found(self, message: _Answered) -> None:
         if message.text != self.line.value or message.scope is not self._scope:
             return  # more was typed meanwhile
-        self.remove_class("-refused")
         found = message.found
         keep = self._answered == (message.text, message.scope)
         self._answered = message.text, message.scope
@@ -256,7 +276,9 @@ class FindScreen(AboveBrowser):
         self.found.show(rows_of(found, message.scope), keep=keep)
         count = counted(found, message.scope) if message.text.strip() else ""
         self.query_one("#count", Static).update(Content(f"{count}  {found.seconds * 1_000:.1f} ms" if count else ""))
-        self.message.say(self._about(found, message.text))
+        if not message.is_rest:
+            self.remove_class("-refused")
+            self.message.say(self._about(found, message.text))
         self._show_position()
 
     def _about(self, found: Found, text: str) -> str:
@@ -291,7 +313,8 @@ class FindScreen(AboveBrowser):
         parts: list[Content] = []
         for scope, name in _PASSED.items():
             here = scope is self._scope
-            parts.append(Content.styled(f"[{name}]" if here else f" {name} ", "bold $text-accent" if here else "not bold $foreground"))
+            style = "bold $text-accent" if here else "not bold $foreground"
+            parts.append(Content.styled(f"[{name}]" if here else f" {name} ", style))
         box = self.query_one("#box")
         box.border_title = Content.assemble("Find in ", Content("").join(parts))
         box.border_subtitle = "Tab: elsewhere   Esc: back"
@@ -301,7 +324,7 @@ class FindScreen(AboveBrowser):
     @on(FoundView.Highlighted)
     def _open_note(self, message: FoundView.Highlighted) -> None:
         self._show_position()
-        self.set_class(isinstance(message.hit, PastRow | PastNoteRow), "-past")
+        self.set_class(isinstance(message.hit, PAST), "-past")
         if message.hit is None:
             self._preview.clear()
             self.note.show_notice("Nothing found." if self.line.value.strip() else "")
@@ -321,6 +344,8 @@ class FindScreen(AboveBrowser):
             match hit:
                 case PastRow(past):
                     data = self._engine.history.text(past.version)
+                case FormerRow(name):
+                    data = self._engine.history.text(name.version)
                 case PastNoteRow(hits):
                     data = self._engine.history.text(hits[0].version)
                 case _:
@@ -350,7 +375,7 @@ class FindScreen(AboveBrowser):
             if line:
                 self.note.search(_literal(hit))
                 self.note.show_match_from(line.line)
-        if isinstance(hit, PastRow | PastNoteRow):
+        if isinstance(hit, PAST):
             self.query_one("#story", Static).update(Content(_story(hit)))
 
     # What the person does
@@ -376,6 +401,8 @@ class FindScreen(AboveBrowser):
                 self.message.say("Nothing is found that could be opened.")
             case PastRow(past):
                 self._open_history(past.now or past.path, past.came.seq)
+            case FormerRow(name):
+                self._open_history(hit.path, name.ended.seq)
             case PastNoteRow(hits):
                 self._open_history(hits[0].now or hits[0].path, hits[0].came.seq)
             case _:
@@ -391,7 +418,7 @@ class FindScreen(AboveBrowser):
     def action_edit(self) -> None:
         """Edit it there."""
         hit = self.found.here
-        if hit is None or isinstance(hit, PastRow | PastNoteRow):
+        if hit is None or isinstance(hit, PAST):
             self.message.say("Only what is there now can be edited. Enter opens the history.")
         elif self._engine.read_only:
             self.message.say(self.why_read_only, warning=True)
@@ -418,7 +445,7 @@ def _line_of(hit: Hit) -> LineHit | None:
             return past.line
         case PastNoteRow(hits):
             return hits[0].line
-        case NameRow():
+        case NameRow() | FormerRow():
             return None
 
 
@@ -431,19 +458,24 @@ def _literal(hit: Hit) -> str:
     return line.text[start:end]
 
 
-def _story(hit: PastRow | PastNoteRow) -> str:
-    """When and by whom a line came and went."""
-    past = hit.hit if isinstance(hit, PastRow) else hit.hits[0]
+def _story(hit: FormerRow | PastRow | PastNoteRow) -> str:
+    """When and by whom a line or a name came and went."""
     now_us = time.time_ns() // 1_000
 
     def told(verb: str, event: Event) -> str:
         return f"{verb} {wording.when(event, now_us)} by {named_in_a_sentence(event.actor)} (#{event.seq})"
 
-    words = told("Came", past.came) + (f", {told('went', past.went)}." if past.went else ", and still stands.")
-    if past.now is None:
+    match hit:
+        case FormerRow(name):
+            now, former = name.now, name.path
+            words = told("Renamed" if now else "Deleted", name.ended) + "."
+        case PastRow(past) | PastNoteRow((past, *_)):
+            now, former = past.now, past.path
+            words = told("Came", past.came) + (f", {told('went', past.went)}." if past.went else ", and still stands.")
+    if now is None:
         words += " The note is deleted; Enter shows its history, where it can be brought back."
-    elif past.now != past.path:
-        words += f" The note is {past.now} now."
+    elif now != former:
+        words += f" The note is {now} now."
     return one_line(words)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from memtui.core.events import Agent
 from memtui.search.found import Scope
-from memtui.ui.find.listing import LineRow, NameRow, PastNoteRow, PastRow
+from memtui.ui.find.listing import FormerRow, LineRow, NameRow, PastNoteRow, PastRow
 from memtui.ui.screens.browse import BrowseScreen
 from memtui.ui.screens.find import FindScreen
 from memtui.ui.screens.history import HistoryScreen
@@ -189,3 +189,31 @@ async def test_nothing_found_says_so_and_enter_does_nothing(opened: Opening) -> 
         assert app.app.screen is screen
         await app.press("escape")
         await app.wait_for(lambda: isinstance(app.app.screen, BrowseScreen))
+
+
+async def test_a_deleted_and_a_renamed_note_are_found_by_the_names_that_they_had(opened: Opening) -> None:
+    async with opened(FILES) as app:
+        with app.engine() as engine:
+            engine.execute({"command": "delete", "path": "/memories/plan.md"}, actor=Agent("Clara"))
+            engine.files.move({"notes/today.md": "notes/monday.md"})
+        await app.wait_for(lambda: "notes/monday.md" in app.browse.files.outline)
+        screen = await find(app, "plan")
+        assert [row.name.path for row in screen.found._rows if isinstance(row, FormerRow)] == ["plan.md"]
+        await app.wait_for(lambda: "the pg migration plan" in app.text, "its last text")
+        assert "Deleted" in app.text
+        screen.line.value = "today"
+        await typed(app, screen, "")
+        (row,) = [row for row in screen.found._rows if isinstance(row, FormerRow)]
+        assert (row.name.path, row.path) == ("notes/today.md", "notes/monday.md")
+        await app.press(*["down"] * 9)  # names that are like it come first
+        assert screen.found.here is row
+        await app.press("enter")
+        await app.wait_for(lambda: isinstance(app.app.screen, HistoryScreen), "its history")
+
+
+async def test_what_can_be_read_of_a_query_goes_on_finding(opened: Opening) -> None:
+    async with opened(FILES) as app:
+        screen = await find(app)
+        screen.line.value = "migration fo:x"
+        await app.wait_for(lambda: hits(screen, LineRow), "what the rest finds")
+        assert "There is no filter fo:" in screen.message.text
