@@ -5,11 +5,12 @@ import getpass
 import os
 import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from memtui import opening
 from memtui.agents.chat.sessions.forgetting import Forgotten, forget
-from memtui.cli import event_text, moments, output, places, restored
+from memtui.cli import drafts, event_text, moments, output, places, restored
 from memtui.cli.exits import Exit, Failure
 from memtui.cli.opened import insist_on_writing, opened
 from memtui.cli.verb import Options, Parser, Verb
@@ -48,10 +49,10 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
     with opened(path, options) as memory:
         if what.event is not None and memory.history.event(what.event) is None:
             raise moments.no_event(memory, what.event)
-        chats = opening.state_directory(path, options.state) / _CHATS
+        state = opening.state_directory(path, options.state)
         result = what.redact(memory, rehearse=True)
-        said = what.forget(chats, result, rehearse=True)
-        if (_is_something(result) or said.sessions) and not arguments.dry_run:
+        said = what.forget(memory, state, result, rehearse=True)
+        if (_is_something(result) or said.is_something) and not arguments.dry_run:
             if not arguments.yes:
                 _show(result, said)
                 if not restored.asked("Remove this for good? It cannot be taken back.", _NOT_DONE):
@@ -59,8 +60,27 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
                     return Exit.FINDINGS
             if _is_something(result):
                 result = what.redact(memory, rehearse=False)
-            said = what.forget(chats, result, rehearse=False)
+            said = what.forget(memory, state, result, rehearse=False)
     return _tell(result, said, options, path, arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """What goes, or went, from beside the record.
+
+    Attributes:
+        sessions: The names of the chat sessions that held it.
+        drafts: The notes whose drafts held it.
+        left: What cannot be removed, as sentences.
+    """
+
+    sessions: tuple[str, ...] = ()
+    drafts: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+    @property
+    def is_something(self) -> bool:
+        return bool(self.sessions or self.drafts)
 
 
 class _What:
@@ -95,12 +115,26 @@ class _What:
         """Do it, or only find out what would be done."""
         return memory.redact(event=self.event, path=self.path, match=self.match, reason=self._reason, rehearse=rehearse)
 
-    def forget(self, chats: Path, result: Redacted, *, rehearse: bool) -> Forgotten:
-        """The same in what was said in chats; not where the record was left as it is."""
-        if not _is_something(result) and (self.match is None or not _is_about_names(result)):
-            return Forgotten()
-        place = None if self.path is None else str(MemoryPath.of(self.path))
-        return forget(chats, match=self.match, path=place, events=result.events, rehearse=rehearse)
+    def forget(self, memory: Engine, state: Path, result: Redacted, *, rehearse: bool) -> _Beside:
+        """The same in what was said in chats and typed in the editor; not where the record was left as it is."""
+        if not _is_something(result) and not _is_about_names(result):
+            return _Beside()
+        said = Forgotten()
+        if _is_something(result) or self.match is not None:
+            place = None if self.path is None else str(MemoryPath.of(self.path))
+            said = forget(state / _CHATS, match=self.match, path=place, events=result.events, rehearse=rehearse)
+        typed = drafts.forget(state, self._meant(memory), rehearse=rehearse)
+        return _Beside(said.sessions, typed.paths, (*said.left, *typed.left))
+
+    def _meant(self, memory: Engine) -> drafts.Meant:
+        """Which drafts are meant."""
+        if self.path is not None:
+            names = (row.moved_from for row in memory.history.versions_of(self.path))
+            return drafts.Meant(paths={self.path, *(name for name in names if name is not None)})
+        event = memory.history.event(self.event) if self.event is not None else None
+        versions = ((change.path, change.after) for change in event.changes) if event is not None else ()
+        hashes = {(path, version.sha256) for path, version in versions if version is not None and version.sha256}
+        return drafts.Meant(match=self.match, versions=hashes)
 
 
 def _match(arguments: argparse.Namespace) -> str:
@@ -136,7 +170,7 @@ def _is_something(result: Redacted) -> bool:
     return bool(result.texts or result.changes)
 
 
-def _show(result: Redacted, said: Forgotten) -> None:
+def _show(result: Redacted, said: _Beside) -> None:
     """What would be removed, before the question."""
     output.message(f"What goes for good: {_counted(result, said)}.")
     files = restored.told(result.changes)
@@ -148,7 +182,7 @@ def _show(result: Redacted, said: Forgotten) -> None:
         output.message(sentence)
 
 
-def _counted(result: Redacted, said: Forgotten) -> str:
+def _counted(result: Redacted, said: _Beside) -> str:
     counted = []
     if _is_something(result):
         counted.append(f"{result.texts:,} {'text' if result.texts == 1 else 'texts'}, {human_size(result.bytes)}")
@@ -157,16 +191,19 @@ def _counted(result: Redacted, said: Forgotten) -> str:
     if said.sessions:
         count = len(said.sessions)
         counted.append(f"what was said of it in {count:,} chat {'session' if count == 1 else 'sessions'}")
+    if said.drafts:
+        count = len(said.drafts)
+        counted.append(f"what was typed of it in {count:,} {'draft' if count == 1 else 'drafts'}")
     return "; ".join(counted)
 
 
-def _tell(result: Redacted, said: Forgotten, options: Options, path: str, arguments: argparse.Namespace) -> int:
-    is_something = _is_something(result) or bool(said.sessions or said.left)
-    is_done = result.event is not None or (bool(said.sessions) and not arguments.dry_run)
+def _tell(result: Redacted, said: _Beside, options: Options, path: str, arguments: argparse.Namespace) -> int:
+    is_something = _is_something(result) or said.is_something or bool(said.left)
+    is_done = result.event is not None or (said.is_something and not arguments.dry_run)
     if options.json:
         output.document(_record(result, said, path, dry_run=arguments.dry_run, is_done=is_done))
     else:
-        if (_is_something(result) or said.sessions) and not options.quiet:
+        if (_is_something(result) or said.is_something) and not options.quiet:
             words = "Removed for good" if is_done else "What would go for good"
             stay = " The events and their hashes stay." if result.event is not None else ""
             output.line(f"{words}: {_counted(result, said)}.{stay}")
@@ -193,7 +230,7 @@ def _is_about_names(result: Redacted) -> bool:
     return all(sentence in result.problem for sentence in result.left)
 
 
-def _record(result: Redacted, said: Forgotten, path: str, *, dry_run: bool, is_done: bool) -> dict[str, object]:
+def _record(result: Redacted, said: _Beside, path: str, *, dry_run: bool, is_done: bool) -> dict[str, object]:
     return {
         "schema": output.SCHEMA,
         "done": is_done,
@@ -204,6 +241,7 @@ def _record(result: Redacted, said: Forgotten, path: str, *, dry_run: bool, is_d
         "events": list(result.events),
         "changes": [event_text.change_record(change) for change in result.changes],
         "sessions": list(said.sessions),
+        "drafts": list(said.drafts),
         "left": [*result.left, *said.left],
         "also": list(result.also),
         "event": event_text.record(result.event, path) if result.event is not None else None,
@@ -221,7 +259,7 @@ VERB = Verb(
     _arguments,
     _run,
     (
-        "From history, files and chats; events, hashes and reason stay. In files a match",
+        "From history, files, chats and drafts; hashes and reason stay. In files a match",
         "becomes [redacted]. A secret on the command line stays in the shell's history:",
         "use --match - or --match-file. Asks: --yes where there is no terminal. Exit",
         "codes: 0 done, 1 some is left, 3 nothing there, 4 read-only, 5 file has changed.",

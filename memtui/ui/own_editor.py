@@ -27,6 +27,8 @@ _WITH_PLUS = frozenset(
 )
 """Editors that take a line before the name: `+14 notes.md`."""
 _AT_ONCE_SECONDS = 0.3
+_NAME = 20
+"""Characters of an editor's name that are shown."""
 
 
 class NoEditor(Exception):
@@ -68,30 +70,30 @@ def edited_copy(
         path = Path(directory, _plain(name))
         path.write_bytes(data)
         began = time.monotonic()
-        try:
-            with aside:
-                known = signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl+C there is for the editor
-                try:
-                    code = subprocess.run(at_line(command, str(path), line), check=False).returncode
-                finally:
-                    signal.signal(signal.SIGINT, known)
-        except OSError as error:
-            raise NoEditor(
-                f"{one_line(command[0])} cannot be started: {error.strerror}. Nothing was changed."
-            ) from None
+        code, problem = 0, None
+        with aside:  # nothing is raised in here: the screen would never come back
+            known = signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl+C there is for the editor
+            try:
+                code = subprocess.run(at_line(command, str(path), line), check=False).returncode
+            except (OSError, ValueError) as error:
+                problem = error
+            finally:
+                signal.signal(signal.SIGINT, known)
+        name = one_line(os.path.basename(command[0]) or command[0])[:_NAME]
+        if problem is not None:
+            why = (getattr(problem, "strerror", None) or str(problem)).lower()
+            raise NoEditor(f"{name} cannot be started: {why}. Nothing was changed.")
         try:
             left = path.read_bytes()
         except OSError:
             raise NoEditor("The editor took the file away. Nothing was changed.") from None
+        how = f"ended with {code}" if code >= 0 else f"was ended by signal {-code}"
+        if code and left != data:
+            raise NoEditor(f"{name} {how}.", left)
         if code:
-            raise NoEditor(
-                f"{one_line(command[0])} ended with {code}. Nothing was changed.", left if left != data else None
-            )
+            raise NoEditor(f"{name} {how}. Nothing was changed.")
         if left == data and time.monotonic() - began < _AT_ONCE_SECONDS:
-            raise NoEditor(
-                f"{one_line(command[0])} ended at once, and nothing was changed. "
-                "If it opens a window, have it wait: VISUAL='NAME --wait'."
-            )
+            raise NoEditor(f"{name} ended at once, nothing was changed. Have it wait: VISUAL='{name} --wait'.")
         return left
 
 

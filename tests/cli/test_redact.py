@@ -10,6 +10,7 @@ import memtui
 from memtui.agents.chat.sessions.session import CHATS, Session
 from memtui.cli import main
 from memtui.opening import state_directory
+from memtui.ui.edit.drafts import DIRECTORY, EditDrafts
 
 SECRET = "hunter2-very-secret"
 GIVEN = "password: [redacted]\nrest\n"
@@ -255,3 +256,90 @@ def test_short_and_common_words_do_not_damage_a_session(chatted: Session) -> Non
     resumed.close()
     assert [message["role"] for message in messages] == ["user", "assistant", "user", "assistant"]
     assert messages[1]["content"][0]["name"] == "memory"
+
+
+@pytest.fixture
+def drafts(leaked: Path) -> EditDrafts:
+    """What was typed of notes by a memtui that has ended, and what was set aside: the secret is in all of it."""
+    found = EditDrafts(state_directory(str(leaked)) / DIRECTORY)
+    found.keep("keys.md", f"password: {SECRET}\nmine\n", None, cursor=(1, 2))
+    found.set_aside("notes/new.md", f"one\ntwo {SECRET}\n", None)
+    found.keep("other.md", "nothing of it\n", None)
+    found.close()
+    return found
+
+
+def lying(folder: Path) -> dict[str, str]:
+    return {draft.path: draft.text for draft in EditDrafts(state_directory(str(folder)) / DIRECTORY).all()}
+
+
+def test_a_match_goes_from_drafts_and_the_rest_of_them_stays(
+    drafts: EditDrafts, leaked: Path, state_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    half = state_directory(str(leaked)) / DIRECTORY / ".0123-4-5.draft.89abcdef"
+    half.write_text(f"typed: {SECRET}")
+    before = drafts.found("keys.md")[0]
+    assert main(["redact", "--match", SECRET, "--dry-run"]) == 0
+    assert "; what was typed of it in 2 drafts." in capsys.readouterr().out
+    assert SECRET in lying(leaked)["keys.md"]
+    assert main(["redact", "--match", SECRET, "--yes", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["done"], sorted(document["drafts"]), document["left"]) == (True, ["keys.md", "notes/new.md"], [])
+    assert lying(leaked) == {
+        "keys.md": "password: [redacted]\nmine\n",
+        "notes/new.md": "one\ntwo [redacted]\n",
+        "other.md": "nothing of it\n",
+    }
+    (after,) = drafts.found("keys.md")
+    assert (after.at_us, after.why, after.cursor, after.base) == (before.at_us, before.why, before.cursor, before.base)
+    assert after.file.stat().st_mode & 0o777 == 0o600
+    assert not half.exists()
+    assert SECRET.encode() not in everything(state_home)
+
+
+def test_lines_of_a_match_end_in_drafts_as_they_do_in_an_editor(drafts: EditDrafts, leaked: Path) -> None:
+    assert drafts.found("keys.md")
+    assert main(["redact", "--match", f"password: {SECRET}\r\nmine", "--yes"]) == 0
+    assert lying(leaked)["keys.md"] == "[redacted]\n"
+
+
+def test_all_drafts_of_a_path_go_with_what_it_held_also_of_one_that_was_never_saved(
+    drafts: EditDrafts, leaked: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert drafts.found("keys.md")
+    assert main(["redact", "keys.md", "--yes"]) == 0
+    assert "; what was typed of it in 1 draft." in capsys.readouterr().out
+    assert main(["redact", "other.md", "--yes"]) == 0
+    assert capsys.readouterr().out == "Removed for good: what was typed of it in 1 draft.\n"
+    assert set(lying(leaked)) == {"notes/new.md"}
+
+
+def test_drafts_that_were_made_from_what_an_event_wrote_go_with_it(drafts: EditDrafts, leaked: Path) -> None:
+    with memtui.open(leaked) as memory:
+        event = next(event for event in memory.events() if event.path == "/memories/keys.md")
+        base = event.changes[0].after
+    assert base is not None
+    another = EditDrafts(state_directory(str(leaked)) / DIRECTORY)
+    another.set_aside("keys.md", "made from it\n", base.sha256)
+    another.set_aside("notes/new.md", "of another note\n", base.sha256)
+    assert main(["redact", str(event.seq), "--yes"]) == 0
+    texts = {draft.text for draft in drafts.all()}
+    assert "made from it\n" not in texts
+    assert {"of another note\n", f"password: {SECRET}\nmine\n"} <= texts
+
+
+def test_a_draft_that_is_being_typed_is_left_and_that_is_said(
+    drafts: EditDrafts, leaked: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drafts.keep("live.md", f"now {SECRET}\n", None)
+    try:
+        assert main(["redact", "--match", SECRET, "--yes"]) == 1
+    finally:
+        drafts.close()
+    said = (
+        "A draft of live.md holds it and is being typed in another memtui. Save or discard it there, and do it again."
+    )
+    assert said in capsys.readouterr().err
+    assert lying(leaked)["live.md"] == f"now {SECRET}\n"
+    assert main(["redact", "--match", SECRET, "--yes"]) == 0
+    assert lying(leaked)["live.md"] == "now [redacted]\n"

@@ -296,12 +296,13 @@ def test_a_protected_note_says_so_and_details_and_links_are_told(talk: Talk, fol
 
 def test_a_new_note_is_written_line_by_line(talk: Talk, folder: Path) -> None:
     lines = ["new note", "people/ann", "person", "a person", "delete", "2", "20", "delete", "1", "7"]
-    lines += ["change", "1", "Ann, painter", "write lines before", "1", "top", ".", "take", "hear"]
+    lines += ["change", "1", "Ann, painter", "write lines before", "1", "top", ".", "take", "hear it", "what i"]
     heard = talk("new note", "people/ann", "a note", *lines[4:], "save", "new note", "people/ann", "new note", "box/")
     assert "There is no line 20: it has 2 lines." in heard
     assert "There is no line 7: it has 2 lines." in heard
     assert "Line 1 is: # Ann\n" in heard
     assert "The last step is taken back." in heard
+    assert "Line 1 was: # Ann\nLine 1 is now: Ann, painter\n" in heard
     assert "Saved people/ann.md, 2 lines added." in heard
     assert "people/ann.md is there already." in heard
     assert "Created the folder box." in heard
@@ -336,7 +337,7 @@ def test_the_editor_gets_a_copy_and_line_ends_stay(talk: Talk, folder: Path, tmp
 def test_an_editor_that_fails_changes_nothing_and_loses_nothing(talk: Talk, folder: Path, tmp_path: Path) -> None:
     editor = editor_that("path.write_text('half'); sys.exit(3)", tmp_path)
     heard = talk("files", "prefs", "edit", "in your editor", "edit", "hear", "forget", "throw", "y", "b", editor=editor)
-    assert "ended with 3. Nothing was changed.\nWhat it had saved is kept as a draft: Edit offers it." in heard
+    assert "ended with 3.\nWhat it had saved is kept as a draft: Edit offers it." in heard
     assert "half\n" in heard
     assert (folder / "prefs.md").read_text() == "- short answers\n- Berlin\n"
     heard = talk("files", "prefs", "edit", "in your editor", editor=str(tmp_path / "no such editor"))
