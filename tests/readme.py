@@ -18,7 +18,13 @@ from memtui.ui.chat.question import QuestionView
 from memtui.ui.chat.question_parts import ProposedText, ReasonLine
 from memtui.ui.chat.transcript import TranscriptView
 from memtui.ui.deleted_rows import DeletedView
+from memtui.ui.edit.area import EditArea
+from memtui.ui.edit.finding import Field, FindBar
 from memtui.ui.files.view import FilesView
+from memtui.ui.managing.buffer import BufferScreen
+from memtui.ui.managing.line import LineScreen
+from memtui.ui.managing.summary import SummaryScreen
+from memtui.ui.note.following import Following
 from memtui.ui.note.view import NoteView
 from memtui.ui.questions.answering import Answering
 from memtui.ui.rows import RowsView
@@ -26,7 +32,17 @@ from memtui.ui.screens.browse import BrowseScreen
 from memtui.ui.screens.chat import ChatScreen
 from memtui.ui.screens.chat_commands import ChatCommands
 from memtui.ui.screens.chat_review import ReviewScreen
+from memtui.ui.screens.choosing import Choosing
+from memtui.ui.screens.conflict import ConflictScreen
 from memtui.ui.screens.deleted import DeletedScreen
+from memtui.ui.screens.edit import EditScreen
+from memtui.ui.screens.edit_course import EditCourse
+from memtui.ui.screens.editing import Editing
+from memtui.ui.screens.find import FindScreen, QueryLine
+from memtui.ui.screens.finding import Finding
+from memtui.ui.screens.guarding import Guarding
+from memtui.ui.screens.linking import Linking
+from memtui.ui.screens.managing import Managing
 from memtui.ui.screens.panes import PanedScreen
 from memtui.ui.screens.past import PastScreen
 
@@ -34,13 +50,31 @@ README = Path(__file__).parent.parent / "README.md"
 _SECTION = re.compile(r"(<!-- keys -->\n).*?(<!-- end of keys -->)", re.DOTALL)
 _GROUPS: tuple[tuple[str, type[DOMNode]], ...] = (
     ("everywhere", MemtuiApp),
+    ("browsing", Finding),
+    ("browsing", Linking),
+    ("browsing: change", Editing),
+    ("browsing: change", Choosing),
+    ("browsing: change", Managing),
+    ("browsing: change", Guarding),
     ("browsing", BrowseScreen),
     ("browsing", Answering),
     ("panes", PanedScreen),
     ("files and activity", RowsView),
     ("files", FilesView),
     ("note", NoteView),
+    ("note", Following),
     ("activity", ActivityView),
+    ("find", QueryLine),
+    ("find", FindScreen),
+    ("rename, new", LineScreen),
+    ("rename many", BufferScreen),
+    ("rename many", SummaryScreen),
+    ("editor", EditArea),
+    ("editor", EditScreen),
+    ("editor", EditCourse),
+    ("editor: find", FindBar),
+    ("editor: find", Field),
+    ("conflict", ConflictScreen),
     ("time travel", PastScreen),
     ("deleted memories", DeletedScreen),
     ("deleted memories", DeletedView),

@@ -12,17 +12,30 @@ from memtui.ui.chat.composer import Composer
 from memtui.ui.chat.question import QuestionView
 from memtui.ui.chat.question_parts import ProposalDiff, ProposedText, ReasonLine
 from memtui.ui.chat.transcript import TranscriptView
+from memtui.ui.conflict.differences import DifferencesScreen
 from memtui.ui.deleted_rows import DeletedView
+from memtui.ui.edit.area import EditArea
+from memtui.ui.edit.finding import Field, FindBar
 from memtui.ui.files.view import FilesView
 from memtui.ui.find_line import FindLine
 from memtui.ui.frame import key_name
+from memtui.ui.linking.outside import OutsideScreen
+from memtui.ui.managing.buffer import BufferScreen
+from memtui.ui.managing.line import LineScreen
+from memtui.ui.managing.progress import ProgressScreen
+from memtui.ui.managing.summary import SummaryRows, SummaryScreen
 from memtui.ui.note.view import NoteView
 from memtui.ui.screens.ask import AskScreen, PromptScreen
 from memtui.ui.screens.browse import BrowseScreen
 from memtui.ui.screens.chat import ChatScreen
 from memtui.ui.screens.chat_commands import ChatCommands
 from memtui.ui.screens.chat_review import ReviewScreen
+from memtui.ui.screens.conflict import ConflictScreen
 from memtui.ui.screens.deleted import DeletedScreen
+from memtui.ui.screens.details import DetailsScreen
+from memtui.ui.screens.edit import EditScreen
+from memtui.ui.screens.edit_diff import EditDiffScreen
+from memtui.ui.screens.find import FindScreen, QueryLine
 from memtui.ui.screens.help import HelpScreen
 from memtui.ui.screens.lines import LinesScreen
 from memtui.ui.screens.menu import MenuScreen
@@ -32,13 +45,15 @@ from tests.ui.declared import declared
 
 BROWSING: tuple[type[DOMNode], ...] = (
     MemtuiApp, BrowseScreen, FilesView, NoteView, ActivityView, FindLine, HelpScreen, MenuScreen, PlacesScreen,
-    PastScreen, DeletedScreen, DeletedView, AskScreen, PromptScreen,
+    PastScreen, DeletedScreen, DeletedView, AskScreen, PromptScreen, FindScreen, QueryLine, DetailsScreen,
+    OutsideScreen, LineScreen, ProgressScreen, SummaryScreen, SummaryRows, BufferScreen, ConflictScreen, DifferencesScreen,
 )  # fmt: skip
+EDITING: tuple[type[DOMNode], ...] = (EditScreen, EditDiffScreen, EditArea, FindBar, Field)
 CHATTING: tuple[type[DOMNode], ...] = (
     ChatScreen, Composer, TranscriptView, QuestionView, ProposalDiff, ProposedText, ReasonLine, ReviewScreen,
     LinesScreen,
 )  # fmt: skip
-NODES = (*BROWSING, *CHATTING)
+NODES = (*BROWSING, *EDITING, *CHATTING)
 
 
 @pytest.mark.parametrize("node", NODES, ids=lambda node: node.__name__)

@@ -62,7 +62,7 @@ class QueryLine(Input):
     """What is typed. Enter opens what is found."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "screen.open", "open", id="find.open", tooltip="Open the note at this line"),
+        Binding("enter", "submit", "open", id="find.open", tooltip="Open the note at this line"),
     ]
 
 
@@ -392,6 +392,7 @@ class FindScreen(AboveBrowser):
         """Scroll the note."""
         (self.note.action_scroll_down if step > 0 else self.note.action_scroll_up)()
 
+    @on(Input.Submitted, "#query")
     @on(FoundView.Chosen)
     def action_open(self) -> None:
         """Open it there: a note at its line, something past in its history."""
