@@ -18,6 +18,8 @@ from typing import NamedTuple
 
 TARGET = 4096
 """Characters of an ordinary chunk, at most."""
+LOOKED_AHEAD = 2 * TARGET
+"""Characters behind the start of a chunk that tell how large it may be."""
 LINES = 160
 """Lines of an ordinary chunk, about: where lines are short a chunk has fewer characters, down to 512."""
 PIPES = 400

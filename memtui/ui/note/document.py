@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, islice
 from typing import Any, Literal
 
-from memtui.ui.note.chunks import Chunk, split_markdown, split_plain
+from memtui.ui.note.chunks import LOOKED_AHEAD, Chunk, split_markdown, split_plain
 from memtui.ui.note.code import coloured
 from memtui.ui.note.lines import Row, code, prose
 from memtui.ui.note.render import Context, columns_of, references, render
@@ -112,12 +112,13 @@ class Document:
         self._marks.clear()
 
     def append(self, fragment: str) -> None:
-        """Add text at the end; only the last block is cut and drawn anew."""
+        """Add text at the end; only what the new text may have a say in is cut anew, and only what differs is drawn."""
         if not fragment:
             return
         old = self.chunks
         keep = len(old)
-        while keep and (keep == len(old) or not old[keep].root):
+        sure = len(self.source) - LOOKED_AHEAD
+        while keep and (keep == len(old) or not old[keep].root or old[keep].start > sure):
             keep -= 1
         start, line = (old[keep].start, old[keep].line) if old else (0, 0)
         self.source += fragment

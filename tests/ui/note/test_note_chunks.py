@@ -1,7 +1,7 @@
 """A note cut into chunks is the same note, and a chunk means the same alone."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memtui.ui.note.chunks import LIMIT, Chunk, split_markdown, split_plain
@@ -47,6 +47,7 @@ def test_any_text_can_be_cut(source: str) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(notes, st.integers(1, 60))
+@example("# heading\n# heading\n```\n# heading\n" + "|-" * 2500 + "\n", 2)
 def test_text_that_arrives_in_pieces_is_cut_as_if_it_came_at_once(source: str, pieces: int) -> None:
     for syntax in ("markdown", "text"):
         document = Document("", Layout(syntax))
