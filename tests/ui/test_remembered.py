@@ -4,9 +4,12 @@ import json
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import memtui
+from memtui.core.events import Agent
 from memtui.ui.preview import View
 from memtui.ui.remembered import Left, read, write
 from tests.ui.conftest import Opening
@@ -61,7 +64,7 @@ async def test_a_folder_is_shown_as_it_was_left(opened: Opening) -> None:
         assert app.cursor == "notes/beta.md"
         assert app.browse.files.outline.hidden
         assert app.browse._preview.view is View.SOURCE
-        assert app.browse.words_left == {"find.scope": "text"}
+        assert app.browse.words_left["find.scope"] == "text"
         await app.wait_for(lambda: app.browse.files.outer_size.width == width, "the divider")
         await app.press("h", "h")
         await app.wait_for(lambda: "notes/beta.md" not in app.rows)
@@ -89,3 +92,22 @@ async def test_what_is_new_comes_before_where_the_cursor_was(opened: Opening) ->
     (folder / "alpha.md").write_text("changed meanwhile\n")
     async with opened({}) as app:
         await app.wait_for(lambda: app.cursor == "alpha.md", "the cursor at what changed")
+
+
+async def test_only_what_came_since_it_was_left_leads_the_cursor_away(opened: Opening) -> None:
+    def write(app: Any, name: str) -> None:
+        with app.engine() as engine:
+            engine.execute({"command": "create", "path": f"/memories/{name}", "file_text": "x\n"}, actor=Agent("Clara"))
+
+    async with opened() as app:
+        write(app, "new.md")  # seen on screen, and not marked as seen
+        await app.wait_for(lambda: app.cursor == "new.md", "the new one")
+        await app.to("notes/beta.md")
+    async with opened() as app:
+        await app.wait_for(lambda: app.cursor is not None, "a cursor")
+        assert app.cursor == "notes/beta.md"
+    engine = memtui.open(app.folder, state=app.state)
+    engine.execute({"command": "create", "path": "/memories/later.md", "file_text": "x\n"}, actor=Agent("Clara"))
+    engine.close()
+    async with opened() as app:
+        assert app.cursor == "later.md"

@@ -27,7 +27,7 @@ from memtui.core.snapshot import Kind
 from memtui.core.visible import one_line
 from memtui.core.watching import Mode, Watching
 from memtui.places import find_places
-from memtui.ui import titles, wording
+from memtui.ui import said_keys, titles, wording
 from memtui.ui.activity.view import ActivityView
 from memtui.ui.as_left import left_of, outline_of, view_of
 from memtui.ui.change import ChangeView
@@ -73,6 +73,8 @@ _NEED_A_NOTE = frozenset(
 )
 _CHANGING = CHANGING | {"undo", "redo", "undo_since", "restore_loss", "dismiss_loss"}
 """Actions that change the folder, or what is remembered of it."""
+_LAST = "browse.last"
+"""Under which name the number of the last event that was on screen is remembered."""
 _OF_A_LOSS = frozenset({"restore_loss", "dismiss_loss"})
 
 _SORTS = (
@@ -216,6 +218,7 @@ class BrowseScreen(Managing, Editing, Finding, Linking, Answering):
         if self._opened and self._ui.remember:
             files = self._files_left
             view = self._view_before if self._blaming else self._preview.view
+            self.words_left[_LAST] = str(self._last)
             left = left_of(files.outline, files.cursor_path, view, self.dividers, self.words_left)
             self._session.leave(left)
         self._session.stop()
@@ -357,8 +360,11 @@ class BrowseScreen(Managing, Editing, Finding, Linking, Answering):
 
     def _start(self, message: Opened, cursor: str) -> str | None:
         """Where the cursor is at first: at what is new, for who follows; else where it was left."""
+        known = self.words_left.get(_LAST, "")
+        last = int(known) if known.isdecimal() else 0
+        is_news = any(event.seq > last for event in message.unseen)
         target = self._target(message.recent) if self.follow else None
-        if cursor in self.files.outline and not (target and message.unseen):
+        if cursor in self.files.outline and not (target and is_news):
             return cursor
         return target or self._first_file()
 
@@ -384,12 +390,12 @@ class BrowseScreen(Managing, Editing, Finding, Linking, Answering):
         """The keys that go with what just happened."""
         if event.is_error or not event.changes or event.command == "found":
             return ""
-        undo = "" if self._status.read_only else "u takes it back."
+        undo = "" if self._status.read_only else f"{said_keys.undo()} takes it back."
         is_move = event.new_path is not None or event.moved
         if not is_move and any(change.after is None for change in event.changes):
-            return f"D lists what is gone{', ' if undo else '.'}{undo}"
+            return f"{said_keys.deleted()} lists what is gone{', ' if undo else '.'}{undo}"
         if wording.relative(event.new_path or event.path) == self.files.cursor_path or self.follow:
-            return f"v shows it{', ' if undo else '.'}{undo}"
+            return f"{said_keys.said('browse.diff', 'v')} shows it{', ' if undo else '.'}{undo}"
         return undo
 
     def _show_what_is_left(self) -> None:
@@ -694,6 +700,11 @@ class BrowseScreen(Managing, Editing, Finding, Linking, Answering):
         empty = not files and not len(self.files.outline)
         if empty != self.has_class("-empty"):
             self.set_class(empty, "-empty")
+            self.files.can_focus = not empty  # nothing of it is shown
+            if empty and self.focused is self.files:
+                self.set_focus(None)
+            elif not empty and self.focused is None:
+                self.query_one(self.FIRST).focus()
             self.refresh_bindings()
             if empty and self.query(EmptyFolder):
                 self._find_places()
