@@ -14,7 +14,7 @@ from textual.strip import Strip
 
 from memtui.core.actors import shown_name
 from memtui.core.visible import one_line
-from memtui.search.found import PastHit
+from memtui.search.found import FormerName, PastHit
 from memtui.ui import wording
 from memtui.ui.find.listing import (
     FormerRow,
@@ -212,18 +212,7 @@ class FoundView(RowsView, can_focus=False, inherit_bindings=False):
                 text = around_match(pieces(hit.text, hit.spans), width - len(number))
                 return [Segment(number, self._style("number")), *self._pieces(text, "")]
             case FormerRow(name):
-                age = wording.age(time.time() - name.ended.at_us / 1e6)
-                actor = fit(one_line(shown_name(name.ended.actor)), _ACTOR)
-                what = "renamed" if name.now else "deleted"
-                details = f"  {what} {actor} {age:>{_AGE}}"
-                sign = ">" if name.now else "-"
-                path = cut_start(pieces(name.path, name.spans), max(width - 2 - cell_len(details), width // 2))
-                gap = " " * (width - 2 - cell_len(details) - sum(cell_len(piece.text) for piece in path))
-                return [
-                    Segment(f"{sign} ", self._style("detail" if name.now else "gone")),
-                    *self._pieces(path, ""),
-                    Segment(gap + details, self._style("detail")),
-                ]
+                return self._former(name, width)
             case PastNoteRow():
                 then = "" if row.now == row.path else f" now {one_line(row.now)}" if row.now else " deleted"
                 then = fit(then, width // 2)
@@ -232,6 +221,23 @@ class FoundView(RowsView, can_focus=False, inherit_bindings=False):
                 return [*self._pieces(path, style), Segment(then, self._style("detail"))]
             case PastRow(hit):
                 return self._past(hit, width)
+
+    def _former(self, name: FormerName, width: int) -> Iterable[Segment]:
+        """The name, and behind it, as far as there is room, what became of it, by whom and how long ago."""
+        age = f"{wording.age(time.time() - name.ended.at_us / 1e6):>{_AGE}}"
+        actor = fit(one_line(shown_name(name.ended.actor)), _ACTOR)
+        whole = pieces(name.path, name.spans)
+        cells = 2 + sum(cell_len(piece.text) for piece in whole)
+        choices = (f"  {'renamed' if name.now else 'deleted'} {actor} {age}", f"  {actor} {age}", f" {age}")
+        details = next((words for words in choices if cells + cell_len(words) <= width), choices[-1])
+        room = width - 2 - cell_len(details)
+        path = cut_start(whole, room)
+        gap = " " * (room - sum(cell_len(piece.text) for piece in path))
+        return [
+            Segment("> " if name.now else "- ", self._style("detail" if name.now else "gone")),
+            *self._pieces(path, ""),
+            Segment(gap + details, self._style("detail")),
+        ]
 
     def _past(self, hit: PastHit, width: int) -> Iterable[Segment]:
         """The line, and behind it who took it away, or else brought it, and how long ago."""
