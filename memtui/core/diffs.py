@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import AnyStr, NamedTuple
 
 from memtui.core.edits import count_lines
 
@@ -374,8 +374,8 @@ def _characters(tokens: Sequence[str], ranges: Iterable[Range]) -> list[Range]:
 
 def _changed_middle(old: str, new: str) -> tuple[list[Range], list[Range]]:
     """What is left of two lines without their common ends; nothing where that is most of both."""
-    start = _common_start(old, new)
-    tail = _common_end(old, new, start)
+    start = common_start(old, new)
+    tail = common_end(old, new, start)
     if 2 * (start + tail) < ALIKE * (len(old) + len(new)):
         return [], []
     ranges = ((start, len(old) - tail), (start, len(new) - tail))
@@ -473,14 +473,14 @@ def counts(before: str, after: str) -> Counts:
 
 def _common_ends(before: str, after: str) -> tuple[int, int]:
     """Characters of whole lines that both texts begin and end with."""
-    start = before.rfind("\n", 0, _common_start(before, after)) + 1
-    tail = _common_end(before, after, start)
+    start = before.rfind("\n", 0, common_start(before, after)) + 1
+    tail = common_end(before, after, start)
     newline = before.find("\n", len(before) - tail)
     return start, len(before) - newline - 1 if newline >= 0 else 0
 
 
-def _common_start(before: str, after: str) -> int:
-    """Characters that both texts begin with.
+def common_start(before: AnyStr, after: AnyStr) -> int:
+    """Characters, or bytes, that both texts begin with.
 
     Found by bisection over slices: comparing slices is far quicker than comparing characters one by one.
     """
@@ -494,8 +494,8 @@ def _common_start(before: str, after: str) -> int:
     return low
 
 
-def _common_end(before: str, after: str, start: int) -> int:
-    """Characters that both texts end with, behind a position."""
+def common_end(before: AnyStr, after: AnyStr, start: int) -> int:
+    """Characters, or bytes, that both texts end with, behind a position."""
     low, high = 0, min(len(before), len(after)) - start
     while low < high:
         middle = (low + high + 1) // 2

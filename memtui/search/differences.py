@@ -5,6 +5,7 @@ So most lines need not be looked at again for every version that holds them.
 
 from collections.abc import Callable
 
+from memtui.core.diffs import common_end, common_start
 from memtui.search.wanted import Text
 
 _MOST = 50_000
@@ -45,32 +46,8 @@ class Differences:
 
 
 def _between(before: bytes, after: bytes) -> tuple[Text, Text]:
-    start = before.rfind(b"\n", 0, _common_start(before, after)) + 1
-    tail = _common_end(before, after, start)
+    start = before.rfind(b"\n", 0, common_start(before, after)) + 1
+    tail = common_end(before, after, start)
     newline = before.find(b"\n", len(before) - tail)
     tail = 0 if newline < 0 else len(before) - newline
     return Text(before[start : len(before) - tail]), Text(after[start : len(after) - tail])
-
-
-def _common_start(before: bytes, after: bytes) -> int:
-    """Bytes that both begin with, found by halving: comparing slices is far quicker than bytes one by one."""
-    low, high = 0, min(len(before), len(after))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if before[low:middle] == after[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _common_end(before: bytes, after: bytes, start: int) -> int:
-    """Bytes that both end with, behind a position."""
-    low, high = 0, min(len(before), len(after)) - start
-    while low < high:
-        middle = (low + high + 1) // 2
-        if before[len(before) - middle : len(before) - low] == after[len(after) - middle : len(after) - low]:
-            low = middle
-        else:
-            high = middle - 1
-    return low

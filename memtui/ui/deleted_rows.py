@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
@@ -43,6 +42,7 @@ class DeletedView(RowsView):
         ),
     ]
 
+    STYLES = "deleted--"
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "deleted--detail",
         "deleted--marked",
@@ -91,7 +91,6 @@ class DeletedView(RowsView):
         super().__init__(id=id, classes=classes)
         self._listed: Sequence[Deleted] = ()
         self._chosen: dict[str, Deleted] = {}
-        self._styles: dict[str, Style] = {}
 
     @property
     def row_count(self) -> int:
@@ -163,16 +162,6 @@ class DeletedView(RowsView):
             self._go(self.scroll_offset.y + offset.y)
             if event.chain == 2:
                 self.post_message(self.Chosen())
-
-    def notify_style_update(self) -> None:
-        """The theme or the focus changed: resolve the styles again when a row is next drawn."""
-        self._styles.clear()
-        super().notify_style_update()
-
-    def _style(self, name: str) -> Style:
-        if name not in self._styles:
-            self._styles[name] = self.get_component_rich_style(f"deleted--{name}") if name else self.rich_style
-        return self._styles[name]
 
     def render_line(self, y: int) -> Strip:
         """Draw one line of the widget; see `ScrollView`."""

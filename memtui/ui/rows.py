@@ -6,6 +6,7 @@ rows there are, where the cursor may go, and how one row is drawn.
 
 from typing import ClassVar
 
+from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
@@ -30,8 +31,26 @@ class RowsView(ScrollView, can_focus=True, inherit_bindings=False):
     RowsView { overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; }
     """
 
+    STYLES: ClassVar[str] = ""
+    """What the component classes of a subclass begin with, such as `found--`; empty where it resolves its own."""
+
     _row = 0
     """Where the cursor is, from 0."""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._styles: dict[str, Style] = {}
+
+    def notify_style_update(self) -> None:
+        """The theme or the focus changed: resolve the styles again when a row is next drawn."""
+        self._styles.clear()
+        super().notify_style_update()
+
+    def _style(self, name: str) -> Style:
+        """The style of a component class by its last part; of the widget itself for `""`."""
+        if name not in self._styles:
+            self._styles[name] = self.get_component_rich_style(self.STYLES + name) if name else self.rich_style
+        return self._styles[name]
 
     @property
     def row_count(self) -> int:

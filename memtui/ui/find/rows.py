@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.binding import BindingType
 from textual.message import Message
@@ -49,6 +48,7 @@ class FoundView(RowsView, can_focus=False, inherit_bindings=False):
 
     BINDINGS: ClassVar[list[BindingType]] = []
 
+    STYLES = "found--"
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "found--path",
         "found--match",
@@ -99,7 +99,6 @@ class FoundView(RowsView, can_focus=False, inherit_bindings=False):
         super().__init__(id=id, classes=classes)
         self._rows: Sequence[Row] = ()
         self._hits = 0
-        self._styles: dict[str, Style] = {}
 
     @property
     def row_count(self) -> int:
@@ -167,16 +166,6 @@ class FoundView(RowsView, can_focus=False, inherit_bindings=False):
                 self.post_message(self.Chosen())
 
     # Paint
-
-    def notify_style_update(self) -> None:
-        """The theme changed: resolve the styles again when a row is next drawn."""
-        self._styles.clear()
-        super().notify_style_update()
-
-    def _style(self, name: str) -> Style:
-        if name not in self._styles:
-            self._styles[name] = self.get_component_rich_style(f"found--{name}") if name else self.rich_style
-        return self._styles[name]
 
     def render_line(self, y: int) -> Strip:
         """Draw one line of the widget; see `ScrollView`."""
