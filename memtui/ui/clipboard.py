@@ -120,7 +120,7 @@ async def copy(
         for command in way.commands:
             if await asyncio.to_thread(run or _run, command, data):
                 return way.words
-    raise CannotCopy(f"Could not copy here.{why or ' No program for the clipboard works, nor does the terminal.'}")
+    raise CannotCopy(f"Could not copy here.{why or ' No program for the clipboard works.'}")
 
 
 Say = Callable[[str, bool], object]
@@ -140,12 +140,31 @@ def copy_and_say(app: App[Any], text: str, name: str, say: Say) -> None:
         try:
             way = await copy(app, text)
         except CannotCopy as error:
-            say(str(error), True)
+            say(await offer_file(app, text, error) if name else str(error), True)
         else:
             if name:
                 say(f"Copied {name} ({way}).", False)
 
     app.run_worker(course(), group="copy", exclusive=True, exit_on_error=False)
+
+
+async def offer_file(app: App[Any], text: str, error: CannotCopy) -> str:
+    """Offer to write to a file what could not be copied; return what there is to say then. Call it from a worker.
+
+    Args:
+        app: Where it is asked.
+        text: What was to be copied.
+        error: Why it was not.
+    """
+    from memtui.ui.own_file import own_file  # deferred: hopefully never needed
+    from memtui.ui.screens.menu import Choice, MenuScreen
+
+    if await app.push_screen_wait(MenuScreen(str(error), (Choice("w", "write it to a file", "write"),))) != "write":
+        return "Nothing was copied."
+    try:
+        return f"Written to {await asyncio.to_thread(own_file, text, suffix='.txt')}."
+    except OSError as problem:
+        return f"Not written: {(problem.strerror or 'input/output error').lower()}."
 
 
 def _run(command: Sequence[str], data: bytes) -> bool:

@@ -6,13 +6,13 @@ from typing import ClassVar
 from textual import getters, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 
 from memtui.core.diffs import compare
 from memtui.ui.conflict.about import Conflict3
 from memtui.ui.diff.layout import Comparison
 from memtui.ui.diff.view import DIFF_KEYS, DiffView
 from memtui.ui.frame import Header, KeyLine, MessageLine, Status
+from memtui.ui.screens.once import Once
 
 _UNKNOWN = "What both were made from is not kept any more."
 
@@ -23,7 +23,7 @@ class _Keys(KeyLine):
     LAST: ClassVar[tuple[str, ...]] = ("conflict.away",)
 
 
-class DifferencesScreen(Screen[None]):
+class DifferencesScreen(Once[None]):
     """Shows one of three diffs at a time.
 
     Args:

@@ -77,6 +77,7 @@ class EditArea(StepArea, inherit_bindings=False):
         self._frame_look: Look | None = None
         super().__init__(id=id, classes=classes)
         self._held: list[Key | Paste] | None = None
+        self._again: list[Key | Paste] = []
 
     # What is drawn
 
@@ -187,12 +188,23 @@ class EditArea(StepArea, inherit_bindings=False):
 
     def release(self) -> None:
         """The text is there: take in what was typed meanwhile."""
-        held, self._held = self._held, None
-        for event in held or ():
-            self.post_message(Key(event.key, event.character) if isinstance(event, Key) else Paste(event.text))
+        if not self._held:
+            self._held = None
+            return
+        held, self._held = self._held, []  # what is on its way already is held as well, and comes behind these
+        self._again = [
+            Key(event.key, event.character) if isinstance(event, Key) else Paste(event.text) for event in held
+        ]
+        for event in self._again:
+            self.post_message(event)
 
     def _holds(self, event: Key | Paste) -> bool:
         """Whether it is kept for later. Esc is not: it leads out also where the text never comes."""
+        if self._again and event is self._again[0]:
+            del self._again[0]
+            if not self._again:
+                self.release()
+            return False
         if self._held is None or (isinstance(event, Key) and event.key == "escape"):
             return False
         event.stop()

@@ -78,7 +78,7 @@ def shown(opened: "Opened") -> Shown:
         text = "" if binary else data.decode("utf-8", "surrogateescape")
     is_too_large = not problem and len(data) > LARGEST
     if is_too_large:
-        problem = f"{len(data) / 1e6:.1f} MB are too much to be edited here. E opens your own editor."
+        problem = f"{len(data) / 1e6:.1f} MB are too much to edit here. Esc, then E opens it in your own editor."
     return Shown(Basis(opened.path, opened.version, data, shape, opened.event), text, problem, is_too_large)
 
 

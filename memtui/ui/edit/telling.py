@@ -20,6 +20,12 @@ def who(conflicted: Conflicted) -> str:
     return "you elsewhere" if isinstance(event.actor, Person) else one_line(shown_name(event.actor))
 
 
+def did(conflicted: Conflicted) -> str:
+    """Who did it meanwhile, behind `what`: `Claude did`."""
+    name = who(conflicted)
+    return "you did elsewhere" if name == "you elsewhere" else f"{name} did"
+
+
 def whose(conflicted: Conflicted) -> str:
     """Whose version it is that stands there."""
     name = who(conflicted)
@@ -37,7 +43,7 @@ def sentence_of(since: Since) -> str:
     event = since.events[0] if since.events else None
     who = wording.actor_of(event) if event is not None else "Somebody"
     if event is not None and isinstance(event.actor, Person):
-        who = "You"
+        who = "You, elsewhere,"
     ago = f" {ago_of(event.at_us)}" if event is not None else ""
     match since.situation:
         case Situation.CHANGED:

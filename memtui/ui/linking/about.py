@@ -1,6 +1,7 @@
 """What there is to say of one note, gathered from the folder and from the record."""
 
 import json
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -71,7 +72,7 @@ def facts_of(engine: "Engine", path: str, *, folder: str, marks: Sequence[str] =
         now_us: The time, in microseconds since 1970.
     """
     seen = engine.look(path)
-    facts = [Fact("path", f"{ROOT_NAME}/{path}"), Fact("file", f"{folder}/{path}")]
+    facts = [Fact("path", f"{ROOT_NAME}/{path}"), Fact("file", _from_home(f"{folder}/{path}"))]
     node = seen.node
     if node is None:
         facts.append(Fact("now", "nothing is there any more"))
@@ -105,6 +106,12 @@ def reads_of(engine: "Engine", path: str, now_us: int, *, stop: Stop = lambda: F
         after += _PAGE
     event = engine.history.event(last) if last else None
     return Reads(count, _by(event, now_us) if event else "")
+
+
+def _from_home(path: str) -> str:
+    """A path as a person writes it: from her own directory on, where it is in there."""
+    own = os.path.expanduser("~").rstrip("/")
+    return f"~{path.removeprefix(own)}" if own and path.startswith(f"{own}/") else path
 
 
 def _of_text(path: str, data: bytes | None, size: int) -> list[Fact]:

@@ -14,10 +14,11 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from memtui.ui.linking.goals import Outside
+from memtui.ui.screens.once import Once
 from memtui.ui.text import content
 
 
-class OutsideScreen(ModalScreen[str | None]):
+class OutsideScreen(ModalScreen[str | None], Once[str | None]):
     """Shows where a link leads, and answers `open`, `copy` or `None`. Enter does nothing, so that nothing is a habit.
 
     Args:

@@ -5,18 +5,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, work
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 
 from memtui.core.errors import Closed, MemtuiError
 from memtui.ui.banner import show_banner
 from memtui.ui.frame import MessageLine
+from memtui.ui.screens.once import Once
 from memtui.ui.screens.taking import READ_ONLY, PastKeys
 
 if TYPE_CHECKING:  # the engine is loaded behind the first paint
     from memtui.engine import Engine
 
 
-class AboveBrowser(Screen[None]):
+class AboveBrowser(Once[None]):
     """A screen that was opened from the browser, which goes on below it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

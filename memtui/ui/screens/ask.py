@@ -12,13 +12,14 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from memtui.core.visible import one_line
+from memtui.ui.screens.once import Once
 
 _ANSWERS = "y yes  n no"
 _ROWS = 3
 """Rows that a question may have."""
 
 
-class AskScreen(ModalScreen[bool]):
+class AskScreen(ModalScreen[bool], Once[bool]):
     """Asks yes or no. Only `y` is a yes; Enter is a no, so that nothing is done by habit.
 
     Args:
@@ -68,7 +69,7 @@ class AskScreen(ModalScreen[bool]):
         self.dismiss(answer)
 
 
-class PromptScreen(ModalScreen[str | None]):
+class PromptScreen(ModalScreen[str | None], Once[str | None]):
     """Asks for a line of text, and answers with it, or `None` if the person turned away.
 
     Args:

@@ -26,6 +26,7 @@ from memtui.ui.conflict.about import (
 )
 from memtui.ui.conflict.place import PlaceView
 from memtui.ui.frame import KeyLine, MessageLine
+from memtui.ui.screens.once import Once
 
 __all__ = ["Choice", "Conflict3", "ConflictScreen", "KeepMine", "Merge", "TakeTheirs", "about_conflict"]
 
@@ -45,7 +46,7 @@ class _Keys(KeyLine):
     LAST: ClassVar[tuple[str, ...]] = ("conflict.back",)
 
 
-class ConflictScreen(ModalScreen[Choice | None]):
+class ConflictScreen(ModalScreen[Choice | None], Once[Choice | None]):
     """Asks which of two texts it is to be; `None` is back to the editor, where nothing has changed.
 
     Args:

@@ -1,5 +1,6 @@
 """Details of a note: what it is, who wrote it, what it is linked with; Enter goes along a link, or copies a row."""
 
+import os
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
@@ -20,6 +21,7 @@ from memtui.core.visible import one_line
 from memtui.notes.links import Backlink, Link, links_of
 from memtui.ui.clipboard import copy_and_say
 from memtui.ui.linking.about import Fact, facts_of, reads_of
+from memtui.ui.screens.once import Once
 from memtui.ui.text import content, fit
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ _MOST = 200
 """Links of each kind that are listed."""
 
 
-class DetailsScreen(ModalScreen[Link | Backlink | None]):
+class DetailsScreen(ModalScreen[Link | Backlink | None], Once[Link | Backlink | None]):
     """Shows what there is to say of a note, and answers with the link that the person wants to go along.
 
     Args:
@@ -170,7 +172,9 @@ class DetailsScreen(ModalScreen[Link | Backlink | None]):
             self.dismiss(self._backlinks[number])
         elif kind == "f":
             facts = [*self._facts, *([self._reads] if self._reads else [])]
-            copy_and_say(self.app, facts[number].value, f"the {facts[number].name}", self._say)
+            fact = facts[number]
+            value = os.path.expanduser(fact.value) if fact.name == "file" else fact.value  # programs know no `~`
+            copy_and_say(self.app, value, f"the {fact.name}", self._say)
 
     def _say(self, words: str, is_warning: bool) -> None:
         options = self.query_one(OptionList)

@@ -198,6 +198,7 @@ class EditScreen(EditCourse):
             if opened is None:
                 opened = await asyncio.to_thread(self._saving.open)
             drafts = await asyncio.to_thread(self._found, opened)
+            told = await asyncio.to_thread(self._elsewhere, opened.path)
         except Closed:
             return
         new = shown(opened)
@@ -211,6 +212,8 @@ class EditScreen(EditCourse):
             self.area.revise(self._new_text)
         elif drafts:
             await self._offer(drafts[0], len(drafts))
+        if told:
+            self.message.say(told)
         self.show_state()
         if self._saves:
             self.action_save()
@@ -241,7 +244,7 @@ class EditScreen(EditCourse):
         if event is None or not isinstance(event.actor, Agent) or time.time() - event.at_us / 1e6 > _WORKING_SECONDS:
             return
         who = wording.actor_of(event)
-        self.message.say(f"{who} is working and may change this memory; you are asked before overwriting.")
+        self.message.say(f"{who} is working and may change this memory; saving asks before overwriting.")
 
     # Words around the text
 

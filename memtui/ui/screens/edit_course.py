@@ -20,7 +20,7 @@ from memtui.ui.edit.area import EditArea
 from memtui.ui.edit.basis import Basis, after_saving, shown, theirs_of
 from memtui.ui.edit.drafts import Why
 from memtui.ui.edit.saving import Conflicted, Failed, Saved, Saving, Since, Situation
-from memtui.ui.edit.telling import sentence_of, who, whose
+from memtui.ui.edit.telling import did, sentence_of, whose
 from memtui.ui.screens.edit_drafting import EditDrafting
 from memtui.ui.screens.menu import Choice, MenuScreen
 
@@ -320,7 +320,7 @@ class EditCourse(EditDrafting):
         if isinstance(conflicted, str):
             self.message.say(conflicted)
             return
-        said = f"Merged what {who(conflicted)} did. ^S saves it, ^Z takes it out again."
+        said = f"Merged what {did(conflicted)}. ^S saves it, ^Z takes it out again."
         if await self._merge_quietly(conflicted, basis, text):
             self.message.say(said)
         elif self.area.text != text:

@@ -43,6 +43,8 @@ class EditDrafting(AboveBrowser):
         self._drafting = asyncio.Lock()
         self._draft_timer: Timer | None = None
         self._draft_problem = ""
+        self._is_told = False
+        """Whether the person knows that somebody edits the same memory elsewhere."""
         self._is_closed = False
         self._is_left = False
         """Whether the person has said what is to become of what she typed."""
@@ -74,6 +76,14 @@ class EditDrafting(AboveBrowser):
         if browser is not None:
             browser.message.say(words)
 
+    def _elsewhere(self, path: str) -> str:
+        """Who else edits the memory just now, as a sentence; empty if nobody does, or if it was said. From a thread."""
+        others = self._drafts.elsewhere(path) if self._drafts is not None and not self._is_told else ()
+        if not others:
+            return ""
+        self._is_told = True
+        return "Another memtui window edits this memory too; saving asks before overwriting."
+
     def _found(self, opened: Opened) -> tuple[EditDraft, ...]:
         if self._engine.read_only:
             return ()
@@ -91,7 +101,7 @@ class EditDrafting(AboveBrowser):
                 (
                     Choice("e", "go on with it", "go on"),
                     Choice("n", "edit the memory as it is; the draft is kept", "later"),
-                    Choice("x", "delete the draft for good", "delete"),
+                    Choice("x", "delete the draft", "delete"),
                 ),
             )
         )
@@ -105,9 +115,21 @@ class EditDrafting(AboveBrowser):
                 if changed:
                     self.look_underneath()
                 self.message.say("This is your draft. ^S saves it.")
-            case "delete":
+            case "delete" if await self._is_to_go():
                 await asyncio.to_thread(self.open_drafts().forget, draft)
                 self.message.say("The draft is deleted.")
+            case "delete":
+                self.message.say("The draft is kept.")
+
+    async def _is_to_go(self) -> bool:
+        """Ask once more: who types on at once must not lose a text by a letter that she meant for another."""
+        answer = await self.app.push_screen_wait(
+            MenuScreen(
+                "Delete the draft? No other copy of it is kept.",
+                (Choice("k", "keep it", ""), Choice("d", "delete it for good", "delete")),
+            )
+        )
+        return answer == "delete"
 
     async def _discard(self) -> None:
         basis, text, drafts = self.basis, self.area.text, self._drafts
@@ -158,6 +180,9 @@ class EditDrafting(AboveBrowser):
     async def _keep_in_thread(self, basis: Basis, text: str, cursor: tuple[int, int]) -> None:
         async with self._drafting:  # in order: nothing that was dropped comes back
             problem = await asyncio.to_thread(self._keep, basis, text, cursor)
+            told = await asyncio.to_thread(self._elsewhere, basis.path)
+        if told:
+            self.message.say(told)
         if problem and problem != self._draft_problem:
             self.message.say(problem, warning=True)
         self._draft_problem = problem
@@ -191,7 +216,19 @@ class EditDrafting(AboveBrowser):
             return
         if self.is_open and self.is_unsaved and not self._is_left:
             problem = self._keep(self.basis, self.area.text, self.area.cursor_location)
-            words = problem or "Its text is kept as a draft; e on the note offers it."
+            words = "Its text is kept as a draft; e on the note offers it."
+            if problem:
+                words = _elsewhere_for_now(self.area.text) or f"{problem} The text is lost."
             getattr(self.app, "last_words", []).append(f"{one_line(self.basis.path)} was not saved. {words}")
         self._is_closed = True
         drafts.close()
+
+
+def _elsewhere_for_now(text: str) -> str:
+    """Where a text went that no draft can be made of, such as on a full disk; empty if nothing takes it."""
+    from memtui.ui.own_file import own_file  # deferred: hopefully never needed
+
+    try:
+        return f"No draft of its text could be kept; it is in {own_file(text)}."
+    except OSError:
+        return ""

@@ -99,7 +99,7 @@ class Editing(PastKeys):
             return
         new = shown(opened)
         if new.problem and not new.is_too_large:
-            self._say(new.problem, warning=True)
+            self._say(f"Not opened: {new.problem[:1].lower()}{new.problem[1:]}", warning=True)
             return
         before = opened.data or b""
         try:

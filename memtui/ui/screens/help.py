@@ -14,6 +14,7 @@ from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from memtui.ui.actions import Action
+from memtui.ui.screens.once import Once
 
 _KEYS_WIDTH = 20
 _INDENT = 2
@@ -42,7 +43,7 @@ class _Filter(Input):
             self.screen.dismiss(None)
 
 
-class HelpScreen(ModalScreen[str | None]):
+class HelpScreen(ModalScreen[str | None], Once[str | None]):
     """Shows keys, and answers with the id of the binding that the person wants run.
 
     Args:

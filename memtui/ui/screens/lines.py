@@ -10,10 +10,11 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from memtui.ui.screens.once import Once
 from memtui.ui.text import content
 
 
-class LinesScreen(ModalScreen[None]):
+class LinesScreen(ModalScreen[None], Once[None]):
     """Shows lines.
 
     Args:

@@ -50,10 +50,13 @@ class Linking(PastKeys):
     """A screen over a memory, in which links are followed and notes are looked at more closely."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("i", "details", "details", id="browse.details", tooltip="Size, tokens, who, when, hash, and links"),
+        Binding(
+            "i", "details", "details", id="browse.details", tooltip="Size, tokens, who, when, hash, and links",
+            show=False,
+        ),
         Binding("backspace", "go_back_along", "back", id="browse.link_back", tooltip="Back from a link", show=False),
-        Binding("y", "copy", "copy", id="browse.copy", tooltip="Copy path, content, diff or call"),
-    ]
+        Binding("y", "copy", "copy", id="browse.copy", tooltip="Copy path, content, diff or call", show=False),
+    ]  # fmt: skip
 
     note = getters.query_one("#note", NoteView)
     change = getters.query_one(ChangeView)
@@ -253,6 +256,6 @@ class Linking(PastKeys):
         try:
             way = await clipboard.copy(self.app, text)
         except clipboard.CannotCopy as error:
-            self.message.say(f"{before}{error}", warning=True)
+            self.message.say(f"{before}{await clipboard.offer_file(self.app, text, error)}", warning=True)
         else:
             self.message.say(f"{before}Copied {name} ({way}).")

@@ -12,6 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from memtui.ui.screens.once import Once
 from memtui.ui.text import content
 
 
@@ -30,7 +31,7 @@ class Choice:
     value: str
 
 
-class MenuScreen(ModalScreen[str | None]):
+class MenuScreen(ModalScreen[str | None], Once[str | None]):
     """Asks, and answers with a choice's value, or `None` if the person turned away.
 
     Args:

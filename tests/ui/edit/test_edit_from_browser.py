@@ -1,15 +1,15 @@
 """From the files into the editor and back: here, and in the person's own."""
 
 import subprocess
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memtui.core.events import Agent, Person
-from memtui.ui.own_editor import at_line
+from memtui.ui.own_editor import NoEditor, at_line, edited_copy
 from memtui.ui.screens.edit import EditScreen
 from tests.ui.conftest import Opened
 
@@ -108,6 +108,19 @@ async def test_an_editor_that_fails_changes_nothing_and_says_so(
         await app.press("E")
         await app.wait_for(lambda: words in app.message, words)
         assert (app.folder / "a.md").read_text() == NOTE
+
+
+def test_an_editor_that_is_not_there_gives_the_screen_back() -> None:
+    came_back: list[bool] = []
+
+    @contextmanager
+    def aside() -> Iterator[None]:
+        yield  # as Textual has it: what is raised in here leaves the terminal to nobody
+        came_back.append(True)
+
+    with pytest.raises(NoEditor, match=r"^there cannot be started: no such file or directory\. Nothing was changed\.$"):
+        edited_copy(["/not/there"], b"text", name="n.md", aside=aside())
+    assert came_back
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The editor over a real memory: what is typed, what is saved, and what becomes of the memory meanwhile."""
 
+import tempfile
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext
@@ -8,7 +9,7 @@ from typing import Any
 
 import pytest
 from textual.app import App
-from textual.events import Paste
+from textual.events import Key, Paste
 from textual.pilot import Pilot
 from textual.screen import Screen
 
@@ -16,6 +17,7 @@ import memtui
 from memtui.core.events import Agent, Person, Version
 from memtui.core.visible import HIDDEN
 from memtui.engine import Engine
+from memtui.ui.edit.drafts import EditDrafts, NotKept
 from memtui.ui.edit.finding import FindBar
 from memtui.ui.edit.saving import Saving
 from memtui.ui.gate import Gate
@@ -293,7 +295,7 @@ async def test_what_an_editor_had_saved_before_it_failed_is_kept_as_a_draft(
     async with editing("one\n") as edit:
         monkeypatch.setattr(edit.app, "suspend", _nothing)
         await edit.press("f4")
-        await edit.wait_for(lambda: "ended with 3. Nothing was changed." in edit.message)
+        await edit.wait_for(lambda: "ended with 3." in edit.message)
         assert edit.area.text == "one\n"
         await edit.wait_for(lambda: all(worker.is_finished for worker in edit.app.workers))
     async with editing(asks=True) as edit:
@@ -356,6 +358,68 @@ async def test_leaving_a_note_deleted_keeps_one_draft_and_says_where_it_is(editi
         await edit.wait_for(lambda: edit.app.left, "the end")
     [draft] = (tmp_path / "state").rglob("*.draft")
     assert draft.read_bytes().endswith(b"\nmine text")
+
+
+async def test_another_window_on_the_same_memory_is_told_of_at_once_or_as_soon_as_it_types(
+    editing: Editing, tmp_path: Path
+) -> None:
+    other = EditDrafts(tmp_path / "state" / "drafts")
+    try:
+        async with editing("text") as edit:
+            await edit.type("a")
+            await edit.wait_for(lambda: list((tmp_path / "state").rglob("*.draft")), "the draft")
+            assert "Another" not in edit.message
+            other.keep("note.md", "theirs", None)
+            await edit.type("b")
+            await edit.wait_for(lambda: "Another memtui window edits this memory" in edit.message, "the sentence")
+            await edit.save()
+            await edit.press("escape")
+        async with editing() as edit:
+            await edit.wait_for(lambda: "Another memtui window edits this memory" in edit.message, "the sentence")
+    finally:
+        other.close()
+
+
+async def test_a_letter_that_was_meant_for_the_text_deletes_no_draft(editing: Editing, tmp_path: Path) -> None:
+    async with editing("text") as edit:
+        await edit.type("mine ")
+    async with editing(asks=True) as edit:
+        await edit.press("x", "x", "y", "enter")  # she types on; Enter takes what is marked, which keeps it
+        await edit.wait_for(lambda: edit.app.screen is edit.screen, "the text")
+        assert list((tmp_path / "state").rglob("*.draft"))
+    async with editing(asks=True) as edit:
+        await edit.press("x", "d")
+        await edit.wait_for(lambda: "deleted" in edit.message, "the sentence")
+        assert not list((tmp_path / "state").rglob("*.draft"))
+
+
+async def test_what_no_draft_takes_goes_to_a_file_of_its_own_at_the_end(
+    editing: Editing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise NotKept("No draft is kept: no space left on device. Your text is on this screen only.")
+
+    (tmp_path / "other").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "other"))
+    monkeypatch.setattr(EditDrafts, "keep", full)
+    async with editing("text") as edit:
+        edit.app.last_words = words = []  # type: ignore[attr-defined]
+        await edit.type("mine ")
+    [file] = (tmp_path / "other").iterdir()
+    assert file.read_bytes() == b"mine text"
+    assert words == [f"note.md was not saved. No draft of its text could be kept; it is in {file}."]
+
+
+async def test_what_is_typed_while_the_text_comes_stays_in_order(editing: Editing) -> None:
+    async with editing("") as edit:
+        edit.area.hold()
+        await edit.type("ab")
+        edit.area.post_message(Key("c", "c"))  # on its way when the text comes
+        edit.area.post_message(Paste("d\re"))
+        edit.area.release()
+        await edit.wait_for(lambda: edit.area.text == "abcd\ne", "all of it")
+        await edit.type("f")
+        await edit.wait_for(lambda: edit.area.text == "abcd\nef", "the last letter")
 
 
 async def test_closing_asks_and_what_is_not_saved_is_kept(editing: Editing) -> None:

@@ -1,12 +1,16 @@
 """The ways to copy, and what is said of them."""
 
+import tempfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pytest
 from textual.app import App
 
 from memtui.ui import clipboard
-from memtui.ui.clipboard import CannotCopy, copy, ways
+from memtui.ui.clipboard import CannotCopy, copy, copy_and_say, ways
+from memtui.ui.screens.menu import MenuScreen
+from tests.ui.conftest import wait_for
 
 
 def _names(environment: Mapping[str, str], *there: str) -> list[str]:
@@ -86,6 +90,23 @@ async def test_what_cannot_be_copied_is_said_and_nothing_is_written() -> None:
         with pytest.raises(CannotCopy, match="No program for the clipboard works"):
             await copy(app, "x", environment={"TERM": "linux"}, run=lambda *_: False)
         assert app.written == []
+
+
+async def test_what_cannot_be_copied_can_be_written_to_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    app, said = _Terminal(), list[tuple[str, bool]]()
+    async with app.run_test() as pilot:
+        app.listen()
+        for key in ("escape", "w"):
+            copy_and_say(app, "x" * 80_000 + "\udcff", "content", lambda *words: said.append(words))
+            await wait_for(app, pilot, lambda: isinstance(app.screen, MenuScreen), "the offer")
+            await pilot.press(key)
+            await app.workers.wait_for_complete()
+    [file] = tmp_path.iterdir()
+    assert said == [("Nothing was copied.", True), (f"Written to {file}.", True)]
+    assert file.read_bytes() == b"x" * 80_000 + b"\xff"
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert not any("]52;" in each for each in app.written)
 
 
 def test_a_program_that_is_not_there_or_fails_takes_nothing() -> None:
