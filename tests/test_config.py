@@ -130,7 +130,7 @@ def test_every_section_reaches_its_values(file: Path) -> None:
         ("[uii]\na = 1", "line 1: there is no section [uii]. Did you mean [ui]? It is not used."),
         ("[memory]\n[memory.create]", "line 2: memory.create is a table; it must be \"overwrite\" or \"refuse\". "
          'For now "overwrite" is used.'),
-        ("ui = 1", "line 1: there is no setting ui. All there are: memtui config show. It is not used."),
+        ("ui = 1", "line 1: ui is 1 here, and it is a section: write [ui]. It is not used."),
         ('[keys]\n"file.rename" = 3', 'line 2: keys."file.rename" is 3; it is a key in quotes, or several with commas '
          'between, such as "r,f2". It keeps the keys that it had.'),
         ("[ui]\nfollow = yes", "line 2: this is not TOML: invalid value. Nothing in the file is used until it is "
@@ -164,6 +164,7 @@ def test_what_cannot_be_read_stops_only_who_named_it(file: Path, tmp_path: Path)
         load(path=str(file), environ={})
     (problem,) = load(environ={"MEMTUI_CONFIG": str(tmp_path)}).problems
     assert "is a directory. The defaults are used." in problem.sentence
+    assert load(environ={"MEMTUI_CONFIG": str(tmp_path)}).exists  # so nobody is told to make it
     assert load(path=os.devnull, environ={}).config == Config()
 
 

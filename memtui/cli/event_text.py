@@ -7,6 +7,7 @@ from memtui.cli import output
 from memtui.core.actors import shown_name
 from memtui.core.events import Agent, Change, Event, Memtui, Person, Version
 from memtui.core.paths import ROOT_NAME, MemoryPath
+from memtui.core.refusals import reason
 from memtui.core.snapshot import Kind
 
 _OPERATIONS = {"view": "viewed", "found": "found", "redact": "redacted", "began": "began"}
@@ -27,7 +28,7 @@ def aligned(event: Event) -> str:
         f"{event.result.shown:<9}",
         f"{_counts(event):<9}",
         f"{_duration(event):>6}",
-        output.cell(event.note, 0),
+        output.cell(event.note or (reason(event) if event.is_error else ""), 0),
     )
     return "  ".join(columns).rstrip()
 
@@ -63,10 +64,19 @@ def record(event: Event, folder: str) -> dict[str, object]:
         "sha256_after": after,
         "changes": [change_record(change) for change in event.changes],
         "note": event.note,
+        "moved": [[str(MemoryPath.of(old)), str(MemoryPath.of(new))] for old, new in _moved(event)],
         "undoes": list(event.undoes),
         "redacted": list(event.redacted),
         "hash": event.hash,
     }
+
+
+def _moved(event: Event) -> Sequence[tuple[str, str]]:
+    """What was moved by itself, `(old, new)`: one thing, or all of many."""
+    if event.moved or event.new_path is None or event.is_error or not event.changes:
+        return event.moved
+    old, new = (path.removeprefix(f"{ROOT_NAME}/") for path in (event.path, event.new_path))
+    return ((old, new),)
 
 
 def _operation(event: Event) -> str | None:
@@ -75,7 +85,7 @@ def _operation(event: Event) -> str | None:
         return None if event.is_error else _OPERATIONS[event.command]
     if not event.changes:
         return None
-    if event.new_path is not None:
+    if event.new_path is not None or (event.moved and event.command == "rename"):
         return "renamed"
     if event.command in ("restore", "undo", "redo"):  # of several paths, where each may come, go or change
         operations = {_changed(change) for change in _told(event)}

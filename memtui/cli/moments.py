@@ -65,7 +65,7 @@ def spot(given: str, folder: str, at: Moment | None = None) -> Spot:
     found = moments.spot(given, now=_now(), exists=lambda name: _stands(name, folder))
     if found.moment is None and _has_moment(given):
         output.message(f"A file is called {given}, so that is meant. For what a path held at a moment use --at.")
-    return Spot(places.place(found.path, folder), found.moment)
+    return Spot(places.place(found.path or ".", folder), found.moment)
 
 
 def _has_moment(given: str) -> bool:

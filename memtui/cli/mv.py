@@ -28,7 +28,7 @@ VERB = Verb(
     _run,
     (
         "History goes along, nothing is written over, and memtui undo takes it back.",
-        "Several things are one event. Exit codes: 0 done, 2 no such name can be, 3 not",
-        "there, 4 read-only or outside, 5 something is there already.",
+        "Several things are one event. Exit codes: 0 done, 1 it is called so already, 2",
+        "no such name can be, 3 not there, 4 read-only or outside, 5 something is there.",
     ),
 )

@@ -92,8 +92,10 @@ def place(given: str, path: str) -> MemoryPath:
         path: The folder.
 
     Raises:
-        Failure: It is outside.
+        Failure: It is outside, or empty, as a script's variable is that nobody has set.
     """
+    if not given:
+        raise Failure(Exit.USAGE, "A path is empty. Nothing was read or written. The whole folder is: .")
     relative = given
     for root in (ROOT_NAME, path):
         if given == root or given.startswith(root.rstrip("/") + "/"):

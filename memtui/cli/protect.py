@@ -63,7 +63,8 @@ def _done(paths: list[str], *, off: bool) -> str:
     what = one_line(str(MemoryPath.of(paths[0]))) if len(paths) == 1 else f"{len(paths):,} paths"
     if off:
         return f"No longer protected: {what}. Agents may change {'it' if len(paths) == 1 else 'them'} again."
-    back = " ".join(["memtui protect --off", *(one_line(shlex.quote(path or ".")) for path in paths)])
+    quoted = [shlex.quote(path or ".") for path in paths]
+    back = " ".join(["memtui protect --off", *(path if one_line(path) == path else "PATH" for path in quoted)])
     it = "it" if len(paths) == 1 else "them"
     return f"Protected: {what}. Agents can view {it}, and not change {it}. {back} takes that back."
 

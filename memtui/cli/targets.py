@@ -51,7 +51,9 @@ def run(options: Options, given: argparse.Namespace, verb: str, past: str, act: 
                 output.line(f"{one_line(old)} -> {one_line(new)}")
             return Exit.OK
         done = _done(pairs, result, past) if result.event else ""
-        return restored.tell(result, options, done, folder=path, dry_run=given.dry_run)
+        code = restored.tell(result, options, done, folder=path, dry_run=given.dry_run)
+        is_so = result.event is None and not result.changes and not result.left
+        return Exit.FINDINGS if is_so else code
 
 
 def _pairs(memory: Engine, words: Sequence[str], path: str, verb: str) -> dict[str, str]:

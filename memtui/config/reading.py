@@ -92,6 +92,7 @@ class Reading:
             reason = os.strerror(error.errno).lower() if error.errno else str(error)
             if must_exist:
                 raise NoConfig(f"{self._file} cannot be read: {reason}. Nothing was opened.") from error
+            self.exists = os.path.exists(path)
             self._complain(f"{self._file} cannot be read: {reason}. The defaults are used.")
             return
         self.exists = True
@@ -161,6 +162,11 @@ class Reading:
         from memtui.config.nearest import nearest  # for start-up cost: only the mistaken need it
 
         full = ".".join(name)
+        if full in sections():
+            self._complain(
+                f"{full} is {_shown(value)} here, and it is a section: write [{full}]. It is not used.", name
+            )
+            return
         if isinstance(value, dict) or (name[0] not in sections() and len(name) > 1):
             meant = nearest(name[0], sections())
             hint = f" Did you mean [{meant}]?" if meant else f" There are: {', '.join(sections())}."

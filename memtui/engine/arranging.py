@@ -73,7 +73,7 @@ class Done:
         changes: What was changed.
         known: What is known of the paths now.
         left: What was not changed although it was planned, and why.
-        moved: What was moved by itself, `(old, new)`, where the changes alone do not tell.
+        moved: What was moved by itself, `(old, new)`.
         certain: Whether the disk confirmed it.
     """
 

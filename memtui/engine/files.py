@@ -89,6 +89,7 @@ class Files:
         """
         insist_on_plain(moves)
         pairs = {old: new for old, new in moves.items() if old != new}
+        same = [old for old, new in moves.items() if old == new]
         bad = [left for new in pairs.values() if (left := _bad_name(new))]
         refused = {left.path for left in bad}
 
@@ -96,7 +97,8 @@ class Files:
             real = reconcile.reals(self._store, [*pairs.keys(), *pairs.values(), *(expected or {})])
             found = {real[old]: real[new] for old, new in pairs.items() if new not in refused}
             known = {real[path]: version for path, version in (expected or {}).items()}
-            return Arrangement({}, known, moves=tuple(found.items()), known_conflicts=tuple(bad), fresh=True)
+            missing = [Left(path, Why.MISSING) for path in same if not self._stands(path)]
+            return Arrangement({}, known, moves=tuple(found.items()), known_conflicts=(*bad, *missing), fresh=True)
 
         one = next(iter(pairs.items())) if len(pairs) == 1 else (None, None)
         deed = Deed("rename", actor, "Not moved", path=one[0], new_path=one[1])
@@ -291,6 +293,12 @@ class Files:
             return []
         return [top, *(self._store.scan(MemoryPath.of(path), complete=True) if top.kind is Kind.DIRECTORY else ())]
 
+    def _stands(self, path: str) -> bool:
+        try:
+            return reconcile.standing(self._store, self._real(path)) is not None
+        except OSError:
+            return True  # nobody can tell, and it stays where it is
+
     def _real(self, path: str) -> str:
         return reconcile.real(self._store, path)
 
@@ -320,7 +328,8 @@ def _bad_name(path: str) -> Left | None:
         insist_on_plain([path])
         parse(str(MemoryPath.of(path)), making=True)
     except ValueError:
-        return Left(path, Why.BAD_NAME, detail="a part of it is empty, or . or ..")
+        words = _WHY_BAD[Message.BAD_CHARACTER] if "\0" in path else "a part of it is empty, a dot or two dots"
+        return Left(path, Why.BAD_NAME, detail=words)
     except Refusal as refusal:
         return Left(path, Why.BAD_NAME, detail=_WHY_BAD.get(refusal.message, "it could be read as another path"))
     return None

@@ -235,7 +235,9 @@ class Forgetter:
         for event in self._events():
             if any(_holds(text, forms) for text in (event.answer, event.arguments) if text):
                 self._doom_texts(doomed, event)
-            names = (event.path, event.new_path or "", event.note, event.call_id or "")
+            names = {event.path, event.new_path or "", event.note, event.call_id or ""}
+            names.update(change.path for change in event.changes)
+            names.update(name for pair in event.moved for name in pair)
             if any(form in name for name in names for form in shown):
                 named.append(event.seq)
         if named:

@@ -142,6 +142,9 @@ class Planner:
         def renamed(path: str) -> str:
             return destination.relative + path[len(source.relative) :]
 
+        for each, _ in moved[1:]:
+            self._ledger.settle(renamed(each.path), None)  # what was there before, in a directory that has gone
+
         def apply(transaction: Transaction) -> Mapping[str, Known | None]:
             transaction.rename(source, destination)
             known = self._made(missing)

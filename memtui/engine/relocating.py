@@ -67,10 +67,12 @@ class Relocation:
         self.hops: list[Hop] = []
         self.is_entangled = False
         self.where: dict[str, str] = {}
-        self._tops: dict[str, str] = dict(moves)
+        self._all: dict[str, str] = dict(moves)
+        self._tops: dict[str, str] = self._all
         for _ in range(_ROUNDS):
-            conflicts = self._plan(expected) if self._tops else {}
+            conflicts = self._plan(expected)
             if not conflicts:
+                self._settle_places()
                 return
             self.left += conflicts.values()
             self._tops = {old: new for old, new in self._tops.items() if old not in conflicts}
@@ -89,8 +91,8 @@ class Relocation:
 
     @property
     def tops(self) -> tuple[tuple[str, str], ...]:
-        """What will be moved by itself, where the changes alone do not tell."""
-        return _told(self.moves, {move.old: move.new for move in self.moves}, is_entangled=self.is_entangled)
+        """What will be moved by itself."""
+        return _told(self.moves, {move.old: move.new for move in self.moves})
 
     # Planning
 
@@ -113,9 +115,6 @@ class Relocation:
                 conflicts[old] = Left(old, Why.MISSING if self._fresh else Why.CHANGED)
                 continue
             move = Move(old, new, tuple(nodes))
-            if nodes[0][0].kind is Kind.DIRECTORY and new.startswith(old + "/"):
-                conflicts[old] = Left(old, Why.INTO_ITSELF)
-                continue
             stands.update((node.path, version) for node, version in nodes)
             for node, _ in nodes:
                 placed = move.placed(node.path)
@@ -123,6 +122,10 @@ class Relocation:
                     conflicts.setdefault(old, Left(placed, Why.TWICE))
                 self.final[placed] = node.kind
             self.moves.append(move)
+        for move in self.moves:
+            into_itself = move.nodes[0][0].kind is Kind.DIRECTORY and move.new.startswith(move.old + "/")
+            if into_itself and self.final.get(move.old) is not Kind.DIRECTORY:  # else another one takes it in
+                conflicts[move.old] = Left(move.old, Why.INTO_ITSELF)
         for path, version in expected.items():
             top = nearest(path, self._tops)
             if top is not None and stands.get(path) != version:
@@ -135,6 +138,14 @@ class Relocation:
                 else:
                     self.moves[number] = found
         return conflicts
+
+    def _settle_places(self) -> None:
+        """What was known at new names, and is not there any more, has gone: with its directory, unseen by us."""
+        stand = {node.path for move in self.moves for node, _ in move.nodes}
+        for move in self.moves:
+            for node, _ in move.nodes[1:]:
+                if (placed := move.placed(node.path)) not in stand:
+                    self._ledger.settle(placed, None)
 
     def _nodes(self, old: str, *, is_holder: bool) -> list[tuple[Node, Version]]:
         top = reconcile.standing(self._store, old)
@@ -153,13 +164,19 @@ class Relocation:
             taken = reconcile.standing(self._store, move.new)
             if taken is not None and not self.takes_away(move.new):
                 if not _is_same(move, taken):
-                    return Left(move.new, Why.TAKEN if self._fresh else Why.CHANGED)
+                    return Left(move.new, self._why_taken(move.new))
                 move, taken = replace(move, aside=True), None
             if taken is None:
                 self._ledger.settle(move.new, None)
             return move if self._has_parents(move.new) else Left(move.new, Why.IN_THE_WAY)
         except (OSError, MemtuiError) as error:
             return Left(move.new, Why.UNREADABLE, detail=_words(error))
+
+    def _why_taken(self, path: str) -> Why:
+        if self._fresh:
+            return Why.TAKEN
+        is_stuck = nearest(path, self._all) is not None  # it was to move away, and cannot
+        return Why.IN_THE_WAY if is_stuck else Why.CHANGED
 
     def _has_parents(self, path: str) -> bool:
         """See that the directory of a path will be there; `False` if something else is in its way."""
@@ -267,9 +284,8 @@ class Relocated:
 
     @property
     def tops(self) -> tuple[tuple[str, str], ...]:
-        """What was moved by itself, where the changes alone do not tell."""
-        relocation = self._relocation
-        return _told(relocation.moves, relocation.where, is_entangled=relocation.is_entangled)
+        """What was moved by itself."""
+        return _told(self._relocation.moves, self._relocation.where)
 
     def left(self) -> list[Left]:
         """What has not moved, or not to where it should."""
@@ -281,9 +297,8 @@ class Relocated:
         return left
 
 
-def _told(moves: Sequence[Move], where: Mapping[str, str], *, is_entangled: bool) -> tuple[tuple[str, str], ...]:
-    found = tuple((move.old, where[move.old]) for move in moves if where.get(move.old, move.old) != move.old)
-    return found if len(found) > 1 or is_entangled else ()
+def _told(moves: Sequence[Move], where: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple((move.old, where[move.old]) for move in moves if where.get(move.old, move.old) != move.old)
 
 
 def _is_same(move: Move, node: Node) -> bool:

@@ -22,6 +22,7 @@ from memtui.engine.inverting import moving_back, replaced, tops
 from memtui.engine.ledger import Ledger
 from memtui.engine.moving import common_directory, expanded
 from memtui.engine.protecting import Protection
+from memtui.engine.relocating import Relocation
 from memtui.engine.unfinished import as_arguments
 from memtui.journal.sqlite import Journal
 from memtui.store.base import Outdated, Store, Transaction
@@ -259,7 +260,7 @@ class Restorer:
         texts = {**ledger.texts, **arranged.new_texts}
         relocation = arranged.relocation
         relocation.prepare(transaction)
-        event = self._event(deed, arranged.changes, ledger, at_us, arranged.left, relocation.tops)
+        event = self._event(deed, arranged.changes, ledger, at_us, arranged.left, relocation, relocation.tops)
         if relocation.is_entangled:
             self._record(ledger)  # whoever finds this half done tells the things by what is known of them
             ledger.reset()
@@ -281,7 +282,7 @@ class Restorer:
             self._journal.drop(intent)
             why = _told(left) if left else "something came into the directory just now, so it stays"
             return Restored((), left, problem=f"{deed.past}: {why}.")
-        event = self._event(deed, tuple(done.changes), ledger, at_us, left, done.moved)
+        event = self._event(deed, tuple(done.changes), ledger, at_us, left, relocation, done.moved)
         if not done.certain:
             event = replace(event, is_error=True, note="uncertain")
         event = replace(event, duration_us=max(self._now_us() - at_us, 0))
@@ -312,8 +313,13 @@ class Restorer:
         ledger: Ledger,
         at_us: int,
         left: Sequence[Left],
+        relocation: Relocation,
         moved: tuple[tuple[str, str], ...],
     ) -> Event:
+        if len(moved) == 1 and deed.new_path is None:
+            deed = replace(deed, path=moved[0][0], new_path=moved[0][1])  # of many, only this one could be moved
+        if len(moved) == 1 and not relocation.is_entangled:
+            moved = ()  # the event's own path and new path tell it
         files = [change for change in changes if _kind(change) is not Kind.DIRECTORY]
         shown = files[0] if len(files) == 1 else None
         path = deed.path

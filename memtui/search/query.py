@@ -27,7 +27,7 @@ _FILTER_IN_PATTERN = re.compile(
     re.IGNORECASE,
 )
 _ESCAPED_SPACE = "\\ "
-_LONGEST = 4_000
+_LONGEST = 10_000
 """Characters of a query. More is a mistake, such as a file that was pasted; reading it would take seconds."""
 
 
@@ -131,8 +131,8 @@ def parse(text: str, *, now_us: int) -> Query:
         BadQuery: A filter or the regular expression cannot be read, or it is too long to be a query.
     """
     if len(text) > _LONGEST:
-        words = f"The query is {len(text):,} characters long, and at most {_LONGEST:,} can be looked for."
-        raise BadQuery(words, Query(text[:_LONGEST]))
+        long = f"The query is {len(text):,} characters long, and at most {_LONGEST:,} can be looked for."
+        raise BadQuery(long, Query(text[:_LONGEST]))
     reading = _Reading(now_us)
     words, pattern = _parted(text)
     for token in words:

@@ -7,6 +7,7 @@ from memtui.core.actors import named_in_a_sentence, shown_name
 from memtui.core.events import Change, Event, Person, Result
 from memtui.core.losses import Loss
 from memtui.core.paths import ROOT_NAME
+from memtui.core.refusals import reason
 from memtui.core.snapshot import Kind
 from memtui.ui.activity.row import ActivityRow
 
@@ -165,26 +166,6 @@ def since_last_look(events: Sequence[Event]) -> str:
 def _is_file(change: Change) -> bool:
     version = change.after or change.before
     return version is not None and version.kind is Kind.FILE
-
-
-def reason(event: Event) -> str:
-    """Why an event was refused, short, without the path."""
-    answer = (event.answer or "").removeprefix("Error: ")
-    for words, short in (
-        ("would escape", "outside /memories"),
-        ("must start with", "outside /memories"),
-        ("Multiple occurrences", "the text stands there several times"),
-        ("did not appear", "the text is not there"),
-        ("does not exist", "does not exist"),
-        ("already exists", "already exists"),
-        ("not allowed", "a character that is not allowed"),
-        ("not valid UTF-8", "not UTF-8 text"),
-        ("Invalid `", "no such line"),
-        ("is required", "a field is missing"),
-    ):
-        if words in answer:
-            return short
-    return answer.split("\n", 1)[0][:80].rstrip(".")
 
 
 def changed_lines(event: Event) -> str:

@@ -53,7 +53,7 @@ def test_a_line_says_who_did_what_and_how_it_went(recorded: Path, capsys: pytest
         ["bot", "str_replace", "/memories/new.md", "ok", "+2", "-1", *rows[2][8:]],
         ["bot", "view", "/memories/new.md", "ok", *rows[3][6:]],
         ["bot", "str_replace", "/memories/new.md", "no", "change", *rows[4][7:]],
-        ["bot", "delete", "/memories/../x", "REFUSED", *rows[5][6:]],
+        ["bot", "delete", "/memories/../x", "REFUSED", *rows[5][6:8], "outside", "/memories"],
         ["bot", "rename", "/memories/new.md", "->", "/memories/notes/old.md", "ok", *rows[6][8:]],
     ]
     assert rows[0][2:6] == ["outside", "found", "/memories", "seen"]
@@ -269,6 +269,32 @@ def test_what_stood_at_an_old_name_later_is_another_note(story: Path, capsys: py
     (story / "new.md").write_text("another\n")
     assert [event["seq"] for event in objects(capsys, "--path", "notes/old.md")] == [2, 3, 4, 5]
     assert [event["seq"] for event in objects(capsys, "--path", "new.md")] == [2, 3, 4, 8]
+
+
+def test_why_a_command_was_refused_is_said_in_a_few_words(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bot = memtui.Agent("bot")
+    with memtui.open(folder) as memory:
+        memory.files.protect(["prefs.md"])
+        memory.execute({"command": "delete", "path": "/memories/prefs.md"}, actor=bot)
+        memory.execute({"command": "view", "path": "/memories/already exists"}, actor=bot)
+        memory.execute({"command": "create", "path": "/memories/prefs.md/x", "file_text": ""}, actor=bot)
+        memory.execute({"command": "fly", "path": "/memories/\x1b[31m"}, actor=bot)
+    ends = [line.split("REFUSED")[1].split(" ms")[1].strip() for line in printed(capsys, "--errors")]
+    assert ends == ["protected", "does not exist", "protected", "unknown command fly"]
+
+
+def test_what_was_moved_is_told_to_programs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with memtui.open(folder) as memory:
+        memory.files.move({"prefs.md": "notes/today.md", "notes/today.md": "prefs.md"})
+        memory.files.move({"notes": "old"})
+        memory.execute(
+            {"command": "rename", "old_path": "/memories/no", "new_path": "/memories/k"}, actor=memtui.Agent("bot")
+        )
+    _, swapped, moved, refused = objects(capsys)
+    pair = ["/memories/prefs.md", "/memories/notes/today.md"]
+    assert (sorted(swapped["moved"]), swapped["op"]) == (sorted([pair, pair[::-1]]), "renamed")
+    assert (moved["moved"], moved["op"]) == ([["/memories/notes", "/memories/old"]], "renamed")
+    assert (refused["moved"], refused["op"]) == ([], None)
 
 
 def test_a_log_that_never_ends_has_no_end(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ARG001

@@ -67,3 +67,22 @@ def test_programs_are_answered_in_json(folder: Path, capsys: Captured) -> None:
     assert main(["protect", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"schema": 1, "protected": ["/memories/prefs.md"]}
     assert folder.exists()
+
+
+def test_an_empty_word_is_no_path(folder: Path, capsys: Captured) -> None:  # noqa: ARG001
+    """A script's variable that nobody has set must neither protect the whole folder nor take that from it."""
+    assert main(["protect", ""]) == 2
+    assert capsys.readouterr().err == "A path is empty. Nothing was read or written. The whole folder is: .\n"
+    assert main(["protect", "."]) == 0
+    assert main(["protect", "--off", ""]) == 2
+    capsys.readouterr()
+    assert main(["protect"]) == 0
+    assert capsys.readouterr().out == "/memories\n"
+
+
+def test_no_command_is_offered_that_would_not_name_it(folder: Path, capsys: Captured) -> None:
+    (folder / "a\x1bb").write_text("x\n")
+    assert main(["protect", "a\x1bb"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("Protected: /memories/a\\x1bb. ")
+    assert said.endswith("memtui protect --off PATH takes that back.\n")

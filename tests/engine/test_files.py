@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -82,6 +83,7 @@ WAYS: dict[str, dict[str, str]] = {
     "a file into a directory of its own name": {"a": "a/a.md"},
     "to where a directory was": {"d": "k", "a": "d/x", "b": "d/s/y"},
     "two directories into each other": {"d": "e/d", "e": "d/e"},
+    "a directory to where the one was that held it": {"d/s": "d", "d": "k"},
 }
 
 
@@ -129,6 +131,70 @@ def test_whatever_is_moved_all_of_it_is_or_nothing(pairs: dict[str, str]) -> Non
         insist_on_truth(engine, after)
         assert engine.undo([restored.event.seq]).problem == ""
         assert {entry.path: engine.look(entry.path).data for entry in engine.names()} == before
+
+
+@given(
+    st.dictionaries(st.sampled_from(NAMES[:8]), st.sampled_from(NAMES), min_size=1, max_size=5),
+    st.sets(st.sampled_from(sorted(NOTES)), max_size=2),
+)
+def test_of_what_cannot_all_be_moved_some_is_and_its_history_goes_along(
+    pairs: dict[str, str], changed: set[str]
+) -> None:
+    other = Version(Kind.FILE, sha256(b"something else"), 14)
+    with Engine(MemoryStore(), Journal(None)) as engine:
+        for path, text in NOTES.items():
+            engine.files.create(path, text.encode())
+        before = {entry.path: engine.look(entry.path).data for entry in engine.names()}
+        restored = engine.files.move(pairs, expected=dict.fromkeys(changed, other), partial=True)
+        after = {entry.path: engine.look(entry.path).data for entry in engine.names()}
+        assert "another program" not in restored.problem
+        done = {} if restored.event is None else moves(restored.event)
+        assert after == moved(before, {old: new for new, old in done.items()})
+        concerned = {path for path in changed if any(path == old or path.startswith(f"{old}/") for old in pairs)}
+        assert not concerned & set(done.values())
+        for new, old in done.items():
+            assert engine.history.versions_of(new)[0].moved_from == old
+        assert engine.history.deleted() == []
+        insist_on_truth(engine, after)
+        if restored.event is not None:
+            assert engine.undo([restored.event.seq]).problem == ""
+            assert {entry.path: engine.look(entry.path).data for entry in engine.names()} == before
+
+
+def test_what_has_changed_since_is_not_moved_either_where_the_rest_would_be(filled: Any) -> None:
+    before = filled.tree()
+    engine = filled.main
+    other = Version(Kind.FILE, sha256(b"else"), 4)
+    restored = engine.files.move({"a": "k"}, expected={"a": other}, partial=True)
+    assert ([left.why for left in restored.left], restored.event) == ([Why.CHANGED], None)
+    assert restored.problem.startswith("Not moved: a has changed since")
+    assert engine.files.move({"a": "b"}, partial=True).problem == "Not moved: b is there already."
+    assert filled.tree() == before
+
+
+def test_a_swap_of_which_one_was_changed_since_stays_and_that_is_said(filled: Any) -> None:
+    engine = filled.main
+    event = _event(engine.files.move({"a": "b", "b": "a"}))
+    filled.ask(command="create", path="/memories/a", file_text="new")
+    before = filled.tree()
+    for partial in (False, True):
+        undone = engine.undo([event.seq], partial=partial)
+        assert undone.event is None
+        assert undone.problem.startswith("Not undone: a has changed since")
+        assert [(left.path, left.why) for left in undone.left] == [("a", Why.CHANGED), ("a", Why.IN_THE_WAY)]
+    assert filled.tree() == before
+
+
+def test_of_many_the_only_one_that_could_be_moved_is_told_as_one(filled: Any) -> None:
+    engine = filled.main
+    event = engine.files.move({"a": "k", "b": "c"}, partial=True).event
+    assert event is not None
+    assert (event.path, event.new_path, event.moved, event.note) == ("/memories/a", "/memories/k", (), "")
+    stopped = engine.files.move({"k": "l", "c": "m"}, progress=lambda done, _: done < 1).event
+    assert stopped is not None
+    assert (stopped.path, stopped.new_path) == ("/memories/k", "/memories/l")
+    assert [row.path for row in engine.history.versions_of("l")] == ["l", "k", "a"]
+    assert engine.history.deleted() == []
 
 
 class Killed(BaseException):
@@ -537,6 +603,26 @@ def test_a_new_note_and_a_new_folder_are_made_where_nothing_stands(filled: Any) 
     assert filled.tree()["k/l/new.md"] == b"new\n"
     assert filled.tree()["a"] == b"A\n"
     insist_on_truth(filled.main, filled.tree())
+
+
+@pytest.mark.parametrize("actor", ["you", "agent"])
+def test_what_went_unseen_with_its_directory_is_told_before_something_else_takes_its_name(
+    folder_world: Any, actor: str
+) -> None:
+    for path, text in NOTES.items():
+        folder_world.put(path, text)
+    folder_world.put("f/x", "another X\n")
+    engine = folder_world.main
+    engine.reconcile()
+    shutil.rmtree(folder_world.folder / "d")
+    if actor == "you":
+        assert engine.files.move({"f": "d"}).event is not None
+    else:
+        assert not folder_world.ask(command="rename", old_path="/memories/f", new_path="/memories/d").is_error
+    engine.reconcile()
+    insist_on_truth(engine, folder_world.tree())
+    found, _ = [event for event in engine.events() if any(change.path == "d/x" for change in event.changes)][-2:]
+    assert (found.command, found.is_outside) == ("deleted", True)
 
 
 def test_a_read_only_memory_moves_nothing(plain_world: Any) -> None:

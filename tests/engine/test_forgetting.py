@@ -272,3 +272,16 @@ def test_a_text_that_is_written_again_meanwhile_is_said_and_kept(
     done = plain_world.main.redact(match=SECRET)
     assert "b came to hold the text meanwhile. Do it again." in done.left
     assert plain_world.main.history.text(plain_world.main.history.version_at("b", 99)) == SECRET.encode()
+
+
+def test_names_among_many_that_were_moved_or_found_together_are_told(plain_world: Any) -> None:
+    engine = plain_world.main
+    for number in range(70):
+        plain_world.put(f"notes/{number}-7Hq2", "x\n" if number else "7Hq2\n")
+    engine.reconcile()  # one event, which names the directory only
+    moved = engine.files.move({"notes/1-7Hq2": "one", "notes/2-7Hq2": "two"})
+    engine.files.move({"one": "three", "two": "four"})
+    done = engine.redact(match="7Hq2")
+    assert moved.event is not None
+    (told,) = [sentence for sentence in done.left if sentence.startswith("Names and notes of events")]
+    assert told == f"Names and notes of events are part of the chain and stay: #1, #{moved.event.seq} name it."

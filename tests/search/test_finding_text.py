@@ -236,3 +236,16 @@ def test_a_text_in_capitals_weighs_twice_and_is_folded_line_by_line() -> None:
     assert text.folded.count(b"\n") == text.data.count(b"\n")
     assert text.weight == len(text.data) + len(text.folded)
     assert Text(b"plain").weight == 5
+
+
+@pytest.mark.parametrize(
+    ("written", "text", "is_too_large"),
+    [("a{99999999}", "a" * 9, True), ("((a{100}){100}){100}", "a" * 9, True), ("(?:[ab]c){19999}", "ac", True),
+     ("(?:ab){3,99999}", "ababab", False), ("((a{10}){10}){10}", "a" * 1_000, False), ("[{]{5}", "{{{{{", False),
+     (r"\{99999999}", "{99999999}", False)],
+)  # fmt: skip
+def test_an_expression_that_would_fill_the_memory_is_refused(written: str, text: str, *, is_too_large: bool) -> None:
+    pattern = Pattern(re.compile(written))
+    assert pattern.sentence.startswith("re: is followed by too large a regular expression") is is_too_large
+    assert (pattern.search(text) == (0, len(text))) is not is_too_large
+    assert pattern.may_be_in(text) is not is_too_large

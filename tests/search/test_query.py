@@ -206,3 +206,9 @@ def test_any_query_is_read(text: str) -> None:
     except BadQuery as error:
         said = str(error)
     assert len(said) < 400
+
+
+def test_a_file_that_was_pasted_is_no_query() -> None:
+    bad = _bad("a " * 500_000)
+    assert str(bad) == "The query is 1,000,000 characters long, and at most 10,000 can be looked for."
+    assert bad.rest.is_empty

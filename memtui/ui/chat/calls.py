@@ -10,8 +10,9 @@ from typing import NamedTuple
 from memtui.core.diffs import Difference, Pair, Range, changed_words, compare, counts, lines_of
 from memtui.core.edits import count_lines
 from memtui.core.events import Event, Result
+from memtui.core.refusals import reason
 from memtui.ui.chat.items import Call, Stage
-from memtui.ui.wording import reason, relative
+from memtui.ui.wording import relative
 
 TOOL = "memory"
 """The name of our tool: of others, the name is shown in place of a command."""
