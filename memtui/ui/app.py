@@ -1,6 +1,7 @@
 """The application: one folder at a time, the keys that work everywhere, and a clean end whatever happens."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import sys
@@ -21,7 +22,7 @@ from memtui.config import Config, Loaded
 from memtui.core.errors import MemtuiError
 from memtui.core.visible import one_line
 from memtui.places import short
-from memtui.ui import background
+from memtui.ui import background, said_keys
 from memtui.ui.driver import BackgroundTold, TerminalDriver
 from memtui.ui.frame import HELD_SECONDS
 from memtui.ui.gate import Gate
@@ -83,6 +84,7 @@ class MemtuiApp(App[int]):
             from memtui.ui.keymap import keymap_of, rebind  # deferred: most have the keys that there are
 
             self._keymap_of_person, self._rebind = keymap_of(self.config.keys), rebind
+        said_keys.use(self._keymap_of_person)
         super().__init__()
         if self._keymap_of_person:
             self._rebind(self._bindings, self._keymap_of_person)
@@ -328,8 +330,9 @@ def run(app: MemtuiApp) -> int:
     result = app.run(mouse=app.config.ui.mouse)
     if app.last_words:
         words = "".join(f"{one_line(line)}\n" for line in app.last_words)
-        sys.stdout.buffer.write(words.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
-        sys.stdout.flush()
+        with contextlib.suppress(OSError):  # the terminal is gone: nobody is there to be told
+            sys.stdout.buffer.write(words.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
+            sys.stdout.flush()
     if app.bug is not None:
         raise app.bug
     return (app.return_code or 0) if result is None else result

@@ -242,7 +242,7 @@ class KeyLine(Widget):
                 shown.append(active)
         last = [active for name in self.LAST for active in shown if active.binding.id == name]
         others = [active for active in shown if active not in last]
-        room = self.content_size.width - sum(_width(active.binding) for active in last)
+        room = self.content_size.width + _GAP - sum(_width(active.binding) for active in last)
         fitting: list[ActiveBinding] = []
         for active in others:
             room -= _width(active.binding)

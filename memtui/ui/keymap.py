@@ -72,27 +72,27 @@ def key_of(given: str) -> str | None:
 
 
 def rebind(bindings: BindingsMap, keymap: Keymap) -> None:
-    """Give what a widget binds the keys of a key map, and take its own from it.
+    """Give what a widget binds the keys of a key map, and take its own from it; it keeps its place in the key line.
 
     Args:
         bindings: Those of one widget; they are changed.
         keymap: The key map.
     """
-    moved: dict[str, Binding] = {}
-    for held in bindings.key_to_bindings.values():
-        moved.update({each.id: each for each in held if each.id is not None and each.id in keymap})
-    if not moved:
+    before = list(bindings.key_to_bindings.items())
+    if not any(each.id in keymap for _, held in before for each in held):
         return
-    for key, held in list(bindings.key_to_bindings.items()):
-        kept = [each for each in held if each.id not in moved]
-        if kept:
-            bindings.key_to_bindings[key] = kept
-        else:
-            del bindings.key_to_bindings[key]
-    for name, binding in moved.items():
-        for key in keymap[name]:
-            new = binding.with_key(key=key, key_display=None)
-            bindings.key_to_bindings[key] = [new, *bindings.key_to_bindings.get(key, ())]
+    after: dict[str, list[Binding]] = {}
+    moved: set[str] = set()
+    for key, held in before:
+        for each in held:
+            if each.id is None or each.id not in keymap:
+                after.setdefault(key, []).append(each)
+            elif each.id not in moved:
+                moved.add(each.id)
+                for new in keymap[each.id]:
+                    after[new] = [each.with_key(key=new, key_display=None), *after.get(new, ())]
+    bindings.key_to_bindings.clear()
+    bindings.key_to_bindings.update(after)
 
 
 def _read(given: str) -> list[tuple[str, str | None]]:

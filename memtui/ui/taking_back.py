@@ -21,8 +21,8 @@ from memtui.core.restoring import Restored
 from memtui.core.snapshot import Kind
 from memtui.core.visible import one_line
 from memtui.engine import Engine
-from memtui.ui import wording
-from memtui.ui.managing.progress import with_progress
+from memtui.ui import said_keys, wording
+from memtui.ui.managing.progress import Step, with_progress
 from memtui.ui.screens.ask import AskScreen
 from memtui.ui.screens.menu import Choice, MenuScreen
 
@@ -66,13 +66,23 @@ async def undo(app: App[Any], engine: Engine, seq: int | None) -> Said | None:
     restored = await _take_back(app, engine, event)
     if event.command == "undo":
         return _told(restored, _redone(event))
-    return _told(restored, f"Undone: {wording.clause(event)}. U redoes it.")
+    return _told(restored, f"Undone: {wording.clause(event)}. {said_keys.redo()} redoes it.")
 
 
 async def _take_back(app: App[Any], engine: Engine, event: Event) -> Restored:
-    """Take back one event, which may have changed thousands of files."""
-    words = f"Taking back: {wording.clause(event)}"
-    return await with_progress(app, words, lambda step: engine.undo([event.seq], progress=step))
+    """Take back one event, which may have changed thousands of files.
+
+    It is not stopped halfway: what is taken back in part counts as taken back, and no key would bring the rest.
+    """
+
+    def take_back(step: Step) -> Restored:
+        def go_on(done: int, total: int) -> bool:
+            step(done, total)
+            return True
+
+        return engine.undo([event.seq], progress=go_on)
+
+    return await with_progress(app, f"Taking back: {wording.clause(event)}", take_back, can_stop=False)
 
 
 async def redo(app: App[Any], engine: Engine, seq: int | None) -> Said | None:
@@ -92,7 +102,7 @@ async def redo(app: App[Any], engine: Engine, seq: int | None) -> Said | None:
 def _redone(event: Event) -> str:
     """What is said once an `undo` is itself taken back."""
     what = " and ".join(f"#{number}" for number in event.undoes[:3]) + (" and more" if len(event.undoes) > 3 else "")
-    return f"Redone: {what} in {_place(event)}. u takes it back again."
+    return f"Redone: {what} in {_place(event)}. {said_keys.undo()} takes it back again."
 
 
 def _why_not_redone(engine: Engine, seq: int) -> str:
@@ -158,7 +168,10 @@ async def undo_since(app: App[Any], engine: Engine, seen: int) -> Said | None:
     if not await _ask(app, question):
         return Said("Nothing was undone.")
     restored = await _in_thread(lambda: engine.undo_since(after, actor_name=name, session=session, partial=True))
-    return _told(restored, f"Undone: what {one_line(name)} did to {wording.files(_files(restored))}. U redoes it.")
+    return _told(
+        restored,
+        f"Undone: what {one_line(name)} did to {wording.files(_files(restored))}. {said_keys.redo()} redoes it.",
+    )
 
 
 def _doers(events: Iterable[Event]) -> list[tuple[str, str, str | None]]:
@@ -231,7 +244,10 @@ async def restore_as_of(app: App[Any], engine: Engine, below: str, at: int, mome
     if not await _ask(app, f"Restore {what}: {words}."):
         return Said("Nothing was restored.")
     restored = await _in_thread(lambda: engine.restore_below(below, at, partial=True))
-    return _told(restored, f"Restored {what} as of {moment}: {wording.files(_files(restored))}. u takes it back.")
+    return _told(
+        restored,
+        f"Restored {what} as of {moment}: {wording.files(_files(restored))}. {said_keys.undo()} takes it back.",
+    )
 
 
 async def restore_deleted(engine: Engine, wanted: Mapping[str, Version]) -> Said:
@@ -240,7 +256,7 @@ async def restore_deleted(engine: Engine, wanted: Mapping[str, Version]) -> Said
     restored = await _in_thread(lambda: engine.restore(wanted, expected=nothing, partial=True))
     count = _files(restored)
     what = one_line(next(iter(wanted))) if len(wanted) == 1 else wording.memories(count)
-    return _told(restored, f"Restored {what}. u takes it back.")
+    return _told(restored, f"Restored {what}. {said_keys.undo()} takes it back.")
 
 
 async def restore_loss(engine: Engine, loss: Loss) -> Said:
@@ -257,7 +273,7 @@ async def dismiss_loss(app: App[Any], engine: Engine, loss: Loss) -> Said | None
     if not await _ask(app, f"Leave it so? {count} stay gone, and this is not said again."):
         return None
     await _in_thread(lambda: engine.dismiss_loss(loss.last))
-    return Said("Left as it is. D lists what is gone, and brings it back.")
+    return Said(f"Left as it is. {said_keys.deleted()} lists what is gone, and brings it back.")
 
 
 async def _ask(app: App[Any], question: str) -> bool:
@@ -274,7 +290,7 @@ def _told(restored: Restored, words: str) -> Said:
     """What is said of it: done, done but for some, or not done and why."""
     if restored.event is None:
         problem = restored.problem or "There was nothing to do."
-        shows = " v shows the difference." if restored.left else ""
+        shows = f" {said_keys.said('browse.diff', 'v')} shows the difference." if restored.left else ""
         return Said(problem + shows, is_warning=True)
     if restored.problem:
         return Said(restored.problem, is_warning=True, event=restored.event.seq)

@@ -27,9 +27,9 @@ class Titles:
 
 
 def of_files(title: str, outline: Outline, unseen: int = 0, picked: int = 0) -> str:
-    """How the files are sorted, unless by name, and how many of them are new or marked."""
+    """How the files are sorted, unless by name, and how many of them are marked or new."""
     sort = "" if outline.sort is Sort.NAME and not outline.reverse else f"  by {outline.sort.value}"
-    return f"{title}{sort}" + (f"  new {unseen}" if unseen else "") + (f"  marked {picked:,}" if picked else "")
+    return f"{title}{sort}" + (f"  marked {picked:,}" if picked else "") + (f"  new {unseen}" if unseen else "")
 
 
 def of_activity(title: str, counters: Counters) -> str:

@@ -55,6 +55,33 @@ async def test_a_new_key_works_and_the_old_one_does_not(opened: Opening) -> None
         await app.wait_for(lambda: not app.app.is_running)
 
 
+async def test_what_has_another_key_keeps_its_place_in_the_key_line(opened: Opening) -> None:
+    async with opened(size=(120, 36)) as app:
+        before = app.text.splitlines()[-1]
+    keys = {"browse.find": "s", "file.delete": "delete", "browse.undo": "w"}
+    async with opened(loaded=Loaded(Config(keys=keys)), size=(120, 36)) as app:
+        after = app.text.splitlines()[-1]
+    assert "d delete  " in before
+    assert after.replace("s find", "/ find").replace("Del delete", "d delete").replace("w undo", "u undo") == before
+
+
+async def test_sentences_name_the_keys_that_the_person_has(opened: Opening) -> None:
+    keys = {"browse.undo": "ctrl+z", "file.delete": "delete", "browse.deleted": "f9"}
+    async with opened(loaded=Loaded(Config(keys=keys))) as app:
+        await app.to("alpha.md")
+        await app.press("space")
+        assert "1 marked.  r rename or move  c copy  Del delete" in app.text
+        await app.press("delete")
+        await app.wait_for(lambda: "Deleted" in app.message, "the deletion")
+        assert app.message == "Deleted alpha.md. Ctrl+Z brings it back, F9 lists what is gone."
+        await app.press("ctrl+z")
+        await app.wait_for(lambda: "Undone" in app.message, "the way back")
+    async with opened() as app:  # another application has the usual keys again
+        await app.to("alpha.md")
+        await app.press("d")
+        await app.wait_for(lambda: app.message == "Deleted alpha.md. u brings it back, D lists what is gone.")
+
+
 async def test_what_has_a_letter_by_default_may_get_a_key_that_works_while_typing(opened: Opening) -> None:
     async with opened(loaded=Loaded(Config(keys={"browse.follow": "f8,w"}))) as app:
         await app.press("ctrl+f")

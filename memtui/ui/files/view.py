@@ -62,6 +62,7 @@ class FilesView(RowsView):
             "open",
             "open",
             id="files.open",
+            show=False,
             tooltip="Open the file, or expand or collapse the folder",
         ),
     ]

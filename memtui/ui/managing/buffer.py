@@ -13,6 +13,7 @@ from textual.widgets import Static, TextArea
 
 from memtui.ui.managing.renames import Renames
 from memtui.ui.screens.ask import AskScreen
+from memtui.ui.screens.once import Once
 from memtui.ui.text import fit
 
 _CHECK_SECONDS = 0.3
@@ -22,7 +23,7 @@ class NamesBox(TextArea):
     """The text; `Tab` leaves no traces in it."""
 
 
-class BufferScreen(ModalScreen[str | None]):
+class BufferScreen(ModalScreen[str | None], Once[str | None]):
     """Lets a person change names, and answers with the text, or `None` if she turned away.
 
     Args:

@@ -16,7 +16,7 @@ from textual.screen import Screen
 from memtui.core.restoring import Restored
 from memtui.core.visible import one_line
 from memtui.engine import Engine
-from memtui.ui import wording
+from memtui.ui import said_keys, wording
 from memtui.ui.external import NoEditor, command_of, edited
 from memtui.ui.files.contents import name_of, parent_of
 from memtui.ui.managing.buffer import BufferScreen
@@ -26,8 +26,6 @@ from memtui.ui.managing.summary import SummaryScreen
 from memtui.ui.managing.words import files_in, left_of, named, told
 from memtui.ui.screens.ask import AskScreen
 from memtui.ui.taking_back import Said
-
-_ALL = "u takes all of it back."
 
 T = TypeVar("T")
 
@@ -119,7 +117,7 @@ async def delete(app: App[Any], engine: Engine, paths: Sequence[str], known: Kno
     guarded = [path for path in paths if known.is_protected(path)]
     if len(paths) == 1 and not known.is_folder(paths[0]) and not guarded:
         restored = await _in_thread(lambda: engine.files.delete(paths))
-        return _came(restored, told(restored, f"Deleted {what}.", again="u brings it back, D lists what is gone."))
+        return _came(restored, told(restored, f"Deleted {what}.", again=_gone("it")))
     rehearsal = await _looked(
         app, f"Looking at {what}", lambda: engine.files.delete(paths, partial=True, rehearse=True)
     )
@@ -135,7 +133,9 @@ async def delete(app: App[Any], engine: Engine, paths: Sequence[str], known: Kno
         lambda step: engine.files.delete(paths, expected=expected, partial=True, progress=step),
     )
     it = "it" if len(paths) == 1 and not known.is_folder(paths[0]) else "all of it"
-    return _came(restored, told(restored, f"Deleted {what}.", again=f"u brings {it} back, D lists what is gone."))
+    stayed = {left.path for left in restored.left}
+    what = named([path for path in paths if path not in stayed] or paths, known.is_folder)
+    return _came(restored, told(restored, f"Deleted {what}.", again=_gone(it)))
 
 
 def _question(what: str, paths: Sequence[str], rehearsal: Restored, guarded: Collection[str], known: Known) -> str:
@@ -153,14 +153,14 @@ def _question(what: str, paths: Sequence[str], rehearsal: Restored, guarded: Col
     if rehearsal.left:
         words += f" Left as it is: {left_of(rehearsal)}."
     them = "it" if len(paths) == 1 and count <= 1 else "them"
-    return f"{words} D lists {them} afterwards, u brings {them} back."
+    return f"{words} {said_keys.deleted()} lists {them} afterwards, {said_keys.undo()} brings {them} back."
 
 
 async def rename_many(app: App[Any], engine: Engine, paths: Sequence[str], known: Known) -> Came:
     """Rename memories in a text, one a line: in the person's own editor if she has set one, else in ours."""
     plain = [path for path in paths if can_be_written(path)]
     if not plain:
-        return Came(Said("These names hold characters that cannot be seen: r renames them one at a time.", True))
+        return Came(Said(f"These names hold characters that cannot be seen: {_one_at_a_time()}", True))
     text = written(plain, known.is_folder)
 
     def said(text: str) -> Renames:
@@ -222,7 +222,8 @@ def _asked(moves: Mapping[str, str], paths: Collection[str], plain: Collection[s
     words = f"Rename {'it' if len(moves) == 1 else f'all {len(moves):,}'}? {_again(moves)}"
     hidden = len(paths) - len(plain)
     if hidden:
-        words += f" {hidden:,} with characters that cannot be seen were not offered: r renames them one at a time."
+        were = "was" if hidden == 1 else "were"
+        words += f" {hidden:,} with characters that cannot be seen {were} not offered: {_one_at_a_time()}"
     return words
 
 
@@ -232,7 +233,15 @@ def _renamed(moves: Mapping[str, str], known: Known) -> str:
 
 
 def _again(moves: Mapping[str, str]) -> str:
-    return _ALL if len(moves) > 1 else "u takes it back."
+    return f"{said_keys.undo()} takes {'all of it' if len(moves) > 1 else 'it'} back."
+
+
+def _gone(what: str) -> str:
+    return f"{said_keys.undo()} brings {what} back, {said_keys.deleted()} lists what is gone."
+
+
+def _one_at_a_time() -> str:
+    return f"{said_keys.rename()} renames them one at a time."
 
 
 async def _moved(app: App[Any], engine: Engine, moves: Mapping[str, str], words: str) -> Restored:

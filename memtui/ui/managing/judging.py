@@ -54,9 +54,11 @@ def judge_new(known: Known, start: str) -> Judge:
 
 
 def judge_rename(known: Known, old: str) -> Judge:
-    """Judges the new path of a memory or a folder."""
+    """Judges the new path of a memory or a folder, which an agent may move or delete meanwhile."""
 
     def judge(typed: str) -> Verdict:
+        if not known.exists(old):
+            return Verdict(_gone(old), is_problem=True)
         try:
             new = target_of(typed, old, known.is_folder(old))
         except BadName as error:
@@ -78,6 +80,8 @@ def judge_copy(known: Known, old: str) -> Judge:
     """Judges the path of a copy."""
 
     def judge(typed: str) -> Verdict:
+        if not known.exists(old):
+            return Verdict(_gone(old), is_problem=True)
         try:
             new = target_of(typed, old, known.is_folder(old))
         except BadName as error:
@@ -101,12 +105,15 @@ def judge_folder(known: Known, paths: Collection[str], does: str) -> Judge:
         paths: Which.
         does: Such as `Moves`.
     """
+    unnameable = next((path for path in paths if not _can_be_named(name_of(path))), None)
 
     def judge(typed: str) -> Verdict:
         try:
             folder = judged(typed).path
         except BadName as error:
             return Verdict(str(error), is_problem=True)
+        if unnameable is not None:
+            return Verdict(f"{one_line(unnameable)} cannot have that name again. Give it another one first.", True)
         if folder and known.exists(folder) and not known.is_folder(folder):
             return Verdict(f"{one_line(folder)} is no folder.", is_problem=True)
         if folder and (blocked := _blocked(folder, known)):
@@ -126,6 +133,18 @@ def judge_folder(known: Known, paths: Collection[str], does: str) -> Judge:
         return Verdict(f"{does} {wording.memories(len(paths))} to {place}{made}.")
 
     return judge
+
+
+def _can_be_named(name: str) -> bool:
+    """Whether something new may have the name of what is there."""
+    try:
+        return judged(name).path == name
+    except BadName:
+        return False
+
+
+def _gone(path: str) -> str:
+    return f"{one_line(path)} has gone meanwhile: it was moved or deleted. Esc goes back."
 
 
 def _blocked(path: str, known: Known) -> str:

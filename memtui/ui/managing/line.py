@@ -20,6 +20,7 @@ from textual.widgets import Input, Static
 
 from memtui.core.visible import one_line
 from memtui.ui.managing.names import common_start
+from memtui.ui.screens.once import Once
 from memtui.ui.text import fit
 
 _NARROWEST = 24
@@ -46,7 +47,7 @@ Judge = Callable[[str], Verdict]
 Complete = Callable[[str], list[str]]
 
 
-class LineScreen(ModalScreen[str | None]):
+class LineScreen(ModalScreen[str | None], Once[str | None]):
     """Asks for a path, and answers with what was typed, or `None` if the person turned away or changed nothing.
 
     Args:
@@ -106,6 +107,7 @@ class LineScreen(ModalScreen[str | None]):
         self._offered: list[str] = []
         self._offer = 0
         self._tail = ""
+        self._verdict = Verdict()
 
     def compose(self) -> ComposeResult:
         """The line; at the foot what is said of it, and its keys."""
@@ -131,12 +133,20 @@ class LineScreen(ModalScreen[str | None]):
         self.query_one("#keys", Static).update(Content(keys))
         self._say_what(self._first)
         if self._place is not None:
-            self.set_interval(_LOOK_SECONDS, self._stay_in_place)  # the rows below may move
+            self.set_interval(_LOOK_SECONDS, self._look_again)  # the rows below may move, and go
 
     def on_resize(self) -> None:
         """Stay on the row."""
         self.call_after_refresh(self._stay_in_place)
         self._stay_in_place()
+
+    def _look_again(self) -> None:
+        self._stay_in_place()
+        value = self.query_one(Input).value
+        verdict = self._judge(value)
+        if verdict != self._verdict and (verdict.is_problem or value != self._first):
+            self._verdict = verdict
+            self._say(verdict.words, is_problem=verdict.is_problem)
 
     def _stay_in_place(self) -> None:
         if self._place is None:
@@ -160,7 +170,7 @@ class LineScreen(ModalScreen[str | None]):
         self._stay_in_place()
 
     def _say_what(self, value: str) -> None:
-        verdict = self._judge(value) if value != self._first else Verdict(self._hint)
+        verdict = self._verdict = self._judge(value) if value != self._first else Verdict(self._hint)
         self._say(verdict.words, is_problem=verdict.is_problem)
 
     def _say(self, words: str, *, is_problem: bool = False) -> None:
@@ -216,6 +226,7 @@ class LineScreen(ModalScreen[str | None]):
         with self.prevent(Input.Changed):
             field.value = folder + behind
         field.cursor_position = len(folder)
+        self._verdict = self._judge(field.value)  # not said: the folders that there are tell more
         self._stay_in_place()
 
     def on_click(self, event: events.Click) -> None:

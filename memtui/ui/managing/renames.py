@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from memtui.core.visible import one_line
 from memtui.ui.files.contents import ancestors, is_at_or_below
 from memtui.ui.managing.names import BadName, judged
+from memtui.ui.said_keys import said
 
 HEAD = """\
 # Each line below is a memory, as it is called now. Change the names.
 # Keep the lines: none more, none less, in this order.
 # Another folder before a name moves it there; missing ones are made.
 # Only a folder, such as people/, moves it there under its own name.
-# Then you are shown what will happen, and asked. u takes it all back.
+# Then you are shown what will happen, and asked. All of it can be taken back.
 """
 _SHOWN = 20
 """So many problems are told at most."""
@@ -140,7 +141,7 @@ def target_of(line: str, old: str, is_folder: bool) -> str:
         BadName: It cannot be a name here.
     """
     if not line.strip():
-        raise BadName("It needs a name. d deletes it.")
+        raise BadName(f"It needs a name. {said('file.delete', 'd')} deletes it.")
     if line.removesuffix("\r") in (old, _line(old, is_folder)):
         return old  # also a name that nobody could make now
     typed = judged(line)

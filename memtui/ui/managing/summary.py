@@ -15,6 +15,7 @@ from textual.widgets import Static
 
 from memtui.core.visible import one_line
 from memtui.ui.rows import RowsView
+from memtui.ui.screens.once import Once
 from memtui.ui.text import fit, fit_middle
 
 Answer = Literal["yes", "edit"]
@@ -87,48 +88,51 @@ class SummaryRows(RowsView):
         return Strip([Segment(text, style)]).adjust_cell_length(width, style)
 
 
-class SummaryScreen(ModalScreen[Answer | None]):
-    """Shows what will happen, or why it cannot, and asks.
+class SummaryScreen(ModalScreen[Answer | None], Once[Answer | None]):
+    """Shows what will happen, or why it cannot, and asks. Esc leads back to the text, which may be hours of work.
 
     Args:
         title: What it is, in a few words.
         rows: Old and new names, or sentences.
         question: What is asked; empty where it cannot be done, and there is nothing to ask.
-        can_edit: Whether one can go back to the text.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer('yes')", "yes", id="summary.yes", tooltip="Yes, do it"),
-        Binding("e", "answer('edit')", "edit again", id="summary.edit", tooltip="Go on editing the names"),
-        Binding("n,escape,q", "no", "no", id="summary.no", tooltip="No, leave everything as it is"),
+        Binding("e,escape", "answer('edit')", "edit again", id="summary.edit", tooltip="Go on editing the names"),
+        Binding("n,q", "no", "no", id="summary.no", tooltip="No, leave everything as it is"),
     ]
 
     DEFAULT_CSS = """
     SummaryScreen { align: center middle; background: $background 60%; }
-    SummaryScreen Vertical {
+    SummaryScreen:ansi { background: transparent; }
+    SummaryScreen > Vertical {
         width: 100; max-width: 96%; height: auto; max-height: 90%; padding: 0 1; background: $surface;
         border: round $accent; border-title-color: $text-accent; border-title-style: bold;
     }
     SummaryScreen #rows { height: auto; }
-    SummaryScreen #ask { height: auto; max-height: 3; dock: bottom; text-style: bold; color: $text-warning; }
+    SummaryScreen #foot { height: auto; dock: bottom; }
+    SummaryScreen #ask { height: auto; max-height: 4; text-style: bold; color: $text-warning; }
+    SummaryScreen #answers { height: 1; text-style: bold; color: $text-accent; }
     """
 
-    def __init__(self, title: str, rows: Sequence[tuple[str, str]], question: str, *, can_edit: bool = True) -> None:
+    def __init__(self, title: str, rows: Sequence[tuple[str, str]], question: str) -> None:
         super().__init__()
         self._title = title
         self._shown = rows
         self._question = question
-        self._can_edit = can_edit
 
     def compose(self) -> ComposeResult:
         """The names, and below them the question."""
-        edit = "   e edit again" if self._can_edit else ""
-        answers = (
-            f"y yes{edit}   n no" if self._question else f"{edit.strip()}   Esc leaves everything as it is".strip()
-        )
+        answers = "e edit again   n leave all names as they are"
+        if self._question:
+            answers = f"y yes   {answers}"
         with Vertical() as box:
             yield SummaryRows(self._shown)
-            yield Static(Content(f"{self._question}\n{answers}".strip()), id="ask")
+            with Vertical(id="foot"):  # the answers are in sight however long the question is
+                if self._question:
+                    yield Static(Content(self._question), id="ask")
+                yield Static(Content(answers), id="answers")
         box.border_title = Content(one_line(self._title))
 
     def on_mount(self) -> None:
@@ -137,9 +141,7 @@ class SummaryScreen(ModalScreen[Answer | None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what can be answered."""
-        if action != "answer":
-            return True
-        return bool(self._question) if parameters == ("yes",) else self._can_edit
+        return bool(self._question) if (action, parameters) == ("answer", ("yes",)) else True
 
     def action_answer(self, answer: Answer) -> None:
         """Tell the one who asked."""

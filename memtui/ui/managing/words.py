@@ -6,7 +6,7 @@ from memtui.core.events import Change
 from memtui.core.restoring import Restored, Why
 from memtui.core.snapshot import Kind
 from memtui.core.visible import one_line
-from memtui.ui import wording
+from memtui.ui import said_keys, wording
 from memtui.ui.files.contents import parent_of
 from memtui.ui.taking_back import Said
 
@@ -31,22 +31,26 @@ def files_in(changes: Iterable[Change]) -> int:
     return sum(version is not None and version.kind is not Kind.DIRECTORY for version in versions.values())
 
 
-def told(restored: Restored, done: str, *, again: str = "u takes it back.") -> Said:
+def told(restored: Restored, done: str, *, again: str = "") -> Said:
     """What came of it: done, done but for some, or not done and why.
 
     Args:
         restored: What came of it.
         done: A sentence for what was done.
-        again: How it is taken back.
+        again: How it is taken back, unless by the usual key alone.
     """
     if restored.event is None:
         return Said(restored.problem or "There was nothing to do.", is_warning=True)
+    again = again or f"{said_keys.undo()} takes it back."
     words = f"{done} {again}"
     stopped = sum(left.why is Why.STOPPED for left in restored.left)
     if stopped:
-        words = f"Stopped: {wording.files(stopped)} left as before. What was done by then stays; u takes that back."
+        words = f"Stopped: {wording.files(stopped)} left as before. What was done by then stays; "
+        words += f"{said_keys.undo()} takes that back."
     elif restored.left:
-        words = f"{words} Left as it is: {left_of(restored)}."
+        words = (
+            f"{done} Left as it is: {left_of(restored)}. {again}"  # what stays comes first: lines are cut at the end
+        )
     if restored.problem:
         words = restored.problem
     return Said(words, bool(restored.left or restored.problem), restored.event.seq)

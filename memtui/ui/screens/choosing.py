@@ -12,6 +12,7 @@ from textual.binding import Binding, BindingType
 
 from memtui.core.snapshot import Kind
 from memtui.core.visible import one_line
+from memtui.ui import said_keys
 from memtui.ui.files.picks import tops
 from memtui.ui.files.view import FilesView
 from memtui.ui.messages import Happened
@@ -113,7 +114,10 @@ class Choosing(PastKeys):
             return
         outline = self.files.outline
         is_folder = self._known().is_folder
-        self.files.pick(path for path in outline if not is_folder(path) and not self.files.is_gone(path))
+        files = [path for path in outline if not is_folder(path) and not self.files.is_gone(path)]
+        self.files.pick(files)
+        if not files:
+            self.message.say("There is no file in sight to mark.")
 
     def unmark(self) -> bool:
         """Mark nothing any more; False if nothing was marked."""
@@ -126,7 +130,11 @@ class Choosing(PastKeys):
     def _tell_picked(self) -> None:
         count = len(self.files.picked)
         if count:
-            self.message.say(f"{count:,} marked.", hint="r rename or move  c copy  d delete  Esc unmark")
+            does = ""
+            if not self.is_read_only:
+                copy, delete = said_keys.said("file.copy", "c"), said_keys.said("file.delete", "d")
+                does = f"{said_keys.rename()} rename or move  {copy} copy  {delete} delete  "
+            self.message.say(f"{count:,} marked.", hint=f"{does}Esc unmark")
         self._show_titles()
 
     def _show_titles(self) -> None:

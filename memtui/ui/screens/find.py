@@ -421,11 +421,15 @@ class FindScreen(AboveBrowser):
         hit = self.found.here
         if hit is None or isinstance(hit, PAST):
             self.message.say("Only what is there now can be edited. Enter opens the history.")
-        elif self._engine.read_only:
-            self.message.say(self.why_read_only, warning=True)
         else:
             line = _line_of(hit)
             self._edit_at(hit.path, line.line if line else None, _literal(hit))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Nothing is edited in a read-only session."""
+        if action == "edit" and self._engine.read_only:
+            return False
+        return super().check_action(action, parameters)
 
     def action_leave(self) -> None:
         """Back."""

@@ -16,6 +16,7 @@ from memtui.core.visible import one_line
 from memtui.ui.files.news import moved_by
 from memtui.ui.files.picks import lies_in_any
 from memtui.ui.messages import Happened, Opened
+from memtui.ui.said_keys import said
 from memtui.ui.screens.choosing import Choosing
 from memtui.ui.screens.menu import Choice, MenuScreen
 
@@ -48,7 +49,8 @@ class Guarding(Choosing):
 
         if await self._change_pins(change):
             what = one_line(targets[0]) if len(targets) == 1 else f"{len(targets):,}"
-            hint = " ' leads to it, b puts it back." if len(targets) == 1 else " b puts them back."
+            leads, puts = said("file.pins", "'"), said("file.pin", "b")
+            hint = f" {leads} leads to it, {puts} puts it back." if len(targets) == 1 else f" {puts} puts them back."
             self.message.say(f"Pinned {what} on top.{hint}" if pinned else f"No longer pinned: {what}.")
 
     async def _change_pins(self, change: Callable[[tuple[str, ...]], list[str]]) -> bool:
@@ -73,7 +75,7 @@ class Guarding(Choosing):
         """Choose a pinned memory, and go there."""
         pins = [path for path in self.files.pins if path in self.files.outline]
         if not pins:
-            self.message.say("Nothing is pinned. b pins what is under the cursor on top.")
+            self.message.say(f"Nothing is pinned. {said('file.pin', 'b')} pins what is under the cursor on top.")
             return
         keys = "123456789"
         choices = [Choice(keys[at] if at < len(keys) else " ", one_line(path), path) for at, path in enumerate(pins)]

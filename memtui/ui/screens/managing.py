@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # loaded when a key asks for it, behind the first paint
     from memtui.ui.managing.line import Complete, Judge
     from memtui.ui.managing.templates import Template
 
-CHANGING = frozenset({"new", "rename", "copy_to", "delete", "pin", "protect"})
+CHANGING = frozenset({"new", "rename", "copy_to", "delete", "pin", "protect", "edit", "edit_elsewhere"})
 """Actions that change the folder, or what is remembered of it."""
 _IN_THE_MENU = (
     "files.open", "note.edit", "file.rename", "file.copy", "file.mark", "file.pin", "file.protect", "browse.history",
@@ -235,7 +235,9 @@ class Managing(Guarding, Editing):
             if (action := offered.get(name)) is not None:
                 shown = action.shown_keys.split(" ")[0]
                 choices.append(Choice(shown if len(shown) == 1 else "", action.words, name))
-        menu: Screen[str | None] = MenuScreen(one_line(message.path), choices)
+        count = len(self.files.picked)
+        title = f"{one_line(message.path)}{f'   {count:,} marked' if count else ''}"
+        menu: Screen[str | None] = MenuScreen(title, choices)
         answer: str | None = await self.app.push_screen_wait(menu)
         if (chosen := offered.get(answer or "")) is not None:
             await self.app.run_action(chosen.binding.action, default_namespace=chosen.node)

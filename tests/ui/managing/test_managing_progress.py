@@ -1,9 +1,15 @@
 """What takes long says so and can be stopped; what does not is never seen."""
 
 import threading
+from types import SimpleNamespace
+from typing import cast
 
 from textual.app import App
 
+from memtui.core.events import Event, Person
+from memtui.core.restoring import Restored
+from memtui.engine import Engine
+from memtui.ui import taking_back
 from memtui.ui.managing.progress import ProgressScreen, Step, with_progress
 from tests.ui.conftest import screen_text, wait_for
 
@@ -48,6 +54,30 @@ async def test_esc_stops_it_and_what_was_done_by_then_is_told() -> None:
         go_on.set()
         await wait_for(app, pilot, lambda: app.came == 125, "the end")
         await wait_for(app, pilot, lambda: not isinstance(app.screen, ProgressScreen), "no progress")
+
+
+async def test_what_is_taken_back_is_not_stopped_halfway() -> None:
+    begun, go_on, answers = threading.Event(), threading.Event(), []
+
+    def undo(seqs: list[int], *, progress: Step) -> Restored:
+        assert seqs == [7]
+        answers.append(progress(1, 500))
+        begun.set()
+        assert go_on.wait(15)
+        answers.append(progress(2, 500))
+        return Restored()
+
+    deleted = Event(at_us=1, actor=Person(), command="delete", path="/memories/a.md", seq=7)
+    engine = cast("Engine", SimpleNamespace(undo=undo, history=SimpleNamespace(undoable=lambda _: deleted)))
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.run_worker(taking_back.undo(app, engine, 7))
+        await wait_for(app, pilot, lambda: begun.is_set() and "of 500" in screen_text(app), "the progress")
+        assert "Esc" not in screen_text(app)
+        await pilot.press("escape")
+        go_on.set()
+        await wait_for(app, pilot, lambda: not isinstance(app.screen, ProgressScreen), "no progress")
+        assert answers == [True, True]
 
 
 async def test_what_is_done_at_once_is_never_shown_and_what_fails_raises() -> None:

@@ -108,6 +108,21 @@ async def test_a_name_that_cannot_be_stays_in_the_line_with_the_reason(opened: O
         assert commands(app) == []
 
 
+async def test_what_an_agent_deletes_while_it_is_being_renamed_is_said_at_once(opened: Opening) -> None:
+    async with opened() as app:
+        await app.to("notes/beta.md")
+        await line(app, "r")
+        await app.press("2")
+        with app.engine() as engine:
+            engine.execute({"command": "delete", "path": "/memories/notes/beta.md"}, actor=CLARA)
+        await app.wait_for(lambda: "notes/beta.md has gone meanwhile" in app.text, "the word on it")
+        await app.press("enter")
+        assert isinstance(app.app.screen, LineScreen)
+        await app.press("escape")
+        await app.rest()
+        assert commands(app) == []
+
+
 async def test_a_hostile_name_is_shown_as_it_is_and_can_be_made_harmless(opened: Opening) -> None:
     async with opened({"a.md": "a\n", "evil\u202e\x1b]52;c;x\x07.md": "b\n"}) as app:
         await app.to("a.md")
@@ -267,7 +282,7 @@ async def test_what_is_marked_goes_together_and_comes_back_together(opened: Open
 async def test_a_note_that_an_agent_changes_before_the_yes_is_not_deleted(opened: Opening) -> None:
     async with opened() as app:
         await app.to("notes/beta.md")
-        await app.press("left", "d")
+        await app.press("space", "space", "d")
         await on_a(app, AskScreen)
         with app.engine() as engine:
             command = {"command": "insert", "path": "/memories/notes/beta.md", "insert_line": 0, "insert_text": "new\n"}
@@ -276,7 +291,7 @@ async def test_a_note_that_an_agent_changes_before_the_yes_is_not_deleted(opened
         await app.wait_for(lambda: not here(app, "notes/gamma.md"), "the other one gone")
         await app.rest()
         assert (app.folder / "notes/beta.md").read_text().startswith("new\n")
-        assert "notes/beta.md has changed since" in app.message
+        assert app.message.startswith("Deleted notes/gamma.md. Left as it is: notes/beta.md has changed since (Clara, ")
 
 
 async def test_keys_that_act_on_files_do_nothing_in_a_pane_with_a_cursor_of_its_own(opened: Opening) -> None:
@@ -297,6 +312,10 @@ async def test_a_read_only_session_says_why_nothing_is_changed(opened: Opening) 
             assert app.message == "Read-only session. Start without --read-only to edit."
             app.browse.message.text = ""
         assert not any(isinstance(screen, LineScreen) for screen in app.app.screen_stack)
+        await app.press("space")
+        assert "1 marked.  Esc unmark" in app.text  # no key is offered that would only refuse
+        keys = app.text.splitlines()[-1]
+        assert not [key for key in ("e edit", "a new", "r rename", "d delete", "u undo") if key in keys]
 
 
 # Many
@@ -381,10 +400,44 @@ async def test_what_is_wrong_in_the_text_is_said_and_it_can_be_edited_again(open
         await on_a(app, SummaryScreen)
         await app.press("e")
         await on_a(app, BufferScreen)
+        await app.press("ctrl+s")
+        await on_a(app, SummaryScreen)
+        await app.press("escape")  # one step back: what was written is still there
+        await on_a(app, BufferScreen)
+        assert "2 to be renamed." in app.text
         await app.press("escape")
         await on_a(app, AskScreen)
         await app.press("y")
         await app.wait_for(lambda: "Nothing was renamed." in app.message, "the word on it")
+        assert commands(app) == []
+
+
+async def test_what_will_be_renamed_has_its_answers_in_sight_on_a_small_screen(opened: Opening) -> None:
+    async with opened({"a.md": "a\n", "b.md": "b\n", "new\nline.md": "c\n"}, size=(60, 15)) as app:
+        await app.to("a.md")
+        await app.press("asterisk", "r")
+        await on_a(app, MenuScreen)
+        await app.press("e")
+        await on_a(app, BufferScreen)
+        box = app.app.screen.query_one(TextArea)
+        box.text = box.text.replace("a.md", "z.md")
+        await app.press("ctrl+s")
+        await on_a(app, SummaryScreen)
+        assert "1 with characters that" in app.text
+        assert "y yes   e edit again   n leave all names as they are" in app.text
+
+
+async def test_a_marked_name_that_cannot_be_made_again_is_said_before_anything_is_copied(opened: Opening) -> None:
+    async with opened({"a.md": "a\n", "new\nline.md": "b\n"}) as app:
+        await app.to("a.md")
+        await app.press("asterisk")
+        field = await line(app, "c")
+        field.value = "archive"
+        await app.wait_for(lambda: "new\\nline.md cannot have that name again." in app.text, "the word on it")
+        await app.press("enter")
+        assert isinstance(app.app.screen, LineScreen)
+        await app.press("escape")
+        await app.rest()
         assert commands(app) == []
 
 
