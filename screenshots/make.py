@@ -11,11 +11,12 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import resvg_py
+from textual.app import App
 from textual.pilot import Pilot
 
 import memtui
@@ -26,6 +27,8 @@ from memtui.ui.app import MemtuiApp
 from memtui.ui.chat_app import ChatApp
 from memtui.ui.screens.browse import BrowseScreen
 from memtui.ui.screens.chat import ChatScreen
+from memtui.ui.screens.conflict import ConflictScreen
+from memtui.ui.screens.edit import EditScreen
 from tests.ui.chat.acting import Do, Play, Say, Step, Think
 
 HERE = Path(__file__).parent
@@ -44,6 +47,10 @@ class Picture:
     read_only: bool = False
     wiped: bool = False
     """Whether somebody outside deletes everything at the end."""
+    meanwhile: bool = False
+    """Whether an agent rewrites the line that is being edited, and the person saves then."""
+    live: bool = True
+    """Whether the browser is open while the agent works; else it is opened afterwards, and always looks the same."""
     chat: str = ""
     """Whether it is a chat: `talk` after a turn, `ask` while a question is open."""
 
@@ -62,6 +69,17 @@ PICTURES = (
     Picture("deleted", (80, 24), keys=("D",), wiped=True),
     Picture("help", keys=("question_mark",)),
     Picture("palette", (100, 30), keys=("colon",)),
+    Picture("find", keys=("slash", *"remind")),
+    Picture("find-80x24", (80, 24), keys=("slash", *"remind")),
+    Picture("find-past", (100, 30), keys=("slash", *"scratch", "tab", "tab", "tab")),
+    Picture("edit", keys=("e", "end", *" (all of them)")),
+    Picture("edit-80x24", (80, 24), keys=("e", "end", *" (all of them)")),
+    Picture("conflict", keys=("e", "end", *" (all of them)"), meanwhile=True),
+    Picture("conflict-80x24", (80, 24), keys=("e", "end", *" (all of them)"), meanwhile=True),
+    Picture("details", (100, 30), keys=("i",)),
+    Picture("new", (80, 24), keys=("a", *"people/ana.md", "enter")),
+    Picture("rename", (100, 30), keys=("r",)),
+    Picture("rename-many", (100, 30), keys=("asterisk", "r", "e")),
     Picture("empty", (80, 24), empty=True),
     Picture("read-only", (100, 30), read_only=True),
     Picture("chat", chat="talk"),
@@ -107,78 +125,123 @@ def story() -> list[list[Step]]:
     ]  # fmt: skip
 
 
-async def draw(picture: Picture) -> None:
-    """Drive the application to where the picture is taken."""
-    if picture.chat:
-        await draw_chat(picture)
-        return
+@asynccontextmanager
+async def scene(picture: Picture) -> AsyncIterator[App[int]]:
+    """The application, driven to where the picture is taken."""
     with tempfile.TemporaryDirectory() as home:
         os.environ["HOME"] = home
+        for name in ("VISUAL", "EDITOR"):
+            os.environ.pop(name, None)
         os.environ["XDG_STATE_HOME"] = str(Path(home, "state"))
+        os.environ["XDG_CONFIG_HOME"] = str(Path(home, "config"))
         folder = Path(home, "app", "memories")
         folder.mkdir(parents=True)
-        if not picture.empty:
-            prepare(folder)
-        app = MemtuiApp(str(folder), read_only=picture.read_only)
-        async with app.run_test(size=picture.size) as pilot:
-            app.theme = picture.theme
-            await until(pilot, lambda: isinstance(app.screen, BrowseScreen) and app.screen.header.status.live == "LIVE")
-            screen = app.screen
-            assert isinstance(screen, BrowseScreen)
-            if not picture.empty and not picture.read_only:
-                with memtui.open(folder) as memory:
-                    count = await asyncio.to_thread(play, memory, speed=0)
-                await until(pilot, lambda: screen.activity.counters.all > count)
-            await until(pilot, lambda: picture.empty or bool(screen.note.source))
+        play = _chatting if picture.chat else _browsing
+        async with play(picture, folder) as pilot:
+            for key in picture.keys:
+                await pilot.press(key)
+                await settled(pilot)
+            if picture.meanwhile:
+                await _write_meanwhile(pilot, folder)
+            for box in pilot.app.screen.query("Input, TextArea"):
+                box.cursor_blink = False  # type: ignore[attr-defined]
+            await settled(pilot)
+            yield pilot.app
+
+
+def _wipe(folder: Path) -> None:
+    """Somebody outside deletes everything."""
+    for entry in folder.iterdir():
+        shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+
+
+async def _write_meanwhile(pilot: Pilot[int], folder: Path) -> None:
+    """An agent rewrites the first line of the note that is being edited; then the person saves."""
+    screen = pilot.app.screen
+    assert isinstance(screen, EditScreen)
+    path = folder / screen.basis.path
+    line = path.read_text().splitlines()[0]
+    with memtui.open(folder) as memory:
+        place = f"/memories/{screen.basis.path}"
+        command = {"command": "str_replace", "path": place, "old_str": line, "new_str": f"{line}s"}
+        answer = await asyncio.to_thread(memory.execute, command, actor=memtui.Agent("Claude"))
+        assert not answer.is_error, answer.text
+    await until(pilot, lambda: screen._since is not None)
+    await pilot.press("ctrl+s")
+    await until(pilot, lambda: isinstance(pilot.app.screen, ConflictScreen))
+    await settled(pilot)
+
+
+@asynccontextmanager
+async def _browsing(picture: Picture, folder: Path) -> AsyncIterator[Pilot[int]]:
+    """The browser, with the demo's story in it."""
+    if not picture.empty:
+        prepare(folder)
+    if not picture.live and not picture.empty:
+        with memtui.open(folder) as memory:
+            memory.set_note("seen", str(memory.head()[0]))
+            await asyncio.to_thread(play, memory, speed=0)
             if picture.wiped:
-                for entry in folder.iterdir():
-                    shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-                await until(pilot, lambda: bool(screen.query("#loss")))
-            for key in picture.keys:
-                await pilot.press(key)
-                await settled(pilot)
-            await settled(pilot)
-            svg = tidy(app.export_screenshot(title="memtui"))
-    save(picture, svg)
+                _wipe(folder)
+                memory.reconcile()
+    app = MemtuiApp(str(folder), read_only=picture.read_only)
+    async with app.run_test(size=picture.size) as pilot:
+        app.theme = picture.theme
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen) and app.screen.header.status.live == "LIVE")
+        screen = app.screen
+        assert isinstance(screen, BrowseScreen)
+        if picture.live and not picture.empty and not picture.read_only:
+            with memtui.open(folder) as memory:
+                await asyncio.to_thread(play, memory, speed=0)
+                last = memory.head()[0]
+            await until(pilot, lambda: screen._last == last)
+        await until(pilot, lambda: picture.empty or (picture.wiped and not picture.live) or bool(screen.note.source))
+        if picture.wiped:
+            _wipe(folder)
+            await until(pilot, lambda: bool(screen.query("#loss")))
+        yield pilot
 
 
-async def draw_chat(picture: Picture) -> None:
-    """Drive the chat to where the picture is taken, with a conversation that is played."""
-    with tempfile.TemporaryDirectory() as home:
-        os.environ["HOME"] = home
-        os.environ["XDG_STATE_HOME"] = str(Path(home, "state"))
-        folder = Path(home, "app", "memories")
-        for name, text in _MEMORIES.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text)
-        play = Play(*story())
-        app = ChatApp(str(folder), ChatOptions(policy=Policy.ALLOW), make=play.make)
-        async with app.run_test(size=picture.size) as pilot:
-            app.theme = picture.theme
-            await until(pilot, lambda: isinstance(app.screen, ChatScreen) and app.screen.header.status.live == "LIVE")
-            screen = app.screen
-            assert isinstance(screen, ChatScreen)
-            await until(pilot, lambda: screen._talk.is_ready)
-            screen.composer.put(_FIRST)
+@asynccontextmanager
+async def _chatting(picture: Picture, folder: Path) -> AsyncIterator[Pilot[int]]:
+    """The chat, with a conversation that is played."""
+    for name, text in _MEMORIES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    with memtui.open(folder):
+        pass  # known from before
+    play = Play(*story())
+    app = ChatApp(str(folder), ChatOptions(policy=Policy.ALLOW), make=play.make)
+    async with app.run_test(size=picture.size) as pilot:
+        app.theme = picture.theme
+        await until(pilot, lambda: isinstance(app.screen, ChatScreen) and app.screen.header.status.live == "LIVE")
+        screen = app.screen
+        assert isinstance(screen, ChatScreen)
+        await until(pilot, lambda: screen._talk.is_ready)
+        screen.composer.put(_FIRST)
+        await pilot.press("enter")
+        await until(pilot, lambda: 1 in screen._talk.turns and screen.activity.counters.writes >= 3)
+        await until(pilot, lambda: not screen.files._lit)
+        if picture.chat == "ask":
+            await pilot.press("shift+tab", "shift+tab")
+            await until(pilot, lambda: screen._talk.policy is Policy.ASK)
+            screen.composer.put(_SECOND)
             await pilot.press("enter")
-            await until(pilot, lambda: 1 in screen._talk.turns and screen.activity.counters.writes >= 3)
-            await until(pilot, lambda: not screen.files._lit)
-            if picture.chat == "ask":
-                await pilot.press("shift+tab", "shift+tab")
-                await until(pilot, lambda: screen._talk.policy is Policy.ASK)
-                screen.composer.put(_SECOND)
-                await pilot.press("enter")
-                await until(pilot, lambda: screen.question.is_armed)
-            for key in picture.keys:
-                await pilot.press(key)
-                await settled(pilot)
-            await settled(pilot)
-            svg = tidy(app.export_screenshot(title="memtui chat"))
+            await until(pilot, lambda: screen.question.is_armed)
+        yield pilot
+
+
+async def draw(picture: Picture) -> None:
+    """Take a picture, and write it in both forms."""
+    async with scene(picture) as app:
+        svg = tidy(app.export_screenshot(title="memtui chat" if picture.chat else "memtui"))
     save(picture, svg)
 
 
 def save(picture: Picture, svg: str) -> None:
     """Write a picture in both forms."""
+    import resvg_py  # deferred: the tests look at the same scenes, and draw none of them
+
     path = HERE / f"{picture.name}.svg"
     path.write_text(svg, encoding="utf-8")
     path.with_suffix(".png").write_bytes(bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=1.0)))

@@ -46,7 +46,8 @@ from tests.ui.declared import declared
 BROWSING: tuple[type[DOMNode], ...] = (
     MemtuiApp, BrowseScreen, FilesView, NoteView, ActivityView, FindLine, HelpScreen, MenuScreen, PlacesScreen,
     PastScreen, DeletedScreen, DeletedView, AskScreen, PromptScreen, FindScreen, QueryLine, DetailsScreen,
-    OutsideScreen, LineScreen, ProgressScreen, SummaryScreen, SummaryRows, BufferScreen, ConflictScreen, DifferencesScreen,
+    OutsideScreen, LineScreen, ProgressScreen, SummaryScreen, SummaryRows, BufferScreen, ConflictScreen,
+    DifferencesScreen,
 )  # fmt: skip
 EDITING: tuple[type[DOMNode], ...] = (EditScreen, EditDiffScreen, EditArea, FindBar, Field)
 CHATTING: tuple[type[DOMNode], ...] = (

@@ -13,6 +13,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.content import Content
+from textual.events import Key
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input, Static
@@ -430,6 +431,12 @@ class FindScreen(AboveBrowser):
         if action == "edit" and self._engine.read_only:
             return False
         return super().check_action(action, parameters)
+
+    def on_key(self, event: Key) -> None:
+        """Say why nothing can be edited in a read-only session."""
+        if event.key == "f4" and self._engine.read_only:
+            event.stop()
+            self.message.say(self.why_read_only, warning=True)
 
     def action_leave(self) -> None:
         """Back."""
