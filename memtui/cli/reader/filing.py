@@ -25,7 +25,7 @@ def place_named(session: "Session", name: str, folder: str) -> str | None:
     """
     try:
         if name.startswith("/") and not name.startswith(("/memories/", f"{session.folder}/")):
-            place = places.place(name.lstrip("/"), session.folder)
+            place = places.place(name.lstrip("/") or ".", session.folder)
         else:
             place = places.place(name if name.startswith("/") or not folder else f"{folder}/{name}", session.folder)
     except Failure as failure:
