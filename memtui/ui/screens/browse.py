@@ -264,6 +264,7 @@ class BrowseScreen(Managing, Editing, Finding, Linking, Answering):
         self._show_counts(self.files.outline.files, None)
         self._show_titles()
         self.app.post_message(FolderShown())
+        self.tell_of_drafts()
 
     @on(Happened)
     def _take_in(self, message: Happened) -> None:

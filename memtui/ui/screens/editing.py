@@ -40,6 +40,20 @@ class Editing(PastKeys):
         if path is not None:
             self.edit_elsewhere_at(path, None)
 
+    @work(group="drafts")
+    async def tell_of_drafts(self) -> None:
+        """Say so if a text that somebody was typing is still there: what ended the program did not ask her."""
+        engine = self._session.engine
+        if engine is None or engine.read_only:
+            return
+        try:
+            paths = await asyncio.to_thread(_unsaved, engine)
+        except (MemtuiError, OSError):
+            return  # the editor says it, of the note that it is about
+        if paths:
+            more = f", and of {len(paths) - 1:,} more" if len(paths) > 1 else ""
+            self._say(f"An unsaved draft of {one_line(paths[0])} is kept{more}: e on it goes on.", warning=True)
+
     def edit_here(self, path: str, line: int | None = None, *, new_text: str | None = None) -> None:
         """Edit a note here.
 
@@ -143,3 +157,10 @@ class Editing(PastKeys):
         except (MemtuiError, OSError) as error:
             return f" {error}"
         return " What it had saved is kept as a draft: e offers it."
+
+
+def _unsaved(engine: "Engine") -> list[str]:
+    """The notes of which a draft was being typed when a program ended, the newest first."""
+    from memtui.ui.edit.drafts import Why, drafts_of  # deferred: not needed for the first paint
+
+    return list(dict.fromkeys(draft.path for draft in drafts_of(engine).all() if draft.why is Why.EDITING))

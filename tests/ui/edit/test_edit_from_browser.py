@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from memtui.core.events import Agent, Person
+from memtui.ui.edit.drafts import EditDrafts
 from memtui.ui.own_editor import NoEditor, at_line, edited_copy
 from memtui.ui.screens.edit import EditScreen
 from tests.ui.conftest import Opened
@@ -136,3 +137,14 @@ def test_an_editor_that_is_not_there_gives_the_screen_back() -> None:
 )
 def test_an_editor_begins_at_the_line_if_it_is_known_to(command: list[str], wanted: list[str]) -> None:
     assert at_line(command, "n.md", 7) == wanted
+
+
+async def test_a_draft_that_a_crash_left_is_told_at_the_next_start(opened: Opening) -> None:
+    async with opened() as app:
+        assert "draft" not in app.message
+        state = app.state
+    drafts = EditDrafts(state / "drafts")
+    drafts.keep("notes/gone.md", "what I was typing", None)
+    drafts.close()  # as the end of a process does: nobody types it any more
+    async with opened() as app:
+        await app.wait_for(lambda: app.message == "An unsaved draft of notes/gone.md is kept: e on it goes on.")
