@@ -9,6 +9,11 @@ ENTER, LEAVE = b"\x1b[?1049h", b"\x1b[?1049l"
 """Into the other screen of the terminal, and back."""
 
 
+def is_stopped(process: int) -> bool:
+    """Whether a process stands still until it is woken."""
+    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+
 def opened(terminal: Starting, tmp_path: Path) -> Terminal:
     folder = tmp_path / "memories"
     folder.mkdir()
@@ -31,6 +36,7 @@ def test_who_was_stopped_leaves_the_screen_and_comes_back(terminal: Starting, tm
     window = opened(terminal, tmp_path)
     window.kill(signal.SIGTSTP)
     window.wait_for(lambda: LEAVE in window.raw)
+    window.wait_for(lambda: is_stopped(window.process.pid))
     window.kill(signal.SIGCONT)
     window.wait_for(lambda: window.raw.count(ENTER) == 2)
     window.press("?")

@@ -70,7 +70,7 @@ async def ask(app: Any, proposal: Proposal | None = None, seconds: float = 60) -
 
 async def look(app: Any) -> None:
     """Press the key of the banner, and wait until the question may be answered."""
-    await app.press("a")
+    await app.press("f9")
     await app.wait_for(lambda: isinstance(app.app.screen, QuestionScreen), "the question's screen")
     await app.wait_for(lambda: app.app.screen.view.is_armed, "a question that can be answered")
 
@@ -84,7 +84,7 @@ async def test_a_question_raises_a_banner_that_says_who_wants_what(opened: Openi
     async with opened() as app:
         asking = await ask(app)
         await app.wait_for(lambda: "Claude Code asks to edit alpha.md." in app.text, "the banner")
-        assert "a answers" in app.text
+        assert "F9 answers" in app.text
         asking.stopped.set()
 
 
@@ -116,7 +116,7 @@ async def test_what_the_person_says_is_what_the_agent_gets(
 async def test_a_key_that_was_meant_for_something_else_answers_nothing(opened: Opening) -> None:
     async with opened() as app:
         asking = await ask(app)
-        await app.press("a", "a", "y", "n")
+        await app.press("f9", "a", "y", "n")
         await app.wait_for(lambda: isinstance(app.app.screen, QuestionScreen), "the question's screen")
         assert asking.is_alive()
         await app.wait_for(lambda: app.app.screen.view.is_armed)
@@ -160,7 +160,7 @@ async def test_always_holds_for_this_agent_in_this_window_and_can_be_taken_back(
         through = await ask(app, proposal_of("notes/new.md", before=None))
         assert await answered(app, through) == Allow()
         await app.wait_for(lambda: "Let through, as you said: Claude Code asks to create notes/new.md" in app.message)
-        await app.press("a")
+        await app.press("f9")
         await app.wait_for(lambda: "asked about every change again" in app.message)
         again = await ask(app, proposal_of("notes/beta.md"))
         await app.wait_for(lambda: "Claude Code asks to edit notes/beta.md." in app.text)
@@ -174,7 +174,7 @@ async def test_it_disappears_when_who_asked_is_gone(opened: Opening) -> None:
         asking.stopped.set()
         await app.wait_for(lambda: app.app.screen is app.browse, "the browser")
         await app.wait_for(lambda: "Whoever asked is gone" in app.message)
-        assert "a answers" not in app.text
+        assert "F9 answers" not in app.text
 
 
 async def test_it_disappears_when_the_limit_has_passed_and_says_so(opened: Opening) -> None:
@@ -182,7 +182,7 @@ async def test_it_disappears_when_the_limit_has_passed_and_says_so(opened: Openi
         asking = await ask(app, seconds=0.3)
         assert await answered(app, asking) == Unanswered(0.3)
         await app.wait_for(lambda: "Nobody answered in time: the change was refused." in app.message)
-        assert "a answers" not in app.text
+        assert "F9 answers" not in app.text
 
 
 async def test_what_the_person_is_writing_is_not_lost_when_the_agent_goes(opened: Opening) -> None:
@@ -225,7 +225,7 @@ async def test_in_a_chat_it_is_answered_while_a_message_is_being_typed(
 
 async def test_with_nothing_asked_the_key_says_so(opened: Opening) -> None:
     async with opened() as app:
-        await app.press("a")
+        await app.press("f9")
         await app.wait_for(lambda: app.message == "No agent asks anything.")
 
 
