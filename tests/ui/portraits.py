@@ -62,7 +62,7 @@ def _still_clock() -> Iterator[None]:
         mock.patch("time.time", return_value=now / 1e9),
         mock.patch("time.time_ns", return_value=now),
         mock.patch("time.perf_counter_ns", return_value=0),
-        mock.patch("memtui.ui.files.view.FRESH", 0.0),  # no row is lit: that would be over sooner or later
+        mock.patch("memtui.ui.files.view.FRESH", 0.01),  # no row is still lit when it is looked at
     ):
         yield
 
