@@ -150,7 +150,7 @@ async def test_who_sits_at_memtui_is_asked_and_allows_what_claude_code_writes(
         while not ("claude-code" in _shown(app) and "asks" in _shown(app)):
             await pilot.pause()
         assert not (folder / "tea.md").exists()
-        await pilot.press("a")
+        await pilot.press("f9")
         while not (isinstance(app.screen, QuestionScreen) and app.screen.view.is_armed):
             await pilot.pause()
         assert "Tea is green." in _shown(app)
