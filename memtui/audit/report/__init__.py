@@ -1,0 +1,1 @@
+"""An audit as a text that somebody reads: one module for each format."""
