@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 from memtui.core.errors import StateUnusable
-from memtui.places import short
+from memtui.places import short, state_home
 
 
 def make_private(directory: Path) -> None:
@@ -16,12 +16,6 @@ def make_private(directory: Path) -> None:
     if not directory.is_dir():
         make_private(directory.parent)
         directory.mkdir(mode=0o700, exist_ok=True)
-
-
-def home() -> Path:
-    """The directory below which everything is kept, unless somebody said otherwise."""
-    base = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
-    return Path(os.path.realpath(base)) / "memtui"
 
 
 def state_directory(folder: str, state: str | os.PathLike[str] | None = None) -> Path:
@@ -39,7 +33,7 @@ def state_directory(folder: str, state: str | os.PathLike[str] | None = None) ->
     else:
         identity = hashlib.sha256(os.fsencode(folder)).hexdigest()[:12]
         name = os.path.basename(folder) or "root"
-        chosen = home() / "stores" / f"{name}-{identity}"
+        chosen = state_home() / "stores" / f"{name}-{identity}"
     if chosen == Path(folder) or Path(folder) in chosen.parents:
         raise StateUnusable(
             f"The state directory {short(chosen)} is inside the memory folder {short(folder)}, where an agent could "

@@ -8,11 +8,15 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from memtui.places import Place
+from memtui.core.visible import one_line
+from memtui.places import short
+from memtui.places.finding import Owner, Place
+from memtui.places.words import owner_of
 from memtui.ui import wording
 from memtui.ui.text import content, fit_middle
 
-_NAME_WIDTH = 38
+_NAME_WIDTH = 30
+_OWNER_WIDTH = 20
 
 
 class EmptyFolder(Widget):
@@ -56,10 +60,18 @@ class EmptyFolder(Widget):
 
 
 def place_row(number: int, place: Place) -> Content:
-    """A folder on one line: the key that opens it, its name, its files, and when one of them changed last."""
-    name = fit_middle(place.shown, _NAME_WIDTH)
-    files = f"{place.files:,} {'file' if place.files == 1 else 'files'}" if place.files else "empty"
+    """A folder on one line: the key that opens it, what it is about, whose it is, and when one of its files changed.
+
+    A folder that an agent keeps for a project has a name that nobody knows it by: the project is named.
+    """
+    name = one_line(short(place.project)) if place.project is not None else place.shown
+    gone = ", project gone" if place.project_exists is False else ""
+    files = f"{place.files:,}{'' if place.is_counted else '+'} {'file' if place.files == 1 else 'files'}"
     when = f", {wording.age(time.time() - place.changed_ns / 1e9)} ago" if place.changed_ns else ""
     return Content.assemble(
-        (f"  {number}  ", "bold $text-accent"), content(name.ljust(_NAME_WIDTH)), "  ", files + when
+        (f"  {number}  ", "bold $text-accent"),
+        content(fit_middle(name, _NAME_WIDTH).ljust(_NAME_WIDTH)),
+        "  ",
+        content(f"{fit_middle(owner_of(place), _OWNER_WIDTH)}{gone}: " if place.owner is not Owner.HERE else ""),
+        (files if place.files else "empty") + when,
     )

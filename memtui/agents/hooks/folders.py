@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from memtui.core.errors import StateUnusable
 from memtui.core.settings import Settings
+from memtui.places.claude_code import claude_directory
 from memtui.state import state_directory
 
 
@@ -50,11 +51,6 @@ def place_of(path: str, *, directory: str | None = None, state: str | None = Non
         except (StateUnusable, OSError):
             continue
     return None
-
-
-def claude_directory() -> str:
-    """Where Claude Code keeps what is the user's."""
-    return os.path.realpath(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude"))
 
 
 def _above(path: str) -> Iterator[str]:

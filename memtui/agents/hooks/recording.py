@@ -15,7 +15,8 @@ from memtui.core.events import sha256
 from memtui.core.messages import Message
 from memtui.core.paths import MemoryPath
 from memtui.journal.announced import Announcement, Announcements
-from memtui.state import home, make_private
+from memtui.places import state_home
+from memtui.state import make_private
 
 LARGEST = 16_000_000
 """Bytes of the largest file that is read."""
@@ -172,7 +173,7 @@ def link(call: HookCall) -> None:
         OSError: It cannot be kept.
     """
     now_us = time.time_ns() // 1_000
-    make_private(home())
-    Announcements(home()).add(
+    make_private(state_home())
+    Announcements(state_home()).add(
         Announcement("", call.actor, call.call_id, (), call.tool, now_us, now_us + _BEFORE_US, arguments=call.arguments)
     )

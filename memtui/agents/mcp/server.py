@@ -44,7 +44,7 @@ from memtui.core.errors import Closed, MemtuiError
 from memtui.core.events import Agent
 from memtui.core.visible import one_line
 from memtui.journal.announced import Announcements
-from memtui.state import home
+from memtui.places import state_home
 
 _INSTRUCTIONS = """\
 The user's memory folder, kept by memtui: notes that outlast this conversation. Look into it with the tool `memory` \
@@ -158,7 +158,7 @@ class MemoryServer:
         tool_use = tool_use_of(context)
         if tool_use is None or actor.session is not None or self._serving.state is None:
             return actor
-        announced = await self._calls.look(lambda: Announcements(home()).of_call(tool_use))
+        announced = await self._calls.look(lambda: Announcements(state_home()).of_call(tool_use))
         return actor if announced is None else replace(actor, session=announced.actor.session)
 
     def _turn(self, context: Context) -> anyio.Lock:

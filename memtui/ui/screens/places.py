@@ -13,7 +13,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from memtui.core.visible import one_line
-from memtui.places import Place, find_places
+from memtui.places.finding import Place, find_places
 from memtui.ui.empty import place_row
 from memtui.ui.frame import Header, KeyLine, MessageLine, Status
 

@@ -1,0 +1,25 @@
+"""What is said of a place to a person."""
+
+from memtui.core.visible import one_line
+from memtui.places import short
+from memtui.places.finding import Owner, Place
+
+_OWNERS = {
+    Owner.HERE: "here",
+    Owner.CLAUDE_CODE: "Claude Code",
+    Owner.CLAUDE_AGENT: "agent",
+    Owner.VSCODE: "VS Code",
+    Owner.RECENT: "opened before",
+}
+
+
+def owner_of(place: Place) -> str:
+    """Whose memories they are, in words and on one line."""
+    return f"{_OWNERS[place.owner]} {one_line(place.name)}".rstrip()
+
+
+def about(place: Place) -> str:
+    """Which project they are about, and whether it is still there; empty where there is none."""
+    if place.project is None:
+        return "project not known" if place.owner is Owner.CLAUDE_CODE else ""
+    return f"for {one_line(short(place.project))}{'' if place.project_exists else ', which is gone'}"

@@ -1,0 +1,187 @@
+"""Memory folders are found where they are kept, with what they are about; nothing is opened that is a note."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+import memtui
+from memtui.cli import main
+from memtui.places.claude_code import encoded, project_of
+from memtui.places.finding import Owner, Place, find_places
+from memtui.places.recent import recent_folders, remember_folder
+from memtui.places.words import about, owner_of
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home directory of the test's own, and a working directory in it that holds nothing."""
+    home = tmp_path / "home"
+    (home / "work").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
+    for name in ("CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME", "MEMTUI_DIR", "MEMTUI_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(home / "work")
+    return home
+
+
+def _project(home: Path, project: Path, *lines: object) -> Path:
+    """What Claude Code keeps of a project; its session file says these lines."""
+    kept = home / ".claude" / "projects" / encoded(str(project))
+    (kept / "memory").mkdir(parents=True)
+    (kept / "memory" / "MEMORY.md").write_text("- [a](a.md)\n")
+    if lines:
+        said = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+        (kept / "session.jsonl").write_text("\n".join(said) + "\n")
+    return kept / "memory"
+
+
+def _only(places: list[Place]) -> Place:
+    assert len(places) == 1
+    return places[0]
+
+
+def test_nothing_is_found_where_nothing_is(home: Path) -> None:
+    assert find_places(home=str(home)) == []
+
+
+@pytest.mark.parametrize("name", ["memories", "memory/memories"])
+def test_a_folder_of_a_usual_name_is_found_here(home: Path, name: str) -> None:
+    (home / "work" / name).mkdir(parents=True)
+    (home / "work" / name / "a.md").write_text("a")
+    place = _only(find_places(home=str(home)))
+    assert (place.owner, place.path, place.files) == (Owner.HERE, str(home / "work" / name), 1)
+    assert place.changed_ns == (home / "work" / name / "a.md").stat().st_mtime_ns
+
+
+def test_a_project_of_claude_code_is_told_by_its_sessions(home: Path) -> None:
+    project = home / "my.app" / "back_end"
+    memory = _project(home, project, "{half a line", {"type": "summary"}, {"cwd": str(project / "src")}, {"cwd": 7})
+    place = _only(find_places(home=str(home)))
+    assert (place.owner, place.path) == (Owner.CLAUDE_CODE, str(memory))
+    assert (place.project, place.project_exists) == (str(project), False)
+    assert about(place) == "for ~/my.app/back_end, which is gone"
+    project.mkdir(parents=True)
+    place = _only(find_places(home=str(home)))
+    assert place.project_exists
+    assert about(place) == "for ~/my.app/back_end"
+
+
+def test_a_project_without_sessions_is_told_by_the_directories_that_there_are(home: Path) -> None:
+    project = home / "a-b" / "c.d"
+    project.mkdir(parents=True)
+    _project(home, project)
+    assert _only(find_places(home=str(home))).project == str(project)
+    (home / "a.b" / "c-d").mkdir(parents=True)  # written in the same way: nobody knows which
+    place = _only(find_places(home=str(home)))
+    assert place.project is None
+    assert about(place) == "project not known"
+
+
+def test_a_session_of_another_place_is_not_believed(home: Path) -> None:
+    kept = _project(home, home / "gone", {"cwd": "/etc"}).parent
+    assert project_of(str(kept)) is None
+
+
+def test_a_session_file_that_is_no_file_is_not_waited_for(home: Path) -> None:
+    kept = _project(home, home / "gone").parent
+    os.mkfifo(kept / "session.jsonl")
+    assert project_of(str(kept)) is None
+
+
+def test_agents_of_claude_code_are_found_by_name(home: Path) -> None:
+    (home / ".claude" / "agent-memory" / "reviewer").mkdir(parents=True)
+    (home / "work" / ".claude" / "agent-memory" / "tester").mkdir(parents=True)
+    places = {place.name: place for place in find_places(home=str(home))}
+    assert places["reviewer"].project is None
+    assert places["tester"].project == str(home / "work")
+    assert owner_of(places["tester"]) == "agent tester"
+
+
+def test_a_directory_that_claude_codes_settings_name_is_found(home: Path) -> None:
+    (home / "notes").mkdir()
+    (home / ".claude").mkdir()
+    (home / ".claude" / "settings.json").write_text('{"autoMemoryDirectory": "~/notes"}')
+    assert _only(find_places(home=str(home))).path == str(home / "notes")
+    (home / ".claude" / "settings.json").write_text('{"autoMemoryDirectory": ["~/notes"]')
+    assert find_places(home=str(home)) == []
+
+
+def test_memories_of_the_editor_are_found_with_their_workspace(home: Path) -> None:
+    user = home / ".config" / "Code" / "User"
+    storage = user / "workspaceStorage" / "0a1b"
+    shared = user / "globalStorage" / "github.copilot-chat" / "memory-tool" / "memories"
+    own = storage / "GitHub.copilot-chat" / "memory-tool" / "memories"
+    shared.mkdir(parents=True)
+    own.mkdir(parents=True)
+    (storage / "workspace.json").write_text('{"folder": "file:///srv/my%20app"}')
+    places = {place.path: place for place in find_places(home=str(home))}
+    assert places[str(shared)].project is None
+    assert places[str(own)].project == "/srv/my app"
+    assert {place.owner for place in places.values()} == {Owner.VSCODE}
+
+
+@pytest.mark.parametrize("said", ['{"folder": "vscode-remote://ssh/x"}', "[]", "{", '{"folder": 7}'])
+def test_a_workspace_that_is_not_on_this_machine_is_not_known(home: Path, said: str) -> None:
+    storage = home / ".vscode-server" / "data" / "User" / "workspaceStorage" / "0a1b"
+    (storage / "GitHub.copilot-chat" / "memory-tool" / "memories").mkdir(parents=True)
+    (storage / "workspace.json").write_text(said)
+    assert _only(find_places(home=str(home))).project is None
+
+
+def test_a_folder_that_was_opened_before_is_offered_again(home: Path) -> None:
+    folder = home / "elsewhere"
+    folder.mkdir()
+    with memtui.open(folder, read_only=True):
+        assert recent_folders() == []
+    with memtui.open(folder):
+        assert recent_folders() == [str(folder)]
+    place = _only(find_places(home=str(home)))
+    assert (place.path, place.owner) == (str(folder), Owner.RECENT)
+    folder.rmdir()
+    assert find_places(home=str(home)) == []
+
+
+def test_what_a_state_directory_says_is_not_believed_blindly(tmp_path: Path, home: Path) -> None:
+    store = home / "state" / "memtui" / "stores" / "x-1"
+    store.mkdir(parents=True)
+    (store / "journal.db").write_text("")
+    for said in (b"relative", b"/a\0b", b"/" + b"x" * 9_000, b""):
+        (store / "folder").write_bytes(said)
+        assert recent_folders() == []
+    remember_folder(tmp_path / "not-there", "/a")
+    assert not (tmp_path / "not-there").exists()
+
+
+def test_the_one_that_changed_last_comes_first_and_a_folder_comes_once(home: Path) -> None:
+    for number, name in enumerate(["memories", "work/memories"]):
+        (home / name).mkdir()
+        (home / name / "a").write_text("a")
+        os.utime(home / name / "a", (number, number))
+    (home / "work" / "memory").mkdir()
+    (home / "work" / "memory" / "memories").symlink_to(home / "memories")
+    assert [place.path for place in find_places(home=str(home))] == [
+        str(home / "work/memories"),
+        str(home / "memories"),
+    ]
+    assert len(find_places(home=str(home), limit=1)) == 1
+
+
+def test_the_verb_lists_them_all(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["places"]) == 1
+    assert "No memory folder was found" in capfd.readouterr().err
+    memory = _project(home, home / "app\x1b[2J", {"cwd": str(home / "app\x1b[2J")})
+    assert main(["places"]) == 0
+    out = capfd.readouterr().out
+    assert "for ~/app\\x1b[2J, which is gone" in out
+    assert "\x1b" not in out
+    assert main(["places", "--json"]) == 0
+    record = json.loads(capfd.readouterr().out)["places"][0]
+    assert record["path"] == str(memory)
+    assert record["project"] == str(home / "app\x1b[2J")
+    assert record["project_exists"] is False
+    assert record["files"] == 1
+    assert main(["places", "-0"]) == 0
+    assert capfd.readouterr().out == f"{memory}\0"
