@@ -13,13 +13,18 @@ from memtui.core.errors import FolderMissing, JournalDamaged, StateUnusable
 from memtui.core.events import Event, Memtui
 from memtui.core.paths import ROOT_NAME
 from memtui.core.settings import Settings
-from memtui.engine import Engine
+from memtui.engine import Engine, Observer, Recorded, Source
+from memtui.engine.noticing import begin_from
+from memtui.journal import imported
 from memtui.journal.announced import Announcements
+from memtui.journal.imported import is_database
 from memtui.journal.sqlite import SET_ASIDE, Journal
 from memtui.places import short
+from memtui.places.recent import remember_folder
 from memtui.state import make_private
 from memtui.state import state_directory as state_directory  # noqa: PLC0414 - others ask for it here
 from memtui.store.folder import FolderStore
+from memtui.store.looking import ReadOnlyFolder
 from memtui.store.memory import MemoryStore
 
 JOURNAL = "journal.db"
@@ -89,6 +94,7 @@ def connect(
     try:
         was_used = (where / _BEGUN).exists()
         make_private(where)
+        remember_folder(where, path)
         store = FolderStore(path, str(where), title=title)
     except OSError as error:
         raise _unusable(where, error) from error
@@ -100,6 +106,100 @@ def connect(
         if isinstance(error, OSError):
             raise _unusable(where, error) from error
         raise
+
+
+def observe(
+    folder: str | os.PathLike[str],
+    *,
+    state: str | os.PathLike[str] | None = None,
+    journal: str | os.PathLike[str] | None = None,
+    settings: Settings | None = None,
+    look: bool = True,
+) -> Observer:
+    """Open a folder only to look at it, with what cannot write. Nothing is created or changed, there or elsewhere.
+
+    What was recorded is copied into memory, and what has changed since is found and kept there only. Where the journal
+    cannot be read, as by another user, the folder is looked at as one without: `Observer.recorded` says so.
+
+    Args:
+        folder: An existing directory; `~` is expanded. It may be a copy, or on a file system that is mounted read-only.
+        state: The directory of the journal; by default as for `open`.
+        journal: A journal that is named itself: a `journal.db`, or what `memtui export` wrote.
+        settings: What is read, and in which words agents would be answered.
+        look: Whether it is looked for changes before it returns; else by `Observer.reconcile`.
+
+    Raises:
+        FolderMissing: There is no such directory, or it may not be read.
+        StateUnusable: The journal that was named cannot be used, or `state` is inside the folder.
+    """
+    path = os.path.realpath(os.path.expanduser(folder))
+    title = short(path)
+    if not os.path.isdir(path):
+        raise FolderMissing(f"No folder at {title}.")
+    where = state_directory(path, state)
+    if journal is not None:
+        known, recorded = _named_journal(os.path.realpath(os.path.expanduser(journal)))
+    else:
+        known, recorded = _readable_journal(str(where / JOURNAL))
+    store: ReadOnlyFolder | None = None
+    try:
+        store = ReadOnlyFolder(path, title=title, state=str(where))
+        observer = Observer(
+            store,
+            known,
+            settings=settings,
+            announced=Announcements(where) if journal is None else None,
+            recorded=recorded,
+        )
+        if look:
+            observer.reconcile()
+    except BaseException:
+        known.close()
+        if store is not None:
+            store.close()
+        raise
+    return observer
+
+
+def _readable_journal(path: str) -> tuple[Journal, Recorded]:
+    """The folder's own journal in memory, or an empty one if there is none that can be read."""
+    place = short(path)
+    try:
+        os.stat(path)
+        journal = Journal.copy_of(path)
+    except FileNotFoundError:
+        return _no_journal(place, "memtui has recorded nothing of this folder.")
+    except OSError as error:
+        reason = os.strerror(error.errno or 0).lower()
+        return _no_journal(place, f"The journal {place} cannot be read: {reason}.")
+    except StateUnusable as unusable:
+        return _no_journal(place, str(unusable), is_damaged=isinstance(unusable, JournalDamaged))
+    return journal, _recorded(journal, Source.JOURNAL, place)
+
+
+def _no_journal(place: str, problem: str, *, is_damaged: bool = False) -> tuple[Journal, Recorded]:
+    journal = Journal(None)
+    found = Recorded(Source.NONE, *journal.head(), has_texts=False, place=place, problem=problem, is_damaged=is_damaged)
+    return journal, found
+
+
+def _recorded(journal: Journal, source: Source, place: str, *, has_texts: bool = True) -> Recorded:
+    return Recorded(source, *journal.head(), has_texts=has_texts, place=place)
+
+
+def _named_journal(path: str) -> tuple[Journal, Recorded]:
+    """A journal that somebody named: a database, or an export.
+
+    Raises:
+        StateUnusable: It cannot be used.
+    """
+    place = short(path)
+    if is_database(path, title=place):
+        journal = Journal.copy_of(path)
+        return journal, _recorded(journal, Source.JOURNAL, place)
+    found = imported.read(path, title=place)
+    begin_from(found.journal, found.standing, found_until=found.found_until, told_until=found.told_until)
+    return found.journal, _recorded(found.journal, Source.EXPORT, place, has_texts=found.has_texts)
 
 
 def _unusable(where: Path, error: OSError) -> StateUnusable:

@@ -10,9 +10,9 @@ from memtui.core.paths import ROOT_NAME, MemoryPath
 from memtui.core.refusals import reason
 from memtui.core.snapshot import Kind
 
-_OPERATIONS = {"view": "viewed", "found": "found", "redact": "redacted", "began": "began"}
+_OPERATIONS = {"view": "viewed", "found": "found", "redact": "redacted", "began": "began", "imported": "told"}
 """What is said of events that change no path, or not for a change's sake."""
-_FOUND_SO = frozenset({"created", "modified", "claimed"})
+_FOUND_SO = frozenset({"created", "modified", "claimed", "imported"})
 """What an agent did with tools of its own, and announced."""
 
 

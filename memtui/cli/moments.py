@@ -17,6 +17,7 @@ from memtui.core.history import PathVersion
 from memtui.core.moments import Moment
 from memtui.core.paths import ROOT_NAME, MemoryPath
 from memtui.core.snapshot import Kind
+from memtui.core.told import IMPORTED
 from memtui.engine import Engine
 
 _LOOKING = frozenset({"found", "began"})
@@ -154,6 +155,9 @@ def insist_on_version(memory: Engine, place: MemoryPath, seq: int, when: Moment)
         Failure: Nothing did; it says when something did.
     """
     version = memory.history.version_at(place.relative, seq)
+    if when.seq is not None and (event := memory.history.event(when.seq)) is not None:
+        # What a session file told stands nowhere in between: it is meant by its own number.
+        version = event.viewed if event.command == IMPORTED and event.path == str(place) else version
     if version is None:
         raise Failure(Exit.MISSING, f"Nothing was at {place} as of {named(when)}. {_when_there(memory, place, seq)}")
     return version

@@ -185,7 +185,7 @@ class Event:
             if self.changes:
                 return Result.UNCERTAIN
             return Result.ABORTED if self.aborted else Result.REFUSED
-        if self.is_outside:
+        if self.is_outside or self.command == "imported":
             return Result.SEEN
         return Result.NO_CHANGE if self.no_change else Result.OK
 

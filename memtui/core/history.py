@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from memtui.core.events import Event, Version
+from memtui.core.told import Circumstances
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,8 @@ class PathVersion:
         after: What is there since; `None` if it was deleted, or moved away.
         moved_from: What it was called before, where the event moved it here.
         moved_to: What it is called since, where the event moved it away from `path`.
+        told: What a session file told of it afterwards; `None` if none did.
+        told_by: The event by which that was recorded, where `event` is another one.
     """
 
     event: Event
@@ -24,6 +27,15 @@ class PathVersion:
     after: Version | None
     moved_from: str | None = None
     moved_to: str | None = None
+    told: Circumstances | None = None
+    told_by: Event | None = None
+
+    @property
+    def at_us(self) -> int:
+        """When it happened, in microseconds since 1970 (UTC); when it was recorded, where nothing else is known."""
+        if self.told is not None and self.told_by is None and self.told.at_us:
+            return self.told.at_us
+        return self.event.at_us
 
     @property
     def sign(self) -> str:
@@ -44,12 +56,14 @@ class Deleted:
         version: What it held last.
         event: What removed it.
         kept: Whether its text is kept, so that it can be restored.
+        told_us: When a session file last told of it, in microseconds since 1970, where nobody saw it go; else `None`.
     """
 
     path: str
     version: Version
     event: Event
     kept: bool
+    told_us: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,7 @@ behind our back is found here. Screens and reports are made from what it records
 """
 
 from memtui.engine.engine import Engine
+from memtui.engine.observing import Observer, Recorded, Source
 from memtui.engine.viewing import Seen
 
-Observer = Engine  # REPLACED BY HELPER "neutral": engine/observing.py, the half that cannot write
-
-__all__ = ["Engine", "Observer", "Seen"]
+__all__ = ["Engine", "Observer", "Recorded", "Seen", "Source"]

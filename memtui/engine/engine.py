@@ -1,57 +1,49 @@
 """Execute commands, notice changes, and answer questions about what is and what was.
 
-Synchronous: callers that must not wait use a thread. Every method may be called from any thread.
+Synchronous: callers that must not wait use a thread. Every method may be called from any thread. What only looks is in
+`memtui.engine.observing`.
 """
 
-import sys
-import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import islice
 from types import MappingProxyType
-from typing import Self
+from typing import ClassVar
 
 from memtui.core import commands
 from memtui.core.actors import shown_name
 from memtui.core.asking import Proposal
-from memtui.core.errors import Busy, Closed, MemtuiError, Refusal, StateUnusable
+from memtui.core.errors import Busy, MemtuiError, Refusal
 from memtui.core.events import NEVER_TAKEN_BACK, Actor, Agent, Answer, Change, Event, Person, Version
-from memtui.core.losses import Loss
 from memtui.core.messages import Message, say
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.redaction import Pruned, Redacted
 from memtui.core.restoring import Restored
 from memtui.core.settings import Settings
-from memtui.core.snapshot import Entry
+from memtui.core.told import Told
 from memtui.engine.announcing import Announcer
 from memtui.engine.arranging import Arrangement, Progress
 from memtui.engine.executing import Executor
 from memtui.engine.faults import fault_of, reason_of, refusal_of
 from memtui.engine.files import Files, insist_on_plain
 from memtui.engine.forgetting import Forgetter
-from memtui.engine.history import History
-from memtui.engine.ledger import Ledger
-from memtui.engine.losses import LossWatch
-from memtui.engine.noticing import Noticer
+from memtui.engine.observing import Observer
 from memtui.engine.plans import Planner
 from memtui.engine.protecting import Protection
 from memtui.engine.recovery import Recovery
 from memtui.engine.restoring import Deed, Restorer
-from memtui.engine.viewing import Seen, Viewer
+from memtui.engine.telling import Teller
 from memtui.journal.announced import Announcements
-from memtui.journal.sqlite import Journal, Totals
+from memtui.journal.sqlite import Journal
 from memtui.store.base import Store, Transaction
 
-_PAGE = 256
-"""Names that are looked up at a time."""
 _YOU = Person()
 _READ_ONLY = "this session is read-only. Nothing was written."
 
 
-class Engine:
-    """The one way to a memory.
+class Engine(Observer):
+    """The one way to change a memory.
 
     Args:
         store: Where the bytes are.
@@ -61,6 +53,8 @@ class Engine:
         now_ns: Tells the time, in nanoseconds since 1970.
         announced: Where agents say what they are about to write by themselves; by default in memory.
     """
+
+    _may_record: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -72,23 +66,11 @@ class Engine:
         now_ns: Callable[[], int] = time.time_ns,
         announced: Announcements | None = None,
     ) -> None:
-        self.store = store
-        self.journal = journal
-        self.settings = settings or Settings()
+        super().__init__(store, journal, settings=settings, now_ns=now_ns, announced=announced)
+        self.store: Store = store
         self.read_only = read_only
-        self._now_ns = now_ns
-        self._announced = announced or Announcements(None)
-        self._subscribers: dict[object, Callable[[], None]] = {}
-        self._here = threading.local()  # of each thread: its calls in flight, and whether it has news
-        self._calls = threading.Condition()
-        self._calls_in_flight = 0
-        self._closed = False
-        self._viewer = Viewer(store, self.settings)
         self._recovery = Recovery(store, journal, self.settings)
-        self._losses = LossWatch(journal)
-        self.history = History(journal, self._in_flight)
-        """What was: every version, the folder at any moment, and who wrote which line."""
-        self._protection = Protection(
+        self._protection: Protection = Protection(
             store, journal, now_us=self._now_us, writing=self._writing, recorded=self._note_news
         )
         self._executor = Executor(
@@ -113,6 +95,14 @@ class Engine:
             writing=self._writing,
             recorded=self._note_news,
         )
+        self._teller = Teller(
+            journal,
+            read_only=lambda: self.read_only,
+            now_us=self._now_us,
+            writing=self._writing,
+            recorded=self._note_news,
+            limit=self.settings.read_limit,
+        )
         self._restorer = Restorer(
             store,
             journal,
@@ -134,44 +124,7 @@ class Engine:
             recorded=self._note_news,
             lost=self._losses.current,
         )
-        self._noticer = Noticer(
-            store,
-            journal,
-            self.settings,
-            read_only=lambda: self.read_only,
-            is_closed=lambda: self._closed,
-            now_us=self._now_us,
-            writing=self._writing,
-            ledger=self._ledger,
-            recorded=self._note_news,
-            tell=self._tell,
-            forgetter=self._forgetter,
-        )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let go of store and journal. Nothing has to be saved: what was answered is on the disk.
-
-        Calls that are under way in other threads come to their end first; a look for changes ends early.
-        """
-        with self._calls:
-            if self._closed:
-                return
-            self._closed = True
-            own = getattr(self._here, "calls", 0)  # a subscriber may close the memory
-            self._calls.wait_for(lambda: self._calls_in_flight <= own)
-        self.store.close()
-        self.journal.close()
-
-    @property
-    def is_looked_at(self) -> bool:
-        """Whether all that was in the folder at first has been recorded."""
-        return self._noticer.is_looked_at
+        self._noticer = self._new_noticer(self._forgetter)
 
     # Commands
 
@@ -258,36 +211,7 @@ class Engine:
         finally:
             self._tell()
 
-    def answer_to_view(self, path: MemoryPath, *, view_range: object = None) -> str:
-        """What an agent that views a path would be answered now; nobody is told, and nothing is recorded."""
-        try:
-            with self._in_flight():
-                return self._executor.answer_to_view(path, view_range=view_range)
-        except Closed as closed:
-            return refusal_of(closed, commands.View(path)).text(self.settings.messages)
-
     # Changes from outside
-
-    def reconcile(self, paths: Iterable[str] | None = None, *, stop: Callable[[], bool] = lambda: False) -> int:
-        """Look for changes that nobody told us about, and record them.
-
-        Args:
-            paths: Where to look, relative to the folder; `None` for everywhere.
-            stop: Asked between batches; what is settled by then stays settled.
-
-        Returns:
-            How many events were recorded.
-
-        Raises:
-            Busy, FolderMissing, StateUnusable: It could not be looked, and nothing was recorded.
-        """
-        try:
-            with self._in_flight():
-                return self._noticer.reconcile(paths, stop)
-        except OSError as error:
-            raise StateUnusable(f"Changes cannot be looked for: {reason_of(error)}.") from error
-        finally:
-            self._tell()
 
     def announce(
         self,
@@ -339,6 +263,39 @@ class Engine:
         try:
             with self._in_flight():
                 return self._announcer.tell_late(path, actor=actor, call_id=call_id, hashes=hashes, note=note)
+        finally:
+            self._tell()
+
+    def not_imported(self, told: Iterable[Told]) -> list[Told]:
+        """Those changes that session files tell of and that were not recorded by `record_told` yet.
+
+        Raises:
+            StateUnusable, Closed: It could not be found out.
+        """
+        with self._in_flight():
+            return self._teller.news(told)
+
+    def record_told(
+        self, told: Sequence[Told], *, progress: Callable[[int, int], bool] = lambda _done, _of: True
+    ) -> list[Event]:
+        """Record what session files tell of changes that were made before memtui saw them, with their texts.
+
+        Each becomes an event that changed nothing, behind all that is recorded: what is recorded stays as it is. Its
+        text can be looked at and brought back like any other. One that was recorded so before is passed over.
+
+        Args:
+            told: In any order.
+            progress: Told how many of how many are done; `False` stops, and what is recorded by then stays.
+
+        Returns:
+            The events.
+
+        Raises:
+            Busy, FolderMissing, StateUnusable, Closed: It could not be tried, or is read-only.
+        """
+        try:
+            with self._in_flight():
+                return self._teller.record(told, progress)
         finally:
             self._tell()
 
@@ -642,16 +599,6 @@ class Engine:
         finally:
             self._tell()
 
-    @property
-    def loss(self) -> Loss | None:
-        """Much that went at once and is not back, unless the person said that it is well so.
-
-        Raises:
-            StateUnusable, Closed: It cannot be known.
-        """
-        with self._in_flight():
-            return self._losses.current()
-
     def restore_loss(self, *, actor: Actor = _YOU) -> Restored:
         """Bring back all that went and is not there again. What stands there by now stays as it is."""
         loss = self.loss
@@ -675,120 +622,7 @@ class Engine:
         with self._in_flight():
             self._losses.dismiss(until)
 
-    # Looking
-
-    def head(self) -> tuple[int, str]:
-        """The number of the last event, and the hash of the chain up to it."""
-        with self._in_flight():
-            return self.journal.head()
-
-    def totals(self) -> Totals:
-        """How many files there are, as far as is known, and their bytes."""
-        with self._in_flight():
-            return self.journal.totals()
-
-    def note(self, name: str) -> str | None:
-        """A small value that was kept under a name."""
-        with self._in_flight():
-            return self.journal.note(name)
-
     def set_note(self, name: str, value: str) -> None:
         """Keep a small value under a name, outside the record."""
         with self._in_flight():
             self.journal.set_note(name, value)
-
-    def events(self, after: int = 0) -> Iterator[Event]:
-        """The events after a number, in order, as far as there are any by now."""
-        while True:
-            with self._in_flight():
-                page = self.journal.events(after, limit=1_000)
-            yield from page
-            if len(page) < 1_000:
-                return
-            after = page[-1].seq
-
-    def names(self) -> Iterator[Entry]:
-        """Everything in the folder, not looked at more closely than its name."""
-        names = self.store.names()
-        while True:
-            with self._in_flight():
-                page = list(islice(names, _PAGE))
-            yield from page
-            if len(page) < _PAGE:
-                return
-
-    def entry(self, path: str) -> Entry | None:
-        """One thing in the folder, looked at; `None` if it cannot be."""
-        try:
-            with self._in_flight():
-                node = self.store.node(MemoryPath.of(path))
-        except (MemtuiError, OSError):
-            return None
-        return Entry(path, node.kind, node.size, node.mtime_ns) if node else None
-
-    def look(self, path: str) -> Seen:
-        """What stands at a path, for a person."""
-        with self._in_flight():
-            return self._viewer.look(MemoryPath.of(path))
-
-    def subscribe(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Be told that something was recorded here.
-
-        The callback runs in whichever thread recorded it, holding no lock: it may execute commands. What it raises
-        goes to `sys.excepthook`, and changes no answer.
-
-        Returns:
-            Ends the subscription; once is enough, twice does no harm.
-        """
-        number = object()
-        self._subscribers[number] = callback
-        return lambda: self._subscribers.pop(number, None) and None
-
-    def _note_news(self) -> None:
-        """There is something to tell, once this thread holds no lock any more."""
-        self._here.has_news = True
-
-    def _tell(self) -> None:
-        if not getattr(self._here, "has_news", False):
-            return
-        self._here.has_news = False
-        for callback in tuple(self._subscribers.values()):
-            try:
-                callback()
-            except Exception:  # a subscriber's fault is its own: what was recorded stands, and is answered
-                sys.excepthook(*sys.exc_info())
-
-    @contextmanager
-    def _in_flight(self) -> Iterator[None]:
-        """For the time of a call: the memory is not closed under it.
-
-        Raises:
-            Closed: The memory was closed.
-        """
-        with self._calls:
-            if self._closed and not getattr(self._here, "calls", 0):  # one that is under way comes to its end
-                raise Closed("The memory is closed.")
-            self._calls_in_flight += 1
-            self._here.calls = getattr(self._here, "calls", 0) + 1
-        try:
-            yield
-        finally:
-            with self._calls:
-                self._calls_in_flight -= 1
-                self._here.calls -= 1
-                self._calls.notify_all()
-
-    def _now_us(self) -> int:
-        return self._now_ns() // 1_000
-
-    def _ledger(self, now_us: int, first_look: bool | None = None) -> Ledger:
-        """A ledger at a time; by default it is known whether it is the first look."""
-        return Ledger(
-            self.store,
-            self.journal,
-            now_us,
-            max_read_bytes=self.settings.read_limit,
-            first_look=not self.is_looked_at if first_look is None else first_look,
-            announced=self._announced,
-            touched=self._protection.touched,
-        )

@@ -10,7 +10,6 @@ from memtui.core.asking import Proposal
 from memtui.core.errors import Busy, ChangedMeanwhile, MemtuiError, Refusal, StateUnusable, Uncertain
 from memtui.core.events import Actor, Agent, Answer, Change, Event, Version, sha256
 from memtui.core.messages import Message, quoted, say
-from memtui.core.paths import MemoryPath
 from memtui.core.settings import Settings
 from memtui.core.snapshot import Kind
 from memtui.engine.faults import reason_of, refusal_of, what_of
@@ -177,15 +176,6 @@ class Executor:
         text = say(message, self._settings.messages, **{**what_of(judged.command), **values})
         event = replace(call.event(), answer=text, is_error=is_error, no_change=not is_error, note=note)
         return self.record(text, event)
-
-    def answer_to_view(self, path: MemoryPath, *, view_range: object) -> str:
-        """See `Engine.answer_to_view`."""
-        try:
-            return self._viewer.view(commands.View(path, view_range), as_agent=True)[0]
-        except Refusal as refusal:
-            return refusal.text(self._settings.messages)
-        except (OSError, MemtuiError) as error:
-            return refusal_of(error, commands.View(path)).text(self._settings.messages)
 
     def _view(self, call: Call, command: commands.View) -> Answer:
         text, content, note = self._viewer.view(command, as_agent=isinstance(call.actor, Agent))

@@ -109,7 +109,7 @@ class Forgetter:
                 return Redacted(problem="Nothing was removed: the reason holds the text itself, and reasons stay.")
             self._doom_match(doomed, match)
         elif path is not None:
-            versions = self._history.versions_of(path)
+            versions = self._history.versions_of(path, told=True)
             if not versions:
                 return Redacted(problem=f"Nothing was removed: nothing is known of {one_line(path)}.")
             self._doom(doomed, (version for row in versions for version in (row.before, row.after)))

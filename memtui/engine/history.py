@@ -17,6 +17,7 @@ from memtui.core.snapshot import Kind
 from memtui.engine.blame import blame
 from memtui.engine.moving import expanded
 from memtui.engine.stats import stats
+from memtui.engine.telling import ToldIndex, put_in
 from memtui.journal.chain import decoded_changes
 from memtui.journal.sqlite import Journal
 
@@ -43,6 +44,7 @@ class History:
     def __init__(self, journal: Journal, in_flight: Callable[[], AbstractContextManager[None]]) -> None:
         self._journal = journal
         self._in_flight = in_flight
+        self._told = ToldIndex(journal)
 
     def event(self, seq: int) -> Event | None:
         """One event; `None` if there is none of that number."""
@@ -75,7 +77,7 @@ class History:
 
     # One path
 
-    def versions_of(self, path: str, *, limit: int = -1) -> list[PathVersion]:
+    def versions_of(self, path: str, *, limit: int = -1, told: bool = False) -> list[PathVersion]:
         """What a path has been through, newest first.
 
         Through renames, deletions and comebacks: what was moved here brings its history along, and what stood here
@@ -84,9 +86,19 @@ class History:
         Args:
             path: Relative to the folder.
             limit: How many at most; negative for all.
+            told: Whether what session files told afterwards is put in among it, by the time at which it happened.
         """
         with self._in_flight():
-            return list(islice(self._versions_of(path), None if limit < 0 else limit))
+            heard = self._told.of(path) if told else []
+            if not heard:
+                return list(islice(self._versions_of(path), None if limit < 0 else limit))
+            rows = put_in(list(self._versions_of(path)), heard)
+            return rows if limit < 0 else rows[:limit]
+
+    def told_of(self, path: str) -> list[PathVersion]:
+        """What session files told afterwards of a path, newest first."""
+        with self._in_flight():
+            return self._told.of(path)
 
     def _versions_of(self, path: str) -> Iterator[PathVersion]:
         followed = {path}
@@ -307,7 +319,13 @@ class History:
                 event = self._journal.event(seq)
                 assert event is not None
                 found += _deleted_by(event, by_event[seq], sizes)
-            return found
+            return found + self._only_told({deleted.path for deleted in found})
+
+    def _only_told(self, known: Collection[str]) -> list[Deleted]:
+        """Files that are not there, and of which only session files tell."""
+        paths = (path for path in self._told.paths() if path not in known and self._journal.known(path) is None)
+        told = [deleted for path in paths if (deleted := self._told.deleted(path)) is not None]
+        return sorted(told, key=lambda deleted: -(deleted.told_us or 0))
 
     # Taking back
 

@@ -15,7 +15,7 @@ from memtui.core.paths import MemoryPath
 from memtui.core.snapshot import Kind
 from memtui.journal.announced import Announcement, Announcements
 from memtui.journal.sqlite import Journal, Known
-from memtui.store.base import UNSEEN, Node, NotRegular, Store, TooLarge
+from memtui.store.base import UNSEEN, Node, NotRegular, Readable, TooLarge
 
 MANY = 64
 """Differences above which those of one kind share an event."""
@@ -48,7 +48,7 @@ class Ledger:
 
     def __init__(
         self,
-        store: Store,
+        store: Readable,
         journal: Journal,
         now_us: int,
         *,

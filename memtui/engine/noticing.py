@@ -1,16 +1,18 @@
 """Looking for changes that nobody told us about, and what is due once that is done."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 
 from memtui.core.errors import FolderMissing
+from memtui.core.events import Version
 from memtui.core.settings import Settings
 from memtui.engine import reconcile
 from memtui.engine.forgetting import Forgetter
 from memtui.engine.history import FOUND_UNTIL
 from memtui.engine.ledger import Ledger
-from memtui.journal.sqlite import Journal
-from memtui.store.base import Store, Transaction
+from memtui.engine.telling import NOTED
+from memtui.journal.sqlite import Journal, Known
+from memtui.store.base import UNSEEN, Readable
 
 _LOOKED_AT = "looked_at"
 _DEVICE = "device"
@@ -34,23 +36,23 @@ class Noticer:
         ledger: Makes a ledger at a time; told whether it is the first look.
         recorded: Told once something was recorded.
         tell: Tells those who want to know, as soon as the lock is free.
-        forgetter: Removes what is older than it is to be kept, once a day.
+        forgetter: Removes what is older than it is to be kept, once a day; `None` where nothing is ever removed.
     """
 
     def __init__(
         self,
-        store: Store,
+        store: Readable,
         journal: Journal,
         settings: Settings,
         *,
         read_only: Callable[[], bool],
         is_closed: Callable[[], bool],
         now_us: Callable[[], int],
-        writing: Callable[[], AbstractContextManager[Transaction]],
+        writing: Callable[[], AbstractContextManager[object]],
         ledger: Callable[[int, bool], Ledger],
         recorded: Callable[[], None],
         tell: Callable[[], None],
-        forgetter: Forgetter,
+        forgetter: Forgetter | None = None,
     ) -> None:
         self._store = store
         self._journal = journal
@@ -128,7 +130,7 @@ class Noticer:
         days, size = self._settings.keep_days, self._settings.keep_bytes
         now_us = self._now_us()
         last = int(self._journal.note(_PRUNED) or 0)
-        if self._read_only() or not (days or size) or last <= now_us < last + _DAY_US:
+        if self._forgetter is None or self._read_only() or not (days or size) or last <= now_us < last + _DAY_US:
             return
         self._forgetter.prune(
             now_us - days * _DAY_US if days else None,
@@ -137,3 +139,22 @@ class Noticer:
             spared_since_us=now_us - _SPARED_DAYS * _DAY_US,
         )
         self._journal.set_note(_PRUNED, str(now_us))
+
+
+def begin_from(journal: Journal, standing: Mapping[str, Version], *, found_until: int, told_until: int) -> None:
+    """Take what an exported journal tells for what is known, where its database knew more: all is looked at anew.
+
+    Args:
+        journal: Its events, in memory.
+        standing: What stood at each path after the last event.
+        found_until: See `FOUND_UNTIL`.
+        told_until: The number of the last event that was told afterwards; 0 for none.
+    """
+    known: dict[str, Known | None] = {path: Known(version, UNSEEN) for path, version in standing.items()}
+    last = journal.event(journal.head()[0])
+    journal.append([], known=known, durable=False)
+    if last is not None:
+        journal.set_note(FOUND_UNTIL, str(found_until))
+        journal.set_note(_LOOKED_AT, str(last.at_us))
+    if told_until:
+        journal.set_note(NOTED, str(told_until))

@@ -19,7 +19,7 @@ from memtui.engine import reconcile
 from memtui.engine.faults import what_of
 from memtui.engine.moving import common_directory, nearest
 from memtui.journal.sqlite import Journal
-from memtui.store.base import Store, Transaction
+from memtui.store.base import Readable, Store, Transaction
 
 NOTE = "protected"
 """The name under which the paths are kept."""
@@ -27,31 +27,17 @@ _TOUCHED = "a protected path"
 """What is noted of an event that changed one all the same."""
 
 
-class Protection:
-    """Keeps protected paths, and judges what would change them.
+class Protected:
+    """Judges what would change a protected path, and changes nothing itself.
 
     Args:
         store: Where things really are.
         journal: Where the paths are kept.
-        now_us: Tells the time, in microseconds since 1970.
-        writing: Takes the writer lock.
-        recorded: Told once something was recorded.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        journal: Journal,
-        *,
-        now_us: Callable[[], int],
-        writing: Callable[[], AbstractContextManager[Transaction]],
-        recorded: Callable[[], None],
-    ) -> None:
-        self._store = store
+    def __init__(self, store: Readable, journal: Journal) -> None:
+        self._readable = store
         self._journal = journal
-        self._now_us = now_us
-        self._writing = writing
-        self._recorded = recorded
 
     def paths(self) -> tuple[str, ...]:
         """What is protected: each path, and all below it."""
@@ -113,7 +99,7 @@ class Protection:
         """Whether the system takes the beginning of a path for a protected one that is spelled otherwise."""
         beginning = "/".join(path.split("/")[: protected.count("/") + 1])
         try:
-            here, there = (reconcile.standing(self._store, each) for each in (beginning, protected))
+            here, there = (reconcile.standing(self._readable, each) for each in (beginning, protected))
         except OSError:
             return True  # nobody can tell
         if here is None or there is None:
@@ -125,22 +111,47 @@ class Protection:
         places = (command.old_path, command.new_path) if isinstance(command, commands.Rename) else (command.path,)
         for place in places:
             yield place.relative
-            yield reconcile.real(self._store, place.relative)
+            yield reconcile.real(self._readable, place.relative)
             if not isinstance(command, commands.Rename | commands.Delete):
                 try:
-                    node = self._store.node(place, follow=True)
+                    node = self._readable.node(place, follow=True)
                 except (OSError, LeavesRoot):
                     continue  # planning says why not
                 if node is not None:
                     yield node.path
+
+
+class Protection(Protected):
+    """Keeps protected paths.
+
+    Args:
+        store: Where things really are.
+        journal: Where the paths are kept.
+        now_us: Tells the time, in microseconds since 1970.
+        writing: Takes the writer lock.
+        recorded: Told once something was recorded.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        journal: Journal,
+        *,
+        now_us: Callable[[], int],
+        writing: Callable[[], AbstractContextManager[Transaction]],
+        recorded: Callable[[], None],
+    ) -> None:
+        super().__init__(store, journal)
+        self._store = store
+        self._now_us = now_us
+        self._writing = writing
+        self._recorded = recorded
 
     def _stands(self, path: str) -> bool:
         try:
             return reconcile.standing(self._store, path) is not None
         except OSError:
             return True
-
-    # Protecting
 
     def protect(self, paths: Collection[str], *, actor: Actor) -> Restored:
         """See `Files.protect`."""

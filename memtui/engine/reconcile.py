@@ -13,7 +13,7 @@ from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.snapshot import Kind
 from memtui.engine.ledger import Ledger
 from memtui.journal.sqlite import Journal, Known
-from memtui.store.base import Node, Store, lasting
+from memtui.store.base import Node, Readable, lasting
 
 BATCH = 256
 """Paths that are settled in one go, under one lock."""
@@ -30,7 +30,7 @@ class Suspect(NamedTuple):
 
 
 def suspects(
-    store: Store,
+    store: Readable,
     journal: Journal,
     paths: Iterable[str] | None,
     *,
@@ -67,7 +67,7 @@ def suspects(
     return list(_paired(new, gone))
 
 
-def settle(store: Store, ledger: Ledger, batch: Sequence[Suspect]) -> None:
+def settle(store: Readable, ledger: Ledger, batch: Sequence[Suspect]) -> None:
     """Look at suspects again and note their differences. The writer lock must be held."""
     for suspect in batch:
         try:
@@ -83,7 +83,7 @@ def settle(store: Store, ledger: Ledger, batch: Sequence[Suspect]) -> None:
             continue  # not ours to look at, or changing just now: the next look tells, and the others are told now
 
 
-def standing(store: Store, path: str) -> Node | None:
+def standing(store: Readable, path: str) -> Node | None:
     """What stands at a path itself. What is only seen through a link on the way stands elsewhere.
 
     Raises:
@@ -96,7 +96,7 @@ def standing(store: Store, path: str) -> Node | None:
     return node if node is not None and node.path == path else None
 
 
-def real(store: Store, path: str) -> str:
+def real(store: Readable, path: str) -> str:
     """Where a path is once the links on the way to it were followed; a link at its end is meant itself."""
     above, slash, name = path.rpartition("/")
     if not slash:
@@ -110,7 +110,7 @@ def real(store: Store, path: str) -> str:
     return f"{node.path}/{name}" if node.path else name
 
 
-def reals(store: Store, paths: Iterable[str]) -> dict[str, str]:
+def reals(store: Readable, paths: Iterable[str]) -> dict[str, str]:
     """Where paths really are, as `real` has it; each directory is looked at once."""
     directories: dict[str, str] = {}
     found: dict[str, str] = {}
@@ -157,7 +157,7 @@ def _compare(
         new[path] = node
 
 
-def _suspect_parents(store: Store, journal: Journal, path: str, new: dict[str, Node]) -> None:
+def _suspect_parents(store: Readable, journal: Journal, path: str, new: dict[str, Node]) -> None:
     """A hint about a file in a new directory is one about the directory as well."""
     parent = os.path.dirname(path)
     while parent and parent not in new and journal.known(parent) is None:

@@ -11,7 +11,7 @@ from memtui.core.paths import MemoryPath
 from memtui.core.settings import Settings
 from memtui.core.snapshot import Kind
 from memtui.engine.faults import reason_of
-from memtui.store.base import Content, Node, NotRegular, Store, TooLarge
+from memtui.store.base import Content, Node, NotRegular, Readable, TooLarge
 
 NOT_THERE = "It is not there any more."
 """What is said of a path at which nothing stands; whatever else keeps it from being looked at is said otherwise."""
@@ -40,7 +40,7 @@ class Viewer:
         settings: How much an agent is shown at a time, and what is read at all.
     """
 
-    def __init__(self, store: Store, settings: Settings) -> None:
+    def __init__(self, store: Readable, settings: Settings) -> None:
         self._store = store
         self._settings = settings
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from memtui.core.events import Agent, Event, Version, sha256
+from memtui.quiet import open_quietly
 
 DIRECTORY = "announced"
 """Of the announcements, in the state directory of a folder."""
@@ -136,7 +137,11 @@ class Announcements:
 
 def _kept_in(directory: str) -> Iterator[Announcement]:
     try:
-        names = sorted(os.listdir(directory))
+        fd = open_quietly(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            names = sorted(os.listdir(fd))
+        finally:
+            os.close(fd)
     except OSError:
         return
     for name in names:
@@ -163,7 +168,7 @@ def _encoded(announcement: Announcement) -> bytes:
 def _read(path: str) -> Announcement | None:
     """One as it was kept; `None` for anything else."""
     try:
-        with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+        with open(open_quietly(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
             record = json.loads(file.read(_LONGEST))
         name, model, session = record["actor"]
         texts = (record["path"], name, record["call_id"], record["note"], *record["hashes"])

@@ -16,6 +16,9 @@ SCHEMA = 1
 START = hashlib.sha256(b"memtui journal 1").digest()
 """What stands in for the previous hash before the first event."""
 
+_KINDS = {kind.value: kind for kind in Kind}
+"""Looked up a million times where a record is long."""
+
 
 def link(previous: bytes, body: bytes) -> bytes:
     """The hash of the chain after an event with this body."""
@@ -134,4 +137,4 @@ def _version(version: Version | None) -> list[str | int | None] | None:
 
 
 def _decoded_version(record: list[Any] | None) -> Version | None:
-    return None if record is None else Version(Kind(record[0]), record[1], record[2])
+    return None if record is None else Version(_KINDS[record[0]], record[1], record[2])

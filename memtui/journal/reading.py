@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from memtui.journal.files import BUSY_MS, LOOKS, OPENING, address_of
+from memtui.journal.image import image_of
 from memtui.journal.rows import UNREADABLE
 
 _AGAIN_SECONDS = 0.01
@@ -51,7 +52,7 @@ class Reading:
 
 
 @contextmanager
-def reading(path: str, *, locking: bool = False) -> Iterator[Reading]:
+def reading(path: str, *, locking: bool = False, quietly: bool = False) -> Iterator[Reading]:
     """Open a journal for reading, without copying it into memory. None of its files is changed.
 
     Where nobody has it open it is read without locks, since SQLite would make files beside it; `is_steady` says
@@ -61,6 +62,7 @@ def reading(path: str, *, locking: bool = False) -> Iterator[Reading]:
         path: The database file.
         locking: Whether to take locks in any case, which needs a directory that can be written to: nothing that
             happens meanwhile is seen, and what SQLite makes beside the file is gone again at the end.
+        quietly: Whether it is read so that not even the time of last access changes, where that can be done.
 
     Raises:
         FileNotFoundError, OSError, sqlite3.Error: It is not there, or cannot be opened.
@@ -68,6 +70,12 @@ def reading(path: str, *, locking: bool = False) -> Iterator[Reading]:
     if not os.access(path, os.R_OK):
         os.stat(path)
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+    if quietly and not locking and (image := _read_quietly(path)) is not None:
+        with contextlib.closing(image):
+            image.execute("PRAGMA query_only = ON")
+            image.execute("PRAGMA trusted_schema = OFF")
+            yield Reading(image)
+        return
     with OPENING, contextlib.ExitStack() as stack:
         for look in range(LOOKS):
             seen = _signature(path)
@@ -94,14 +102,20 @@ def reading(path: str, *, locking: bool = False) -> Iterator[Reading]:
         yield Reading(connection, lambda: is_locked or _signature(path) == seen)
 
 
-def copied(path: str) -> sqlite3.Connection:
+def copied(path: str, *, quietly: bool = True) -> sqlite3.Connection:
     """A database in memory that holds what the one at `path` holds now; empty if there is none.
 
-    Nothing is written there, nor beside it, and its files are opened by SQLite alone; see `OPENING`.
+    Nothing is written there, nor beside it. While this process has it open, it is read by SQLite alone; see `OPENING`.
+
+    Args:
+        path: The database file.
+        quietly: Whether it is read so that not even the time of last access changes, where that can be done.
 
     Raises:
         sqlite3.Error, OSError: It cannot be read.
     """
+    if quietly and (image := _read_quietly(path)) is not None:
+        return image
     for _ in range(LOOKS):
         with contextlib.ExitStack() as stack:
             copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
@@ -110,6 +124,23 @@ def copied(path: str) -> sqlite3.Connection:
                 stack.pop_all()
                 return copy
     raise sqlite3.OperationalError("it is opened and closed all the time")
+
+
+def _read_quietly(path: str) -> sqlite3.Connection | None:
+    """The same, so that not even the time of last access changes; `None` where that cannot be done."""
+    with OPENING, contextlib.ExitStack() as stack:
+        image = image_of(path) if os.path.exists(path) else None
+        if image is None or not hasattr(sqlite3.Connection, "deserialize"):  # SQLite may be built without
+            return None
+        copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        stack.callback(copy.close)
+        with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as source:
+            if image:
+                source.deserialize(bytes(image))
+                del image
+            source.backup(copy)
+        stack.pop_all()
+        return copy
 
 
 def _is_copied(path: str, copy: sqlite3.Connection) -> bool:

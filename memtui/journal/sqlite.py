@@ -12,15 +12,18 @@ import time
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 from memtui.core.errors import JournalDamaged, StateUnusable
 from memtui.core.events import Event, Version
 from memtui.core.snapshot import Kind
 from memtui.journal import chain
-from memtui.journal.files import BUSY_MS, OPENING, identity_of
+from memtui.journal.files import BUSY_MS, OPENING, begin_use, end_use, identity_of
 from memtui.journal.reading import copied
 from memtui.journal.schema import APPLICATION, FOREIGN, NEWER, SCHEMA, TO_2, VERSION
+
+if TYPE_CHECKING:
+    from memtui.journal.report import Report
 
 _PACK_FROM = 512
 """Bytes from which a text is compressed."""
@@ -73,6 +76,7 @@ class Journal:
         self._must_sync = False
         self._path = path
         self._identity: tuple[int, int] | None = None
+        self._is_open = True
         with OPENING:
             try:
                 if path is not None:
@@ -91,6 +95,7 @@ class Journal:
                 if isinstance(error, sqlite3.Error):
                     raise _fault(f"The journal cannot be used: {path}", error) from error
                 raise
+            begin_use(self._identity)
 
     @classmethod
     def copy_of(cls, path: str) -> Self:
@@ -104,6 +109,7 @@ class Journal:
         journal._durable = None
         journal._must_sync = False
         journal._path = journal._identity = None
+        journal._is_open = True
         try:
             journal._db = copied(path)
         except (OSError, sqlite3.Error) as error:
@@ -126,6 +132,8 @@ class Journal:
         """Close the database. Calls afterwards fail."""
         with self._lock, OPENING:
             self._db.close()
+            end_use(self._identity if self._is_open else None)
+            self._is_open = False
 
     # Reading
 
@@ -183,7 +191,7 @@ class Journal:
         order = "DESC" if backwards else "ASC"
         while after < until:
             rows = self._rows(
-                f"SELECT seq, body FROM events WHERE seq > ? AND seq <= ? ORDER BY seq {order} LIMIT {_PAGE}",
+                f"SELECT seq, CAST(body AS BLOB) FROM events WHERE seq > ? AND seq <= ? ORDER BY seq {order} LIMIT {_PAGE}",
                 (after, until),
             )
             yield from rows
@@ -282,6 +290,13 @@ class Journal:
         """How much is known to be there."""
         return Totals(*self._rows("SELECT files, bytes FROM totals", ())[0])
 
+    def verified(self) -> "Report":
+        """Whether the record is still what was recorded. Nobody else can use the journal meanwhile."""
+        from memtui.journal.verify import verify  # for start-up cost: it is seldom asked
+
+        with self._lock:
+            return verify(self._db)
+
     def note(self, name: str) -> str | None:
         """A small value that was kept under a name."""
         rows = self._rows("SELECT value FROM notes WHERE name = ?", (name,))
@@ -354,6 +369,20 @@ class Journal:
                 self._db.execute("DELETE FROM intents WHERE id = ?", (intent,))
         return recorded
 
+    def take_over(self, events: Sequence[tuple[bytes, Event]], texts: Mapping[str, bytes | None]) -> None:
+        """Hold what was recorded elsewhere as it was recorded there: its bytes and its hashes are not made anew.
+
+        Args:
+            events: Canonical bytes and events, which must follow on the last one here: that is not judged again.
+            texts: Bytes by SHA-256; `None` for a version that was removed.
+        """
+        with self._transaction(durable=False):
+            self._keep({sha256: data for sha256, data in texts.items() if data is not None})
+            gone = [(bytes.fromhex(sha256),) for sha256, data in texts.items() if data is None]
+            self._db.executemany("INSERT OR IGNORE INTO versions VALUES (?, 0, 0, NULL)", gone)
+            for body, event in events:
+                self._insert(event, body)
+
     def forget(self, events: Sequence[Event], versions: Collection[str], texts: Collection[int]) -> list[Event]:
         """Remove texts for good, and record that they were removed.
 
@@ -411,6 +440,8 @@ class Journal:
             raise StateUnusable(FOREIGN)
         if version > VERSION:
             raise StateUnusable(NEWER)
+        if self._path is None:  # nothing of it is to stand on a disk, not even for a moment
+            self._db.execute("PRAGMA temp_store = MEMORY")
         self._must_sync = self._mode() not in ("wal", "memory")  # others need it, or a power cut could damage the file
         if version < VERSION:
             script = SCHEMA if version == 0 else TO_2
@@ -482,20 +513,24 @@ class Journal:
         seq, previous = self._head()
         for event in events:
             seq += 1
-            numbered = _numbered(event, seq)
-            body = chain.encode(numbered)
+            body = chain.encode(_numbered(event, seq))
             previous = chain.link(previous, body)
-            self._db.execute("INSERT INTO events VALUES (?, ?, ?)", (seq, body, previous))
-            if event.answer is not None or event.arguments is not None:
-                texts_row = (seq, event.answer, event.arguments)
-                self._db.execute("INSERT INTO texts_of_events VALUES (?, ?, ?)", texts_row)
-            if event.changes:
-                touched = {_key(change.path) for change in event.changes}
-                self._db.executemany("INSERT INTO touched VALUES (?, ?)", [(key, seq) for key in touched])
-            if event.undoes and (event.changes or not event.is_error):
-                self._db.executemany("INSERT INTO taken_back VALUES (?, ?)", [(each, seq) for each in event.undoes])
             recorded.append(_numbered(event, seq, previous.hex()))
+            self._insert(recorded[-1], body)
         return recorded
+
+    def _insert(self, event: Event, body: bytes) -> None:
+        seq = event.seq
+        self._db.execute("INSERT INTO events VALUES (?, ?, ?)", (seq, body, bytes.fromhex(event.hash)))
+        if event.answer is not None or event.arguments is not None:
+            texts_row = (seq, event.answer, event.arguments)
+            self._db.execute("INSERT INTO texts_of_events VALUES (?, ?, ?)", texts_row)
+        if event.changes:
+            touched = {_key(change.path) for change in event.changes}
+            self._db.executemany("INSERT INTO touched VALUES (?, ?)", [(key, seq) for key in touched])
+        if event.undoes and (event.changes or not event.is_error):
+            taken_back = {(each, seq) for each in event.undoes}
+            self._db.executemany("INSERT INTO taken_back VALUES (?, ?)", list(taken_back))
 
     def _keep(self, texts: Mapping[str, bytes]) -> None:
         for sha256, data in texts.items():

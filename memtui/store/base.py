@@ -2,6 +2,7 @@
 
 The seam for every kind of storage: a folder, a dict, later a database. Each passes the same contract suite, so
 nothing above may assume a local disk. Faults arrive as `OSError` with their `errno`, whatever the storage is.
+`Readable` is the half of it that changes nothing.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -35,6 +36,8 @@ class Node:
         size: Bytes of a file; 0 for anything else.
         mtime_ns: When it was last written, in nanoseconds since 1970.
         stamp: See `Stamp`.
+        links: How many names it has on its file system; 1 where that does not apply.
+        what: What it is where its kind is "other", such as `a FIFO`.
     """
 
     path: str
@@ -42,6 +45,8 @@ class Node:
     size: int
     mtime_ns: int
     stamp: Stamp
+    links: int = 1
+    what: str = ""
 
 
 class Content(NamedTuple):
@@ -195,8 +200,8 @@ class Transaction(Protocol):
         ...
 
 
-class Store(Protocol):
-    """A place where memories are kept."""
+class Readable(Protocol):
+    """A place where memories are kept, for those who only look: whoever has no more than this cannot change it."""
 
     title: str
     """What a person calls it, such as `~/app/memories`."""
@@ -260,6 +265,14 @@ class Store(Protocol):
         """Everything in the store, each directory before what is in it, not looked at where that would cost."""
         ...
 
+    def close(self) -> None:
+        """Let go of it. Calls afterwards fail."""
+        ...
+
+
+class Store(Readable, Protocol):
+    """A place where memories are kept."""
+
     def writing(self, seconds: float) -> AbstractContextManager[Transaction]:
         """Take the writer lock, waiting as long as given.
 
@@ -267,8 +280,4 @@ class Store(Protocol):
             Busy: Somebody else has it for too long.
             FolderMissing: The root is gone or was replaced.
         """
-        ...
-
-    def close(self) -> None:
-        """Let go of it. Calls afterwards fail."""
         ...

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Literal, Self
 
 from memtui.core.errors import LeavesRoot, Uncertain
+from memtui.quiet import open_quietly
 
 Resolver = Literal["openat2", "walk"]
 
@@ -140,9 +141,12 @@ class Root:
         return place
 
     def open_directory(self, parts: Sequence[str]) -> int:
-        """Open a directory for listing and syncing; the caller closes it. No link is followed at the end."""
+        """Open a directory for listing and syncing; the caller closes it. No link is followed at the end.
+
+        That it is listed does not show in its time of last access, where it is ours to spare that.
+        """
         with self.place(parts, follow=False) as place:
-            return os.open(place.name, _DIRECTORY, dir_fd=place.fd)
+            return open_quietly(place.name, _DIRECTORY, directory=place.fd)
 
     def _walk(self, parts: tuple[str, ...], *, follow: bool) -> Place:
         """Resolve a path with links by hand, holding one descriptor, however deep it leads: `..` begins anew."""

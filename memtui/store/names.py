@@ -5,6 +5,7 @@ import os
 import re
 import secrets
 
+from memtui.quiet import open_quietly
 from memtui.store.confined import let_go
 from memtui.store.locks import Locking, held
 from memtui.store.nodes import write_all
@@ -12,6 +13,7 @@ from memtui.store.nodes import write_all
 _JUDGED, _UNJUDGED = "0", "f"
 """How the last part of a passing name begins: what is not whole yet or may go, and what nobody has looked at since
 it was moved aside."""
+_START = ".memtui-"
 _NEW_TOKEN = "token."
 """What the name of a token begins with that is not whole yet."""
 _TOKEN_SECONDS = 5.0
@@ -29,7 +31,20 @@ def passing_start(state: int, locking: Locking | None) -> str:
         Busy: Somebody else has the lock for too long.
         OSError: The token can be neither read nor made.
     """
-    return f".memtui-{_token(state, locking)}-"
+    return f"{_START}{_token(state, locking)}-"
+
+
+def known_start(state: str) -> str:
+    """What the passing names of a folder begin with, as far as somebody who only looks can know it; empty if not."""
+    try:
+        fd = os.open(state, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            token = _read_token(fd)
+        finally:
+            let_go(fd)
+    except OSError:
+        return ""
+    return "" if token is None else f"{_START}{token}-"
 
 
 def passing_name(start: str, *, judged: bool = True) -> str:
@@ -59,7 +74,7 @@ def _token(state: int, locking: Locking | None) -> str:
 def _read_token(state: int) -> str | None:
     """The token; `None` if there is none, or a damaged one."""
     try:
-        fd = os.open("token", os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW, dir_fd=state)
+        fd = open_quietly("token", os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW, directory=state)
     except FileNotFoundError:
         return None
     try:

@@ -9,6 +9,13 @@ from memtui.store.base import Content, Node, NotRegular, Stamp, TooLarge
 READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
 """How a file is opened that others may replace by anything."""
 _TORN_READS = 5
+_OTHERS = (
+    (stat.S_ISFIFO, "a FIFO"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+"""What is neither file, directory nor link."""
 
 
 def read_whole(fd: int, path: str, limit: int) -> Content:
@@ -44,11 +51,13 @@ def node_of(path: str, seen: os.stat_result) -> Node:
     """
     mode = seen.st_mode
     if stat.S_ISREG(mode):
-        return Node(path, Kind.FILE, seen.st_size, seen.st_mtime_ns, stamp_of(seen))
+        return Node(path, Kind.FILE, seen.st_size, seen.st_mtime_ns, stamp_of(seen), seen.st_nlink)
     if stat.S_ISDIR(mode):
         return Node(path, Kind.DIRECTORY, 0, seen.st_mtime_ns, (seen.st_ino,))
-    kind = Kind.LINK if stat.S_ISLNK(mode) else Kind.OTHER
-    return Node(path, kind, 0, seen.st_mtime_ns, stamp_of(seen))
+    if stat.S_ISLNK(mode):
+        return Node(path, Kind.LINK, 0, seen.st_mtime_ns, stamp_of(seen))
+    what = next((name for is_one, name in _OTHERS if is_one(mode)), "")
+    return Node(path, Kind.OTHER, 0, seen.st_mtime_ns, stamp_of(seen), what=what)
 
 
 def stamp_of(seen: os.stat_result) -> Stamp:

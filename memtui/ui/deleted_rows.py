@@ -172,7 +172,7 @@ class DeletedView(RowsView):
             return Strip.blank(width, plain)
         each = self._listed[index]
         cursor, marked = index == self._row, each.path in self._chosen
-        age = wording.age(time.time() - each.event.at_us / 1e6)
+        age = wording.age(time.time() - (each.told_us or each.event.at_us) / 1e6)
         size = wording.size(each.version.size).replace(" ", "")
         actor = fit(one_line(shown_name(each.event.actor)), _ACTOR)
         details = f"  {actor}{' ' * (_ACTOR - cell_len(actor))} {size:>{_SIZE}} {age:>{_AGE}} "

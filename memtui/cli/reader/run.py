@@ -12,7 +12,8 @@ from memtui.cli.reader.sentences import counted, lost, size
 from memtui.cli.reader.session import Session, opened, taken
 from memtui.cli.signals import ended_in_order
 from memtui.core.errors import Closed, FolderMissing, MemtuiError
-from memtui.places import find_places
+from memtui.places.finding import Owner, Place, find_places
+from memtui.places.words import about, owner_of
 
 if TYPE_CHECKING:
     from memtui.agents.chat.options import ChatOptions
@@ -81,7 +82,7 @@ def _chosen_folder(dialog: Dialog) -> str | None:
 
     places = find_places()
     while True:
-        choices = [Choice(f"{place.shown}, {counted(place.files, 'file')}", place.path) for place in places]
+        choices = [Choice(_spoken(place), place.path) for place in places]
         title = "Which memory folder? Found on this machine:" if places else "No memory folder was found here."
         other = {"p": Choice("to type a path", "")}
         chosen = dialog.choose(title, choices, others=other, enter="Enter quits")
@@ -91,6 +92,12 @@ def _chosen_folder(dialog: Dialog) -> str | None:
             return existing(chosen or dialog.ask("Path of the folder:").strip() or ".")
         except Failure as failure:
             dialog.say(str(failure))
+
+
+def _spoken(place: Place) -> str:
+    """A folder as a sentence says it."""
+    said = (place.shown, owner_of(place) if place.owner is not Owner.HERE else "", about(place))
+    return ", ".join([*filter(None, said), counted(place.files, "file")])
 
 
 def _greet(session: Session) -> None:

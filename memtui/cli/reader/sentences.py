@@ -64,7 +64,7 @@ def clause(event: Event) -> str:
         return f"memtui found {event.note or relative(event.path)}"
     if event.command == "began":
         return f"A new record began here{f': {event.note}' if event.note else ''}".rstrip(".")
-    if event.command == "claimed":
+    if event.command in ("claimed", "imported"):
         return f"{who(event)}: {event.note}".rstrip(".")
     done = f"{who(event)} {_done(event)}"
     match event.result:

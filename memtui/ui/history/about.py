@@ -13,6 +13,9 @@ from memtui.ui.history.comparing import Pair, clock
 from memtui.ui.history.row import what_moved
 from memtui.ui.text import fit
 
+_PROMPT = 200
+"""Characters of a prompt that are shown."""
+
 
 class AboutPair(Widget):
     """The events behind A and B; where there is one line, that behind B."""
@@ -41,13 +44,22 @@ def about(row: PathVersion | None) -> str:
     if row is None:
         return "nothing was there"
     event = row.event
-    parts = [_actor(event), clock(event.at_us, seconds=True), event.command]
+    parts = [_actor(event), clock(row.at_us, seconds=True), event.command]
     moved = what_moved(row)
     parts += [moved] if moved else []
     parts += [f"call {event.call_id}"] if event.call_id else []
     parts += ["not via memtui"] if event.is_outside and not event.note else []
     parts += [event.note] if event.note else []
+    parts += [_told(row)] if row.told is not None else []
     return one_line(", ".join([*parts, f"#{event.seq}"]))
+
+
+def _told(row: PathVersion) -> str:
+    """What a session file told of it: who, where that is not known otherwise, and what the person had asked for."""
+    assert row.told is not None
+    who = f"{_actor(row.told_by)} wrote it with {row.told.tool}" if row.told_by is not None else ""
+    asked = f'asked: "{row.told.prompt[:_PROMPT]}"' if row.told.prompt else ""
+    return ", ".join(filter(None, (who, asked)))
 
 
 def _actor(event: Event) -> str:

@@ -57,7 +57,7 @@ class Text:
             return NOTHING if self.version is None else "before"
         if self.is_now:
             return "now"
-        return f"#{self.row.event.seq}" if precision == 2 else clock(self.row.event.at_us, seconds=precision == 1)
+        return f"#{self.row.event.seq}" if precision == 2 else clock(self.row.at_us, seconds=precision == 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,8 +104,8 @@ def draw(
     """
     event, now = version.event, time.time()
     actor_width = _ACTOR + max(0, min(width - _LEFT - 12, _WIDEST_ACTOR - _ACTOR))
-    when = "now" if newest else moment(event.at_us, now)
-    age = wording.age(max(0.0, now - event.at_us / 1e6))
+    when = "now" if newest else moment(version.at_us, now)
+    age = wording.age(max(0.0, now - version.at_us / 1e6))
     segments = [
         Segment(">" if cursor else " ", palette.plain),
         Segment(letter or " ", palette.held if held else palette.letter),

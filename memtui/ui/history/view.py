@@ -142,7 +142,7 @@ class VersionsView(RowsView):
         """Draw the ages again if one that is in view is another word by now."""
         top = self.scroll_offset.y
         now = time.time()
-        ages = [wording.age(max(0.0, now - each.event.at_us / 1e6)) for each in self._versions[top : top + self._page]]
+        ages = [wording.age(max(0.0, now - each.at_us / 1e6)) for each in self._versions[top : top + self._page]]
         if ages != self._ages:
             self._ages = ages
             self.refresh()

@@ -5,10 +5,11 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.core.actors import shown_name
-from memtui.core.events import Event, sha256
+from memtui.core.events import Agent, Event, sha256
 from memtui.core.history import PathVersion
 from memtui.core.paths import ROOT_NAME
 from memtui.core.snapshot import Kind
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
 
 _PAGE = 5_000
+_PROMPT = 300
+"""Characters of a prompt that are shown."""
 _VIEW = b'"command":"view"'
 
 Stop = Callable[[], bool]
@@ -90,7 +93,9 @@ def facts_of(engine: "Engine", path: str, *, folder: str, marks: Sequence[str] =
     if marks:
         facts.append(Fact("marks", ", ".join(marks)))
     if node is None or node.kind is not Kind.DIRECTORY:
-        facts += _of_versions(engine.history.versions_of(path), now_us)
+        versions = engine.history.versions_of(path, told=True)
+        facts += _of_versions(versions, now_us)
+        facts += _of_origin(engine, versions)
     return facts
 
 
@@ -159,6 +164,32 @@ def _of_versions(versions: Sequence[PathVersion], now_us: int) -> list[Fact]:
     facts.append(Fact("versions", f"{count:,}; V shows {'it' if count == 1 else 'them'}"))
     if changed.call_id:
         facts.append(Fact("last call", changed.call_id))
+    return facts
+
+
+def _of_origin(engine: "Engine", versions: Sequence[PathVersion]) -> list[Fact]:
+    """In which conversation, and what for, it was written last, as far as anything tells it."""
+    from memtui.agents.origin import prompt_of  # deferred: only where details are asked for
+
+    newest = next((row for row in versions if row.event.call_id or row.told is not None), None)
+    if newest is None:
+        return []
+    event = newest.told_by or newest.event
+    facts = []
+    if newest.told is not None:
+        facts.append(Fact("written by", one_line(f"{shown_name(event.actor)}, {newest.told.tool}")))
+    if isinstance(event.actor, Agent) and event.actor.session:
+        facts.append(Fact("session", one_line(event.actor.session)))
+    path = engine.journal.path
+    if newest.told is not None:
+        prompt, source = newest.told.prompt, f"{newest.told.source}:{newest.told.line}"
+    else:
+        prompt, source = prompt_of(event, Path(path).parent if path is not None else None)
+    if prompt:
+        words = " ".join(prompt.split())
+        facts.append(Fact("asked for", one_line(words if len(words) <= _PROMPT else f"{words[:_PROMPT]}...")))
+    if source:
+        facts.append(Fact("told in", one_line(source)))
     return facts
 
 

@@ -430,12 +430,12 @@ class HistoryScreen(BesideDiff):
     def _read_in_thread(self, known: Sequence[PathVersion]) -> None:
         try:
             head = self._engine.head()[0]
-            versions = self._engine.history.versions_of(self._path, limit=_NEW if known else _FIRST)
+            versions = self._engine.history.versions_of(self._path, limit=_NEW if known else _FIRST, told=True)
             if not known and len(versions) == _FIRST:
                 self.post_message(VersionsRead(versions, head, complete=False))
             whole = _joined(versions, known) if known else versions if len(versions) < _FIRST else None
             if whole is None:
-                whole = self._engine.history.versions_of(self._path)
+                whole = self._engine.history.versions_of(self._path, told=True)
         except Closed:
             return
         except (MemtuiError, OSError) as error:
@@ -460,11 +460,12 @@ class HistoryScreen(BesideDiff):
     def _restore(self, chosen: PathVersion, newest: PathVersion) -> None:
         gone = chosen.after is None
         version = chosen.before if gone else chosen.after
-        clock = comparing.clock(chosen.event.at_us)
+        clock = comparing.clock(chosen.at_us)
         then = f"as it was before {clock}" if gone else f"as of {clock}"
+        standing = newest.after if newest.told is None or newest.told_by is not None else None  # else only told of
         try:
             restored = self._engine.restore(
-                {self._path: version}, expected={self._path: newest.after}, note=f"as of #{chosen.event.seq}"
+                {self._path: version}, expected={self._path: standing}, note=f"as of #{chosen.event.seq}"
             )
             self._tell_restored(restored, f"Restored {one_line(self._path)} {then}.")
         except (MemtuiError, OSError) as error:
@@ -486,7 +487,7 @@ class HistoryScreen(BesideDiff):
             problem = restored.problem or f"{one_line(self._path)} holds this text already. Nothing was restored."
             self.post_message(Done(problem, is_warning=True))
             return
-        number = len(self._engine.history.versions_of(self._path))
+        number = len(self._engine.history.versions_of(self._path, told=True))
         self.post_message(Done(f"{words} It is version {number:,}; nothing was lost."))
 
     # Words around the panes

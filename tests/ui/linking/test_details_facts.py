@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import memtui
+from memtui.core.told import Told
 from memtui.ui.linking.about import facts_of
 
 
@@ -18,3 +19,25 @@ def test_the_path_of_the_file_is_written_from_the_persons_own_directory_on(
         with memtui.open(tmp_path / folder, state=tmp_path / f"state of {folder.partition('/')[0]}") as engine:
             facts = facts_of(engine, "a.md", folder=str(tmp_path / folder), now_us=0)
         assert {fact.name: fact.value for fact in facts}["file"] == shown
+
+
+def test_the_details_lead_to_the_session_and_the_prompt_of_the_last_write(tmp_path: Path) -> None:
+    (tmp_path / "memories").mkdir()
+    told = Told(
+        path="a.md",
+        at_us=1,
+        agent=memtui.Agent("Claude Code", None, "s-1"),
+        call_id="toolu_1",
+        tool="Write",
+        prompt="Keep\x1b[2J this",
+        source="s-1.jsonl",
+        line=3,
+        after=b"kept\n",
+    )
+    (tmp_path / "memories" / "a.md").write_bytes(b"kept\n")
+    with memtui.open(tmp_path / "memories", state=tmp_path / "state") as memory:
+        memory.record_told([told])
+        facts = {fact.name: fact.value for fact in facts_of(memory, "a.md", folder="/m", now_us=2)}
+    assert facts["written by"] == "Claude Code, Write"
+    assert (facts["session"], facts["told in"]) == ("s-1", "s-1.jsonl:3")
+    assert facts["asked for"] == "Keep\\x1b[2J this"

@@ -1,0 +1,235 @@
+"""What session files told afterwards: recorded once, found again by path, and put in among what was recorded."""
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+
+from memtui.core import diffs
+from memtui.core.errors import StateUnusable
+from memtui.core.events import Event, Version, sha256
+from memtui.core.history import Deleted, PathVersion
+from memtui.core.paths import ROOT_NAME, MemoryPath
+from memtui.core.snapshot import Kind
+from memtui.core.told import IMPORTED, Told, arguments_of, circumstances_of
+from memtui.engine.faults import reason_of
+from memtui.journal.sqlite import Journal
+from memtui.store.base import Transaction
+
+NOTED = "imported_until"
+"""The name of the note that tells up to which event there is something to be found; absent if there is nothing."""
+_MARK = b'"command":"imported"'
+_CALL = b'"call_id":"'
+_BATCH = 200
+"""Events that are recorded at a time: the lock is free in between."""
+
+
+class Teller:
+    """Records what was told.
+
+    Args:
+        journal: Where.
+        read_only: Whether nothing may be recorded.
+        now_us: Tells the time, in microseconds since 1970.
+        writing: Takes the writer lock.
+        recorded: Told once something was recorded.
+        limit: Bytes of the largest text that is kept.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        *,
+        read_only: Callable[[], bool],
+        now_us: Callable[[], int],
+        writing: Callable[[], AbstractContextManager[Transaction]],
+        recorded: Callable[[], None],
+        limit: int,
+    ) -> None:
+        self._journal = journal
+        self._read_only = read_only
+        self._now_us = now_us
+        self._writing = writing
+        self._recorded = recorded
+        self._limit = limit
+
+    def news(self, told: Iterable[Told]) -> list[Told]:
+        """Those that were not imported yet."""
+        known = self._imported_calls()
+        return [each for each in told if each.call_id not in known]
+
+    def record(self, told: Sequence[Told], progress: Callable[[int, int], bool]) -> list[Event]:
+        """See `Engine.record_told`."""
+        if self._read_only():
+            raise StateUnusable("This session is read-only. Nothing was recorded.")
+        recorded: list[Event] = []
+        try:
+            for start in range(0, len(told), _BATCH):
+                if not progress(start, len(told)):
+                    break
+                recorded += self._record_some(told[start : start + _BATCH])
+        except OSError as error:
+            raise StateUnusable(f"It cannot be recorded: {reason_of(error)}.") from error
+        return recorded
+
+    def _record_some(self, told: Sequence[Told]) -> list[Event]:
+        with self._writing():
+            events: list[Event] = []
+            texts: dict[str, bytes] = {}
+            for each in self.news(told):  # somebody else may have imported them meanwhile
+                events += self._events(each, texts)
+            recorded = self._journal.append(events, texts=texts, durable=True) if events else []
+            if recorded:
+                self._journal.set_note(NOTED, str(recorded[-1].seq))
+                self._recorded()
+        return recorded
+
+    def _events(self, told: Told, texts: dict[str, bytes]) -> Iterator[Event]:
+        earlier = set(texts)
+        before, after = self._version(told.before, texts), self._version(told.after, texts)
+        event = Event(
+            at_us=self._now_us(),
+            actor=told.agent,
+            command=IMPORTED,
+            path=str(MemoryPath.of(told.path)),
+            no_change=True,
+            call_id=told.call_id,
+            arguments=arguments_of(told),
+            note=f"{told.tool}, from a session file",
+        )
+        name = before.sha256 if before is not None else None
+        if name is not None and name not in earlier and not self._journal.has_text(name):
+            yield replace(
+                event,
+                viewed=before,
+                arguments=arguments_of(told, is_before=True),
+                note=f"what stood there before {told.tool}, from a session file",
+            )
+        counts = None
+        if told.after is not None and (told.before is not None or told.tool == "Write"):
+            counts = _counts(told.before or b"", told.after)
+        yield replace(
+            event,
+            viewed=after,
+            added=counts.added if counts else None,
+            removed=counts.removed if counts else None,
+        )
+
+    def _version(self, data: bytes | None, texts: dict[str, bytes]) -> Version | None:
+        if data is None or len(data) > self._limit:
+            return None
+        name = sha256(data)
+        texts[name] = data
+        return Version(Kind.FILE, name, len(data))
+
+    def _imported_calls(self) -> set[str]:
+        until = self._journal.note(NOTED)
+        if until is None:
+            return set()
+        calls = set()
+        for seq, body in self._journal.bodies(0, int(until)):
+            if _MARK in body:
+                event = self._journal.event(seq)
+                if event is not None and event.call_id is not None:
+                    calls.add(event.call_id)
+        return calls
+
+
+def _counts(before: bytes, after: bytes) -> diffs.Counts | None:
+    try:
+        return diffs.counts(before.decode(), after.decode())
+    except UnicodeDecodeError:
+        return None
+
+
+class ToldIndex:
+    """Finds what was told by path. Every method may be called from any thread.
+
+    Args:
+        journal: The record.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._lock = threading.Lock()
+        self._until = 0
+        self._seqs: dict[str, list[int]] = {}
+
+    def of(self, path: str) -> list[PathVersion]:
+        """What a path is told to have been through, newest first."""
+        with self._lock:
+            self._catch_up()
+            seqs = list(self._seqs.get(path, ()))
+        rows = [row for seq in seqs if (row := self._row(path, seq)) is not None]
+        rows.sort(key=lambda row: (row.at_us, row.event.seq), reverse=True)
+        before: Version | None = None
+        chained = []
+        for row in reversed(rows):
+            chained.append(replace(row, before=before))
+            before = row.after
+        return chained[::-1]
+
+    def paths(self) -> list[str]:
+        """The paths of which something is told."""
+        with self._lock:
+            self._catch_up()
+            return list(self._seqs)
+
+    def deleted(self, path: str) -> Deleted | None:
+        """A path that is not there, as it was told last; `None` if its text is not told."""
+        row = next((row for row in self.of(path) if row.after is not None), None)
+        if row is None or row.after is None:
+            return None
+        kept = row.after.sha256 is not None and self._journal.has_text(row.after.sha256)
+        return Deleted(path, row.after, row.event, kept, told_us=row.at_us)
+
+    def _row(self, path: str, seq: int) -> PathVersion | None:
+        event = self._journal.event(seq)
+        told = circumstances_of(event) if event is not None else None
+        if event is None or told is None:
+            return None
+        return PathVersion(event, path, None, event.viewed, told=told)
+
+    def _catch_up(self) -> None:
+        noted = self._journal.note(NOTED)
+        until = int(noted) if noted is not None and noted.isdecimal() else 0
+        if until <= self._until:
+            return
+        for seq, body in self._journal.bodies(self._until, until):
+            if _MARK in body:
+                event = self._journal.event(seq)
+                if event is not None:
+                    self._seqs.setdefault(event.path.removeprefix(f"{ROOT_NAME}/"), []).append(seq)
+        self._until = until
+
+
+def put_in(recorded: Sequence[PathVersion], told: Sequence[PathVersion]) -> list[PathVersion]:
+    """What was recorded and what was told of one path, newest first.
+
+    What was told of a text that was recorded as well says who brought it: it is one row with that one.
+
+    Args:
+        recorded: Newest first.
+        told: Newest first.
+    """
+    waiting = list(told)
+    same = {}
+    for index, row in enumerate(recorded):
+        found = next((each for each in waiting if _is_same(row, each)), None)
+        if found is not None:
+            waiting.remove(found)
+            same[index] = found
+    merged: list[PathVersion] = []
+    for index, row in enumerate(recorded):
+        while index and waiting and waiting[0].at_us > row.event.at_us:  # what stands now was recorded
+            merged.append(waiting.pop(0))
+        found = same.get(index)
+        merged.append(row if found is None else replace(row, told=found.told, told_by=found.event))
+    return merged + waiting
+
+
+def _is_same(recorded: PathVersion, told: PathVersion) -> bool:
+    """Whether both tell of the same text at the same path."""
+    if recorded.after is None or told.after is None or told.told is None or told.told.is_before:
+        return False
+    return recorded.after.sha256 == told.after.sha256 and recorded.path == told.path

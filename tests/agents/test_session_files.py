@@ -1,0 +1,322 @@
+"""What Claude Code's session files tell comes into the journal once, marked as told afterwards, and harms nothing."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import memtui
+from memtui.agents.origin import origins_of
+from memtui.agents.transcripts.lines import LONGEST, Line, Stopped, lines_of
+from memtui.agents.transcripts.writes import Heard, hear
+from memtui.cli import main
+from memtui.core.errors import StateUnusable
+from memtui.core.told import circumstances_of
+from memtui.engine import Engine
+
+
+class Script:
+    """Writes a session file as Claude Code does."""
+
+    def __init__(self, path: Path, folder: Path) -> None:
+        self.path, self.folder = path, folder
+        self._lines: list[bytes] = []
+        self._calls = 0
+
+    def raw(self, line: bytes) -> None:
+        self._lines.append(line)
+        self.path.write_bytes(b"\n".join(self._lines) + b"\n")
+
+    def say(self, kind: str, content: object, **more: object) -> None:
+        at = f"2026-10-01T10:{len(self._lines):02}:00.000Z"
+        message = {"role": kind, "content": content, "model": "a-model"}
+        self.raw(json.dumps({"type": kind, "sessionId": "s-1", "timestamp": at, "message": message, **more}).encode())
+
+    def ask(self, prompt: str) -> None:
+        self.say("user", prompt)
+
+    def call(self, tool: str, name: str, told: dict[str, Any] | None = None, **given: object) -> str:
+        """A call and what came of it; `told=None` for a call whose result is not there."""
+        self._calls += 1
+        call_id = f"toolu_{self._calls}"
+        given = {"file_path": str(self.folder / name), **given}
+        self.say("assistant", [{"type": "tool_use", "id": call_id, "name": tool, "input": given}])
+        if told is not None:
+            failed = told.pop("failed", False)
+            result = {"type": "tool_result", "tool_use_id": call_id, "content": "ok", "is_error": failed}
+            self.say("user", [result], toolUseResult=told)
+        return call_id
+
+    def hear(self) -> Heard:
+        return hear(str(self.folder), [str(self.path)])
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Script:
+    folder = tmp_path / "app" / "memory"
+    folder.mkdir(parents=True)
+    return Script(tmp_path / "app" / "s-1.jsonl", folder)
+
+
+@pytest.fixture
+def memory(script: Script, tmp_path: Path) -> Iterator[Engine]:
+    with memtui.open(script.folder, state=tmp_path / "state") as memory:
+        yield memory
+
+
+def test_a_write_is_told_with_its_text_session_prompt_and_place(script: Script) -> None:
+    script.ask("Remember my shell")
+    script.say("user", "<local-command-caveat>no prompt</local-command-caveat>", isMeta=True)
+    call_id = script.call("Write", "notes/shell.md", {}, content="- zsh\n")
+    (told,) = script.hear().told
+    assert (told.path, told.tool, told.call_id) == ("notes/shell.md", "Write", call_id)
+    assert (told.before, told.after) == (None, b"- zsh\n")
+    assert told.agent == memtui.Agent("Claude Code", "a-model", "s-1")
+    assert (told.prompt, told.source, told.line) == ("Remember my shell", "s-1.jsonl", 3)
+    assert told.at_us == 1_790_848_920_000_000
+
+
+def test_edits_are_replayed_on_what_is_told_of_the_file(script: Script) -> None:
+    script.call("Write", "a.md", {}, content="one\ntwo\ntwo\n")
+    script.call("Edit", "a.md", {}, old_string="one", new_string="1")
+    edits = [
+        {"old_string": "two", "new_string": "2", "replace_all": True},
+        {"old_string": "1\n", "new_string": "first\n"},
+    ]
+    script.call("MultiEdit", "a.md", {}, edits=edits)
+    script.call("Edit", "a.md", {"originalFile": "changed by hand\n"}, old_string="hand", new_string="Claude")
+    assert [told.after for told in script.hear().told] == [
+        b"one\ntwo\ntwo\n",
+        b"1\ntwo\ntwo\n",
+        b"first\n2\n2\n",
+        b"changed by Claude\n",
+    ]
+
+
+def test_what_cannot_be_told_is_not_guessed(script: Script) -> None:
+    script.call("Edit", "a.md", {}, old_string="one", new_string="1")  # of a text that nobody told
+    script.call("Edit", "b.md", {"originalFile": "x"}, old_string="not there", new_string="1")
+    script.call("MultiEdit", "c.md", {"originalFile": "x"}, edits="no list")
+    script.call("Edit", "d.md", {"originalFile": "x"}, old_string=7, new_string="1")
+    assert [told.after for told in script.hear().told] == [None, None, None, None]
+
+
+def test_calls_that_failed_or_have_no_result_did_not_happen(script: Script) -> None:
+    script.call("Write", "a.md", {"failed": True}, content="a")
+    script.call("Write", "b.md", None, content="b")
+    heard = script.hear()
+    assert heard.told == []
+    assert (heard.failed, heard.unfinished) == (1, 1)
+
+
+@pytest.mark.parametrize("name", ["../x.md", "/etc/passwd", "../memory_bak/a.md", "a\0b", "../app.py"])
+def test_files_elsewhere_are_none_of_ours(script: Script, name: str) -> None:
+    script.call("Write", name, {}, content="x")
+    assert script.hear().told == []
+
+
+def test_a_folder_that_is_named_through_a_link_is_the_same(script: Script, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "app")
+    script.call("Write", str(tmp_path / "link" / "memory" / "a.md"), {}, content="x")
+    (told,) = script.hear().told
+    assert told.path == "a.md"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"{half",
+        b"[]",
+        b"7",
+        b"\xff\xfe",
+        b'{"type":"user","message":7}',
+        b'{"type":"assistant","message":{"content":[7,{"type":"tool_use","name":"Write","input":7}]},"x":"app/memory"}',
+        b'{"message":{"content":[{"type":"tool_use","name":"Write","id":7,"input":{"file_path":7}}]},"x":"app/memory"}',
+        b'{"type":"user","timestamp":"yesterday","message":{"content":[{"type":"tool_result","tool_use_id":[]}]}}',
+        b"[" * 100_000 + b'"tool_use" "Write" app/memory',
+    ],
+)
+def test_lines_of_any_shape_are_taken_in_stride(script: Script, line: bytes) -> None:
+    script.raw(line)
+    script.call("Write", "a.md", {}, content="a")
+    script.raw(line)
+    assert [told.after for told in script.hear().told] == [b"a"]
+
+
+def test_a_line_that_is_still_being_written_is_left_for_the_next_time(script: Script) -> None:
+    script.call("Write", "a.md", {}, content="a")
+    whole = script.path.read_bytes()
+    script.path.write_bytes(whole[:-2])
+    assert script.hear().unfinished == 1
+    script.path.write_bytes(whole)
+    assert len(script.hear().told) == 1
+
+
+def test_a_line_of_any_length_is_passed_without_keeping_it(tmp_path: Path) -> None:
+    path = tmp_path / "long.jsonl"
+    with path.open("wb") as file:
+        file.write(b"first\n")
+        file.seek(LONGEST + 10, os.SEEK_CUR)
+        file.write(b"\nlast\n")
+    assert list(lines_of(str(path), lambda _: True)) == [Line(1, b"first"), Line(3, b"last")]
+
+
+def test_reading_can_be_stopped(script: Script) -> None:
+    script.call("Write", "a.md", {}, content="a")
+    with pytest.raises(Stopped):
+        hear(str(script.folder), [str(script.path)], lambda _: False)
+
+
+def test_what_is_no_file_is_said_and_the_rest_is_heard(script: Script, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    script.call("Write", "a.md", {}, content="a")
+    heard = hear(str(script.folder), [str(tmp_path / "fifo"), str(tmp_path / "gone"), str(script.path)])
+    assert [path for path, _ in heard.unreadable] == [str(tmp_path / "fifo"), str(tmp_path / "gone")]
+    assert len(heard.told) == 1
+
+
+def test_importing_changes_nothing_but_adds_marked_events_once(memory: Engine, script: Script) -> None:
+    (script.folder / "a.md").write_text("two\n")
+    memory.reconcile()
+    state = memory.history.state(memory.head()[0])
+    script.ask("Two, please")
+    script.call("Write", "a.md", {}, content="one\n")
+    script.call("Edit", "a.md", {}, old_string="one", new_string="two")
+    told = script.hear().told
+    events = memory.record_told(memory.not_imported(told))
+    assert [(event.command, event.changes, event.result) for event in events] == [("imported", (), "seen")] * 2
+    assert [circumstances.at_us for event in events if (circumstances := circumstances_of(event))] == [
+        each.at_us for each in told
+    ]
+    assert memory.history.state(memory.head()[0]) == state
+    assert memory.not_imported(told) == []
+    assert memory.record_told(told) == []
+
+
+def test_history_puts_what_was_told_where_it_belongs_and_says_who(memory: Engine, script: Script) -> None:
+    script.call("Write", "a.md", {}, content="one\n")
+    script.call("Edit", "a.md", {}, old_string="one", new_string="two")
+    (script.folder / "a.md").write_text("two\n")
+    memory.reconcile()
+    memory.record_told(script.hear().told)
+    rows = memory.history.versions_of("a.md", told=True)
+    assert [memory.history.text(row.after) for row in rows] == [b"two\n", b"one\n"]
+    recorded, before = rows
+    assert recorded.event.is_outside
+    assert recorded.told_by is not None
+    assert recorded.told_by.actor.name == "Claude Code"
+    assert before.event.command == "imported"
+    assert before.at_us < recorded.at_us
+    assert [row.event.is_outside for row in memory.history.versions_of("a.md")] == [True]
+
+
+def test_a_deleted_memory_that_only_a_session_tells_of_can_be_restored(memory: Engine, script: Script) -> None:
+    script.call("Write", "gone.md", {}, content="dear\n")
+    memory.record_told(script.hear().told)
+    (deleted,) = memory.history.deleted()
+    assert (deleted.path, deleted.kept, deleted.told_us) == ("gone.md", True, script.hear().told[0].at_us)
+    memory.restore({"gone.md": deleted.version})
+    assert (script.folder / "gone.md").read_text() == "dear\n"
+    assert memory.history.deleted() == []
+
+
+def test_what_stood_there_before_is_kept_too(memory: Engine, script: Script) -> None:
+    script.call("Edit", "a.md", {"originalFile": "by hand\n"}, old_string="hand", new_string="Claude")
+    memory.record_told(script.hear().told)
+    rows = memory.history.told_of("a.md")
+    assert [memory.history.text(row.after) for row in rows] == [b"by Claude\n", b"by hand\n"]
+
+
+def test_a_line_leads_to_the_prompt_that_it_was_asked_for_with(memory: Engine, script: Script) -> None:
+    script.ask("First")
+    script.call("Write", "a.md", {}, content="one\ntwo\n")
+    script.ask("Second")
+    call_id = script.call("Edit", "a.md", {}, old_string="two", new_string="three")
+    (script.folder / "a.md").write_text("one\nthree\nby hand\n")
+    memory.reconcile()
+    memory.record_told(script.hear().told)
+    data = (script.folder / "a.md").read_bytes()
+    origins = origins_of(memory, "a.md", data, state=None)
+    found = [(origin.asked.prompt, origin.is_told) for origin in origins]
+    assert found == [("First", True), ("Second", True), ("", False)]
+    assert origins[1].event is not None
+    assert origins[1].event.call_id == call_id
+    assert not origins[2].is_known or origins[2].event.is_outside  # type: ignore[union-attr]
+    assert origins_of(memory, "a.md", data, state=None, only=[9]) == []
+
+
+def test_what_is_redacted_is_gone_from_what_was_told_as_well(memory: Engine, script: Script) -> None:
+    script.ask("The word is swordfish")
+    script.call("Write", "a.md", {}, content="swordfish\n")
+    memory.record_told(script.hear().told)
+    memory.redact(match="swordfish", reason="a secret")
+    (row,) = memory.history.told_of("a.md") or [None]
+    assert row is None or memory.history.text(row.after) is None
+    assert all("swordfish" not in (event.arguments or "") for event in memory.events())
+
+
+def test_nothing_is_imported_read_only(script: Script, tmp_path: Path) -> None:
+    script.call("Write", "a.md", {}, content="a")
+    with (
+        memtui.open(script.folder, state=tmp_path / "none", read_only=True) as memory,
+        pytest.raises(StateUnusable, match="read-only"),
+    ):
+        memory.record_told(script.hear().told)
+
+
+def test_importing_can_be_stopped_and_gone_on_with(memory: Engine, script: Script) -> None:
+    for number in range(450):
+        script.call("Write", f"{number}.md", {}, content=str(number))
+    told = script.hear().told
+    first = memory.record_told(told, progress=lambda done, _of: done < 200)
+    assert len(first) == 200
+    assert len(memory.record_told(told)) == 250
+
+
+@pytest.fixture
+def claude(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Script:
+    """A project of Claude Code's, as it lies below the home directory."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    for name in ("CLAUDE_CONFIG_DIR", "MEMTUI_DIR", "MEMTUI_READ_ONLY", "MEMTUI_CONFIG", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    folder = tmp_path / ".claude" / "projects" / "-srv-app" / "memory"
+    folder.mkdir(parents=True)
+    return Script(folder.parent / "s-1.jsonl", folder)
+
+
+def test_the_verb_imports_says_what_and_brings_back_what_is_gone(
+    claude: Script, capfd: pytest.CaptureFixture[str]
+) -> None:
+    claude.ask("Keep\x1b[2J this")
+    claude.call("Write", "gone.md", {}, content="dear\n")
+    where = ["-C", str(claude.folder)]
+    assert main(["import-transcripts", *where, "--dry-run"]) == 0
+    assert "Would import 1 write to 1 note" in capfd.readouterr().out
+    assert main(["import-transcripts", *where, "--read-only"]) == 4
+    assert main(["import-transcripts", *where, "--json"]) == 0
+    document = json.loads(capfd.readouterr().out)
+    assert document["gone"] == ["/memories/gone.md"]
+    assert document["new"][0]["session"] == "s-1"
+    assert main(["import-transcripts", *where]) == 0
+    assert "imported before" in capfd.readouterr().out
+    assert main(["restore", *where, "gone.md"]) == 0
+    assert (claude.folder / "gone.md").read_text() == "dear\n"
+    capfd.readouterr()
+    assert main(["origin", *where, "gone.md:1"]) == 0
+    out = capfd.readouterr().out
+    assert "asked   Keep\\x1b[2J this" in out
+    assert "s-1.jsonl:2" in out
+    assert main(["origin", *where, "gone.md:7"]) == 3
+    assert main(["verify", *where]) == 0
+
+
+def test_without_session_files_it_is_said(claude: Script, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["import-transcripts", "-C", str(claude.folder)]) == 3
+    assert "no session files" in capfd.readouterr().err
+    assert main(["import-transcripts", "-C", str(claude.folder), str(claude.path)]) == 3
+    assert "cannot be read" in capfd.readouterr().err
