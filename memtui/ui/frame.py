@@ -105,6 +105,7 @@ class Status:
         follow: Whether the screen goes where something happens; `None` where nothing happens.
         program: What this is.
         words: What is said besides, between the label and the counts.
+        meter: How much of a budget is used, behind the counts; nothing where nobody set one.
     """
 
     folder: str
@@ -115,6 +116,7 @@ class Status:
     follow: bool | None = True
     program: str = "memtui"
     words: tuple[Word, ...] = ()
+    meter: tuple[Word, ...] = ()
 
 
 class Header(Widget):
@@ -151,12 +153,15 @@ def _words(status: Status) -> list[Word]:
     """All that is said at the right."""
     follow = Word("FOLLOW", "$text-accent bold", 2) if status.follow else Word("follow off", "", 2)
     live = Word(status.live, "$text-warning bold")
-    if status.live == "LIVE":
+    if status.live.startswith("snapshot"):
+        live = Word(status.live)
+    elif status.live == "LIVE":
         live = Word("LIVE", "$text-success bold", 2 if status.words else 0)
     return [
         Word(status.label, "$text-warning bold"),
         *status.words,
         Word(status.files, "", 1),
+        *status.meter,
         Word("READ-ONLY", "$text-warning bold") if status.read_only else Word("[RW]"),
         live,
         Word("") if status.follow is None else follow,

@@ -3,10 +3,12 @@
 from enum import Enum
 from typing import Literal
 
+from memtui.core.audit_settings import AuditSettings
 from memtui.core.snapshot import Kind
 from memtui.core.visible import one_line
 from memtui.ui import wording
 from memtui.ui.messages import Read
+from memtui.ui.note.document import Ruler
 from memtui.ui.note.formats import syntax_of
 from memtui.ui.note.view import NoteView
 
@@ -37,6 +39,9 @@ class Preview:
         text: The text that is shown; empty where there is none.
         size: Bytes of the file.
         data: The bytes that are shown as text; `None` where others are, or none.
+        loads: What of it every session begins with, in words; empty for what is no index.
+        max_lines: Lines of an index that are loaded.
+        max_bytes: Bytes of an index that are loaded.
     """
 
     def __init__(self) -> None:
@@ -44,6 +49,9 @@ class Preview:
         self.text = ""
         self.size = 0
         self.data: bytes | None = None
+        self.loads = ""
+        plain = AuditSettings()
+        self.max_lines, self.max_bytes = plain.max_lines, plain.max_index_bytes
 
     def show(self, read: Read, note: NoteView, *, changed: bool, follow: bool) -> None:
         """Show what was read, or say why it cannot be shown.
@@ -77,7 +85,21 @@ class Preview:
 
     def clear(self) -> None:
         """Forget what was shown."""
-        self.text, self.size, self.data = "", 0, None
+        self.text, self.size, self.data, self.loads = "", 0, None, ""
+
+    def _ruler(self, path: str) -> Ruler | None:
+        """Where an index stops being loaded when a session starts."""
+        from memtui.notes.index import index_of, is_index  # deferred: most notes are none
+
+        if not is_index(path):
+            return None
+        index = index_of(self.text, path, max_lines=self.max_lines, max_bytes=self.max_bytes)
+        self.loads = f"{wording.token_count(index.tokens)} each session"
+        if index.beyond is None:
+            return None
+        limit = f"{self.max_lines:,} lines" if index.limit == "lines" else wording.size(self.max_bytes)
+        left = index.lines - index.beyond + 1
+        return Ruler(index.beyond - 1, f"not loaded from here: over {limit}, {left:,} more")
 
     def show_data(
         self, path: str, data: bytes, note: NoteView, *, lines: frozenset[int], follow: bool, again: bool
@@ -108,7 +130,8 @@ class Preview:
             note.show(self.text, syntax="text", mode="source", keep_place=again)
             return
         mode: Literal["rendered", "source"] = "rendered" if self.view is View.RENDERED else "source"
-        note.show(self.text, syntax=syntax_of(path, self.text), mode=mode, keep_place=again)
+        ruler = self._ruler(path) if path.endswith("MEMORY.md") else None
+        note.show(self.text, syntax=syntax_of(path, self.text), mode=mode, keep_place=again, ruler=ruler)
         note.highlight_lines(lines)
         if follow and lines:
             note.reveal_line(min(lines))

@@ -9,6 +9,7 @@ from memtui.core.losses import Loss
 from memtui.core.paths import ROOT_NAME
 from memtui.core.refusals import reason
 from memtui.core.snapshot import Kind
+from memtui.core.tokens import estimate
 from memtui.ui.activity.row import ActivityRow
 
 _DONE = {
@@ -202,6 +203,10 @@ def age(seconds: float) -> str:
 
 
 def tokens(text: str) -> str:
-    """An estimate of the tokens a text costs: about four characters each."""
-    count = (len(text) + 3) // 4
+    """An estimate of the tokens a text costs, such as `~41 tok`."""
+    return token_count(estimate(text))
+
+
+def token_count(count: int) -> str:
+    """How many tokens, as an estimate, such as `~41 tok`."""
     return f"~{count:,} tok" if count < 10_000 else f"~{count / 1_000:.1f}k tok"

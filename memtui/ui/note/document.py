@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from memtui.ui.note.chunks import LOOKED_AHEAD, Chunk, split_markdown, split_plain
 from memtui.ui.note.code import coloured
-from memtui.ui.note.lines import Row, code, prose
+from memtui.ui.note.lines import RULER, Row, Span, code, prose
 from memtui.ui.note.render import Context, columns_of, references, render
 from memtui.ui.note.tables import Columns
 
@@ -23,6 +23,16 @@ Mode = Literal["rendered", "source"]
 
 KEPT = 64
 """Chunks whose rows are kept once they were drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ruler:
+    """A line across a note, from which on it is something else, such as what no session loads."""
+
+    line: int
+    """The first source line below it, counted from 0."""
+    words: str
+    """What is said on it; safe to show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +45,8 @@ class Layout:
     """`rendered` for reading, `source` for the text as it is written."""
     width: int = 80
     """Cells of the text."""
+    ruler: Ruler | None = None
+    """Where the rest of the note is set apart."""
 
     @property
     def markdown(self) -> bool:
@@ -175,7 +187,7 @@ class Document:
         if rows is not None:
             self._rows.move_to_end(index)
             return rows
-        rows = tuple(self._draw(self.chunks[index]))
+        rows = tuple(self._set_apart(index, self._draw(self.chunks[index])))
         self._rows[index] = rows
         while len(self._rows) > KEPT:
             self._marks.pop(self._rows.popitem(last=False)[0], None)
@@ -219,6 +231,23 @@ class Document:
         if not chunk.root and rows:
             rows[0] = replace(rows[0], join="", number=False)
         return rows
+
+    def _set_apart(self, index: int, rows: list[Row]) -> list[Row]:
+        """The rows of a chunk with the ruler among them, if it is there, and what is below it in its own style."""
+        ruler = self.layout.ruler
+        after = self.chunks[index + 1].line if index + 1 < len(self.chunks) else self.line_count + 1
+        if ruler is None or after <= ruler.line:
+            return rows
+        at = next((at for at, row in enumerate(rows) if row.first >= ruler.line), len(rows))
+        below = [
+            replace(row, spans=tuple(Span(text, f"{style} beyond".lstrip(), line) for text, style, line in row.spans))
+            for row in rows[at:]
+        ]
+        if self.chunks[index].line > ruler.line:
+            return rows[:at] + below
+        words = f"─── {ruler.words} "
+        line = Span(words.ljust(self.layout.width, "─")[: max(self.layout.width, 1)], RULER, ruler.line)
+        return [*rows[:at], Row((line,), ruler.line, ruler.line, fill=RULER, join=""), *below]
 
     def _table_columns(self, chunk: Chunk) -> Columns:
         index = bisect_right(self.chunks, chunk.start, key=lambda one: one.start) - 1
@@ -299,7 +328,7 @@ class Document:
         return self._marks[index]
 
     def _find_marks(self, index: int) -> Iterator[Found]:
-        texts = [row.text for row in self.rows(index)]
+        texts = ["" if row.fill == RULER else row.text for row in self.rows(index)]
         starts = [0, *accumulate(len(text) + 1 for text in texts)]
         flags = 0 if self.query != self.query.lower() else re.IGNORECASE
         between = r"(?: *\n[ │»]{0,80}| )"

@@ -68,7 +68,9 @@ class Row:
         return "".join(parts)
 
 
-_DRAWN = frozenset({"mark", "panel mark", "panel edge"})
+RULER = "ruler"
+"""The role of a line across the note that is no part of it."""
+_DRAWN = frozenset({"mark", "panel mark", "panel edge", RULER})
 _DRAWN_AGAIN = _DRAWN | {"indent", "quote-bar"}
 
 

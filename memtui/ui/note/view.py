@@ -6,6 +6,7 @@ exact.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from time import monotonic
 from typing import ClassVar, NamedTuple
 
@@ -21,7 +22,7 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
-from memtui.ui.note.document import Document, Found, Layout, Mode, moved_line
+from memtui.ui.note.document import Document, Found, Layout, Mode, Ruler, moved_line
 from memtui.ui.note.following import Following
 from memtui.ui.note.lines import Row, Span, clean, prose
 
@@ -41,6 +42,7 @@ ROLES = (
     *("warning", "hidden", "panel", "language", "mark", "heading", "keyword", "string", "number"),
     *("comment", "name", "deleted", "inserted", "line-number", "changed", "match", "current-match"),
     *("notice-title", "notice-detail", "blame", "blame-you", "blame-outside", "chosen-link"),
+    *("ruler", "beyond"),
 )
 """What a span can be; each is a component class of the view."""
 
@@ -135,6 +137,8 @@ class NoteView(Following, can_focus=True):
         & > .noteview--blame { color: $text-primary; }
         & > .noteview--blame-you { color: $foreground; text-style: bold; }
         & > .noteview--blame-outside { color: $text-warning; }
+        & > .noteview--ruler { color: $text-warning; text-style: bold; }
+        & > .noteview--beyond { color: $text-secondary; text-style: italic; }
         & > .noteview--notice-title { text-style: bold; }
         & > .noteview--notice-detail { color: $foreground; }
     }
@@ -199,7 +203,7 @@ class NoteView(Following, can_focus=True):
     @mode.setter
     def mode(self, mode: Mode) -> None:
         layout = self._document.layout
-        self._lay_out(Layout(layout.syntax, mode, layout.width))
+        self._lay_out(replace(layout, mode=mode))
 
     def show(
         self,
@@ -209,6 +213,7 @@ class NoteView(Following, can_focus=True):
         mode: Mode | None = None,
         numbers: bool = True,
         keep_place: bool = False,
+        ruler: Ruler | None = None,
     ) -> None:
         """Show a note.
 
@@ -218,6 +223,7 @@ class NoteView(Following, can_focus=True):
             mode: `rendered` or `source`; the present one if left out.
             numbers: Whether source lines are numbered, where the source is shown.
             keep_place: Whether the first line in view stays in view, for a note that changed.
+            ruler: Where the rest of it is set apart, if anywhere.
         """
         self._drop_pending()
         crlf = source.count("\r\n")
@@ -231,9 +237,9 @@ class NoteView(Following, can_focus=True):
         self._numbers = numbers
         # What was said of the old lines is not true of the new ones; the gutter stays, so that nothing jumps.
         self._remarks = [Remark(" " * cell_len(each.text), "") for each in self._remarks[:1] if keep_place]
-        layout = Layout(syntax, mode or old.layout.mode)
+        layout = Layout(syntax, mode or old.layout.mode, ruler=ruler)
         self._document = Document(source, layout)
-        self._document.relayout(Layout(layout.syntax, layout.mode, self._text_width()))
+        self._document.relayout(replace(layout, width=self._text_width()))
         self._document.search(old.query if keep_place else "")
         self._match = -1
         if not keep_place:
@@ -471,7 +477,7 @@ class NoteView(Following, can_focus=True):
         self._document.layout, before = layout, self._document.layout
         width = self._text_width()
         self._document.layout = before
-        self._document.relayout(Layout(layout.syntax, layout.mode, width))
+        self._document.relayout(replace(layout, width=width))
         self._go_to_line(line, inner)
 
     def on_resize(self, event: events.Resize) -> None:

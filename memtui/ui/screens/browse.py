@@ -21,12 +21,14 @@ from textual.widgets import Static
 from textual.worker import Worker, WorkerError, get_current_worker
 
 from memtui.config import Config, Ui
+from memtui.core.audit_settings import AuditSettings
 from memtui.core.events import Event, Person
 from memtui.core.history import Blame
+from memtui.core.settings import Settings
 from memtui.core.snapshot import Kind
 from memtui.core.visible import one_line
 from memtui.core.watching import Mode, Watching
-from memtui.places import find_places
+from memtui.places.finding import find_places
 from memtui.ui import said_keys, titles, wording
 from memtui.ui.activity.view import ActivityView
 from memtui.ui.as_left import left_of, outline_of, view_of
@@ -54,6 +56,7 @@ from memtui.ui.messages import (
 from memtui.ui.note.view import NoteView
 from memtui.ui.preview import Preview, View
 from memtui.ui.questions.answering import Answering
+from memtui.ui.screens.auditing import Auditing
 from memtui.ui.screens.editing import Editing
 from memtui.ui.screens.finding import Finding
 from memtui.ui.screens.linking import Linking
@@ -87,7 +90,7 @@ _SORTS = (
 )
 
 
-class BrowseScreen(Managing, Editing, Finding, Linking, Answering):
+class BrowseScreen(Managing, Editing, Finding, Linking, Auditing, Answering):
     """One memory folder.
 
     Args:
@@ -183,6 +186,7 @@ class BrowseScreen(Managing, Editing, Finding, Linking, Answering):
         self._blaming = False
         self._view_before = View.RENDERED
         self._ui = Ui()
+        self._audit = AuditSettings()
 
     def compose(self) -> ComposeResult:
         """The panes of the sketch."""
@@ -227,6 +231,8 @@ class BrowseScreen(Managing, Editing, Finding, Linking, Answering):
         config = getattr(self.app, "config", None)
         if isinstance(config, Config):
             self._ui, self._session.settings = config.ui, config.memory
+            self._audit = config.audit
+            self._preview.max_lines, self._preview.max_bytes = config.audit.max_lines, config.audit.max_index_bytes
         self._preview.view = view_of(None, self._ui)
         self._files_left = self.files
         self.follow = self.activity.follow = self._ui.follow
@@ -694,10 +700,16 @@ class BrowseScreen(Managing, Editing, Finding, Linking, Answering):
         self._counted = files, size
         if not self._opened:
             return
+        from memtui.ui.meter import meter  # deferred: not needed for the first paint
+
         if not complete:
             files = max(files, self.files.outline.files)
         words = f"{files:,} {'file' if files == 1 else 'files'}"
-        self._status = replace(self._status, files=words if size is None else f"{words} {wording.size(size)}")
+        self._status = replace(
+            self._status,
+            files=words if size is None else f"{words} {wording.size(size)}",
+            meter=meter(files, size, self._session.settings or Settings(), self._audit),
+        )
         empty = not files and not len(self.files.outline)
         if empty != self.has_class("-empty"):
             self.set_class(empty, "-empty")
@@ -744,7 +756,7 @@ class BrowseScreen(Managing, Editing, Finding, Linking, Answering):
             words.append(self._preview.view.words)
         if self._preview.text:
             words += [f"{first}-{last}/{total}" if total else ""]
-            words += [wording.size(self._preview.size), wording.tokens(self._preview.text)]
+            words += [wording.size(self._preview.size), self._preview.loads or wording.tokens(self._preview.text)]
         return [word for word in words if word]
 
     def _show_banner(self, name: str, case: str, remedy: str) -> None:

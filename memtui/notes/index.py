@@ -1,0 +1,161 @@
+"""The index of Claude Code's auto memory, `MEMORY.md`: how much of it a session is given, and which notes it names.
+
+Every session starts with the beginning of this file, and what stands below that is never seen unless an agent opens
+it. So a screen draws a line there, and an audit tells what lies beyond, from the same value.
+
+The rule is that of Claude Code's documentation ("Manage Claude's memory"): the first 200 lines or the first 25 KB,
+whichever comes first; front matter and block-level HTML comments are taken out before, and count for neither.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from memtui.core import tokens
+from memtui.notes.front_matter import front_matter_of
+from memtui.notes.links import Link, links_of
+
+NAME = "MEMORY.md"
+MAX_LINES = 200
+MAX_BYTES = 25_000
+
+_FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
+_COMMENT = re.compile(r" {0,3}<!--")
+_ITEM = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]")
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """What becomes of an index when a session starts.
+
+    Attributes:
+        lines: Lines it has, all of them; one that only ends the text is none.
+        counted: How many of them count against the limits.
+        counted_bytes: Bytes of those, line ends included, in UTF-8.
+        beyond: The first line that is not loaded, from 1; `None` if all is loaded. No line behind it is loaded
+            either. Where the very first line that counts is over the limit by itself, only its beginning is loaded,
+            and `beyond` is the line after it.
+        limit: What loading stops at: `lines`, `bytes`, or empty if it does not stop.
+        loaded: How many lines are loaded, without those that do not count.
+        loaded_bytes: Bytes that are loaded.
+        tokens: What the loaded part costs every session, estimated.
+        uncounted: Lines that count for nothing, as `(first, last)`, from 1, in order: front matter and block comments.
+        entries: The links that make it an index: those of list items, and every `[[wiki]]` and `@path`; addresses, and
+            links that leave the folder, are none.
+    """
+
+    lines: int
+    counted: int
+    counted_bytes: int
+    beyond: int | None
+    limit: str
+    loaded: int
+    loaded_bytes: int
+    tokens: int
+    uncounted: tuple[tuple[int, int], ...] = ()
+    entries: tuple[Link, ...] = ()
+
+    def is_loaded(self, line: int) -> bool:
+        """Whether a line, from 1, is what a session starts with; one that does not count is not."""
+        if self.beyond is not None and line >= self.beyond:
+            return False
+        return not any(first <= line <= last for first, last in self.uncounted)
+
+
+def is_index(path: str) -> bool:
+    """Whether a file is an index by its name, wherever it stands; the name is spelled in capitals."""
+    return path.rpartition("/")[2] == NAME
+
+
+def index_of(text: str, path: str = NAME, *, max_lines: int = MAX_LINES, max_bytes: int = MAX_BYTES) -> Index:
+    """Read an index, for the ruler of a preview as for an audit. It takes one pass over the text.
+
+    A ruler belongs above line `beyond`; lines from there on are dimmed. Lines of `uncounted` are dimmed as well, and
+    are not counted beside a ruler that numbers what is loaded. A line is loaded whole or not at all: Claude Code cuts
+    at the last line end within the bytes.
+
+    Args:
+        text: What it says; line ends may be those of Windows.
+        path: Where it stands, relative to the folder: its links are meant from there.
+        max_lines: Lines that are loaded; 0 for no limit.
+        max_bytes: Bytes that are loaded; 0 for no limit.
+    """
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    uncounted: list[tuple[int, int]] = []
+    counted = counted_bytes = loaded = loaded_bytes = characters = 0
+    beyond: int | None = None
+    limit = ""
+    for number, line in enumerate(_what_counts(text, lines), 1):
+        if line is None:
+            if uncounted and uncounted[-1][1] == number - 1:
+                uncounted[-1] = (uncounted[-1][0], number)
+            else:
+                uncounted.append((number, number))
+            continue
+        counted += 1
+        size = len(line.encode("utf-8", "surrogatepass")) + 1
+        counted_bytes += size
+        if beyond is not None:
+            continue
+        if max_lines and counted > max_lines:
+            beyond, limit = number, "lines"
+        elif max_bytes and counted_bytes > max_bytes and not loaded and size > max_bytes:
+            loaded, loaded_bytes, limit = 1, max_bytes, "bytes"
+            characters = len(line.encode("utf-8", "surrogatepass")[:max_bytes].decode("utf-8", "ignore"))
+            beyond = number + 1
+        elif max_bytes and counted_bytes > max_bytes:
+            beyond, limit = number, "bytes"
+        else:
+            loaded, loaded_bytes = loaded + 1, counted_bytes
+            characters += len(line) + 1
+    return Index(
+        lines=len(lines),
+        counted=counted,
+        counted_bytes=counted_bytes,
+        beyond=beyond,
+        limit=limit,
+        loaded=loaded,
+        loaded_bytes=loaded_bytes,
+        tokens=tokens.of_characters(characters),
+        uncounted=tuple(uncounted),
+        entries=tuple(link for link in links_of(text, path) if _is_entry(link, lines)),
+    )
+
+
+def _is_entry(link: Link, lines: list[str]) -> bool:
+    if link.kind == "url" or not link.path:
+        return False
+    return link.kind != "markdown" or bool(_ITEM.match(lines[link.line - 1]))
+
+
+def _what_counts(text: str, lines: list[str]) -> Iterator[str | None]:
+    """What is loaded of each line; `None` for one that counts for nothing.
+
+    A comment that is never closed is none: it counts, as what stands in a fenced block does.
+    """
+    top = front_matter_of(text).lines
+    fence = ""
+    last_end = next((at for at in range(len(lines) - 1, -1, -1) if "-->" in lines[at]), -1)
+    in_comment = False
+    for at, line in enumerate(lines):
+        if at < top:
+            yield None
+        elif in_comment:
+            _, end, rest = line.partition("-->")
+            in_comment = not end
+            yield rest if rest.strip() else None
+        elif fence:
+            if (found := _FENCE.match(line)) and found[1].startswith(fence) and not line[found.end() :].strip():
+                fence = ""
+            yield line
+        elif found := _FENCE.match(line):
+            fence = found[1]
+            yield line
+        elif (found := _COMMENT.match(line)) and ("-->" in line[found.end() :] or at < last_end):
+            _, end, rest = line[found.end() :].partition("-->")
+            in_comment = not end
+            yield rest if rest.strip() else None
+        else:
+            yield line
