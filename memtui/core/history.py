@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from memtui.core.events import Event, Version
+from memtui.core.events import Actor, Event, Version
 from memtui.core.told import Circumstances
 
 
@@ -29,6 +29,11 @@ class PathVersion:
     moved_to: str | None = None
     told: Circumstances | None = None
     told_by: Event | None = None
+
+    @property
+    def actor(self) -> Actor:
+        """Who, as far as anything tells it."""
+        return (self.told_by or self.event).actor
 
     @property
     def at_us(self) -> int:

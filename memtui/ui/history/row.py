@@ -102,7 +102,7 @@ def draw(
         held: Whether the person picked it.
         cursor: Whether the cursor is on it.
     """
-    event, now = version.event, time.time()
+    now = time.time()
     actor_width = _ACTOR + max(0, min(width - _LEFT - 12, _WIDEST_ACTOR - _ACTOR))
     when = "now" if newest else moment(version.at_us, now)
     age = wording.age(max(0.0, now - version.at_us / 1e6))
@@ -112,7 +112,7 @@ def draw(
         Segment(" ", palette.plain),
         Segment(f"{when:<{_TIME}} ", palette.plain),
         Segment(f"{version.sign} ", _sign_style(version, palette)),
-        Segment(_cell(shown_name(event.actor), actor_width) + " ", _actor_style(version, palette)),
+        Segment(_cell(shown_name(version.actor), actor_width) + " ", _actor_style(version, palette)),
         Segment(f"{age:>{_AGE}} ", palette.plain),
         *_last(version, max(0, width - _LEFT - actor_width + _ACTOR), palette),
     ]
@@ -145,7 +145,7 @@ def _cell(text: str, width: int) -> str:
 
 
 def _actor_style(version: PathVersion, palette: Palette) -> Style:
-    match version.event.actor:
+    match version.actor:
         case Person():
             return palette.you
         case Outside():

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -110,7 +110,7 @@ def reads_of(engine: "Engine", path: str, now_us: int, *, stop: Stop = lambda: F
                 count, last = count + 1, seq
         after += _PAGE
     event = engine.history.event(last) if last else None
-    return Reads(count, _by(event, now_us) if event else "")
+    return Reads(count, _by(event, event.at_us, now_us) if event else "")
 
 
 def _from_home(path: str) -> str:
@@ -157,9 +157,10 @@ def _of_versions(versions: Sequence[PathVersion], now_us: int) -> list[Fact]:
     if not versions:
         return [Fact("history", "nothing has been recorded of it")]
     changed, made = versions[0].event, versions[-1].event
-    facts = [Fact("changed", _by(changed, now_us))]
+    facts = [Fact("changed", _by(changed, versions[0].at_us, now_us))]
     if made is not changed:
-        facts.append(Fact("first seen" if made.command in ("found", "began") else "made", _by(made, now_us)))
+        name = "first seen" if made.command in ("found", "began") else "made"
+        facts.append(Fact(name, _by(made, versions[-1].at_us, now_us)))
     count = len(versions)
     facts.append(Fact("versions", f"{count:,}; V shows {'it' if count == 1 else 'them'}"))
     if changed.call_id:
@@ -193,10 +194,10 @@ def _of_origin(engine: "Engine", versions: Sequence[PathVersion]) -> list[Fact]:
     return facts
 
 
-def _by(event: Event, now_us: int) -> str:
+def _by(event: Event, at_us: int, now_us: int) -> str:
     """Who, when and how: `Claude, 14s ago (10:14:03, str_replace, #41)`."""
-    ago = wording.age(max(0, now_us - event.at_us) / 1e6)
-    when = wording.when(event, now_us)
+    ago = wording.age(max(0, now_us - at_us) / 1e6)
+    when = wording.when(replace(event, at_us=at_us), now_us)
     return one_line(f"{shown_name(event.actor)}, {ago} ago ({when}, {event.command}, #{event.seq})")
 
 
