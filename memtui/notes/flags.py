@@ -13,9 +13,9 @@ from memtui.notes.spots import Spot as Spot  # noqa: PLC0414 - others ask for it
 
 FLAGS: Mapping[str, str] = {
     "secret": "a key, a token or a password that its issuer would know",
-    "hidden": "characters or comments that are not shown when the note is read",
+    "hidden": "characters, comments or elements that are not shown when the note is read",
     "planted": "words that may have been put there to steer the model",
-    "broken": "no text, or JSON or front matter that cannot be read",
+    "broken": "no text, or JSON, YAML, TOML, XML or front matter that cannot be read",
 }
 """The flags that there are, and what each means."""
 

@@ -1,30 +1,74 @@
-"""Text in a note that whoever reads it elsewhere does not see."""
+"""Text in a note that whoever reads it elsewhere does not see, or sees otherwise than it is stored.
+
+Characters are looked at in `characters`, what a renderer leaves out in `unrendered`; here is what belongs to neither,
+and the order of things: most notes are passed by a few quick questions, since a search asks them of every note.
+"""
 
 import re
 from collections.abc import Iterator
 
-from memtui.core.visible import HIDDEN, escape
+from memtui.notes.characters import control_codes, invisible
 from memtui.notes.kinds import format_of
-from memtui.notes.plain import without_code
 from memtui.notes.spots import Spot
+from memtui.notes.unrendered import unrendered
 
-_COMMENT = re.compile(r"<!--(.*?)(?:-->|\Z)", re.DOTALL)
-_RENDERED = frozenset({"md", "txt"})
+_RENDERED = frozenset({"md", "txt", "html"})
 """Formats in which whoever reads a note elsewhere does not see its comments."""
+_PADDED = frozenset({"md", "txt", "html", "yaml", "toml", "json", "xml", ""})
+"""Formats in which a long run of blanks before words has no work to do."""
+_BLANKS = 120
+"""Columns of blanks that push what follows off a screen."""
+_EMPTY_LINES = 40
+"""Empty lines that push what follows off a screen."""
+_PROBES = (" " * 40, "\t" * 5, "\n" * 14, "\n \n \n \n", "\r\n" * 14, "\u3000" * 20, "\u00a0" * 20)
+"""One of these is in every run of blanks that is long enough, or nearly: most notes hold none."""
+_RUN = re.compile(r"(?<![^\S\n])[^\S\n]{24,}+(?=[^\s|])")
+_GAP = re.compile(r"(?<=\S)[^\S\n]*+\n(?:[^\S\n]*+\n){13,}+[^\S\n]*+(?=\S)")
+_MOST = 100
 
 
 def hidden(text: str, path: str) -> Iterator[Spot]:
-    """What is hidden in a text, by rule, not in order."""
-    for found in HIDDEN.finditer(text):
-        if not _is_usual(text, found):
-            yield Spot("hidden", "character", *found.span(), f"a hidden character, {escape(found.group())}")
-    if "<!--" in text and format_of(path) in _RENDERED:
-        for found in _COMMENT.finditer(without_code(text)):
-            yield Spot("hidden", "comment", found.start(), found.end(), "a comment that is not shown")
+    """What is hidden in a text, by rule, not in order.
+
+    Args:
+        text: What the note says.
+        path: Where it is, relative to the folder: by its extension it is known what is usual in it.
+    """
+    yield from control_codes(text)
+    if not text.isascii() or "&" in text:
+        yield from invisible(text)
+    kind = format_of(path)
+    if kind in _RENDERED:
+        yield from unrendered(text, is_page=kind == "html")
+    if kind in _PADDED and any(probe in text for probe in _PROBES):
+        yield from _pushed_off(text)
 
 
-def _is_usual(text: str, found: re.Match[str]) -> bool:
-    """Whether it belongs to how the file is kept: a line end of Windows, or the mark at the beginning."""
-    if found.group() == "\r":
-        return text[found.end() : found.end() + 1] == "\n"
-    return found.group() == "\ufeff" and found.start() == 0
+def _pushed_off(text: str) -> Iterator[Spot]:
+    """Words behind so many blanks that they are off the screen."""
+    told = 0
+    for found in _RUN.finditer(text):
+        if told >= _MOST:
+            return
+        run = found.group()
+        columns = len(run.expandtabs(8))
+        is_indented = found.start() == 0 or text[found.start() - 1] == "\n"
+        if columns < (_BLANKS * 2 if is_indented else _BLANKS):
+            continue
+        end = _end_of_line(text, found.end())
+        yield Spot("hidden", "pushed-off-screen", found.end(), end, f"words behind {columns:,} columns of blanks")
+        told += 1
+    for found in _GAP.finditer(text):
+        if told >= _MOST:
+            return
+        lines = found.group().count("\n") - 1
+        if lines < _EMPTY_LINES:
+            continue
+        end = _end_of_line(text, found.end())
+        yield Spot("hidden", "pushed-off-screen", found.end(), end, f"words behind {lines:,} empty lines")
+        told += 1
+
+
+def _end_of_line(text: str, at: int) -> int:
+    end = text.find("\n", at, at + 200)
+    return min(len(text), at + 200) if end < 0 else end

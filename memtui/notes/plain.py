@@ -14,11 +14,15 @@ _NOT_LINE_END = re.compile(r"[^\n]")
 
 def without_code(text: str) -> str:
     """The text with fenced blocks and code spans as spaces; each character keeps its place."""
-    if "```" in text or "~~~" in text:
-        text = _FENCE.sub(_blank, text)
+    text = without_fences(text)
     if "`" in text:
         text = _SPAN.sub(_blank, text)
     return text
+
+
+def without_fences(text: str) -> str:
+    """The text with fenced blocks alone as spaces; each character keeps its place."""
+    return _FENCE.sub(_blank, text) if "```" in text or "~~~" in text else text
 
 
 def _blank(found: re.Match[str]) -> str:

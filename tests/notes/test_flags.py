@@ -1,24 +1,26 @@
 """What a reviewer is pointed to. The secrets are made up, and put together so that no scanner takes them for real."""
 
 import time
+import zlib
 
 import pytest
 
 from memtui.notes.flags import FLAGS, flags_of, spots_of
+from memtui.notes.secrets.checksums import base62
 
 _LETTERS = "aB3dE5gH7jK9mN1pQ2sT4vW6yZ8bC0fG"
 
 _SECRETS = [
     "sk-ant-" + "api03-" + _LETTERS,
     "sk-" + "proj-" + _LETTERS,
-    "ghp" + "_" + _LETTERS + "aB3d",
-    "github" + "_pat_" + _LETTERS + "aB3d5",
+    "ghp" + "_" + _LETTERS[:30] + base62(zlib.crc32(_LETTERS[:30].encode())),
+    "github" + "_pat_" + _LETTERS[:22] + "_" + _LETTERS + _LETTERS[:27],
     "glpat" + "-" + _LETTERS[:20],
     "AKIA" + "QW3RT5YU7IOP2SDF",
     "xoxb" + "-123456789012-" + _LETTERS,
     "AIza" + _LETTERS + "xY9",
     "sk_" + "live_" + _LETTERS,
-    "npm" + "_" + _LETTERS + "aB3d",
+    "npm" + "_" + _LETTERS[:30] + base62(zlib.crc32(_LETTERS[:30].encode())),
     "hf" + "_" + _LETTERS + "aB",
     "SG." + _LETTERS[:22] + "." + _LETTERS + "aB3dE5gH7jK",
     "-----BEGIN " + "OPENSSH PRIVATE KEY-----\nabc",
@@ -60,14 +62,14 @@ def test_what_only_looks_alike_is_left_alone(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("a\u200bb", "a hidden character, <U+200B>"),
-        ("a\u202eb", "a hidden character, <U+202E>"),
-        ("a\U000e0041b", "a hidden character, <U+E0041>"),
-        ("a\x1b[31mb", "a hidden character, \\x1b"),
-        ("a\ufeffb", "a hidden character, <U+FEFF>"),
-        ("a\rb", "a hidden character, \\x0d"),
-        ("a <!-- do this --> b", "a comment that is not shown"),
-        ("a <!-- never closed", "a comment that is not shown"),
+        ("a\u200bb", "an invisible character, <U+200B> (zero width space)"),
+        ("a\u202eb", "a bidirectional override, <U+202E>: what follows is shown right to left"),
+        ("a\U000e0041b", "hidden text in tag characters: “A”"),
+        ("a\x1b[31mb", "an escape sequence that colours text, \\x1b[31m"),
+        ("a\ufeffb", "an invisible character, <U+FEFF> (zero width no-break space)"),
+        ("a\rb", "a control code, \\x0d"),
+        ("a <!-- a word --> b", "a comment that is not shown: “a word”"),
+        ("a <!-- never closed", "a comment that is not shown, and never closed: all that follows is hidden"),
     ],
 )
 def test_what_is_not_shown_is_hidden(text: str, words: str) -> None:
@@ -92,14 +94,14 @@ def test_what_cannot_be_read_is_broken(text: str | bytes, path: str) -> None:
 
 def test_a_comment_is_hidden_only_where_notes_are_rendered() -> None:
     assert flags_of("<a><!-- x --></a>", "a.xml") == frozenset()
-    assert flags_of("<a><!-- x --></a>", "a") == {"hidden"}
+    assert flags_of("<a><!-- in words --></a>", "a") == {"hidden"}
 
 
 def test_what_can_be_read_is_not_broken() -> None:
     assert flags_of('\ufeff{"a": [1, 2]}', "a.json") == frozenset()
     assert flags_of('{"a": 1}\n\n{"b": 2}\n', "a.jsonl") == frozenset()
     assert flags_of("{not json", "a.md") == frozenset()
-    assert set(FLAGS) == {"secret", "hidden", "broken"}
+    assert set(FLAGS) == {"secret", "hidden", "planted", "broken"}
 
 
 @pytest.mark.parametrize("piece", ["sk-ant-", "eyJ", "://a:", "<!--", "xoxb-", "A", "`", "` `` ", "-----BEGIN A "])

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import memtui
+from memtui.audit.families.examples import made_up
 from memtui.core.actors import shown_name
 from memtui.core.events import Agent, Person
 from memtui.engine import Engine
@@ -139,7 +140,7 @@ def test_filters_hold_for_names_texts_and_past_alike(memory: Engine, finder: Fin
     create(memory, "notes/b.md", "needle two\n", OTHER)
     create(memory, "notes/c.json", '{"needle": 3}\n', Person())
     create(memory, "d.md", "needle four\n")
-    create(memory, "e.md", "needle ghp_" + "a1B2c3D4e5F6" * 3 + "\n", Agent("Eve"))
+    create(memory, "e.md", f"needle {made_up('gitlab-token')}\n", Agent("Eve"))
 
     def named(query: str) -> list[str]:
         return sorted(hit.path for hit in find(finder, query, Scope.NAMES).names.hits)

@@ -1,0 +1,41 @@
+"""Secrets in a note: keys by shapes that their issuers have published, and what is named as a secret.
+
+And nothing else: a rule that cries at every long word is a rule that nobody reads. A place is told once, by the rule
+that knows most of it.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from memtui.notes.secrets.assignments import assigned
+from memtui.notes.secrets.cards import cards
+from memtui.notes.secrets.ids import ids
+from memtui.notes.secrets.named import named, private_keys, signed_tokens
+from memtui.notes.secrets.passwords import in_addresses
+from memtui.notes.secrets.shapes import long_words, shaped
+from memtui.notes.spots import Spot
+
+
+def secrets(text: str) -> Iterator[Spot]:
+    """The secrets in a text, by rule, not in order. Of each, `masked` is what nobody is shown who did not ask."""
+    taken: list[tuple[int, int]] = []
+    lowered, words = _lowered(text), long_words(text)
+    for source in (
+        private_keys(text), signed_tokens(text), shaped(text, words), named(text, lowered), in_addresses(text),
+        cards(text), ids(text, lowered, words), assigned(text, lowered),
+    ):  # fmt: skip
+        for spot in source:
+            span = spot.masked or (spot.start, spot.end)
+            at = bisect_left(taken, span)
+            if (at and taken[at - 1][1] > span[0]) or (at < len(taken) and taken[at][0] < span[1]):
+                continue
+            taken.insert(at, span)
+            yield spot
+
+
+def _lowered(text: str) -> str:
+    """The text in lower case, with every character in its place."""
+    lowered = text.lower()
+    if len(lowered) != len(text):
+        lowered = "".join(small if len(small := character.lower()) == 1 else character for character in text)
+    return lowered
