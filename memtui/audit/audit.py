@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from memtui.audit.findings import Family, Finding, Severity
 from memtui.audit.inbox import Inbox
+from memtui.core.budgets import Budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,7 @@ class Audit:
         neutral: What this process gave up so as not to change anything, as sentences.
         seconds: How long each family took, by name; and `read`.
         settings: How it was set, for a report: names and values that are not as by default.
+        budgets: How much of what the folder may hold is used, limit by limit; limits that are off are not among them.
     """
 
     title: str
@@ -142,6 +144,7 @@ class Audit:
     neutral: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     settings: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    budgets: tuple[Budget, ...] = ()
 
     def count(self, severity: Severity) -> int:
         """How many findings there are of a severity."""

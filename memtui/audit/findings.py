@@ -78,8 +78,8 @@ class Origin:
 
     @property
     def is_known(self) -> bool:
-        """Whether anything is known of it."""
-        return self.seq is not None
+        """Whether it is known who it was. A change that was found just now has nobody's number yet."""
+        return bool(self.actor)
 
 
 UNKNOWN = Origin()

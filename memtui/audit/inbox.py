@@ -81,6 +81,7 @@ class ChangedFile:
         marks: What reviewers said of the file as a whole, the newest last. A mark that was given over other texts
             than these does not count, and is not here.
         run: The number of the run (see `Run`) that it is part of; `None` if of none.
+        earlier: The last judgement that was given over other texts of it than these; `None` if there is none.
     """
 
     path: str
@@ -94,6 +95,18 @@ class ChangedFile:
     removed: int | None = None
     marks: tuple[Mark, ...] = ()
     run: int | None = None
+    earlier: Mark | None = None
+
+    @property
+    def changed_since(self) -> str:
+        """That somebody judged other texts of it than these, such as `changed since it was accepted`; else empty."""
+        match self.earlier.verdict if self.earlier is not None else None:
+            case Verdict.ACCEPT:
+                return "changed since it was accepted"
+            case Verdict.FLAG:
+                return "changed since it was flagged"
+            case _:
+                return ""
 
     @property
     def sign(self) -> str:
@@ -144,6 +157,7 @@ class Run:
         added: Lines.
         removed: Lines.
         lost: What it dropped that stands nowhere any more.
+        unlisted: How many more of these there are: nobody reads thousands.
     """
 
     number: int
@@ -157,6 +171,7 @@ class Run:
     added: int
     removed: int
     lost: tuple[LostFact, ...] = ()
+    unlisted: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +187,7 @@ class Inbox:
         runs: What was done in one go.
         marks: All marks that the review file holds, the oldest first.
         problem: What is wrong with the review file or its head, as a sentence; empty if nothing is.
+        folders: Directories that came, went or got another name; what changed in them is among `files`.
     """
 
     since: int
@@ -182,3 +198,4 @@ class Inbox:
     runs: tuple[Run, ...] = ()
     marks: tuple[Mark, ...] = ()
     problem: str = ""
+    folders: tuple[ChangedFile, ...] = ()

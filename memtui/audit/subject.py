@@ -3,11 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
+from memtui.audit.audit import Chain
+from memtui.audit.inbox import Inbox
 from memtui.core.audit_settings import AuditSettings
 from memtui.core.settings import Settings
 from memtui.core.snapshot import Kind
 from memtui.engine import Observer
+
+if TYPE_CHECKING:
+    from memtui.audit.repository import Repository
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,9 @@ class Subject:
         repo: A repository that notes are compared with; `None` if none was named.
         pins: Notes that somebody has pinned.
         place: Where the folder is on this machine; empty for one that is kept in memory.
+        inbox: What changed since the last review; `None` where no review was given.
+        chosen: The ids of the rules that run; empty for all. What others find is dropped, so that a family may leave
+            out what costs and what nobody asked for: see `wants`.
     """
 
     notes: Mapping[str, Note]
@@ -90,3 +99,25 @@ class Subject:
     repo: str | None = None
     pins: frozenset[str] = frozenset()
     place: str = ""
+    chosen: frozenset[str] = frozenset()
+    inbox: Inbox | None = None
+
+    @cached_property
+    def chain(self) -> Chain:
+        """What is known of the journal; it is checked once."""
+        from memtui.audit.record import chain_of  # deferred: to check a journal needs the database
+
+        return chain_of(self.observer, self.on_disk)
+
+    @cached_property
+    def repository(self) -> "Repository | None":
+        """The repository that notes are compared with, at one moment; `None` if none was named."""
+        if self.repo is None:
+            return None
+        from memtui.audit.repository import Repository  # deferred: only where one was named
+
+        return Repository(self.repo)
+
+    def wants(self, *rules: str) -> bool:
+        """Whether any of these rules runs."""
+        return not self.chosen or not self.chosen.isdisjoint(rules)

@@ -1,0 +1,170 @@
+"""Notes that say the same as another one, wholly or nearly.
+
+Comparing every note with every other one takes a day for a large folder. So each gets a short signature of its word
+pairs, made so that notes which are alike are likely to agree in a part of it (minwise hashing with locality-sensitive
+bands: Broder, "On the resemblance and containment of documents", 1997; one permutation: Li, Owen and Zhang, 2012). Only
+those that agree are compared in full, so what is reported is exact; and each only with a few, however many agree.
+"""
+
+import re
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+from memtui.audit.findings import Family, Hit, Severity
+from memtui.audit.prose import body_of, is_hidden, is_prose
+from memtui.audit.rule import Rule
+from memtui.audit.subject import Note, Subject
+from memtui.core.events import sha256
+from memtui.core.visible import one_line
+
+_DUPLICATE = Rule(
+    id="duplicate",
+    family=Family.UPKEEP,
+    severity=Severity.WARN,
+    title="a note that says the same as another",
+    why="Of two copies one is changed and the other is believed. Spaces, capitals and front matter make no difference.",
+    do="Keep one of them, and delete or link the other.",
+    bad="Two files that both say: Deploys go out on Tuesdays, after the freeze meeting.",
+    good="One file that says it, and another that links to it.",
+)
+_NEAR = Rule(
+    id="near-duplicate",
+    family=Family.UPKEEP,
+    severity=Severity.WARN,
+    title="a note that says nearly the same as another",
+    why="Two versions of one note drift apart, and nobody can tell which one holds.",
+    do="Compare them, put what is right into one, and delete the other.",
+    bad="A copy of a note of 40 words in which one word was changed.",
+    good="Two notes that share a heading and a template, and say different things.",
+    settings=("near_duplicate",),
+)
+RULES = (_DUPLICATE, _NEAR)
+
+_FEWEST_CHARACTERS = 40
+"""Shorter notes may well be the same by chance."""
+_FEWEST_WORDS = 25
+"""Of shorter notes, one word decides; they are only compared as a whole."""
+_BANDS = 16
+_ROWS = 5
+_BINS = _BANDS * _ROWS
+_EDGES = tuple(-(1 << 63) + at * (1 << 64) // _BINS for at in range(1, _BINS))
+_COMPARED = 4
+"""With how many of those that agree in a band a note is compared."""
+_WORD = re.compile(r"\w+")
+
+
+def across(subject: Subject) -> Iterator[Hit]:
+    """Which notes repeat others. Of each group, the first by its place is the original."""
+    same: dict[str, list[str]] = {}
+    for note in subject.notes.values():
+        if (text := _plain(note)) is not None:
+            same.setdefault(sha256(text.encode("utf-8", "surrogatepass")), []).append(note.path)
+    repeated: set[str] = set()
+    for paths in same.values():
+        original, *copies = sorted(paths, key=_place)
+        for path in copies:
+            repeated.add(path)
+            yield Hit(
+                rule=_DUPLICATE.id,
+                path=path,
+                words=f"says the same as {one_line(original)}",
+                facts={"of": original},
+                identity=original,
+            )
+    del same
+    if 0 < subject.audit.near_duplicate < 1 and subject.wants(_NEAR.id):
+        yield from _nearly(subject, repeated)
+
+
+def _plain(note: Note) -> str | None:
+    """What a note says, without what makes no difference; `None` for one that is too short or no text.
+
+    Only of notes in sentences spaces and front matter make no difference.
+    """
+    text = note.text
+    if text is None or is_hidden(note.path) or len(text) < _FEWEST_CHARACTERS:
+        return None
+    if is_prose(note.path):
+        text = " ".join(body_of(text).casefold().split())
+    return text if len(text) >= _FEWEST_CHARACTERS else None
+
+
+def _place(path: str) -> tuple[int, int, str]:
+    """The original is the one that stands further up, under a shorter name."""
+    return path.count("/"), len(path), path
+
+
+def _nearly(subject: Subject, repeated: set[str]) -> Iterator[Hit]:
+    least = subject.audit.near_duplicate
+    notes = [note for note in subject.notes.values() if is_prose(note.path) and note.path not in repeated]
+    notes.sort(key=lambda note: _place(note.path))
+    words = _Words()
+    found: dict[str, tuple[str, float]] = {}
+    bands: list[dict[int, list[str]]] = [{} for _ in range(_BANDS)]
+    sizes: dict[str, int] = {}
+
+    @lru_cache(maxsize=256)
+    def pairs_of(path: str) -> frozenset[int]:
+        return words.pairs(subject.notes[path].text or "")
+
+    for note in notes:
+        pairs = words.pairs(note.text) if note.text is not None else frozenset()
+        if len(pairs) < _FEWEST_WORDS:
+            continue
+        sizes[note.path] = size = len(pairs)
+        signature = _signature(sorted(pairs))
+        best: tuple[float, str] | None = None
+        compared: set[str] = set()
+        for at, band in enumerate(bands):
+            those = band.setdefault(hash(tuple(signature[at * _ROWS : (at + 1) * _ROWS])), [])
+            for other in those:
+                if other in compared:
+                    continue
+                compared.add(other)
+                theirs = sizes[other]
+                if 2 * min(size, theirs) < least * (size + theirs):
+                    continue  # they cannot be alike enough
+                alike = 2 * len(pairs & pairs_of(other)) / (size + theirs)
+                if alike >= least and (best is None or alike > best[0]):
+                    best = alike, other
+            if len(those) < _COMPARED:
+                those.append(note.path)
+        if best is not None:
+            found[note.path] = (best[1], best[0])
+    for path, (original, alike) in sorted(found.items()):
+        yield Hit(
+            rule=_NEAR.id,
+            path=path,
+            words=f"says nearly the same as {one_line(original)}: {min(int(alike * 100), 99)}% of it",
+            facts={"of": original, "alike": round(alike, 3)},
+            identity=original,
+        )
+
+
+class _Words:
+    """Turns texts into the pairs of words that follow each other, as numbers that are the same in every run."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def pairs(self, text: str) -> frozenset[int]:
+        """The pairs of a text, front matter left out."""
+        numbers = self._numbers
+        each = [numbers.setdefault(word, len(numbers)) for word in _WORD.findall(body_of(text).casefold())]
+        return frozenset(map(hash, pairwise(each)))  # of numbers, it is no random hash
+
+
+def _signature(pairs: Sequence[int]) -> "array[int]":
+    """The least of the pairs in each of equal ranges; an empty range takes that of the next one."""
+    last = len(pairs)
+    cuts = [0, *(bisect_left(pairs, edge) for edge in _EDGES), last]
+    found = array("q", bytes(8 * _BINS))
+    following = pairs[0]
+    for at in range(_BINS - 1, -1, -1):
+        if cuts[at] < cuts[at + 1]:
+            following = pairs[cuts[at]]
+        found[at] = following
+    return found

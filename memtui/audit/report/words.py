@@ -1,0 +1,168 @@
+"""What every report says in the same words: the verdict, where and when, who, and how much.
+
+A report leaves the machine that it was made on, so its times are UTC and say so.
+"""
+
+import base64
+import re
+from datetime import UTC, datetime
+
+from memtui.audit.audit import Audit
+from memtui.audit.findings import Origin, Place, Severity
+from memtui.audit.masking import cleaned
+from memtui.core.visible import escape, visible
+
+SEVERITIES = (Severity.FAIL, Severity.WARN, Severity.INFO)
+"""The gravest first."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_UNITS = ("B", "KB", "MB", "GB", "TB")
+
+
+def utc(microseconds: int | None) -> str | None:
+    """A time as programs read it: `2026-11-21T10:14:02.000123Z`; `None` for one that no calendar has."""
+    at = _moment(microseconds)
+    return None if at is None else at.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def when(microseconds: int | None) -> str:
+    """A time as people read it: `2026-11-21 10:14 UTC`."""
+    at = _moment(microseconds)
+    return "at an unknown time" if at is None else f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+def day(microseconds: int) -> str:
+    """A day as people read it: `2026-11-21`; empty for one that no calendar has."""
+    at = _moment(microseconds)
+    return "" if at is None else f"{at:%Y-%m-%d}"
+
+
+def minute(microseconds: int) -> str:
+    """A time of day as people read it, in UTC: `10:14`; empty for one that no calendar has."""
+    at = _moment(microseconds)
+    return "" if at is None else f"{at:%H:%M}"
+
+
+def second(microseconds: int) -> str:
+    """The same to the second: `10:14:02`."""
+    at = _moment(microseconds)
+    return "" if at is None else f"{at:%H:%M:%S}"
+
+
+def unicode(text: str) -> str:
+    r"""The text without lone surrogates, which no encoding has: an undecodable byte becomes `\xff`."""
+    return _SURROGATE.sub(lambda match: escape(match.group()), text)
+
+
+def undecodable(path: str) -> str | None:
+    """The bytes of a name that is not UTF-8, in Base64; `None` for one that is."""
+    if not _SURROGATE.search(path):
+        return None
+    return base64.b64encode(name_bytes(path)).decode("ascii")
+
+
+def name_bytes(path: str) -> bytes:
+    """The bytes of a name, as the file system has them."""
+    try:
+        return path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # a surrogate that stands for no byte: no file system gave us this
+        return path.encode("utf-8", "surrogatepass")
+
+
+def shown(text: str, *, limit: int = 0) -> str:
+    """A text from outside on one line, with what is hidden in it made visible.
+
+    Args:
+        text: Any text.
+        limit: Characters after which it is cut; 0 for never.
+    """
+    cut = limit and len(text) > limit
+    whole = visible(text[:limit] if cut else text, newline="\\n", tab=" ")
+    return f"{whole}…" if cut else whole
+
+
+def where(place: Place) -> str:
+    """A place as people write it: `notes/today.md:3:14`; `the folder` for the folder itself."""
+    parts = [shown(place.path) or "the folder"]
+    if place.line is not None:
+        parts.append(str(place.line))
+        if place.column is not None:
+            parts.append(str(place.column))
+    return ":".join(parts)
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with what it counts: `1 finding`, `1,200 findings`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def size(octets: int) -> str:
+    """Bytes as people read them: `812 B`, `41.2 KB`; powers of 1,024."""
+    scaled, unit = float(octets), 0
+    while scaled >= 1_024 and unit < len(_UNITS) - 1:
+        scaled, unit = scaled / 1_024, unit + 1
+    return f"{octets:,} B" if unit == 0 else f"{scaled:,.1f} {_UNITS[unit]}"
+
+
+def tokens(number: int) -> str:
+    """Tokens, which are estimated: `~812`, `~10.4k`."""
+    return f"~{number:,}" if number < 1_000 else f"~{number / 1_000:,.1f}k"
+
+
+def worst(audit: Audit) -> Severity | None:
+    """The gravest severity that was found; `None` for no finding at all."""
+    return next((severity for severity in SEVERITIES if audit.count(severity)), None)
+
+
+def verdict(audit: Audit) -> str:
+    """The result as one sentence, without what is from outside."""
+    fails, warns, infos = (audit.count(severity) for severity in SEVERITIES)
+    if not fails + warns + infos:
+        return "Nothing was found."
+    parts: list[str] = []
+    for number, words in ((fails, "must not stay"), (warns, "should be looked at"), (infos, "worth knowing")):
+        if number:
+            parts.append(f"{f'{number:,}' if parts else counted(number, 'finding')} {words}")
+    return f"{', '.join(parts)}."
+
+
+def said(words: str) -> str:
+    """What a rule says, as a sentence of its own: with a capital letter, unless it begins with a name."""
+    first = words.split(" ", 1)[0]
+    begun = words[:1].upper() + words[1:] if first.isascii() and first.isalpha() and first.islower() else words
+    return f"{begun.rstrip('.')}."
+
+
+def because(origin: Origin) -> list[str]:
+    """Who brought something in, and when, in parts; what is in them from outside is as it is."""
+    if not origin.is_known:
+        if origin.seq is None:
+            return ["not known"]
+        return ["not known", f"there when memtui first looked, {when(origin.at_us)}", f"event {origin.seq:,}"]
+    parts = [origin.actor]
+    if origin.at_us is not None:
+        parts.append(when(origin.at_us))
+    if origin.command:
+        parts.append(origin.command)
+    parts.append("not recorded" if origin.seq is None else f"event {origin.seq:,}")
+    if origin.call_id:
+        parts.append(f"call {origin.call_id}")
+    if origin.session:
+        parts.append(f"session {origin.session}")
+    if not origin.is_exact and origin.seq is not None:
+        parts.append("or somebody before: earlier texts are gone")
+    return parts
+
+
+def without_secrets(text: str) -> str:
+    """A text that nobody has looked at yet, such as a line that was dropped, with what is secret in it masked."""
+    return cleaned(text)
+
+
+def _moment(microseconds: int | None) -> datetime | None:
+    if microseconds is None:
+        return None
+    try:
+        at = datetime.fromtimestamp(microseconds // 1_000_000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return at.replace(microsecond=microseconds % 1_000_000)

@@ -1,0 +1,229 @@
+"""The file in which reviewers keep their marks: two may write to it at the same moment, and nothing is lost.
+
+Nobody keeps it open. Who adds a mark reads the file as it is by then, under a lock, and moves the whole new document
+into its place. The lock is that of the directory, which even a process can take that may write nowhere any more: then
+another one does the writing for it.
+"""
+
+import contextlib
+import errno
+import fcntl
+import os
+import stat
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from memtui.audit.inbox import Mark
+from memtui.audit.marks import Review, ReviewUnusable
+from memtui.core.errors import Busy, MemtuiError
+from memtui.core.visible import one_line
+from memtui.places import short
+from memtui.state import make_private
+
+_ATTEMPTS = 20
+"""How often it is written anew, where there are no locks and others are faster."""
+_LOCK_SECONDS = 10.0
+_PAUSE = 0.005
+_NO_LOCKS = frozenset({errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL, errno.EBADF, errno.ENOLCK})
+"""What a file system answers that knows no such lock, or none of a directory."""
+_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS})
+_ASIDE = ".new"
+"""How the name of a file ends that is not in its place yet."""
+
+
+class Writer(Protocol):
+    """Who writes: this process, or one that was asked to before this one gave up its right to."""
+
+    def write(self, path: str, data: bytes, *, force: bool) -> None:
+        """Write a file whole, for its owner only, with the directories above it that are missing.
+
+        Args:
+            path: Where.
+            data: All of it.
+            force: Whether a file that stands there is replaced.
+
+        Raises:
+            MemtuiError: It was not written; the words say why.
+        """
+
+
+class Here:
+    """Writes in this process."""
+
+    def write(self, path: str, data: bytes, *, force: bool) -> None:
+        """See `Writer.write`."""
+        place = Path(path)
+        try:
+            make_private(place.parent)
+            aside = _written_aside(place, data)
+            try:
+                if force:
+                    _insist_on_file(place)
+                    os.replace(aside, place)
+                else:
+                    _name(aside, place)
+            finally:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(aside)
+            _sync(place.parent)
+        except OSError as error:
+            reason = os.strerror(error.errno or errno.EIO).lower()
+            raise ReviewUnusable(f"Nothing was noted: {_said(place)} cannot be written ({reason}).") from error
+
+
+class ReviewFile:
+    """Where the marks of a folder are kept.
+
+    Args:
+        path: The file; see `memtui.audit.marks.outside` and `review_path`.
+        folder: The memory folder as a person writes it, for a new file.
+        writer: Who writes; by default this process.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, folder: str = "", writer: Writer | None = None) -> None:
+        self.path = Path(path)
+        self._folder = folder
+        self._writer = writer or Here()
+
+    def read(self) -> Review:
+        """What it holds now; an empty review if it is not there.
+
+        Raises:
+            ReviewUnusable: It cannot be used.
+        """
+        review = Review.read(self.path)
+        return review if review.folder or review.marks else replace(review, folder=self._folder)
+
+    def add(self, marks: Iterable[Mark]) -> Review:
+        """Add marks behind those that are there by now.
+
+        Returns:
+            What it holds then.
+
+        Raises:
+            ReviewUnusable: It cannot be used, or not be written. Nothing of it was changed.
+            Busy: Another process holds the lock for too long.
+        """
+        added = list(marks)
+        if not added:
+            return self.read()
+        self._begin()
+        with _locked(self.path):
+            for _ in range(_ATTEMPTS):
+                review = self.read().with_marks(added)
+                self._writer.write(str(self.path), review.to_json(), force=True)
+                if self._is_kept(review):
+                    return review
+        raise Busy(f"Nothing was noted: other programs keep writing to {_said(self.path)}.")
+
+    def _begin(self) -> None:
+        """Make an empty review if there is none, and the directory with it: the lock needs that."""
+        if self.path.exists():
+            return
+        empty = replace(Review(self.path), folder=self._folder)
+        try:
+            self._writer.write(str(self.path), empty.to_json(), force=False)
+        except MemtuiError:
+            if not self.path.exists():  # else somebody else was faster
+                raise
+
+    def _is_kept(self, review: Review) -> bool:
+        """Whether what was written is there: where there are no locks, somebody may have written over it."""
+        return self.read().entries[: len(review.entries)] == review.entries
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the lock of a file's directory, where there is one to be had.
+
+    Raises:
+        Busy: Somebody else has it for too long.
+    """
+    try:
+        fd = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        fd = -1  # such as a directory that may be entered and not read: what is written is looked at afterwards
+    try:
+        if fd >= 0 and _lock(fd, path):
+            _tidy(path)
+        yield
+    finally:
+        if fd >= 0:
+            os.close(fd)
+
+
+def _lock(fd: int, path: Path) -> bool:
+    deadline = time.monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise Busy(f"Nothing was noted: another program is writing to {_said(path)}.") from None
+            time.sleep(_PAUSE)
+        except OSError as error:
+            if error.errno in _NO_LOCKS:
+                return False
+            raise ReviewUnusable(f"Nothing was noted: {_said(path)} cannot be locked.") from error
+        else:
+            return True
+
+
+def _tidy(path: Path) -> None:
+    """Remove what a process left that died before its file was in its place. The lock must be held."""
+    with contextlib.suppress(OSError):
+        for name in os.listdir(path.parent):
+            if name.startswith(f".{path.name}.") and name.endswith(_ASIDE):
+                with contextlib.suppress(OSError):
+                    os.unlink(path.parent / name)
+
+
+def _written_aside(path: Path, data: bytes) -> str:
+    """A file beside another one, whole and on the disk."""
+    fd, aside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_ASIDE, dir=path.parent)  # 0600
+    try:
+        with open(fd, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(fd)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(aside)
+        raise
+    return aside
+
+
+def _name(aside: str, place: Path) -> None:
+    """Give a file a name that nothing has yet."""
+    try:
+        os.link(aside, place)
+    except OSError as error:
+        if error.errno not in _NO_LINKS or os.path.lexists(place):
+            raise
+        os.rename(aside, place)  # a file system without hard links
+
+
+def _insist_on_file(path: Path) -> None:
+    """Go on only where a file stands, or nothing."""
+    with contextlib.suppress(FileNotFoundError):
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            raise ReviewUnusable(f"Nothing was noted: {_said(path)} is not a file. It was left as it is.")
+
+
+def _sync(directory: Path) -> None:
+    """Have the disk keep the name as well, where it can be asked to."""
+    with contextlib.suppress(OSError):
+        fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+
+def _said(path: Path) -> str:
+    return one_line(short(path))

@@ -1,0 +1,273 @@
+"""The report as one page: whatever a note says, it stays a text on it."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from html.parser import HTMLParser
+from types import MappingProxyType
+from xml.etree import ElementTree
+
+import pytest
+
+from memtui.audit.audit import Audit, Growth
+from memtui.audit.findings import Severity
+from memtui.audit.report import charts, html
+from memtui.audit.report.charts import Series
+from memtui.audit.report.style import STYLE
+from memtui.core.visible import HIDDEN
+from tests.audit.report import samples
+
+ELEMENTS = frozenset(
+    re.findall(
+        r"\w+",
+        "html head meta title style body header main nav section h1 h2 p span strong b i ul ol li dl dt dd a code pre"
+        " bdi q br figure figcaption svg desc path rect circle text table thead tbody tr th td details summary"
+        " div input label",
+    )
+)
+VOID = frozenset({"meta", "br", "input"})
+ATTRIBUTES = frozenset(
+    re.findall(
+        r"[\w-]+",
+        "lang charset http-equiv content name href class id aria-label aria-labelledby role style open type for scope"
+        " checked tabindex viewbox d x y dy width height cx cy r text-anchor",
+    )
+)
+SAMPLES = [samples.nothing, samples.ordinary, samples.worst, *(lambda n=n: samples.grown(n) for n in (0, 1, 2, 500))]
+
+
+class Page(HTMLParser):
+    """A page as a browser takes it apart, as far as this one can have been written."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[tuple[str, str]] = []
+        self.comments = 0
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID and not (self.get_starttag_text() or "").endswith("/>"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open, f"</{tag}> ends nothing"
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append((self.open[-1] if self.open else "", data))
+
+    def handle_comment(self, data: str) -> None:
+        del data
+        self.comments += 1
+
+    @property
+    def words(self) -> str:
+        return " ".join(text for element, text in self.texts if element not in ("style", "title", "desc"))
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_the_page_is_made_of_nothing_but_what_we_wrote(sample: Callable[[], Audit]) -> None:
+    page = Page(html.write(sample()))
+    assert page.open == []
+    assert page.comments == 0
+    assert {tag for tag, _ in page.elements} <= ELEMENTS
+    for tag, attributes in page.elements:
+        assert set(attributes) <= ATTRIBUTES, tag
+        assert (attributes.get("href") or "#").startswith("#")
+        assert re.fullmatch(r"width:\d+\.\d%", attributes.get("style") or "width:0.0%")
+
+
+@pytest.mark.parametrize("text", samples.HOSTILE)
+def test_hostile_text_is_there_to_be_read_and_does_nothing(text: str) -> None:
+    page = Page(html.write(samples.worst()))
+    shown = html.shown(text)
+    assert any(shown in data for _, data in page.texts)
+    assert not any(shown in (value or "") for _, attributes in page.elements for value in attributes.values() if value)
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_no_character_of_the_page_is_hidden(sample: Callable[[], Audit]) -> None:
+    text = html.write(sample())
+    assert not HIDDEN.search(text)
+    text.encode("utf-8")
+
+
+def test_the_page_may_load_nothing_and_run_nothing() -> None:
+    text = html.write(samples.worst())
+    policies = [
+        attributes["content"]
+        for tag, attributes in Page(text).elements
+        if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert policies == [html._POLICY]
+    assert "default-src 'none'" in html._POLICY
+    assert "script" not in html._POLICY
+    assert "url(" not in STYLE
+    assert "@import" not in STYLE
+    assert text.index("Content-Security-Policy") < text.index("<style>")
+
+
+def test_every_identifier_is_there_once_and_every_reference_leads_somewhere() -> None:
+    page = Page(html.write(samples.ordinary()))
+    names = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert len(set(names)) == len(names)
+    for _, attributes in page.elements:
+        for reference in (
+            *(attributes.get("aria-labelledby") or "").split(),
+            *([attributes["for"]] if "for" in attributes else []),
+            *([attributes["href"][1:]] if "href" in attributes else []),
+        ):
+            assert reference in names
+
+
+def test_every_chart_has_a_title_a_description_and_its_numbers_in_a_table() -> None:
+    page = html.write(samples.ordinary())
+    drawn = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
+    assert len(drawn) == 4
+    for chart in drawn:
+        root = ElementTree.fromstring(chart)
+        assert [child.tag for child in root[:2]] == ["title", "desc"]
+        assert all(child.text for child in root[:2])
+    assert page.count('<details class="numbers">') == 4
+
+
+def test_the_verdict_the_changes_and_the_facts_lost_are_told() -> None:
+    words = Page(html.write(samples.ordinary())).words
+    for said in (
+        "1 finding must not stay, 2 should be looked at, 1 worth knowing.",
+        "sk-ant-****************",
+        "project/status.json:3:13",
+        "Claude",
+        "call toolu_01B2",
+        "Rotate the key, then remove the line.",
+        "the last review, by ada",
+        "Is that so?",
+        "Deploys are frozen on Fridays.",
+        "needs --repo DIR",
+        f"412:{samples.HEAD}",
+        "9f2c41ab9f2c41ab",
+        "stale_days = 300",
+        "Landlock",
+        "41.0 KB of 48.8 KB",
+        "130% over",
+    ):
+        assert said in words
+
+
+def test_a_clean_folder_says_so() -> None:
+    words = Page(html.write(samples.nothing())).words
+    assert "CLEAN" in words
+    assert "Nothing was found." in words
+
+
+@pytest.mark.parametrize("group", ["severity", "family"])
+def test_findings_can_be_chosen_by_what_they_are_without_a_script(group: str) -> None:
+    page = Page(html.write(samples.ordinary()))
+    chosen = [
+        attributes["id"] or "" for tag, attributes in page.elements if tag == "input" and attributes["name"] == group
+    ]
+    assert chosen[0] == f"{group}-all"
+    assert len(chosen) >= 4
+    for name in chosen[1:]:
+        value = name.removeprefix(f"{group}-")
+        assert f"#{name}:checked~.findings .finding:not(.{value}){{display:none}}" in STYLE
+        assert any(value in (attributes.get("class") or "").split() for tag, attributes in page.elements if tag == "li")
+
+
+def test_more_findings_than_anybody_scrolls_through_are_counted() -> None:
+    many = tuple(samples.finding() for _ in range(html.MOST + 7))
+    page = Page(html.write(replace(samples.nothing(), findings=many)))
+    assert (
+        sum("finding" in (attributes.get("class") or "") for tag, attributes in page.elements if tag == "li")
+        == html.MOST
+    )
+    assert "7 findings more" in page.words
+
+
+@pytest.mark.parametrize("moments", [0, 1, 2, 3, 59, 60, 61, 500])
+def test_charts_hold_however_little_or_much_there_is(moments: int) -> None:
+    growth = samples.grown(moments).growth
+    assert growth is not None
+    parts = [Series(name, "s0", values) for name, values in growth.writes.items()]
+    for drawn in (
+        charts.line("A", "a", growth.at_us, Series("files", "s0", growth.files), str),
+        charts.stacked_columns("B", "b", growth.at_us, parts),
+        charts.stacked_steps("C", "c", growth.at_us, parts),
+    ):
+        root = ElementTree.fromstring(drawn)
+        for mark in root.iter("rect"):
+            assert 0 <= float(mark.get("x", "-1")) <= charts.WIDTH
+            assert float(mark.get("y", "-1")) >= 0
+            assert float(mark.get("y", "0")) + float(mark.get("height", "999")) <= charts.HEIGHT
+        assert len(list(root.iter("rect"))) <= 4 * 60
+        assert "nan" not in drawn
+
+
+def test_columns_add_up_to_what_was_written_also_where_spans_are_gathered() -> None:
+    growth = samples.grown(500).growth
+    assert growth is not None
+    [together] = charts._gathered(growth.at_us, [Series("Claude", "s0", growth.writes["Claude"])])[1]
+    assert sum(together.values) == sum(growth.writes["Claude"])
+    assert len(together.values) <= 60
+
+
+def test_what_came_last_is_seen_in_the_steps() -> None:
+    parts = [Series("fail", "fail", (0, 0, 4))]
+    [area] = [mark for mark in ElementTree.fromstring(charts.stacked_steps("A", "a", (1, 2, 3), parts)).iter("path")][
+        -1:
+    ]
+    top = f"{charts._y(4, charts.scale_of(4)):.1f}"
+    assert area.get("class") == "fill fail"
+    assert (area.get("d") or "").count(f" {top}") == 2  # a level of its own, not a line straight up
+
+
+@pytest.mark.parametrize("highest", [0, 1, 2, 3, 4, 7, 10, 23, 99, 100, 101, 5_000, 1_234_567])
+@pytest.mark.parametrize("unit", [1_000, 1_024])
+def test_the_numbers_at_the_side_are_few_and_reach_the_top(highest: int, unit: int) -> None:
+    scale = charts.scale_of(highest, unit=unit)
+    assert scale.top >= highest
+    assert scale.ticks[0] == 0
+    assert 2 <= len(scale.ticks) <= 5
+    assert scale.top <= max(2 * highest, 1.0)
+    if unit == 1_000:
+        assert all(tick == int(tick) for tick in scale.ticks)
+
+
+def test_a_history_in_which_nothing_happened_is_told_in_words() -> None:
+    quiet = Growth(at_us=(samples.NOW,), files=(0,), bytes=(0,), writes=MappingProxyType({"Claude": (0,)}))
+    words = Page(html.write(replace(samples.nothing(), growth=quiet))).words
+    assert "Nobody has changed anything yet." in words
+
+
+def _luminance(color: str) -> float:
+    """Relative luminance of a color, 0 to 1 (Web Content Accessibility Guidelines 2.2)."""
+    digits = color[1:] if len(color) == 7 else "".join(2 * digit for digit in color[1:])
+    parts = [int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _contrast(one: str, other: str) -> float:
+    high, low = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everything_is_legible_in_light_and_in_dark(scheme: str) -> None:
+    roots = re.findall(r":root\{(.*?)\}", STYLE, re.DOTALL)
+    colors = dict(re.findall(r"--([a-z0-9-]+):(#[0-9a-f]+)", roots[scheme == "dark"]))
+    for ink in ("ink", "soft", "link", "fail", "warn", "info", "clean"):
+        for ground in ("page", "card", "code"):
+            assert _contrast(colors[ink], colors[ground]) >= 4.5, (ink, ground)
+    for severity in Severity:
+        assert _contrast(colors[severity.value], colors[f"{severity.value}-tint"]) >= 4.5
+        assert _contrast(colors[f"{severity.value}-fill"], colors["card"]) >= 3
+    for number in "01239":
+        assert _contrast(colors[f"s{number}"], colors["card"]) >= 3

@@ -1,0 +1,155 @@
+"""The report for a pull request: a forge renders what we wrote, and nothing of what a note says."""
+
+import html as entities
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from memtui.audit.audit import Audit
+from memtui.audit.findings import Place, Severity
+from memtui.audit.report import markdown
+from memtui.core.visible import HIDDEN
+from tests.audit.report import samples
+
+FORGE = MarkdownIt("gfm-like", {"html": True, "linkify": False})
+OURS = re.compile(r"<details><summary>[A-Za-z ]+ \((?:fail |warn |info )?[\d,]+\)</summary>|</details>|</?code>")
+SAMPLES = [samples.nothing, samples.ordinary, samples.worst]
+ROUGH = re.compile(r"[@#<>\[\]!]|www\.|://|:\w+:|[A-Za-z]-\d")
+"""What a forge makes something of outside of code: mentions, numbers, images, links, elements, addresses, emoji."""
+
+
+def inline(tokens: list[Token]) -> Iterator[Token]:
+    for token in tokens:
+        yield token
+        yield from inline(token.children or [])
+
+
+def rendered(text: str) -> Iterator[Token]:
+    """What a forge makes of a text, without what stands between `<code>` and `</code>`."""
+    is_code = False
+    for token in inline(FORGE.parse(text)):
+        if token.type == "html_inline" and token.content in ("<code>", "</code>"):
+            is_code = token.content == "<code>"
+        elif not is_code:
+            yield token
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_nothing_that_a_note_says_is_rendered(sample: Callable[[], Audit]) -> None:
+    for token in rendered(markdown.write(sample())):
+        assert token.type not in (
+            "image",
+            "link_open",
+            "em_open",
+            "s_open",
+        )
+        if token.type in ("html_block", "html_inline"):
+            assert all(OURS.fullmatch(line) for line in token.content.strip().splitlines())
+        if token.type == "text":
+            outside = re.sub(r"^[-+~>] (?:new|changed|deleted|renamed)$", "", token.content)
+            assert not ROUGH.search(outside), outside
+
+
+@pytest.mark.parametrize("text", samples.HOSTILE)
+def test_hostile_text_is_there_to_be_read(text: str) -> None:
+    report = markdown.write(samples.worst())
+    shown = markdown.shown(text)
+    codes = [token.content for token in inline(FORGE.parse(report)) if token.type in ("code_inline", "fence")]
+    codes += [entities.unescape(inner) for inner in re.findall(r"<code>(.*?)</code>", report)]
+    assert any(shown.strip() in code for code in codes), shown
+
+
+@pytest.mark.parametrize(
+    "text", [*samples.HOSTILE, "`", "``", "a`", "`a", " ", "", "```\n~~~", "|", "\\|", "\\", "a\\"]
+)
+def test_code_holds_whatever_is_in_it(text: str) -> None:
+    row = f"| a | b |\n| --- | --- |\n| {markdown.code(text)} | end |\n"
+    tokens = list(inline(FORGE.parse(row)))
+    assert [token.content for token in rendered(row) if token.type == "text"][-1] == "end"
+    codes = [token.content for token in tokens if token.type == "code_inline"]
+    codes += [entities.unescape(inner) for inner in re.findall(r"<code>(.*?)</code>", row)]
+    assert [code.strip() for code in codes] == [markdown.shown(text).strip()]
+
+
+@pytest.mark.parametrize("text", ["```", "`````\n```", "~~~\n```text\n<b>", "@me\n\n# x"])
+def test_a_fence_is_not_ended_by_what_is_in_it(text: str) -> None:
+    tokens = FORGE.parse(markdown.fenced(text) + "\nafter\n")
+    assert [token.type for token in tokens] == ["fence", "paragraph_open", "inline", "paragraph_close"]
+    assert tokens[0].content == text + "\n"
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_no_character_is_hidden(sample: Callable[[], Audit]) -> None:
+    report = markdown.write(sample())
+    assert not HIDDEN.search(report)
+    report.encode("utf-8")
+
+
+def test_the_verdict_is_the_first_line() -> None:
+    assert markdown.write(samples.ordinary()).splitlines()[0] == (
+        "**FAIL: 1 finding must not stay, 2 should be looked at, 1 worth knowing.**"
+    )
+    assert markdown.write(samples.nothing()).splitlines()[0] == "**CLEAN: Nothing was found.**"
+
+
+def test_place_evidence_origin_and_what_to_do_are_told() -> None:
+    report = markdown.write(samples.ordinary())
+    for said in (
+        "`project/status.json:3:13`",
+        '```text\n  "token": "sk-ant-****************",\n```',
+        "Brought in by: `Claude`, 2026-11-20 22:26 UTC, create, event 12, call `toolu_01B2`, session talk.",
+        "Rotate the key, then remove the line.",
+        "| Budgets | 1% of 2,000 files, 84% of 50,000 bytes, 130% of 8,000 tokens |",
+        "| ~ changed | `user_preferences.md` | +4 -3 | `Claude` | open |",
+        "| + new | `people/me.md` | +4 -0 | `you` | flag by `ada` |",
+        "- `old.md:3` `Deploys are frozen on Fridays.`",
+        "<details><summary>Excepted (2)</summary>",
+        f"head `412:{samples.HEAD}`",
+    ):
+        assert said in report
+    assert report.index("Must not stay") < report.index("Should be looked at") < report.index("Worth knowing")
+
+
+def test_findings_of_which_there_are_many_are_folded_unless_they_must_not_stay() -> None:
+    many = [
+        samples.finding(severity=severity, fingerprint=f"{number:016x}", masked=None)
+        for severity in Severity
+        for number in range(30)
+    ]
+    report = markdown.write(replace(samples.ordinary(), findings=tuple(many)))
+    assert "### Must not stay (fail 30)" in report
+    assert "<details><summary>Should be looked at (warn 30)</summary>" in report
+    assert len(re.findall("^<details>", report, re.MULTILINE)) == len(re.findall("^</details>$", report, re.MULTILINE))
+
+
+@pytest.mark.parametrize("count", [10, 1_000])
+def test_the_report_fits_in_a_comment_and_counts_what_does_not(count: int) -> None:
+    many = tuple(
+        samples.finding(
+            severity=list(Severity)[number % 3],
+            place=Place("\U0001f600" * 200 + str(number)),
+            evidence="\U0001f600" * 4_000,
+            words="@" * 9_000,
+        )
+        for number in range(count)
+    )
+    report = markdown.write(replace(samples.worst(), findings=many))
+    assert len(report.encode("utf-16-le")) // 2 <= 65_536
+    assert len(re.findall("^<details>", report, re.MULTILINE)) == len(re.findall("^</details>$", report, re.MULTILINE))
+    assert "All of it: `memtui audit --format json`." in report.splitlines()[-1]
+    said = [
+        int(number.replace(",", "")) for number in re.findall(r"([\d,]+) (?:findings? )?more of them did not", report)
+    ]
+    said += [int(number.replace(",", "")) for number in re.findall(r"([\d,]+) findings? more \(", report)]
+    shown = report.count("**`anthropic-key`** at")
+    assert shown + sum(said) == count
+    assert all(token.type != "image" for token in rendered(report))
+
+
+def test_a_title_or_a_chain_of_a_megabyte_does_not_fill_the_report() -> None:
+    report = markdown.write(replace(samples.ordinary(), title="x " * 500_000))
+    assert len(report) < 10_000

@@ -1,0 +1,126 @@
+"""The report for a terminal and for a log: what is wrong first, nothing that a terminal would obey, and no secret."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from memtui.audit.audit import Audit
+from memtui.audit.findings import UNKNOWN, Origin
+from memtui.audit.report import text
+from memtui.core.visible import HIDDEN
+from tests.audit.report import samples
+
+SAMPLES = [samples.nothing, samples.ordinary, samples.worst]
+SGR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def lines(audit: Audit, **given: bool) -> list[str]:
+    return text.write(audit, **given).split("\n")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_nothing_is_in_it_that_a_terminal_obeys(sample: Callable[[], Audit]) -> None:
+    for everything in (False, True):
+        written = text.write(sample(), everything=everything)
+        assert not HIDDEN.search(written)
+        assert not HIDDEN.search(SGR.sub("", text.write(sample(), color=True, everything=everything)))
+        written.encode("utf-8")
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_colors_change_nothing_but_colors(sample: Callable[[], Audit]) -> None:
+    assert SGR.sub("", text.write(sample(), color=True)) == text.write(sample())
+    assert "\x1b" not in text.write(sample())
+
+
+def test_it_begins_with_the_folder_the_numbers_and_the_journal() -> None:
+    first = lines(samples.ordinary())
+    assert first[0].startswith("memtui audit ~/app/memories   20")
+    assert first[2].startswith("23 files  41.0 KB  ~10.4k tokens   412 events: 302 by Claude, 61 by you")
+    assert "9 outside memtui   1 call refused" in first[2]
+    assert "FAIL 1   WARN 2   INFO 1   ok 3   journal: intact, 412 of 412 events" in first
+
+
+def test_a_finding_says_what_where_and_who() -> None:
+    written = text.write(samples.ordinary())
+    assert (
+        "FAIL  anthropic-key  project/status.json:3:13\n"
+        "      A key of Anthropic's API stands in the note\n"
+        '      |   "token": "sk-ant-****************",\n'
+    ) in written
+    assert "      from  Claude, 20" in written
+    assert " UTC, create (#12)  call toolu_01B2\n" in written
+    assert "(#2), or somebody before: earlier texts are gone\n" in written
+
+
+@pytest.mark.parametrize(
+    ("origin", "words"),
+    [
+        (UNKNOWN, "from  unknown: the journal does not tell"),
+        (Origin("", 4, samples.NOW, "found", is_exact=False), "from  unknown: there when memtui first looked, 20"),
+        (
+            Origin("outside", None, samples.NOW, "modified", is_exact=False),
+            "from  outside memtui: not recorded, found 20",
+        ),
+        (Origin("outside", 7, samples.NOW, "modified"), "from  outside memtui, 20"),
+    ],
+)
+def test_where_nobody_knows_it_is_said(origin: Origin, words: str) -> None:
+    audit = replace(samples.nothing(), findings=(samples.finding(origin=origin),))
+    assert any(line.startswith(f"      {words}") for line in lines(audit))
+
+
+def test_what_to_do_is_said_once_for_each_rule() -> None:
+    audit = replace(samples.nothing(), findings=(samples.finding(), samples.finding(), samples.finding(rule="stale")))
+    written = text.write(audit)
+    assert written.count("  anthropic-key: Rotate the key") == 1
+    assert written.count("  stale: Rotate the key") == 1
+
+
+def test_it_ends_with_the_head_and_what_was_given_up() -> None:
+    *_, head, read_only, kernel, last = lines(samples.ordinary())
+    assert head == f"Head: 412:{samples.HEAD[:16]}   rules: 61 ran, 9f2c41ab9f2c41ab"
+    assert read_only == "READ-ONLY: nothing under ~/app/memories can be changed from this session."
+    assert (kernel, last) == ("The kernel lets this process write nowhere below the folder (Landlock).", "")
+
+
+def test_what_does_not_count_is_told_in_numbers_and_on_demand_one_by_one() -> None:
+    written = text.write(samples.ordinary())
+    assert "Not counted: 1 by the settings, 1 by the baseline   (all of them: --all)" in written
+    assert "examples/keys.md" not in written
+    everything = text.write(samples.ordinary(), everything=True)
+    assert "  FAIL  anthropic-key  examples/keys.md:2\n        an example until 2027-01-01\n" in everything
+    assert "FAIL  anthropic-key  project/status.json:3:13  0123456789abcdef\n" in everything
+
+
+def test_rules_that_did_not_run_are_told_by_their_reason() -> None:
+    written = text.write(samples.ordinary())
+    assert "Not looked at, needs --repo DIR: missing-path\n" in written
+    assert "Not looked at, off by default: orphan\n" in written
+
+
+def test_changes_since_the_last_review_are_told_with_who_made_them() -> None:
+    written = text.write(samples.ordinary())
+    assert "Since the last review, by ada: 4 files changed\n" in written
+    assert re.search(r"^  \+ people/me\.md +\+4 -0 +you +\[flag\]$", written, re.MULTILINE)
+    assert re.search(r"^  > notes/tea\.md .* was tea\.md$", written, re.MULTILINE)
+    assert "Since " not in text.write(samples.nothing())
+
+
+def test_facts_that_a_clean_up_dropped_show_no_secret() -> None:
+    audit = samples.ordinary()
+    assert audit.inbox is not None
+    run = audit.inbox.runs[0]
+    key = "sk-" + "ant-" + "api03-" + "aB3dE5fG7hJ9" * 6
+    lost = replace(run.lost[0], text=f"The key is {key}") if run.lost else None
+    assert lost is not None
+    told = text.write(replace(audit, inbox=replace(audit.inbox, runs=(replace(run, lost=(lost,)),))))
+    assert "The key is sk-ant****" in told
+    assert key[10:30] not in told
+
+
+def test_sentences_are_set_in_the_width_there_is() -> None:
+    audit = replace(samples.nothing(), findings=(samples.finding(words="word " * 60),))
+    assert max(len(line) for line in text.write(audit, width=60).split("\n") if "word" in line) <= 60

@@ -1,0 +1,84 @@
+"""A memory with a reviewer at it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import memtui
+from memtui.audit import judging
+from memtui.audit.inbox import ChangedFile, Inbox
+from memtui.audit.inboxes import inbox
+from memtui.audit.review_file import ReviewFile
+from memtui.engine import Engine
+
+CLAUDE = memtui.Agent("Claude", "a-model", "session-1")
+
+
+class Table:
+    """A folder, its engine, and a reviewer.
+
+    Attributes:
+        folder: The folder.
+        memory: The engine.
+        file: The review file.
+    """
+
+    def __init__(self, folder: Path, memory: Engine, file: ReviewFile) -> None:
+        self.folder = folder
+        self.memory = memory
+        self.file = file
+
+    def do(self, actor: memtui.Agent = CLAUDE, /, **command: str) -> None:
+        """Have an agent do something, which has to go well."""
+        for name in ("path", "old_path", "new_path"):
+            if name in command:
+                command[name] = f"/memories/{command[name]}"
+        answer = self.memory.execute(command, actor=actor)
+        assert not answer.is_error, answer.text
+
+    def write(self, path: str, text: str, actor: memtui.Agent = CLAUDE) -> None:
+        """Have an agent write a whole note."""
+        self.do(actor, command="create", path=path, file_text=text)
+
+    def put(self, path: str, text: str) -> None:
+        """Write a note as somebody who is not memtui would."""
+        place = self.folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+        self.memory.reconcile()
+
+    def inbox(self, **given: Any) -> Inbox:
+        """The inbox as it is now."""
+        return inbox(self.memory, self.file.read(), **given)
+
+    def files(self, **given: Any) -> dict[str, ChangedFile]:
+        """What is in it, by path."""
+        return {file.path: file for file in self.inbox(**given).files}
+
+    def accept(self, path: str, reviewer: str = "ada") -> None:
+        """Accept a file as it is shown."""
+        self.file.add([judging.accept(self.files()[path], reviewer=reviewer, head=judging.head_of(self.memory))])
+
+    def flag(self, path: str, reviewer: str = "ada", words: str = "") -> None:
+        """Flag a file as it is shown."""
+        head = judging.head_of(self.memory)
+        self.file.add([judging.flag(self.files(accepted=True)[path], reviewer=reviewer, head=head, words=words)])
+
+    def done(self, reviewer: str = "ada") -> None:
+        """End the review."""
+        found = self.inbox(accepted=True)
+        self.file.add(judging.done(found, reviewer=reviewer, head=judging.head_of(self.memory)))
+
+
+@pytest.fixture
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Table]:
+    """A folder with four notes that were there at first, and nothing said of them."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    folder = tmp_path / "memories"
+    folder.mkdir()
+    for name in "abcd":
+        (folder / f"{name}.md").write_text(f"{name} one\n{name} two\n{name} three\n")
+    with memtui.open(folder) as memory:
+        yield Table(folder, memory, ReviewFile(tmp_path / "review.json", folder="memories"))

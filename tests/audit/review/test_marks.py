@@ -1,0 +1,266 @@
+"""What reviewers said, as a document that shows when it was changed."""
+
+import json
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.audit.inbox import Mark, Verdict
+from memtui.audit.marks import MOST_BYTES, Review, ReviewUnusable, outside, review_path
+from memtui.audit.review_file import ReviewFile
+from memtui.state import state_directory
+
+
+def mark(number: int = 1, **given: Any) -> Mark:
+    values: dict[str, Any] = {
+        "reviewer": "ada",
+        "at_us": 1_763_700_000_000_000 + number,
+        "verdict": Verdict.ACCEPT,
+        "path": f"{number}.md",
+        "before": "",
+        "after": "ab" * 32,
+        "seq": number,
+        "head": "cd" * 32,
+    }
+    return Mark(**{**values, **given})
+
+
+def kept(path: Path, count: int = 5) -> dict[str, Any]:
+    path.write_bytes(Review(folder="memories").with_marks(mark(at) for at in range(1, count + 1)).to_json())
+    document: dict[str, Any] = json.loads(path.read_bytes())
+    return document
+
+
+TEXT = st.text(st.characters(codec=None), max_size=40)
+
+
+@given(
+    marks=st.lists(
+        st.builds(
+            Mark,
+            reviewer=TEXT,
+            at_us=st.integers(0, 4_000_000_000_000_000),
+            verdict=st.sampled_from(Verdict),
+            path=TEXT,
+            before=TEXT,
+            after=TEXT,
+            hunk=TEXT,
+            words=TEXT,
+            seq=st.integers(0, 1 << 40),
+            head=TEXT,
+        ),
+        max_size=5,
+    )
+)
+def test_what_is_written_is_read_again(marks: list[Mark], tmp_path: Path) -> None:
+    path = tmp_path / "review.json"
+    review = Review(folder="here").with_marks(marks)
+    path.write_bytes(review.to_json())
+    again = Review.read(path)
+    assert (again.marks, again.folder, again.problem, again.hash) == (review.marks, "here", "", review.hash)
+    assert again.to_json() == review.to_json()
+    assert again.counting == again.marks
+
+
+def test_a_file_that_is_not_there_is_an_empty_review(tmp_path: Path) -> None:
+    assert Review.read(tmp_path / "none.json").marks == ()
+
+
+def test_the_document_is_readable_and_shows_no_hidden_character() -> None:
+    data = Review(folder="memories").with_mark(mark(words="a\u202eb\x1b[2J", path="x\udcff.md")).to_json()
+    assert data.decode("ascii")
+    assert b'  "kind": "memtui review"' in data
+    assert b"\\u202e" in data
+    assert b"\\udcff" in data
+    assert b"\x1b" not in data
+    assert list(json.loads(data)) == ["schema", "kind", "folder", "marks", "hash"]
+
+
+def changed(document: dict[str, Any]) -> None:
+    document["marks"][2]["verdict"] = "flag"
+
+
+def dropped(document: dict[str, Any]) -> None:
+    del document["marks"][2]
+
+
+def first_dropped(document: dict[str, Any]) -> None:
+    del document["marks"][0]
+
+
+def last_dropped(document: dict[str, Any]) -> None:
+    del document["marks"][-1]
+
+
+def last_changed(document: dict[str, Any]) -> None:
+    document["marks"][-1]["words"] = "all is well"
+
+
+def swapped(document: dict[str, Any]) -> None:
+    marks = document["marks"]
+    marks[1], marks[2] = marks[2], marks[1]
+
+
+def repeated(document: dict[str, Any]) -> None:
+    document["marks"].insert(1, document["marks"][1])
+
+
+def added(document: dict[str, Any]) -> None:
+    document["marks"].append({**document["marks"][-1], "path": "forged.md"})
+
+
+def seq_changed(document: dict[str, Any]) -> None:
+    document["marks"][3]["seq"] = 99
+
+
+def hash_changed(document: dict[str, Any]) -> None:
+    document["hash"] = "0" * 64
+
+
+@pytest.mark.parametrize(
+    "tamper",
+    [changed, dropped, first_dropped, last_dropped, last_changed, swapped, repeated, added, seq_changed, hash_changed],
+)
+def test_a_mark_that_was_changed_is_found_and_does_not_count(
+    tamper: Callable[[dict[str, Any]], None], tmp_path: Path
+) -> None:
+    path = tmp_path / "review.json"
+    document = kept(path)
+    originals = set(Review.read(path).marks)
+    tamper(document)
+    path.write_text(json.dumps(document))
+    review = Review.read(path)
+    assert "was changed by something else than memtui" in review.problem
+    assert set(review.counting) <= originals
+    assert len(review.counting) < max(len(review.marks), len(originals))
+    # The break stays to be seen when more is said, and what is said then counts.
+    after = ReviewFile(path).add([mark(9, words="later")])
+    assert after.marks[-1].words == "later"
+    again = Review.read(path)
+    assert again.problem
+    assert again.counting[-1] == after.marks[-1]
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "is no review file"),
+        (b"hello", "is no review file"),
+        (b"\xff\xfe{", "is no review file"),
+        (b"[1]", "is no review file"),
+        (b'{"schema": 1, "kind": "another"}', "is no review file"),
+        (b"[" * 100_000, "is no review file"),
+        (b'{"schema": 1, "kind": "memtui review", "folder": "", "marks": [', "is cut short or damaged in line 1"),
+        (b'{"schema": 2, "kind": "memtui review"}', "was written by a newer memtui (schema 2; this one reads 1)"),
+        (b'{"schema": 1, "kind": "memtui review", "marks": []}', "lacks what every review file has"),
+        (
+            b'{"schema": 1, "kind": "memtui review", "folder": "", "hash": "", "marks": [{}]}',
+            "Mark 1 of the review file",
+        ),
+    ],
+)
+def test_a_file_that_is_no_review_is_said_and_left_as_it_is(data: bytes, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "review.json"
+    path.write_bytes(data)
+    with pytest.raises(ReviewUnusable, match="It was left as it is") as raised:
+        Review.read(path)
+    assert words in str(raised.value)
+    with pytest.raises(ReviewUnusable):
+        ReviewFile(path).add([mark()])
+    assert path.read_bytes() == data
+    assert os.listdir(tmp_path) == ["review.json"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("seq", -1),
+        ("seq", True),
+        ("seq", "1"),
+        ("at", "yesterday"),
+        ("at", 5),
+        ("verdict", "fine"),
+        ("words", ["a"]),
+        ("previous", None),
+    ],
+)
+def test_a_mark_with_a_wrong_value_is_said(field: str, value: object, tmp_path: Path) -> None:
+    path = tmp_path / "review.json"
+    document = kept(path)
+    document["marks"][1][field] = value
+    path.write_text(json.dumps(document))
+    with pytest.raises(ReviewUnusable, match="Mark 2 of the review file"):
+        Review.read(path)
+
+
+def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "review.json"
+    path.touch()
+    os.truncate(path, MOST_BYTES + 1)
+    with pytest.raises(ReviewUnusable, match="and no more than"):
+        Review.read(path)
+
+
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "review.json"
+    os.mkfifo(path)
+    with pytest.raises(ReviewUnusable, match="is not a file"):
+        Review.read(path)
+    with pytest.raises(ReviewUnusable, match="is not a file"):
+        Review.read(tmp_path)
+
+
+def test_what_a_later_version_adds_to_a_mark_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "review.json"
+    from memtui.audit.marks import START, _digest
+
+    entry = {**Review().with_mark(mark()).entries[0], "colour": "green"}
+    assert entry["previous"] == START
+    document = {"schema": 1, "kind": "memtui review", "folder": "", "marks": [entry], "hash": _digest(entry)}
+    path.write_text(json.dumps(document))
+    assert Review.read(path).problem == ""
+    ReviewFile(path).add([mark(2)])
+    assert json.loads(path.read_bytes())["marks"][0]["colour"] == "green"
+    assert Review.read(path).problem == ""
+
+
+def test_it_is_for_its_owner_only(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "reviews" / "review.json"
+    ReviewFile(path).add([mark()])
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert os.listdir(path.parent) == ["review.json"]
+
+
+def test_its_usual_place_is_in_the_state_directory_and_never_beside_the_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    place = review_path(str(tmp_path / "memories"))
+    assert place.parent == tmp_path / "state" / "memtui" / "reviews"
+    assert place.name.startswith("memories-")
+    assert place != review_path(str(tmp_path / "other" / "memories"))
+    assert state_directory(str(tmp_path / "memories")) not in place.parents
+    assert review_path(str(tmp_path / ("x" * 255))).name.endswith(".json")
+
+
+def test_inside_the_memory_folder_it_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    folder = tmp_path / "memories"
+    folder.mkdir()
+    (tmp_path / "link").symlink_to(folder)
+    for place in (folder / "r.json", folder / "deep" / "r.json", folder, tmp_path / "link" / "r.json"):
+        with pytest.raises(ReviewUnusable, match="where an agent could reach it"):
+            outside(place, str(folder))
+    with pytest.raises(ReviewUnusable, match="where the journal is kept"):
+        outside(state_directory(str(folder)) / "r.json", str(folder))
+    with pytest.raises(ReviewUnusable, match="where an agent could reach it"):
+        review_path(str(folder), folder)
+    assert outside(tmp_path / "r.json", str(folder)) == tmp_path / "r.json"
+    assert list(folder.iterdir()) == []

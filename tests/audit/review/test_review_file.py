@@ -1,0 +1,130 @@
+"""Two reviewers at once, and one that dies: nothing that was noted is lost."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from memtui.audit.inbox import Mark, Verdict
+from memtui.audit.marks import Review, ReviewUnusable
+from memtui.audit.review_file import Here, ReviewFile
+from memtui.core.errors import MemtuiError
+
+WRITER = """
+import sys
+from memtui.audit.inbox import Mark, Verdict
+from memtui.audit.review_file import ReviewFile
+path, name, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+for number in range(count):
+    ReviewFile(path).add([Mark(reviewer=name, at_us=number, verdict=Verdict.NOTE, path=f"{number}.md")])
+    print(number, flush=True)
+"""
+
+
+def mark(number: int, reviewer: str = "ada") -> Mark:
+    return Mark(reviewer=reviewer, at_us=number, verdict=Verdict.NOTE, path=f"{number}.md")
+
+
+def started(path: Path, name: str, count: int) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", WRITER, str(path), name, str(count)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE)
+
+
+def test_two_reviewers_at_once_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "review.json"
+    processes = [started(path, name, 25) for name in ("ada", "bob", "cyd")]
+    for process in processes:
+        out, _ = process.communicate(timeout=60)
+        assert process.returncode == 0
+        assert out.count(b"\n") == 25
+    review = Review.read(path)
+    assert review.problem == ""
+    for name in ("ada", "bob", "cyd"):
+        assert [mark.at_us for mark in review.marks if mark.reviewer == name] == list(range(25))
+    assert os.listdir(path.parent) == ["review.json"]
+
+
+@pytest.mark.parametrize("after", [1, 4, 9])
+def test_one_that_is_killed_leaves_a_whole_file_with_all_that_it_said_it_kept(after: int, tmp_path: Path) -> None:
+    path = tmp_path / "review.json"
+    process = started(path, "ada", 10_000)
+    assert process.stdout is not None
+    said = 0
+    while said < after:
+        assert process.stdout.readline()
+        said += 1
+    process.send_signal(signal.SIGKILL)
+    said += process.stdout.read().count(b"\n")
+    process.stdout.close()
+    process.wait(timeout=30)
+    review = Review.read(path)
+    assert review.problem == ""
+    assert len(review.marks) >= said
+    ReviewFile(path).add([mark(1, "bob")])
+    assert os.listdir(tmp_path) == ["review.json"]
+    assert Review.read(path).marks[-1].reviewer == "bob"
+
+
+def test_where_there_are_no_locks_what_another_one_wrote_over_is_written_again(tmp_path: Path) -> None:
+    path = tmp_path / "review.json"
+
+    class Slow(Here):
+        """Another reviewer replaces the file right after the first time that it is written."""
+
+        times = 0
+
+        def write(self, path: str, data: bytes, *, force: bool) -> None:
+            super().write(path, data, force=force)
+            self.times += force
+            if force and self.times == 1:
+                Here().write(path, Review().with_mark(mark(7, "bob")).to_json(), force=True)
+
+    review = ReviewFile(path, writer=Slow()).add([mark(1)])
+    assert [mark.reviewer for mark in review.marks] == ["bob", "ada"]
+    assert Review.read(path).marks == review.marks
+
+
+def test_a_place_that_cannot_be_written_to_is_said_and_nothing_is_noted(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("x")
+    with pytest.raises(MemtuiError, match=r"cannot be read|Nothing was noted"):
+        ReviewFile(blocked / "review.json").add([mark(1)])
+
+    class Full(Here):
+        def write(self, path: str, data: bytes, *, force: bool) -> None:
+            del data, force
+            raise ReviewUnusable(f"Nothing was noted: {path} cannot be written (no space left on device).")
+
+    with pytest.raises(ReviewUnusable, match="no space left"):
+        ReviewFile(tmp_path / "review.json", writer=Full()).add([mark(1)])
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_what_a_dead_writer_left_beside_the_file_goes(tmp_path: Path) -> None:
+    path = tmp_path / "review.json"
+    ReviewFile(path).add([mark(1)])
+    stray = tmp_path / ".review.json.abc123.new"
+    stray.write_text("half")
+    other = tmp_path / ".other.json.abc123.new"
+    other.write_text("not ours")
+    ReviewFile(path).add([mark(2)])
+    assert not stray.exists()
+    assert other.exists()
+
+
+def test_nothing_to_say_writes_nothing(tmp_path: Path) -> None:
+    assert ReviewFile(tmp_path / "review.json").add([]).marks == ()
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_second_reviewer_sees_what_the_first_one_said(tmp_path: Path) -> None:
+    path = tmp_path / "review.json"
+    begin = time.time_ns()
+    ReviewFile(path, folder="~/memories").add([mark(1, "ada")])
+    assert [mark.reviewer for mark in ReviewFile(path).read().marks] == ["ada"]
+    assert ReviewFile(path).read().folder == "~/memories"
+    assert path.stat().st_mtime_ns >= begin - 2_000_000_000

@@ -1,0 +1,368 @@
+"""Upkeep: what nobody needs, what is said twice, what contradicts itself, leads nowhere or is too long."""
+
+import random
+import time
+from pathlib import Path
+
+import pytest
+from folders import Folder
+
+from memtui.audit.families import upkeep
+from memtui.core.audit_settings import AuditSettings
+from memtui.core.budgets import Budget, budgets_of
+from memtui.core.events import Agent
+from memtui.core.settings import Settings
+from memtui.engine import Engine
+from tests.audit.corpus import clean_notes
+
+ADA = Agent("Ada")
+WORDS = "deploy service cache queue ticket branch lint review shard index token budget harbour canal meadow orbit".split
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    return Folder(tmp_path)
+
+
+def prose(seed: int, count: int) -> str:
+    """So many words, the same for the same seed."""
+    chosen = random.Random(seed)
+    return " ".join(f"{chosen.choice(WORDS())}{chosen.randrange(400)}" for _ in range(count))
+
+
+def view(path: str) -> object:
+    """Has an agent view a note."""
+    return lambda engine: engine.execute({"command": "view", "path": f"/memories/{path}"}, actor=ADA)
+
+
+# The corpus
+
+
+def test_a_clean_folder_has_nothing_to_be_kept_up(folder: Folder) -> None:
+    notes = clean_notes()
+    folder.write(notes)
+    hits = folder.hits(upkeep, rules=[rule.id for rule in upkeep.RULES])
+    assert len(notes) > 300
+    assert [(hit.rule, hit.path, hit.words) for hit in hits] == []
+
+
+# Stale
+
+
+def test_a_note_that_nobody_read_or_changed_is_stale_and_the_words_say_what_is_known(folder: Folder) -> None:
+    folder.write({"old.md": "An old text.\n"}, days=10)
+    (hit,) = folder.hits(upkeep, rules=["stale"], days_later=200)
+    assert hit.words == (
+        "last written, by the file's time, 210 days ago; "
+        "no agent has read it since memtui began to record, 200 days ago"
+    )
+    assert dict(hit.facts) == {"days": 210, "known": "both"}
+    (hit,) = folder.hits(upkeep, rules=["stale"], days_later=200, with_journal=False)
+    assert hit.words.endswith("there is no journal, so nobody knows when it was read")
+    assert hit.facts["known"] == "file time"
+
+
+def test_a_note_that_an_agent_reads_is_not_stale(folder: Folder) -> None:
+    folder.write({"old.md": "An old text.\n", "other.md": "Another one.\n"}, days=900)
+    hits = folder.hits(upkeep, rules=["stale"], days_later=100, act=view("old.md"))  # type: ignore[arg-type]
+    assert [hit.path for hit in hits] == ["other.md"]
+    hits = folder.hits(upkeep, rules=["stale"], days_later=181)
+    assert [hit.words for hit in hits if hit.path == "old.md"] == [
+        "last read by Ada 181 days ago, last written, by the file's time, 1,081 days ago"
+    ]
+
+
+def test_a_change_that_nobody_recorded_counts_by_the_time_of_the_file(folder: Folder) -> None:
+    folder.write({"old.md": "An old text.\n"}, days=300)
+    assert [hit.path for hit in folder.hits(upkeep, rules=["stale"])] == ["old.md"]
+    folder.write({"old.md": "A new text.\n"})
+    assert folder.hits(upkeep, rules=["stale"], with_journal=False) == []
+
+
+def test_pinned_and_loaded_and_hidden_and_empty_notes_are_never_stale(folder: Folder) -> None:
+    folder.write({"pin.md": "a\n", "MEMORY.md": "a\n", "CLAUDE.md": "a\n", ".x/y.md": "a\n", "e.md": ""}, days=900)
+    assert folder.hits(upkeep, rules=["stale"], pins=["pin.md"]) == []
+    assert [hit.path for hit in folder.hits(upkeep, rules=["stale"])] == ["pin.md"]
+    assert folder.hits(upkeep, rules=["stale"], audit=AuditSettings(stale_days=0)) == []
+
+
+# Duplicates
+
+
+def test_copies_are_told_whatever_their_spaces_capitals_and_front_matter(folder: Folder) -> None:
+    text = "Deploys go out on Tuesdays, after the freeze meeting.\n"
+    changed = "---\nname: other\n---\n\nDEPLOYS go  out on Tuesdays,\nafter the freeze meeting.\n\n"
+    folder.write({"a.md": text, "deep/b.md": changed, "c.md": text.replace("Tuesdays", "Mondays"), "d.json": text})
+    (hit,) = folder.hits(upkeep, rules=["duplicate"])
+    assert (hit.path, hit.words, dict(hit.facts)) == ("deep/b.md", "says the same as a.md", {"of": "a.md"})
+
+
+def test_short_and_hidden_copies_are_none(folder: Folder) -> None:
+    folder.write({"a.md": "- [ ] todo\n", "b.md": "- [ ] todo\n", ".c.md": "x" * 99, ".d.md": "x" * 99})
+    assert folder.hits(upkeep, rules=["duplicate"]) == []
+
+
+def test_near_copies_are_told_with_how_alike_they_are(folder: Folder) -> None:
+    words = prose(1, 200).split()
+    one_changed = [*words[:90], "otherwise", *words[91:]]
+    folder.write(
+        {
+            "a.md": " ".join(words),
+            "sub/b.md": "# Heading\n\n" + "\n".join(one_changed),
+            "c.md": " ".join([*words[:100], *prose(2, 100).split()]),
+            "d.md": prose(3, 200),
+        }
+    )
+    (hit,) = folder.hits(upkeep, rules=["near-duplicate"])
+    assert (hit.path, hit.facts["of"]) == ("sub/b.md", "a.md")
+    assert hit.words == "says nearly the same as a.md: 98% of it"
+    loose = folder.hits(upkeep, rules=["near-duplicate"], audit=AuditSettings(near_duplicate=0.4))
+    assert {hit.path for hit in loose} >= {"sub/b.md"}
+    assert folder.hits(upkeep, rules=["near-duplicate"], audit=AuditSettings(near_duplicate=0)) == []
+
+
+@pytest.mark.parametrize("size", [40, 300])
+def test_near_copies_are_found_however_many_notes_there_are(folder: Folder, size: int) -> None:
+    notes = {f"n{at:03}.md": prose(at, size) for at in range(120)}
+    for at in range(0, 120, 3):
+        words = notes[f"n{at:03}.md"].split()
+        words[size // 2] = "otherwise"
+        notes[f"n{at:03}-copy.md"] = " ".join(words)
+    folder.write(notes)
+    hits = folder.hits(upkeep, rules=["near-duplicate"])
+    assert [hit.path for hit in hits] == [f"n{at:03}-copy.md" for at in range(0, 120, 3)]
+    assert [hit.facts["of"] for hit in hits] == [f"n{at:03}.md" for at in range(0, 120, 3)]
+
+
+def test_notes_that_are_all_alike_are_not_all_compared(folder: Folder) -> None:
+    text = prose(0, 150)
+    folder.write({f"{at}.md": f"{text} number {at}\n" for at in range(1_500)})
+    began = time.process_time()
+    hits = folder.hits(upkeep, rules=["near-duplicate"])
+    assert time.process_time() - began < 10
+    assert len(hits) == 1_499
+
+
+# Links
+
+
+def test_a_dead_link_is_told_with_the_nearest_name(folder: Folder) -> None:
+    folder.write(
+        {
+            "a.md": "See [deploying](deploynig.md) and [[Relase notes]], or @gone.md.\n",
+            "deploying.md": "x\n",
+            "release-notes.md": "x\n",
+        }
+    )
+    hits = folder.hits(upkeep, rules=["dead-link"])
+    assert [hit.words for hit in hits] == [
+        "links to deploynig.md, which is not there; deploying.md is",
+        "links to Relase notes, which is not there; release-notes.md is",
+        "links to gone.md, which is not there",
+    ]
+    text = (folder.path / "a.md").read_text()
+    assert [text[hit.start : hit.end] for hit in hits] == [
+        "[deploying](deploynig.md)", "[[Relase notes]]", "@gone.md"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[a](b.md) and [[b]] and @b.md and [d](sub/) and [h](#here) and [a](B.md)",
+        "[out](../x.md) and [web](https://example.org/x.md) and [abs](/etc/x.md)",
+        "[code](src/app.py) and `[x](gone.md)`\n\n```\n[x](gone.md)\n```",
+        "[text](url) and [title](path/to/file.md) and [[${name}]] and [[ -f x ]] and [[1, 2], [3]] and [[...]]",
+        "@types/node and @someone and @app.route and mail@example.org",
+        "[a](<title here>) and [[link]] and [name](example.md)",
+    ],
+)
+def test_what_is_no_dead_link_is_not_told(folder: Folder, text: str) -> None:
+    folder.write({"a.md": text, "b.md": "x\n", "sub/c.md": "x\n"})
+    assert folder.hits(upkeep, rules=["dead-link"]) == []
+
+
+def test_an_orphan_is_told_only_where_notes_are_linked(folder: Folder) -> None:
+    notes = {f"n{at}.md": f"[next](n{(at + 1) % 9}.md)\n" for at in range(9)}
+    folder.write({**notes, "alone.md": "x\n"})
+    (hit,) = folder.hits(upkeep, rules=["orphan"])
+    assert (hit.path, hit.words) == ("alone.md", "no note links to it, as they do to 9 of 10")
+    folder.write({f"p{at}.md": "x\n" for at in range(9)})
+    assert folder.hits(upkeep, rules=["orphan"]) == []
+
+
+# The index
+
+
+def test_entries_without_a_file_and_files_without_an_entry_are_told(folder: Folder) -> None:
+    folder.write(
+        {
+            "MEMORY.md": "# Memory\n\n- [A](a.md): what\n- [Gone](gome.md)\n- `named.md`: its name\n- all of logs/\n",
+            "a.md": "[deeper](deep/b.md)\n",
+            "deep/b.md": "x\n",
+            "deep/c.md": "x\n",
+            "named.md": "x\n",
+            "logs/x.md": "x\n",
+            "data.json": "{}\n",
+            "gone.md": "x\n",
+        }
+    )
+    hits = folder.hits(upkeep, rules=["index-entry-missing", "not-in-index", "dead-link", "orphan"])
+    assert [(hit.rule, hit.path) for hit in hits] == [
+        ("index-entry-missing", "MEMORY.md"), ("not-in-index", "deep/c.md"), ("not-in-index", "gone.md")
+    ]  # fmt: skip
+    assert hits[0].words == "has an entry for gome.md, which is not there; gone.md is"
+
+
+def test_each_index_is_about_its_own_directory(folder: Folder) -> None:
+    folder.write({
+        "shop/MEMORY.md": "- [A](a.md)\n", "shop/a.md": "x\n", "shop/b.md": "x\n", "other/c.md": "x\n",
+        "plain/MEMORY.md": "Facts without entries.\n", "plain/d.md": "x\n",
+    })  # fmt: skip
+    assert [hit.path for hit in folder.hits(upkeep, rules=["not-in-index"])] == ["shop/b.md"]
+
+
+def test_an_index_over_what_is_loaded_is_told_where_loading_stops(folder: Folder) -> None:
+    folder.write({"MEMORY.md": "- a\n" * 203})
+    (hit,) = folder.hits(upkeep, rules=["long-index"])
+    assert hit.words == "loading stops after 200 lines: 3 lines have no effect"
+    assert hit.start == 800
+    assert (hit.facts["line"], hit.facts["lines"], hit.facts["tokens"]) == (201, 203, 200)
+    folder.write({"MEMORY.md": ("x" * 99 + "\n") * 11})
+    (hit,) = folder.hits(upkeep, rules=["long-index"], audit=AuditSettings(max_index_bytes=1_000))
+    assert hit.words == "loading stops after 1000B: 1 line has no effect"
+
+
+# Contradictions
+
+
+def test_two_values_of_one_key_about_the_same_are_a_contradiction(folder: Folder) -> None:
+    folder.write(
+        {
+            "preferences.md": "# Preferences\n\n- **Timezone**: Europe/Berlin\n- Editor: Neovim\n",
+            "user_profile.md": "User timezone: America/New_York\nPreferred editor: nvim\n",
+        }
+    )
+    (hit,) = folder.hits(upkeep, rules=["contradiction"])
+    assert hit.path == "user_profile.md"
+    assert hit.words == "timezone is America/New_York here and Europe/Berlin in preferences.md:3"
+    assert (folder.path / hit.path).read_text()[hit.start : hit.end] == "America/New_York"
+    assert dict(hit.facts) == {"key": "timezone", "of": "preferences.md", "of_line": 3}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Package manager: pnpm", "- package manager: npm"),
+        ("API port: 3000", "* API port: `8080`"),
+        ("Python version: 3.11", "Python version: 3.12"),
+        ("Default branch: main", "default-branch: master"),
+        ("The user prefers tabs.", "The user prefers spaces over tabs."),
+        ("The user's timezone is Europe/Berlin.", "User time zone: Asia/Tokyo"),
+        ("The user's email is ada@example.org", "User email: ada@example.com"),
+    ],
+)
+def test_contradictions_within_a_note_and_between_two_are_found(tmp_path: Path, one: str, other: str) -> None:
+    for at, notes in enumerate(({"a.md": f"{one}\n\n{other}\n"}, {"a.md": f"{one}\n", "b.md": f"{other}\n"})):
+        (tmp_path / str(at)).mkdir()
+        assert len(Folder(tmp_path / str(at)).write(notes).hits(upkeep, rules=["contradiction"])) == 1
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        {"a.md": "Timezone: Europe/Berlin\n", "b.md": "Timezone: Berlin\n"},
+        {"a.md": "Timezone: Europe/Berlin\n", "b.md": "Timezone: CET\n"},
+        {"a.md": "Python version: 3.11\n", "b.md": "Python version: 3.11.4\n"},
+        {"a.md": "Editor: vim, VS Code\n", "b.md": "Editor: VSCode\n"},
+        {"a.md": "Default branch: main\n", "b.md": "Default branch was: master\nDefault branch: master until 2024\n"},
+        {"a.md": "Default branch: main\n", "2024-03-01.md": "Default branch: master\n"},
+        {"a.md": "Default branch: main\n", "archive/b.md": "Default branch: master\n"},
+        {"projects/a.md": "Default branch: main\n", "projects/b.md": "Default branch: master\n"},
+        {"a.md": "## Api\n\nAPI port: 1000\n\n## Web\n\nAPI port: 2000\n"},
+        {"a.md": "- api\n  - port number: 3000\n  - editor: vim\n- web\n  - editor: emacs\n"},
+        {"a.md": "Port: 3000\n", "b.md": "Port: 8080\n"},
+        {"a.md": "Version: 1\n", "b.md": "Version: 2\n"},
+        {"a.md": "name: Ada\nemail: a@example.org\n\nname: Bob\nemail: b@example.org\n"},
+        {"people/ada.md": "Timezone: Europe/Berlin\n", "people/bob.md": "Timezone: Asia/Tokyo\n"},
+        {"a.md": "Editor: vim\n", "b.md": "Editor: emacs\n", "c.md": "Editor: nano\n"},
+        {"a.md": "```\nEditor: vim\nEditor: emacs\n```\n"},
+        {"a.md": "Editor: ~~vim~~\nEditor: emacs\n"},
+        {"a.md": "User prefers tabs for Go.\nUser prefers spaces for Python.\n"},
+        {"a.md": "User prefers tabs in Makefiles.\nUser prefers spaces.\n"},
+        {"a.md": "Editor: <your editor>\nEditor: vim\n"},
+        {"a.md": "---\nname: a\nversion: 1\n---\n", "b.md": "---\nname: b\nversion: 2\n---\n"},
+        {"prefs.md": "Editor: vim\n", "team.md": "Editor: VS Code\n"},
+    ],
+)
+def test_what_is_no_contradiction_is_not_told(folder: Folder, notes: dict[str, str]) -> None:
+    assert [hit.words for hit in folder.write(notes).hits(upkeep, rules=["contradiction"])] == []
+
+
+# Sizes
+
+
+def test_long_and_empty_notes_are_told(folder: Folder) -> None:
+    folder.write({"long.md": "x" * 16_001, "fits.md": "x" * 16_000, "empty.md": " \n", "none.txt": "", ".hidden": ""})
+    hits = folder.hits(upkeep, rules=["long-note", "empty-note"])
+    assert [(hit.rule, hit.path) for hit in hits] == [
+        ("empty-note", "empty.md"), ("long-note", "long.md"), ("empty-note", "none.txt")
+    ]  # fmt: skip
+    assert hits[1].words == (
+        "~4,001 tokens, where 4,000 are the most; an agent that views it is shown the first 16,000 characters of 16,001"
+    )
+    assert folder.hits(upkeep, rules=["long-note"], audit=AuditSettings(max_note_tokens=0)) == []
+
+
+def test_a_full_folder_is_told_with_its_budget(folder: Folder) -> None:
+    folder.write({"a.md": "x" * 400, "b.md": "y" * 400})
+    assert folder.hits(upkeep, rules=["over-budget"]) == []
+    limits = Settings(max_total_bytes=800, max_files=2)
+    hits = folder.hits(upkeep, rules=["over-budget"], memory=limits, audit=AuditSettings(max_total_tokens=150))
+    assert [hit.words for hit in hits] == [
+        "the folder is full: 800B of 800B, 100% (memory.max_total_bytes)",
+        "the folder is full: 2 of 2 files, 100% (memory.max_files)",
+        "the folder is full: ~200 of 150 tokens, 133% (audit.max_total_tokens)",
+    ]
+
+
+def test_budgets_are_shares_in_words() -> None:
+    assert Budget("tokens", 1, 1_000, "x").percent == "under 1%"
+    assert Budget("files", 1_999, 2_000, "x").words == "1,999 of 2,000 files, 99%"
+    assert [Budget("files", used, 10, "x").is_near for used in (7, 8, 11)] == [False, True, True]
+    assert not Budget("files", 10, 10, "x").is_over
+    off = Settings(max_total_bytes=0, max_files=0)
+    assert budgets_of(files=1, bytes=1, tokens=1, memory=off, audit=AuditSettings()) == ()
+
+
+# All of them
+
+
+def test_every_rule_says_what_it_is_for() -> None:
+    for rule in upkeep.RULES:
+        assert rule.title
+        assert rule.why.endswith(".")
+        assert rule.do.endswith(".")
+        assert rule.bad
+        assert rule.good
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * 1_000_000, "[" * 1_000_000, "key: " * 200_000, "- **editor" * 100_000, "`" * 1_000_000,
+        "user prefers " * 80_000, "\u202e[[x" * 250_000, "# " * 500_000, "a\n" * 500_000, "---\n" * 250_000,
+    ],
+    ids=["word", "brackets", "keys", "bold", "ticks", "prefers", "wiki", "hashes", "lines", "rules"],
+)  # fmt: skip
+def test_hostile_notes_are_looked_at_in_passing(folder: Folder, text: str) -> None:
+    folder.write({"a.md": text, "MEMORY.md": text, "b/\x1b[2J.md": text})
+
+    def settled(engine: Engine) -> None:
+        began.append(time.process_time())
+        engine.reconcile()
+
+    began: list[float] = []
+    hits = folder.hits(upkeep, act=settled, memory=Settings(max_total_bytes=1))
+    assert time.process_time() - began[0] < 30
+    assert not any("\x1b" in hit.words for hit in hits)
