@@ -4,6 +4,7 @@ import os
 import re
 import tomllib
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from memtui.config import Chat, Config, Loaded, NoConfig, Ui, config_path, load
 from memtui.config.lines import line_of, lines_of
 from memtui.config.reference import meanings, template
 from memtui.config.settings import settings, value_of
+from memtui.core.audit_settings import Exemption
 from memtui.core.settings import Settings
 
 
@@ -133,12 +135,85 @@ def test_every_section_reaches_its_values(file: Path) -> None:
         ("ui = 1", "line 1: ui is 1 here, and it is a section: write [ui]. It is not used."),
         ('[keys]\n"file.rename" = 3', 'line 2: keys."file.rename" is 3; it is a key in quotes, or several with commas '
          'between, such as "r,f2". It keeps the keys that it had.'),
+        ("[audit]\nnear_duplicate = 1.5", "line 2: audit.near_duplicate is 1.5; it must be a number from 0 to 1. Did "
+         "you mean 1? For now 0.9 is used."),
+        ("[audit]\nstale_day = 3", "line 2: there is no setting audit.stale_day. Did you mean audit.stale_days? It is "
+         "not used."),
+        ("[audit]\nrules = 3", "line 2: audit.rules is 3 here, and it is a section: write [audit.rules]. It is not "
+         "used."),
+        ('[audit.rules]\n"stale" = "of"', 'line 2: audit.rules."stale" is "of"; it must be "off", "on", "fail", "warn" '
+         'or "info". Did you mean "off"? The rule stays as it is by itself.'),
+        ('[audit.rules]\nstale = false', 'line 2: audit.rules."stale" is false; it must be "off", "on", "fail", "warn" '
+         'or "info". Did you mean "off"? The rule stays as it is by itself.'),
+        ('[audit]\nexempt = 3', "line 2: audit.exempt is 3 here, and there may be many: write [[audit.exempt]]. It is "
+         "not used."),
+        ('[audit]\nexempt = [3]', "line 2: an exemption is 3; it is a table of its own: write [[audit.exempt]]. The "
+         "exemption is not used."),
+        ('[[audit.exempt]]\nrule = "stale"', 'line 1: the exemption of "stale" has no reason: say why it is in order, '
+         'reason = "...". The exemption is not used.'),
+        ('[[audit.exempt]]\nrule = "stale"\nreason = "  "', 'line 1: the exemption of "stale" has no reason: say why '
+         'it is in order, reason = "...". The exemption is not used.'),
+        ('[[audit.exempt]]\nreason = "x"', "line 1: an exemption has no rule: say which, such as rule = \"stale\", or "
+         'rule = "*-key". The exemption is not used.'),
+        ('[[audit.exempt]]\nrule = "a"\nreason = "b"\n[[audit.exempt]]\nrule = "c"\nreason = "d"\nuntil = "soon"',
+         'line 7: audit.exempt.until is "soon"; it must be a day, such as 2026-12-31. The exemption is not used.'),
+        ('[[audit.exempt]]\nrule = "a"\nreson = "b"', "line 3: there is no setting audit.exempt.reson. Did you mean "
+         "reason? The exemption is not used."),
+        ('[[audit.exempt]]\nrule = ["a"]\nreason = "b"', "line 2: audit.exempt.rule is a list; it must be a text in "
+         "quotes. The exemption is not used."),
+        ('[[audit.exempt]]\nfingerprint = "12"\nreason = "b"', 'line 2: audit.exempt.fingerprint is "12"; it must be '
+         "the 16 digits that a report tells. The exemption is not used."),
         ("[ui]\nfollow = yes", "line 2: this is not TOML: invalid value. Nothing in the file is used until it is "
          "mended."),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_with_its_line_and_what_was_meant(file: Path, text: str, sentence: str) -> None:
     assert said(file, text) == sentence
+
+
+def test_rules_of_an_audit_and_exemptions_reach_their_values(file: Path) -> None:
+    found = loaded(
+        file,
+        """
+        [audit]
+        stale_days = 90
+        [audit.rules]
+        "stale" = "off"
+        "*-key" = "warn"
+        [[audit.exempt]]
+        rule = "*-key"
+        path = "/memories/examples/**"
+        reason = "of the manual"
+        until = 2026-12-31
+        [[audit.exempt]]
+        fingerprint = "00112233AABBCCDD"
+        reason = "seen"
+        until = "2027-01-01"
+        """,
+    )
+    assert not found.problems
+    audit = found.config.audit
+    assert (audit.stale_days, dict(audit.rules)) == (90, {"stale": "off", "*-key": "warn"})
+    assert audit.exemptions == (
+        Exemption(rule="*-key", path="examples/**", reason="of the manual", until=date(2026, 12, 31)),
+        Exemption(rule="*", fingerprint="00112233aabbccdd", reason="seen", until=date(2027, 1, 1)),
+    )
+    assert [found.line(name) for name in ("audit.rules.stale", "audit.exempt.1", "audit.exempt.2")] == [5, 7, 12]
+
+
+def test_an_exemption_that_cannot_be_used_takes_no_other_with_it(file: Path) -> None:
+    found = loaded(file, '[[audit.exempt]]\nrule = "a"\n[[audit.exempt]]\nrule = "b"\nreason = "c"')
+    assert [each.rule for each in found.config.audit.exemptions] == ["b"]
+    assert [problem.line for problem in found.problems] == [1]
+    assert found.line("audit.exempt.1") == 3
+
+
+def test_the_example_of_an_exemption_can_be_used(file: Path) -> None:
+    text = re.sub(r"^# (?=\[\[|  [a-z]+ = |\"stale)", "", template(), flags=re.MULTILINE)
+    found = loaded(file, text)
+    assert not found.problems
+    assert [each.rule for each in found.config.audit.exemptions] == ["*-key"]
+    assert dict(found.config.audit.rules) == {"stale": "off"}
 
 
 def test_one_wrong_value_takes_no_other_with_it(file: Path) -> None:

@@ -17,7 +17,10 @@ Name = tuple[str, ...]
 
 
 def lines_of(text: str) -> Mapping[Name, int]:
-    """The lines, counted from 1, of all tables and keys outside of inline tables, by their full names."""
+    """The lines, counted from 1, of all tables and keys outside of inline tables, by their full names.
+
+    Of an array of tables each one's name ends with its number, from 0.
+    """
     found: dict[Name, int] = {}
     table: Name = ()
     line = first = 1
@@ -51,6 +54,12 @@ def _take(statement: Sequence[tuple[str, str]], table: Name, line: int, found: d
     if statement[0] == ("sign", "["):
         name = _name([each for each in statement if each[1] not in ("[", "]")])
         found.setdefault(name, line)
+        if statement[1:2] == [("sign", "[")]:  # one of many: they are told apart by their numbers
+            number = 0
+            while (*name, str(number)) in found:
+                number += 1
+            name = (*name, str(number))
+            found[name] = line
         return name
     if ("sign", "=") in statement:
         name = (*table, *_name(statement[: statement.index(("sign", "="))]))

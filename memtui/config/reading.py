@@ -11,15 +11,20 @@ import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from memtui.config.settings import Setting, sections, settings
+from memtui.config.words import shown
+from memtui.core.audit_settings import Exemption
 from memtui.core.errors import MemtuiError
 from memtui.places import short
 
 _MOST = 1_000_000
 _AT = re.compile(r" \(at line (\d+), column \d+\)\Z")
 _KEYS = "keys"
+_RULES = ("audit", "rules")
+_EXEMPT = ("audit", "exempt")
 
 
 class NoConfig(MemtuiError):
@@ -58,6 +63,8 @@ class Reading:
         self.keys: dict[str, str] = {}
         self.origins: dict[str, str] = {}
         self.problems: list[Problem] = []
+        self._rules: dict[str, str] = {}
+        self._exemptions: list[Exemption] = []
         self._file = ""
         self._lines: Mapping[tuple[str, ...], int] = {}
 
@@ -124,11 +131,19 @@ class Reading:
         self._lines = lines_of(text)
         for name, value in _flat(table):
             self._take(name, value)
+        if self._rules:
+            self.values["audit.rules"] = MappingProxyType(self._rules)
+        if self._exemptions:
+            self.values["audit.exemptions"] = tuple(self._exemptions)
 
     def _take(self, name: tuple[str, ...], value: object) -> None:
         full = ".".join(name)
         if name[0] == _KEYS and len(name) > 1:
             self._take_key(name, value)
+        elif name[:2] == _RULES:
+            self._take_rules(value)
+        elif name[:2] == _EXEMPT:
+            self._take_exemptions(value)
         elif (setting := settings().get(full)) is not None:
             if setting.accepts(value):
                 self.values[full] = value
@@ -147,25 +162,51 @@ class Reading:
             self.origins[f"{_KEYS}.{full}"] = f"{self._file}:{self._line(name)}"
         else:
             self._complain(
-                f'keys."{full}" is {_shown(value)}; it is a key in quotes, or several with commas between, such as '
+                f'keys."{full}" is {shown(value)}; it is a key in quotes, or several with commas between, such as '
                 '"r,f2". It keeps the keys that it had.',
                 name,
             )
 
+    def _take_rules(self, table: object) -> None:
+        from memtui.config.exempting import word  # for start-up cost: many have nothing of it
+
+        if not isinstance(table, dict):
+            words = f"audit.rules is {shown(table)} here, and it is a section: write [audit.rules]. It is not used."
+            self._complain(words, _RULES)
+            return
+        for name, value in table.items():
+            full = (*_RULES, name)
+            if (settled := word(value, full, self._complain)) is not None:
+                self._rules[name] = settled
+                self.origins[".".join(full)] = f"{self._file}:{self._line(full)}"
+
+    def _take_exemptions(self, value: object) -> None:
+        from memtui.config.exempting import exemption  # for start-up cost, as above
+
+        if not isinstance(value, list):
+            self._complain(
+                f"audit.exempt is {shown(value)} here, and there may be many: write [[audit.exempt]]. It is not used.",
+                _EXEMPT,
+            )
+            return
+        for number, each in enumerate(value):
+            full = (*_EXEMPT, str(number))
+            if (excepted := exemption(each, full, self._complain)) is not None:
+                self._exemptions.append(excepted)
+                self.origins[f"audit.exempt.{len(self._exemptions)}"] = f"{self._file}:{self._line(full)}"
+
     def _complain_of_value(self, name: tuple[str, ...], setting: Setting, value: object) -> None:
         meant = setting.nearest(value)
-        hint = f" Did you mean {_shown(meant)}?" if meant is not None and setting.accepts(meant) else ""
-        default = "it is as if not set" if setting.default is None else f"{_shown(setting.default)} is used"
-        self._complain(f"{setting.name} is {_shown(value)}; it must be {setting.kind}.{hint} For now {default}.", name)
+        hint = f" Did you mean {shown(meant)}?" if meant is not None and setting.accepts(meant) else ""
+        default = "it is as if not set" if setting.default is None else f"{shown(setting.default)} is used"
+        self._complain(f"{setting.name} is {shown(value)}; it must be {setting.kind}.{hint} For now {default}.", name)
 
     def _complain_of_name(self, name: tuple[str, ...], value: object) -> None:
         from memtui.config.nearest import nearest  # for start-up cost: only the mistaken need it
 
         full = ".".join(name)
         if full in sections():
-            self._complain(
-                f"{full} is {_shown(value)} here, and it is a section: write [{full}]. It is not used.", name
-            )
+            self._complain(f"{full} is {shown(value)} here, and it is a section: write [{full}]. It is not used.", name)
             return
         if isinstance(value, dict) or (name[0] not in sections() and len(name) > 1):
             meant = nearest(name[0], sections())
@@ -217,18 +258,3 @@ def _bytes_of(path: str) -> bytes:
     if len(data) > _MOST:
         raise OSError("it is too long to be one")
     return data
-
-
-def _shown(value: object) -> str:
-    """A value as it stands in TOML, as well as that can be told."""
-    match value:
-        case bool():
-            return str(value).lower()
-        case str():
-            return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-        case list():
-            return "a list"
-        case dict():
-            return "a table"
-        case _:
-            return str(value)

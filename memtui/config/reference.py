@@ -11,6 +11,15 @@ from memtui.config.sections import Config
 from memtui.config.settings import Setting, settings
 
 _WIDTH = 100
+_RULES = "Which there are: memtui audit --rules."
+_EXEMPT = "What is excepted needs a rule or a fingerprint, and a reason; path is a pattern, until the last day."
+_EXEMPTION = (
+    "# [[audit.exempt]]",
+    '#   rule = "*-key"',
+    '#   path = "examples/**"',
+    '#   reason = "keys of the manual, that never worked"',
+    "#   until = 2026-12-31",
+)
 _INSTEAD = {bool: "true", int: "10000", float: "1.0", str: '""'}
 """What stands for a value that is not set, by its type: an example."""
 
@@ -41,6 +50,8 @@ def template() -> str:
             lines += ["", f"[{section}]", *_comment(meanings()[section])]
             above = section
         lines += ["", *_comment(_said_of(setting)), f"# {setting.name.rpartition('.')[2]} = {_default(setting)}"]
+    lines += ["", "[audit.rules]", *_comment(meanings()["audit.rules"]), *_comment(_RULES), '# "stale" = "off"']
+    lines += ["", *_comment(meanings()["audit.exemptions"]), *_comment(_EXEMPT), *_EXEMPTION]
     lines += ["", "[keys]", *_comment(meanings()["keys"]), '# "file.rename" = "r,f2"']
     return "\n".join(lines) + "\n"
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, get_args
 
+from memtui.core.audit_settings import AuditSettings
 from memtui.core.settings import Settings
 
 Provider = Literal["anthropic", "bedrock", "vertex", "foundry"]
@@ -117,6 +118,9 @@ class Config:
 
     chat: Chat = field(default_factory=Chat)
     """How a conversation is held, as the options of `memtui chat` say; those come first."""
+
+    audit: AuditSettings = field(default_factory=AuditSettings)
+    """How an audit is done. A limit of 0 is off."""
 
     keys: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """Other keys for what can be done, by its id: several with commas between, none as "". `?` tells the ids."""

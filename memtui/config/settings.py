@@ -16,6 +16,10 @@ _BEFORE = {
     "editor.command": ("MEMTUI_EDITOR",),
 }
 """Variables that come before the file."""
+_TABLES = frozenset({"keys", "audit.rules", "audit.exemptions"})
+"""Fields that are no single values: what is in them has names of its own."""
+_MOST = {"audit.near_duplicate": 1.0}
+"""The largest values that numbers may have."""
 _AFTER = {"editor.command": ("VISUAL", "EDITOR")}
 """Variables that other programs share: what the file says of memtui comes before them."""
 
@@ -54,6 +58,8 @@ class Setting:
             return f"{', '.join(others)} or {last}"
         if bool in self.types:
             return "true or false"
+        if self.name in _MOST:
+            return f"a number from 0 to {_MOST[self.name]:g}"
         if float in self.types:
             return "a number, 0 or more"
         return "a whole number, 0 or more" if int in self.types else "a text in quotes"
@@ -66,7 +72,7 @@ class Setting:
             return bool in self.types
         if isinstance(value, int | float):
             numeric = float in self.types or (int in self.types and isinstance(value, int))
-            return numeric and 0 <= value < math.inf
+            return numeric and 0 <= value < math.inf and value <= _MOST.get(self.name, math.inf)
         return isinstance(value, str) and str in self.types and "\0" not in value
 
     def nearest(self, value: object) -> object:
@@ -89,7 +95,7 @@ class Setting:
             return None
         if not math.isfinite(number):
             return None
-        number = max(number, 0.0)
+        number = min(max(number, 0.0), _MOST.get(self.name, math.inf))
         return number if float in self.types and not number.is_integer() else round(number)
 
 
@@ -121,7 +127,7 @@ def _of(section: Any, prefix: str) -> Iterator[Setting]:
         value = getattr(section, each.name)
         if is_dataclass(value):
             yield from _of(value, f"{each.name}.")
-        elif f"{prefix}{each.name}" != "keys":
+        elif f"{prefix}{each.name}" not in _TABLES:
             hint = hints[each.name]
             options = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
             literals = [option for option in options if get_origin(option) is Literal]

@@ -191,7 +191,8 @@ class Journal:
         order = "DESC" if backwards else "ASC"
         while after < until:
             rows = self._rows(
-                f"SELECT seq, CAST(body AS BLOB) FROM events WHERE seq > ? AND seq <= ? ORDER BY seq {order} LIMIT {_PAGE}",
+                "SELECT seq, CAST(body AS BLOB) FROM events WHERE seq > ? AND seq <= ? "
+                f"ORDER BY seq {order} LIMIT {_PAGE}",
                 (after, until),
             )
             yield from rows

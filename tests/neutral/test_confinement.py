@@ -1,0 +1,229 @@
+"""Giving up the right to write: what the kernel really refuses afterwards, and what still works."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.confinement import Confined, offered
+
+_TRY = """
+import json, os, socket, sqlite3, subprocess, sys, threading
+
+place = sys.argv[1]
+kept = open(os.path.join(place, "kept"), "w")
+server = socket.create_server(("127.0.0.1", 0))
+from memtui.confinement import give_up_writing
+confined = give_up_writing(**json.loads(sys.argv[2]))
+
+def tried(act):
+    try:
+        act()
+    except OSError as error:
+        return error.errno
+    return 0
+
+def at(name):
+    return os.path.join(place, name)
+
+def in_a_thread(act):
+    codes = []
+    thread = threading.Thread(target=lambda: codes.append(tried(act)))
+    thread.start()
+    thread.join()
+    if codes != [0]:
+        raise OSError(codes[0], "")
+
+def connect():
+    socket.create_connection(server.getsockname()).close()
+
+def by_a_child():
+    command = [sys.executable, "-c", "import sys; open(sys.argv[1], 'a')", at("old")]
+    if subprocess.run(command, stderr=subprocess.DEVNULL).returncode:
+        raise OSError(13, "")
+
+def memory_database():
+    database = sqlite3.connect(":memory:")
+    database.execute("PRAGMA temp_store = MEMORY")
+    database.execute("CREATE TABLE t (a)")
+    database.executemany("INSERT INTO t VALUES (?)", ((os.urandom(500),) for _ in range(5_000)))
+    assert len(database.execute("SELECT a FROM t ORDER BY a").fetchall()) == 5_000
+
+found = {
+    "make": tried(lambda: open(at("new"), "x")),
+    "write": tried(lambda: open(at("old"), "r+")),
+    "append": tried(lambda: open(at("old"), "a")),
+    "truncate": tried(lambda: os.truncate(at("old"), 0)),
+    "unlink": tried(lambda: os.unlink(at("old"))),
+    "rename": tried(lambda: os.rename(at("old"), at("other"))),
+    "rename into": tried(lambda: os.rename(at("old"), at("inner/old"))),
+    "mkdir": tried(lambda: os.mkdir(at("d"))),
+    "rmdir": tried(lambda: os.rmdir(at("inner"))),
+    "symlink": tried(lambda: os.symlink("x", at("l"))),
+    "link": tried(lambda: os.link(at("old"), at("l"))),
+    "fifo": tried(lambda: os.mkfifo(at("f"))),
+    "nameless": tried(lambda: os.open(place, os.O_TMPFILE | os.O_RDWR)),
+    "socket": tried(lambda: socket.socket(socket.AF_UNIX).bind(at("s"))),
+    "shared memory": tried(lambda: open("/dev/shm/memtui-neutral", "x")),
+    "home": tried(lambda: open(os.path.expanduser("~/memtui-neutral"), "x")),
+    "in a thread": tried(lambda: in_a_thread(lambda: open(at("new"), "x"))),
+    "by a child": tried(by_a_child),
+    "read": tried(lambda: open(at("old")).read()),
+    "list": tried(lambda: os.listdir(place)),
+    "what was open": tried(lambda: (kept.write("x"), kept.flush())),
+    "nowhere": tried(lambda: open(os.devnull, "w").write("x")),
+    "a database in memory": tried(memory_database),
+    "in": tried(lambda: open(at("inner/new"), "x")),
+    "connect": tried(connect),
+}
+print(json.dumps({"version": confined.version, "sentence": confined.sentence, "found": found}))
+"""
+
+_CHANGES = (
+    "make",
+    "write",
+    "append",
+    "truncate",
+    "unlink",
+    "rename",
+    "rename into",
+    "mkdir",
+    "rmdir",
+    "symlink",
+    "link",
+    "fifo",
+    "nameless",
+    "socket",
+    "shared memory",
+    "home",
+    "in a thread",
+    "by a child",
+)
+_WORKS = ("read", "list", "what was open", "nowhere", "a database in memory")
+
+needs_landlock = pytest.mark.skipif(not offered(), reason="this kernel has no Landlock")
+
+
+def tried(place: Path, **options: object) -> Any:
+    """What a process can do that gave up its right to write."""
+    (place / "old").write_text("text")
+    (place / "inner").mkdir()
+    words = [sys.executable, "-c", _TRY, os.fspath(place), json.dumps(options)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@needs_landlock
+def test_the_kernel_refuses_every_change_and_every_connection(tmp_path: Path) -> None:
+    told = tried(tmp_path)
+    refused = {name for name, code in told["found"].items() if code}
+    expected = {*_CHANGES, "in"} | ({"connect"} if told["version"] >= 4 else set())
+    if told["version"] < 3:
+        expected.discard("truncate")
+    assert refused == expected
+    network = ", and make no TCP connection" if told["version"] >= 4 else ""
+    assert told["sentence"] == f"The kernel lets this process write no file{network} (Landlock {told['version']})."
+    assert (tmp_path / "old").read_text() == "text"
+    assert sorted(each.name for each in tmp_path.iterdir() if each.name != "home") == ["inner", "kept", "old"]
+
+
+@needs_landlock
+def test_a_place_and_the_network_may_be_kept(tmp_path: Path) -> None:
+    told = tried(tmp_path, but=[os.fspath(tmp_path / "inner"), os.fspath(tmp_path / "none")], network=True)
+    assert [name for name in (*_WORKS, "in", "connect") if told["found"][name]] == []
+    assert all(told["found"][name] for name in _CHANGES if name not in ("rename into", "rmdir"))
+    assert "connection" not in told["sentence"]
+
+
+def test_what_only_reads_goes_on(tmp_path: Path) -> None:
+    told = tried(tmp_path)
+    assert [name for name in _WORKS if told["found"][name]] == []
+
+
+@needs_landlock
+def test_it_is_too_late_once_there_is_another_thread() -> None:
+    code = """
+import threading
+from memtui.confinement import give_up_writing
+end = threading.Event()
+thread = threading.Thread(target=end.wait)
+thread.start()
+try:
+    give_up_writing()
+except RuntimeError as error:
+    print(error)
+end.set()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert "another thread would keep it: do it earlier" in done.stdout
+
+
+_WITHOUT = """
+import ctypes, errno, json, sys
+from memtui import confinement
+
+def refuse(number, *arguments):
+    raise OSError(int(sys.argv[1]), "")
+
+confinement._call = refuse
+confined = confinement.give_up_writing()
+open(sys.argv[2], "x").close()
+print(json.dumps([confined.version, confined.sentence]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (38, "This kernel has no Landlock: memtui itself opens everything read-only."),
+        (95, "This kernel has no Landlock: memtui itself opens everything read-only."),
+        (1, "This process may not use Landlock (operation not permitted): memtui itself opens everything read-only."),
+    ],
+    ids=["a kernel without the call", "switched off", "a sandbox that forbids it"],
+)
+@pytest.mark.skipif(sys.platform != "linux", reason="the numbers are Linux's")
+def test_where_the_kernel_takes_no_right_it_is_said(tmp_path: Path, code: int, words: str) -> None:
+    command = [sys.executable, "-c", _WITHOUT, str(code), os.fspath(tmp_path / "made")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert json.loads(done.stdout) == [0, words]
+
+
+def test_the_sentence_is_true_of_what_is_kept() -> None:
+    assert Confined(7, has_network=True).sentence == "The kernel lets this process write no file (Landlock 7)."
+    assert Confined(0, reason="This system has no Landlock:").sentence == (
+        "This system has no Landlock: memtui itself opens everything read-only."
+    )
+
+
+@needs_landlock
+def test_who_was_forked_before_writes_for_who_cannot_any_more(tmp_path: Path) -> None:
+    code = """
+import sys
+from memtui.confinement import give_up_writing
+from memtui.outgoing import NotWritten, Outgoing
+from memtui.scribe import Scribe
+folder, target = sys.argv[1:]
+with Scribe(Outgoing(folder, None)) as scribe:
+    give_up_writing()
+    try:
+        open(target, "w")
+    except PermissionError:
+        print("refused")
+    scribe.write(target, b"report\\n")
+    try:
+        scribe.write(folder + "/report.md", b"x")
+    except NotWritten as error:
+        print(error.why.value)
+"""
+    folder, target = tmp_path / "memories", tmp_path / "report.md"
+    folder.mkdir()
+    words = [sys.executable, "-c", code, os.fspath(folder), os.fspath(target)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.split() == ["refused", "forbidden"]
+    assert target.read_bytes() == b"report\n"
+    assert list(folder.iterdir()) == []
