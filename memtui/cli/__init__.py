@@ -14,6 +14,14 @@ from memtui.cli import output, parsing
 from memtui.cli.exits import Exit, Failure
 from memtui.cli.verbs import VERBS
 from memtui.core.errors import Busy, FolderMissing, LeavesRoot, MemtuiError, StateUnusable
+from memtui.outgoing import NotWritten, Why
+
+_NOT_WRITTEN = {
+    Why.NAME: Exit.USAGE,
+    Why.FORBIDDEN: Exit.REFUSED,
+    Why.EXISTS: Exit.CONFLICT,
+    Why.FAILED: Exit.OUTPUT,
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     output.prepare()
     try:
-        code = _dispatch(words)
+        code = _dispatch(words, own_process=argv is None)
         output.flush()
         return code
     except KeyboardInterrupt:
@@ -41,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _ended(_stopped(error, words))
 
 
-def _dispatch(words: Sequence[str]) -> int:
+def _dispatch(words: Sequence[str], *, own_process: bool) -> int:
     try:
         parsed = parsing.parse(words, VERBS, memtui.__version__)
     except parsing.Asked as asked:
@@ -50,8 +58,19 @@ def _dispatch(words: Sequence[str]) -> int:
     if parsed.verb is None:
         from memtui.cli import browse  # for start-up cost, like every verb
 
+        if parsed.options.read_only and own_process:
+            _confine(network=True)  # a conversation can be begun there
         return browse.run(parsed.options, parsed.word)
+    if parsed.options.read_only and own_process and not parsed.verb.keeps_rights:
+        _confine(network=False)
     return parsed.verb.run(parsed.options, parsed.arguments)
+
+
+def _confine(*, network: bool) -> None:
+    """Have the kernel keep what `--read-only` promises, where it can."""
+    from memtui.confinement import give_up_writing  # for start-up cost: seldom is anything only looked at
+
+    give_up_writing(network=network)
 
 
 def _failed(error: MemtuiError, words: Sequence[str]) -> Exit:
@@ -68,6 +87,8 @@ def _failed(error: MemtuiError, words: Sequence[str]) -> Exit:
             return Exit.REFUSED
         case Busy():
             return Exit.CONFLICT
+        case NotWritten():
+            return _NOT_WRITTEN[error.why]
         case _:
             return Exit.INTERNAL
 

@@ -165,4 +165,5 @@ VERB = Verb(
     ),
     _arguments,
     _run,
+    keeps_rights=True,
 )

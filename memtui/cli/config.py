@@ -16,6 +16,7 @@ from memtui.places import short
 
 if TYPE_CHECKING:
     from memtui.config import Loaded, Problem
+    from memtui.core.audit_settings import Exemption
 
 _ACTIONS = ("path", "show", "edit")
 _EDITORS = ("sensible-editor", "nano", "vi")
@@ -69,6 +70,14 @@ def _print(loaded: "Loaded", options: Options) -> None:
                     name: {"value": keys, "from": loaded.origin(f"keys.{name}")}
                     for name, keys in loaded.config.keys.items()
                 },
+                "rules": {
+                    name: {"value": word, "from": loaded.origin(f"audit.rules.{name}")}
+                    for name, word in loaded.config.audit.rules.items()
+                },
+                "exempt": [
+                    {**_exemption(each), "from": loaded.origin(f"audit.exempt.{number}")}
+                    for number, each in enumerate(loaded.config.audit.exemptions, 1)
+                ],
                 "problems": [
                     {"sentence": problem.sentence, "key": problem.key, "line": problem.line}
                     for problem in loaded.problems
@@ -82,6 +91,14 @@ def _print(loaded: "Loaded", options: Options) -> None:
     rows = [(name, _toml(value), loaded.origin(name)) for name, value in values.items()]
     rows += [
         (f'keys."{name}"', _toml(keys), loaded.origin(f"keys.{name}")) for name, keys in loaded.config.keys.items()
+    ]
+    rows += [
+        (f'audit.rules."{name}"', _toml(word), loaded.origin(f"audit.rules.{name}"))
+        for name, word in loaded.config.audit.rules.items()
+    ]
+    rows += [
+        (f"audit.exempt {number}", _words(each), loaded.origin(f"audit.exempt.{number}"))
+        for number, each in enumerate(loaded.config.audit.exemptions, 1)
     ]
     wide, held = (min(max(output.cells(row[at]) for row in rows), 40) for at in (0, 1))
     for name, value, origin in rows:
@@ -174,7 +191,7 @@ def _judged(options: Options) -> "Loaded":
 
 
 def with_problems_of_screen(loaded: "Loaded") -> "Loaded":
-    """The settings with what is wrong with their theme and keys."""
+    """The settings with what is wrong with their theme and keys, and with the names of an audit's rules."""
     from dataclasses import replace
 
     problems: list[Problem] = list(loaded.problems)
@@ -182,11 +199,33 @@ def with_problems_of_screen(loaded: "Loaded") -> "Loaded":
         from memtui.ui.keymap import problems_of_keys  # for start-up cost: it loads every screen there is
 
         problems += problems_of_keys(loaded)
+    if loaded.config.audit.rules or loaded.config.audit.exemptions:
+        from memtui.audit.settled import problems_of_rules  # for start-up cost: it loads every rule there is
+
+        problems += problems_of_rules(loaded)
     if loaded.config.theme != "auto":
         from memtui.ui.themes import problems_of_theme  # for start-up cost: it loads Textual
 
         problems += problems_of_theme(loaded)
     return replace(loaded, problems=tuple(problems))
+
+
+def _exemption(exemption: "Exemption") -> dict[str, object]:
+    until = exemption.until.isoformat() if exemption.until else None
+    return {
+        "rule": exemption.rule,
+        "path": exemption.path,
+        "fingerprint": exemption.fingerprint or None,
+        "reason": exemption.reason,
+        "until": until,
+    }
+
+
+def _words(exemption: "Exemption") -> str:
+    """What is excepted, as short as it is clear."""
+    until = f" until {exemption.until.isoformat()}" if exemption.until else ""
+    which = f" ({exemption.fingerprint})" if exemption.fingerprint else ""
+    return f"{exemption.rule} in {exemption.path}{which}{until}: {exemption.reason}"
 
 
 def _toml(value: object) -> str:

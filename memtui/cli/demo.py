@@ -42,4 +42,5 @@ VERB = Verb(
     (("memtui demo", "in a temporary folder"), ("memtui demo --speed 4", "four times as fast")),
     _arguments,
     _run,
+    keeps_rights=True,
 )

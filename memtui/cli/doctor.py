@@ -32,7 +32,10 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
             problem = str(failure)
     checks = list(
         _in_order(
-            probes.system(), _settings(options, path), probes.folder(path, problem), probes.state(path, options.state)
+            probes.system(),
+            _settings(options, path),
+            probes.folder(path, problem),
+            probes.state(path, options.state, read_only=options.read_only),
         )
     )
     failed = any(check.state == "fail" for check in checks)

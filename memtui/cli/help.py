@@ -1,11 +1,8 @@
 """Help texts, made from what the verbs declare; each fits on a screen of 24 lines and 80 columns."""
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import zip_longest
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
-
-from memtui.cli.verb import Verb
 
 if TYPE_CHECKING:
     from memtui.cli.parsing import VerbParser
@@ -13,12 +10,14 @@ if TYPE_CHECKING:
 _OVERALL = """\
 memtui: see what an AI agent remembers, as it remembers it.
 
-  memtui ~/app/memories             browse a memory folder
+  memtui ~/app/memories             browse a memory folder, live
+  memtui audit ~/app/memories       what is wrong in it, and what changed
   memtui log --follow               print what happens, as it happens
-  memtui show notes.md --as-model   print a note as an agent is shown it
+
 Usage: memtui [DIR], or memtui VERB [OPTIONS]; memtui VERB --help says more
 
 {verbs}
+
   -C, --dir DIR   else MEMTUI_DIR        --json      answer for programs
   --read-only     change nothing         --state, --config, --no-color, --quiet
 Exit: 0 ok, 1 no or differs, 2 usage, 3 not found, 4 refused, 5 conflict, 6 API"""
@@ -27,9 +26,14 @@ _WIDEST = 20
 """Names of options that are wider push what is said of them aside."""
 
 
-def overall(verbs: Iterable[Verb]) -> str:
-    """The help of memtui itself."""
-    return _OVERALL.format(verbs="\n".join(_columns([f"{verb.name:<12}{verb.summary}" for verb in verbs])))
+def overall(groups: Mapping[str, Sequence[str]]) -> str:
+    """The help of memtui itself.
+
+    Args:
+        groups: The names of the verbs by what they are for.
+    """
+    width = max(map(len, groups))
+    return _OVERALL.format(verbs="\n".join(f"  {name:<{width}}  {'  '.join(groups[name])}" for name in groups))
 
 
 def of_verb(parser: "VerbParser") -> str:
@@ -53,13 +57,6 @@ def of_verb(parser: "VerbParser") -> str:
     if verb.notes:
         lines += ["", *verb.notes]
     return "\n".join([*lines, "", *_short(common)])
-
-
-def _columns(cells: Sequence[str]) -> Iterator[str]:
-    """The cells in two columns, to be read downwards."""
-    half = (len(cells) + 1) // 2
-    for left, right in zip_longest(cells[:half], cells[half:], fillvalue=""):
-        yield f"  {left:<39}{right}".rstrip()
 
 
 def _row(left: str, right: str, width: int) -> str:

@@ -150,4 +150,5 @@ VERB = Verb(
         "they were refused, is recorded all the same. Stdout holds the protocol only; it",
         "ends when stdin does. It needs one more package: pip install 'memtui[mcp]'",
     ),
+    keeps_rights=True,
 )

@@ -12,6 +12,7 @@ from typing import NamedTuple, NoReturn
 from memtui.cli import help as help_text
 from memtui.cli.exits import Exit, Failure
 from memtui.cli.verb import Options, Parser, Verb
+from memtui.cli.verbs import GROUPS
 from memtui.cli.words import closest, insist_on_folder
 
 
@@ -59,7 +60,7 @@ def parse(words: Sequence[str], verbs: Mapping[str, Verb], version: str) -> Pars
     verb = verbs.get(rest[0]) if rest else None
     if hasattr(given, "help") or rest[:1] == ["help"]:
         named = verbs.get(rest[1]) if rest[:1] == ["help"] and len(rest) > 1 else verb
-        raise Asked(help_text.of_verb(parser_of(named)) if named else help_text.overall(verbs.values()))
+        raise Asked(help_text.of_verb(parser_of(named)) if named else help_text.overall(GROUPS))
     if given.version:
         raise Asked(f"memtui {version}")
     if unknown:
@@ -72,7 +73,7 @@ def parse(words: Sequence[str], verbs: Mapping[str, Verb], version: str) -> Pars
         own.add_argument("word", nargs="?")
         _finish(own, rest, given)
         if hasattr(given, "help"):
-            raise Asked(help_text.overall(verbs.values()))
+            raise Asked(help_text.overall(GROUPS))
         return Parsed(_options(given), None, given, given.word)
     _finish(parser_of(verb), rest[1:], given)
     if hasattr(given, "help"):

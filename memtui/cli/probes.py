@@ -19,6 +19,7 @@ from typing import Literal, NamedTuple
 from watchfiles._rust_notify import RustNotify, WatchfilesRustInternalError
 
 import memtui
+from memtui.confinement import offered
 from memtui.core.errors import Busy, MemtuiError, StateUnusable
 from memtui.core.paths import ROOT
 from memtui.core.snapshot import Kind
@@ -61,9 +62,17 @@ def system() -> Iterator[Check]:
         yield Check("mcp", "ok", importlib.metadata.version("mcp"))
     except importlib.metadata.PackageNotFoundError:
         yield Check("mcp", "ok", "not installed; memtui mcp needs it: pip install 'memtui[mcp]'")
+    yield _landlock()
     yield _terminal()
     yield _encoding()
     yield from _inotify()
+
+
+def _landlock() -> Check:
+    version = offered()
+    if version:
+        return Check("Landlock", "ok", f"version {version}: with --read-only the kernel lets memtui write no file")
+    return Check("Landlock", "ok", "not here: with --read-only memtui itself opens everything read-only")
 
 
 def folder(path: str | None, problem: str | None) -> Iterator[Check]:
@@ -98,8 +107,14 @@ def folder(path: str | None, problem: str | None) -> Iterator[Check]:
         store.close()
 
 
-def state(path: str | None, chosen: str | None) -> Iterator[Check]:
-    """The state directory of a folder and the journal in it, and what the file system there can do."""
+def state(path: str | None, chosen: str | None, *, read_only: bool = False) -> Iterator[Check]:
+    """The state directory of a folder and the journal in it, and what the file system there can do.
+
+    Args:
+        path: The folder, with links resolved; `None` if there is none.
+        chosen: The state directory, if somebody said so.
+        read_only: Whether nothing is tried out, since that would have to be made.
+    """
     where: Path | None = None
     if path is not None:
         try:
@@ -109,6 +124,9 @@ def state(path: str | None, chosen: str | None) -> Iterator[Check]:
     if where is not None and path is not None:
         yield from _state_directory(where, path)
         yield from _journal(where / JOURNAL)
+    if read_only:
+        yield Check("probes", "ok", "nothing is tried out: this is read-only")
+        return
     with contextlib.ExitStack() as stack:
         try:
             if where is None or not os.access(where, os.W_OK | os.X_OK):

@@ -1,27 +1,40 @@
-"""`memtui prune`: remove old texts from the record. Events stay, and so does whatever stands in the folder now."""
+"""`memtui prune`: let notes go that nobody needs; with `--record`, remove old texts from the record."""
 
 import argparse
 import re
 import time
+from typing import TYPE_CHECKING
 
-from memtui.cli import output, places
+from memtui.cli import output, places, restored
 from memtui.cli.exits import Exit, Failure
 from memtui.cli.opened import insist_on_writing, opened
-from memtui.cli.restored import asked
+from memtui.cli.pruning_record import prune_record
 from memtui.cli.verb import Options, Parser, Verb
 from memtui.core import moments
 from memtui.core.listing import human_size
-from memtui.core.redaction import Pruned
+from memtui.core.paths import MemoryPath
+from memtui.core.restoring import Restored
+from memtui.core.visible import one_line
+
+if TYPE_CHECKING:
+    from memtui.audit.pruning import Going, Plan
+    from memtui.audit.reads import Deed
 
 _NOT_DONE = "Nothing was removed"
 _SIZE = re.compile(r"([0-9]{1,15})(?:\.([0-9]{1,6}))?([kmgt]?)(?:i?b)?", re.IGNORECASE | re.ASCII)
+_TO_RECORD = "Old texts are removed from the record by: memtui prune --record"
 
 
 def _arguments(parser: Parser) -> None:
-    parser.add_argument("--older-than", metavar="AGE", type=_age, help="texts that stand nowhere since: 30d, 12w, 1y")
-    parser.add_argument("--max-bytes", metavar="SIZE", type=_size, help="the oldest, until the rest fits: 500K, 100M")
-    parser.add_argument("-n", "--dry-run", action="store_true", help="only say what would be removed")
-    parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    parser.add_argument("--older-than", metavar="AGE", type=_age, help="not read by an agent nor changed for: 90d, 1y")
+    parser.add_argument("--unread", action="store_true", help="only what no agent has read at all")
+    parser.add_argument("--apply", action="store_true", help="do it, as one step that undo takes back")
+    parser.add_argument("--record", action="store_true", help="not notes: texts that stand nowhere, for good")
+    parser.add_argument(
+        "--max-bytes", metavar="SIZE", type=_size, help="of the record: the oldest, until the rest fits"
+    )
+    parser.add_argument("-n", "--dry-run", action="store_true", help="only say what would go, as without --apply")
+    parser.add_argument("-y", "--yes", action="store_true", help="with --record: do not ask")
 
 
 def _age(given: str) -> int:
@@ -41,68 +54,152 @@ def _size(given: str) -> int:
 
 
 def _run(options: Options, arguments: argparse.Namespace) -> int:
-    if arguments.older_than is None and arguments.max_bytes is None:
-        raise Failure(
-            Exit.USAGE, "memtui prune: say what may go: --older-than AGE or --max-bytes SIZE. See: memtui prune --help"
-        )
-    if not arguments.dry_run:
-        insist_on_writing(options, _NOT_DONE)
+    _insist_on_sense(arguments)
+    if arguments.record:
+        return prune_record(options, arguments, _NOT_DONE)
+    if arguments.apply:
+        insist_on_writing(options, "No note was deleted")
+    from memtui.audit import pruning  # for start-up cost: who prunes the record does not need it
+
     path = places.folder(options)
-    older_than_us = None
-    if arguments.older_than is not None:
-        older_than_us = max(0, time.time_ns() // 1_000 - arguments.older_than)
     with opened(path, options) as memory:
-        pruned = memory.prune(older_than_us=older_than_us, max_bytes=arguments.max_bytes, rehearse=True)
-        if pruned.texts and not arguments.dry_run:
-            if not arguments.yes:
-                output.message(f"What goes for good: {_counted(pruned)}. Events stay, and what stands in the folder.")
-                if not asked("Remove these texts?", _NOT_DONE):
-                    output.message(f"{_NOT_DONE}.")
-                    return Exit.FINDINGS
-            pruned = memory.prune(older_than_us=older_than_us, max_bytes=arguments.max_bytes)
+        planned = pruning.plan(
+            memory, older_than_us=arguments.older_than, unread=arguments.unread, now_us=time.time_ns() // 1_000
+        )
+        done = pruning.run(memory, planned) if arguments.apply and planned.going else None
     if options.json:
-        output.document(_record(pruned, dry_run=arguments.dry_run))
-    elif not options.quiet:
-        output.line(_sentence(pruned, dry_run=arguments.dry_run))
-    return Exit.OK
+        output.document(_record(planned, done))
+    elif done is None:
+        _print(planned, quiet=options.quiet, is_applied=arguments.apply)
+    else:
+        restored.tell(done, options, _done(done), folder=path, dry_run=False)
+    return restored.code_of(done) if done is not None else Exit.OK
 
 
-def _sentence(pruned: Pruned, *, dry_run: bool) -> str:
-    kept = f"{human_size(pruned.kept_bytes)} are kept"
-    if not pruned.texts:
-        return f"Nothing is to be removed; {kept}."
-    return f"{'What would go' if dry_run else 'Removed'}: {_counted(pruned)}; {kept}."
+def _insist_on_sense(arguments: argparse.Namespace) -> None:
+    """Refuse words that make no sense together, and those that meant the record before notes could be pruned.
+
+    Raises:
+        Failure: They do.
+    """
+    problem = ""
+    if arguments.record:
+        if arguments.older_than is None and arguments.max_bytes is None:
+            problem = "say what may go: --older-than AGE or --max-bytes SIZE. See: memtui prune --help"
+        elif arguments.unread or arguments.apply:
+            problem = "--unread and --apply are about notes, and --record is not. Nothing was removed."
+    elif arguments.max_bytes is not None:
+        problem = (
+            f"--max-bytes is about the record, not about notes. Nothing was removed. {_TO_RECORD} --max-bytes SIZE"
+        )
+    elif arguments.yes:
+        problem = (
+            "this is about notes, and --apply is what does it. Nothing was removed. "
+            f"{_TO_RECORD} --older-than AGE --yes"
+        )
+    elif arguments.older_than is None:
+        problem = "say how old a note must be: --older-than 90d. Nothing goes without --apply. See: memtui prune --help"
+    elif arguments.apply and arguments.dry_run:
+        problem = "--apply does it, and --dry-run does not. Nothing was removed. Leave one of them out."
+    if problem:
+        raise Failure(Exit.USAGE, f"memtui prune: {problem}")
 
 
-def _counted(pruned: Pruned) -> str:
-    return f"{pruned.texts:,} old {'text' if pruned.texts == 1 else 'texts'}, {human_size(pruned.bytes)}"
+def _print(planned: "Plan", *, quiet: bool, is_applied: bool) -> None:
+    """What would go, and why."""
+    if not planned.going:
+        if not quiet:
+            output.line(_nothing(planned))
+    else:
+        output.line(f"What would go: {_counted(planned)}, {_meaning(planned)}.")
+        width = min(40, max(output.cells(one_line(note.path)) for note in planned.going))
+        for note in planned.going:
+            output.line(f"  {output.cell(note.path, width)}  {human_size(note.bytes):>6}  {note.why}")
+    for staying in planned.staying if not quiet else ():
+        output.line(f"  stays: {one_line(staying.path)} ({staying.why})")
+    if planned.caution:
+        output.message(planned.caution)
+    if planned.going and not is_applied and not quiet:
+        output.message("Nothing was removed. To do it, add --apply; memtui undo takes it back.")
 
 
-def _record(pruned: Pruned, *, dry_run: bool) -> dict[str, object]:
+def _nothing(planned: "Plan") -> str:
+    from memtui.audit.staleness import counted  # for start-up cost, as above
+
+    which = "none that no agent has read was left unchanged" if planned.unread else "none was left unread and unchanged"
+    but = ", save what stays" if planned.staying else ""
+    return f"Nothing is to go: of {_notes(planned.notes)} {which} for {counted(planned.older_than_us)}{but}."
+
+
+def _meaning(planned: "Plan") -> str:
+    from memtui.audit.staleness import counted  # for start-up cost, as above
+
+    age = counted(planned.older_than_us)
+    if planned.unread:
+        return f"each never read by an agent and unchanged for {age}"
+    return f"each neither read by an agent nor changed for {age}"
+
+
+def _counted(planned: "Plan") -> str:
+    return f"{len(planned.going):,} of {_notes(planned.notes)}, {human_size(planned.bytes)}"
+
+
+def _notes(count: int) -> str:
+    return f"{count:,} {'note' if count == 1 else 'notes'}"
+
+
+def _done(done: Restored) -> str:
+    if done.event is None:
+        return ""
+    return f"Deleted {restored.files(restored.told(done.changes))}. Nothing is lost: memtui undo brings it back."
+
+
+def _record(planned: "Plan", done: Restored | None) -> dict[str, object]:
+    """The plan and what came of it, for programs."""
     return {
         "schema": output.SCHEMA,
-        "done": bool(pruned.events),
-        "dry_run": dry_run,
-        "texts": pruned.texts,
-        "bytes": pruned.bytes,
-        "kept_bytes": pruned.kept_bytes,
-        "events": [event.seq for event in pruned.events],
+        "done": done is not None and done.event is not None,
+        "dry_run": done is None,
+        "older_than_seconds": planned.older_than_us // 1_000_000,
+        "unread": planned.unread,
+        "notes": [_note_record(note) for note in planned.going],
+        "bytes": planned.bytes,
+        "stay": [{"path": str(MemoryPath.of(note.path)), "why": note.why} for note in planned.staying],
+        "caution": planned.caution or None,
+        "problem": (done.problem or None) if done is not None else None,
+        "left": [left.sentence for left in done.left] if done is not None else [],
+        "event": done.event.seq if done is not None and done.event is not None else None,
     }
+
+
+def _note_record(note: "Going") -> dict[str, object]:
+    return {
+        "path": str(MemoryPath.of(note.path)),
+        "bytes": note.bytes,
+        "why": note.why,
+        "days": note.age.days,
+        "known": note.age.known,
+        "read": _deed(note.read),
+        "change": _deed(note.change),
+    }
+
+
+def _deed(deed: "Deed | None") -> dict[str, object] | None:
+    return None if deed is None else {"event": deed.seq, "at": output.utc(deed.at_us), "by": deed.who}
 
 
 VERB = Verb(
     "prune",
-    "remove old texts",
+    "let old notes go, or old texts",
     (
-        ("memtui prune --older-than 1y", "texts that stand nowhere since a year"),
-        ("memtui prune --max-bytes 100M --dry-run", "what would go, until 100 MB are left"),
+        ("memtui prune --older-than 90d", "which notes nobody needs, and why"),
+        ("memtui prune --older-than 90d --apply", "delete them; undo brings them back"),
+        ("memtui prune --record --older-than 1y", "old texts, from the record, for good"),
     ),
     _arguments,
     _run,
     (
-        "From the record, for good; recorded as redactions by memtui. Events stay, and",
-        "no text goes that stands in the folder now. Asks: --yes where there is no",
-        "terminal. With --json: done, dry_run, texts, bytes, kept_bytes, events. Exit",
-        "codes: 0 done or nothing to do, 1 not wanted, 4 read-only.",
+        "Pinned and protected notes stay. With --record: never events, nor what stands.",
+        "Exit codes: 0 done or nothing to do, 1 not wanted, 4 read-only, 5 changed.",
     ),
 )

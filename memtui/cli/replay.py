@@ -328,4 +328,5 @@ VERB = Verb(
         "the recorded one stood. What you declined is left out, what you edited is as",
         "you wrote it, pauses over 10 s are cut. Exit codes: 0 all as then; 1 not.",
     ),
+    keeps_rights=True,
 )

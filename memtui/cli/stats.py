@@ -8,6 +8,7 @@ from memtui.cli.exits import Exit
 from memtui.cli.log import count
 from memtui.cli.opened import opened
 from memtui.cli.verb import Options, Parser, Verb
+from memtui.core.budgets import Budget, budgets_of
 from memtui.core.events import Event
 from memtui.core.history import Share, Stats
 from memtui.core.listing import human_size
@@ -27,20 +28,24 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
     path = places.folder(options, arguments.folder)
     with opened(path, options) as memory:
         stats = memory.history.stats(limit=arguments.top)
+        totals = memory.totals()
+        budgets = budgets_of(files=totals.files, bytes=totals.bytes, tokens=None, memory=memory.settings)
     if options.json:
-        output.document(_record(stats))
+        output.document(_record(stats, budgets))
     else:
-        _print(stats)
+        _print(stats, budgets)
     return Exit.OK
 
 
-def _print(stats: Stats) -> None:
+def _print(stats: Stats, budgets: Sequence[Budget]) -> None:
     span = f"  {_when(stats.first)} to {_when(stats.last)}" if stats.first and stats.last else ""
     gone = f"  {stats.redacted:,} of them redacted" if stats.redacted else ""
     output.line(f"events    {stats.events:>9,}{span}")
     output.line(f"versions  {stats.versions:>9,}{gone}")
     output.line(f"texts     {human_size(stats.text_bytes):>9}  packed {human_size(stats.kept_bytes)}")
     output.line(f"journal   {human_size(stats.journal_bytes):>9}  on the disk")
+    for budget in budgets:
+        output.line(f"budget    {budget.percent:>9}  {budget.words.rpartition(', ')[0]}")
     _print_shares("path", stats.paths)
     _print_shares("actor", stats.actors)
 
@@ -61,7 +66,7 @@ def _print_shares(title: str, shares: Sequence[Share]) -> None:
         )
 
 
-def _record(stats: Stats) -> dict[str, object]:
+def _record(stats: Stats, budgets: Sequence[Budget]) -> dict[str, object]:
     return {
         "schema": output.SCHEMA,
         "events": stats.events,
@@ -72,6 +77,16 @@ def _record(stats: Stats) -> dict[str, object]:
         "journal_bytes": stats.journal_bytes,
         "first": output.utc(stats.first.at_us) if stats.first else None,
         "last": output.utc(stats.last.at_us) if stats.last else None,
+        "budgets": [
+            {
+                "name": each.name,
+                "used": each.used,
+                "of": each.of,
+                "share": round(each.share, 6),
+                "setting": each.setting,
+            }
+            for each in budgets
+        ],
         "paths": [{"path": str(MemoryPath.of(share.name)), **_share(share)} for share in stats.paths],
         "actors": [{"actor": share.name, **_share(share)} for share in stats.actors],
     }
@@ -98,6 +113,6 @@ VERB = Verb(
     (
         "Bytes are those of the texts before they are packed. With --json: events,",
         "versions, redacted, text_bytes, packed_bytes, journal_bytes, first, last,",
-        "paths, actors.",
+        "budgets, paths, actors.",
     ),
 )

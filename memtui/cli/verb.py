@@ -49,6 +49,9 @@ class Verb:
     """Does it, and returns the exit code."""
     notes: tuple[str, ...] = ()
     """Further lines for its help."""
+    keeps_rights: bool = False
+    """Whether its process has to write elsewhere, or to reach the network, even with `--read-only`: the others give up
+    the right to, where the kernel takes it."""
 
 
 class Parser(argparse.ArgumentParser):

@@ -5,35 +5,20 @@ from importlib import import_module
 
 from memtui.cli.verb import Verb
 
-_NAMES = (
-    "chat",
-    "ls",
-    "show",
-    "search",
-    "log",
-    "diff",
-    "blame",
-    "stats",
-    "mv",
-    "cp",
-    "rm",
-    "protect",
-    "restore",
-    "undo",
-    "redo",
-    "prune",
-    "redact",
-    "run",
-    "mcp",
-    "hook",
-    "replay",
-    "demo",
-    "verify",
-    "export",
-    "config",
-    "doctor",
-    "completion",
-)
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "look": ("ls", "show", "search", "stats", "places", "demo"),
+    "look back": ("log", "diff", "blame", "origin", "import-transcripts"),
+    "review": ("audit", "review", "verify", "export"),
+    "take back": ("undo", "redo", "restore"),
+    "put in order": ("mv", "cp", "rm", "protect", "prune", "redact"),
+    "with agents": ("chat", "run", "mcp", "hook", "replay"),
+    "set up": ("config", "doctor", "completion"),
+}
+"""The names of the verbs by what they are for, in the order in which help lists them."""
+
+_NAMES = tuple(name for names in GROUPS.values() for name in names)
+_MODULES = {"places": "places_verb"}
+"""Modules that are not named as their verb."""
 
 
 class _Verbs(Mapping[str, Verb]):
@@ -44,7 +29,7 @@ class _Verbs(Mapping[str, Verb]):
     def __getitem__(self, name: str) -> Verb:
         if name not in _NAMES:
             raise KeyError(name)
-        verb: Verb = import_module(f"memtui.cli.{name}").VERB
+        verb: Verb = import_module(f"memtui.cli.{_MODULES.get(name, name.replace('-', '_'))}").VERB
         return verb
 
     def __iter__(self) -> Iterator[str]:

@@ -35,7 +35,7 @@ def _head(given: str) -> str:
 
 def _run(options: Options, arguments: argparse.Namespace) -> int:
     _, path = journal_of(options, arguments.folder)
-    report = _verified(path, arguments.head, may_lock=not options.read_only)
+    report = _verified(path, arguments.head, read_only=options.read_only)
     if options.json:
         output.document(_record(report, path))
     else:
@@ -73,18 +73,18 @@ def journal_of(options: Options, argument: str | None) -> tuple[str | None, str]
     return folder, path
 
 
-def _verified(path: str, head: str | None, *, may_lock: bool) -> "Report":
+def _verified(path: str, head: str | None, *, read_only: bool) -> "Report":
     from memtui.journal.reading import reading  # for start-up cost, as below
     from memtui.journal.rows import UNREADABLE
     from memtui.journal.verify import verify
 
     try:
         for _ in range(_LOOKS):
-            with reading(path) as journal:
+            with reading(path, quietly=read_only) as journal:
                 report = verify(journal.connection, head=head)
                 if journal.is_steady():
                     return report
-        if may_lock:
+        if not read_only:
             with reading(path, locking=True) as journal:
                 report = verify(journal.connection, head=head)
                 if journal.is_steady():

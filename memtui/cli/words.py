@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from memtui.cli.exits import Exit, Failure
 
-_LATER = "audit import places serve version watch"
+_LATER = "import serve version watch"
 RESERVED = frozenset(_LATER.split())
 """Kept for verbs to come, so that none of them will ever take the name of somebody's folder."""
 

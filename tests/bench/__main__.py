@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 
 from tests.bench import (
     agents,
+    auditing,
     chatting,
     commands,
     folders,
@@ -42,6 +43,7 @@ MEASUREMENTS: dict[str, Callable[[Memories], Iterable[Row]]] = {
     "mcp": mcp_calls.measure,
     "hooks": hooks.measure,
     "search": searching.measure,
+    "audit": auditing.measure,
 }
 
 

@@ -67,7 +67,7 @@ def _names(memories: Memories) -> Iterator[Row]:
 
 def _texts(memories: Memories) -> Iterator[Row]:
     folder = memories.empty("notes-2k")
-    for number, text in enumerate(_notes(NOTES)):
+    for number, text in enumerate(texts_of(NOTES)):
         path = folder / f"area-{number // 1_000:02d}" / f"topic-{number // 100:03d}" / f"note-{number:05d}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -97,7 +97,7 @@ def _texts(memories: Memories) -> Iterator[Row]:
 
 def _past() -> Iterator[Row]:
     with open_in_memory() as memory:
-        notes = itertools.cycle(list(_notes(200)))
+        notes = itertools.cycle(list(texts_of(200)))
         for number in range(VERSIONS):
             text = f"{next(notes)}- as of {number}\n{_RARE if number % 500 == 0 else ''}\n"
             path = f"/memories/note-{number % 200:03d}.md"
@@ -151,7 +151,7 @@ def _words() -> list[str]:
     return ["".join(chosen.choices(parts, k=chosen.randint(1, 4))) for _ in range(5_000)]
 
 
-def _notes(count: int) -> Iterator[str]:
+def texts_of(count: int) -> Iterator[str]:
     """Notes of 2 KB of such words; every five hundredth has a rare one."""
     chosen, words = random.Random(11), _words()
     weights = [1 / (rank + 5) for rank in range(len(words))]

@@ -111,3 +111,33 @@ def test_a_setting_that_cannot_be_used_is_said_beside_the_output_once(run: Run, 
     assert ran.code == 0
     assert ran.err.decode().count("memory.max_files is") == 1
     assert not run("log", "--quiet").err
+
+
+def test_rules_and_exemptions_of_an_audit_are_shown_with_where_they_are_from(
+    run: Run, config: Path, folder: Path
+) -> None:
+    config.parent.mkdir(parents=True)
+    config.write_text(
+        '[audit.rules]\n"stale" = "off"\n'
+        '[[audit.exempt]]\nrule = "*-key"\nreason = "of the manual"\nuntil = 2026-12-31\n'
+    )
+    ran = run("config", "show")
+    assert ran.code == 0
+    lines = [" ".join(line.split()) for line in ran.out.decode().splitlines()]
+    assert f'audit.rules."stale" "off" {config}:2' in lines
+    assert f"audit.exempt 1 *-key in ** until 2026-12-31: of the manual {config}:3" in lines
+    told = json.loads(run("config", "show", "--json").out)
+    assert told["rules"] == {"stale": {"value": "off", "from": f"{config}:2"}}
+    assert told["exempt"][0]["until"] == "2026-12-31"
+    assert folder.is_dir()
+
+
+def test_names_of_rules_that_there_are_not_are_said_by_config_and_doctor(run: Run, config: Path, folder: Path) -> None:
+    config.parent.mkdir(parents=True)
+    config.write_text('[audit.rules]\n"stal" = "off"\n[[audit.exempt]]\nrule = "no-such-*"\nreason = "x"\n')
+    for words in (("config", "show"), ("doctor",)):
+        ran = run(*words)
+        said = (ran.out + ran.err).decode()
+        assert f'{config}, line 2: audit.rules names "stal", and there is no such rule. Did you mean stale?' in said
+    assert 'audit.exempt is about "no-such-*", and there is no such rule' in run("config", "show").err.decode()
+    assert folder.is_dir()

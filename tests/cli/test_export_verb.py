@@ -185,6 +185,7 @@ def test_a_journal_that_is_written_to_while_it_is_read_without_locks_is_not_call
         yield from lines
 
     monkeypatch.setattr(export, "lines", lines_meanwhile)
+    monkeypatch.setattr("memtui.journal.reading.image_of", lambda _: None)  # as if it were too large to be read at once
     assert main(["--read-only", "export"]) == 5
     told = capsys.readouterr()
     assert told.err.startswith("The journal was written to meanwhile, and it is read without locks.")

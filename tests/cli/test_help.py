@@ -4,7 +4,7 @@ import pytest
 
 import memtui
 from memtui.cli import main
-from memtui.cli.verbs import VERBS
+from memtui.cli.verbs import GROUPS, VERBS
 
 
 @pytest.mark.parametrize("words", [["--help"], ["-h"], ["help"], *([name, "--help"] for name in VERBS)], ids=" ".join)
@@ -15,13 +15,15 @@ def test_help_fits_on_a_screen(words: list[str], capsys: pytest.CaptureFixture[s
     assert max(map(len, lines)) <= 80
 
 
-def test_help_lists_every_verb_and_begins_with_examples(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_lists_every_verb_by_what_it_is_for_and_begins_with_examples(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    text = capsys.readouterr().out
+    lines = text.splitlines()
     assert all(line.startswith("  memtui ") for line in lines[2:5])
-    rows = [line for line in lines if line[:2] == "  " and line.split()[0] in VERBS]
-    columns = [[line[at : at + 39].split()[:1] for line in rows] for at in (2, 41)]
-    assert [name for column in columns for cell in column for name in cell] == list(VERBS)
+    listed = [line for line in lines if any(line.startswith(f"  {group} ") for group in GROUPS)]
+    width = 2 + max(map(len, GROUPS)) + 2
+    assert [name for line in listed for name in line[width:].split()] == list(VERBS)
+    assert {line[:width].strip() for line in listed} == set(GROUPS)
 
 
 @pytest.mark.parametrize("name", VERBS)

@@ -749,7 +749,7 @@ def test_a_log_that_is_gone_and_made_anew_between_two_looks_is_looked_at_again(
         assert verify(opened.connection).seq == 30
         assert opened.is_steady()
     gone.clear()
-    with contextlib.closing(copied(path)) as whole:
+    with contextlib.closing(copied(path, quietly=False)) as whole:
         assert verify(whole).seq == 30
 
 
@@ -768,7 +768,7 @@ def test_a_copy_is_of_one_moment_though_somebody_writes_while_it_is_made(
             yield opened
 
     monkeypatch.setattr("memtui.journal.reading.reading", reading_meanwhile)
-    with contextlib.closing(copied(path)) as whole:
+    with contextlib.closing(copied(path, quietly=False)) as whole:
         assert verify(whole).is_intact
     assert next(states, None) is None
 

@@ -9,6 +9,7 @@ from memtui.core.edits import count_lines
 from memtui.core.paths import MemoryPath
 from memtui.core.protection import holds
 from memtui.core.snapshot import Kind
+from memtui.core.tokens import estimate
 from memtui.core.visible import HIDDEN
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def tell_details(session: "Session", path: str) -> None:
     if seen.data is not None:
         text = seen.data.decode("utf-8", "replace")
         lines, words = counted(count_lines(text), "line"), counted(len(text.split()), "word")
-        dialog.say(f"{size(len(seen.data))}, {lines}, {words}, about {counted((len(text) + 3) // 4, 'token')}.")
+        dialog.say(f"{size(len(seen.data))}, {lines}, {words}, about {counted(estimate(text), 'token')}.")
     else:
         dialog.say(seen.problem or "It is no file.")
     rows = engine.history.versions_of(path)

@@ -1,0 +1,120 @@
+"""What a command line asks an audit to do: judged, and with all read that is read besides the folder."""
+
+import argparse
+import os
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memtui.audit.baselines import NoBaseline, fingerprints
+from memtui.audit.findings import Family, Severity
+from memtui.audit.settled import is_known, meant, problems_of_rules
+from memtui.cli import output, places
+from memtui.cli.configured import configured
+from memtui.cli.exits import Exit, Failure
+from memtui.cli.verb import Options
+from memtui.places import short
+
+if TYPE_CHECKING:
+    from memtui.config import Loaded
+
+_MOST_OF_A_BASELINE = 64_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is to be done.
+
+    Attributes:
+        options: The options that all verbs take.
+        arguments: Those of this one.
+        folder: The memory folder, with links resolved.
+        loaded: The settings.
+        format: One of those there are.
+        only: Rules that were asked for; `None` for all.
+        repo: The repository that notes are compared with.
+        baseline: Fingerprints that do not count.
+        fail_on: From which severity on the exit code is 1; `None` for never.
+    """
+
+    options: Options
+    arguments: argparse.Namespace
+    folder: str
+    loaded: "Loaded"
+    format: str
+    only: tuple[str, ...] | None
+    repo: str | None
+    baseline: frozenset[str]
+    fail_on: Severity | None
+
+    @property
+    def title(self) -> str:
+        """The folder as a person writes it."""
+        return short(self.folder)
+
+    @property
+    def is_for_screen(self) -> bool:
+        """Whether a person looks, who asked for no report."""
+        given = self.arguments
+        asked = given.format or given.output or given.write_baseline or self.options.json
+        can_draw = output.is_terminal(sys.stdout) and os.environ.get("TERM", "") not in ("", "dumb")
+        can_ask = output.is_terminal(sys.stdin) and not self.loaded.config.ui.screen_reader
+        return not asked and can_draw and can_ask
+
+
+def job_of(options: Options, arguments: argparse.Namespace) -> Job:
+    """Judge the words, and read all that is read besides the folder."""
+    if options.json and arguments.format not in (None, "json"):
+        raise Failure(
+            Exit.USAGE, f"memtui audit: --json and --format {arguments.format} do not go together. Leave out one."
+        )
+    for name in ("output", "baseline", "write_baseline", "repo", "journal", "review", "reviewer", "since"):
+        if getattr(arguments, name) == "":
+            option = "-o" if name == "output" else f"--{name.replace('_', '-')}"
+            raise Failure(Exit.USAGE, f"memtui audit: what follows {option} is empty. Nothing was audited.")
+    only = tuple(name for given in arguments.only or () for name in given.split(",") if name) or None
+    if arguments.only and only is None:
+        raise Failure(Exit.USAGE, "memtui audit: what follows --only is empty. Nothing was audited.")
+    for name in only or ():
+        if not is_known(name) and name not in tuple(Family):
+            raise Failure(Exit.USAGE, f"memtui audit: there is no rule '{name}'. {meant(name)}")
+    folder = places.folder(options, arguments.folder)
+    loaded = configured(options, folder)
+    for problem in () if options.quiet else (*loaded.problems, *problems_of_rules(loaded)):
+        output.message(problem.sentence)
+    return Job(
+        options,
+        arguments,
+        folder,
+        loaded,
+        "json" if options.json else arguments.format or "text",
+        only,
+        _repository(arguments.repo),
+        _baseline(arguments.baseline),
+        None if arguments.fail_on == "never" else Severity(arguments.fail_on),
+    )
+
+
+def _repository(given: str | None) -> str | None:
+    if given is None:
+        return None
+    path = os.path.realpath(os.path.expanduser(given))
+    if not os.path.isdir(path):
+        raise Failure(Exit.MISSING, f"There is no folder {short(path)} to compare with. Nothing was audited.")
+    return path
+
+
+def _baseline(given: str | None) -> frozenset[str]:
+    if given is None:
+        return frozenset()
+    path = os.path.abspath(os.path.expanduser(given))
+    try:
+        with open(path, "rb") as file:
+            data = file.read(_MOST_OF_A_BASELINE + 1)
+    except OSError as error:
+        reason = os.strerror(error.errno or 0).lower()
+        raise Failure(Exit.MISSING, f"{short(path)} cannot be read: {reason}. Nothing was audited.") from error
+    try:
+        return fingerprints(data, short(path))
+    except NoBaseline as error:
+        raise Failure(Exit.USAGE, str(error)) from error

@@ -1,0 +1,86 @@
+"""`memtui audit --rules`: every rule there is, why it is there, and what it finds."""
+
+import argparse
+import textwrap
+from typing import TYPE_CHECKING
+
+from memtui.audit.choosing import names, word_for
+from memtui.audit.rules import RULES
+from memtui.audit.settled import is_known, meant
+from memtui.cli import output, places
+from memtui.cli.configured import configured
+from memtui.cli.exits import Exit, Failure
+from memtui.cli.verb import Options
+from memtui.core.visible import one_line
+
+if TYPE_CHECKING:
+    from memtui.audit.rule import Rule
+
+_WIDTH = 96
+_INDENT = " " * 6
+
+
+def listed(options: Options, arguments: argparse.Namespace) -> int:
+    """Print the rules, all or those that are named, as they are set here."""
+    only = [name for given in arguments.only or () for name in given.split(",") if name]
+    for name in only:
+        if not is_known(name) and not any(name == rule.family for rule in RULES.values()):
+            raise Failure(Exit.USAGE, f"memtui audit: there is no rule '{name}'. {meant(name)}")
+    given = places.named(options, arguments.folder)
+    words = configured(options, given).config.audit.rules
+    shown = [rule for rule in RULES.values() if not only or any(names(name, rule) for name in only)]
+    if options.json or arguments.format == "json":
+        output.document({"schema": output.SCHEMA, "rules": [_record(rule, word_for(rule.id, words)) for rule in shown]})
+        return Exit.OK
+    family = ""
+    for rule in shown:
+        if rule.family != family:
+            output.line(f"{'' if not family else chr(10)}{rule.family}")
+            family = rule.family
+        _print(rule, word_for(rule.id, words))
+    return Exit.OK
+
+
+def _print(rule: "Rule", word: str) -> None:
+    severity, is_on = _as_set(rule, word)
+    state = "" if is_on else "  (off)" if word == "off" else "  (off by default)"
+    needs = f"  (needs {rule.needs})" if rule.needs else ""
+    tuned = f"  (tuned by {', '.join(rule.settings)})" if rule.settings else ""
+    output.line(f"  {severity:<4}  {rule.id}: {one_line(rule.title)}{state}{needs}{tuned}")
+    for words in (rule.why, rule.do):
+        for line in textwrap.wrap(one_line(words), _WIDTH - len(_INDENT)):
+            output.line(f"  {_INDENT}{line}")
+    for name, example in (("finds", rule.bad), ("passes", rule.good)):
+        if example:
+            output.line(f"  {_INDENT}{name:<6}  {_cut(one_line(example.strip()))}")
+
+
+def _cut(example: str) -> str:
+    most = _WIDTH - len(_INDENT) - 10
+    return example if len(example) <= most else example[: most - 3] + "..."
+
+
+def _as_set(rule: "Rule", word: str) -> tuple[str, bool]:
+    """How much a rule's findings matter as it is set, and whether it is on."""
+    if word in ("", "on", "off"):
+        return rule.severity.value, word == "on" or (not word and rule.is_on)
+    return word, True
+
+
+def _record(rule: "Rule", word: str) -> dict[str, object]:
+    severity, is_on = _as_set(rule, word)
+    return {
+        "id": rule.id,
+        "family": rule.family.value,
+        "severity": severity,
+        "on": is_on,
+        "default_severity": rule.severity.value,
+        "default_on": rule.is_on,
+        "title": rule.title,
+        "why": rule.why,
+        "do": rule.do,
+        "finds": rule.bad,
+        "passes": rule.good,
+        "settings": list(rule.settings),
+        "needs": rule.needs or None,
+    }

@@ -1,0 +1,83 @@
+"""How fast an audit is: 10,000 notes of 2 KB, in a process of its own, against reading the same bytes.
+
+The notes are words by chance, so they hold nothing to be found: what is measured is looking.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from memtui.opening import open as open_memory
+from tests.bench.memories import Memories
+from tests.bench.searching import NOTES, texts_of
+from tests.bench.table import Row, compared, mebibytes, seconds, within
+
+LIMIT = 15.0
+"""Seconds that an audit of them may take: a reviewer waits for it, and so does a pipeline."""
+
+_NOTHING = 0.001
+_WORDS = {"read": "reading the folder, and looking for changes", "journal": "checking the journal"}
+_PROGRAM = """
+import json, os, resource, sys, time
+from memtui import opening
+from memtui.audit.auditing import audit
+
+folder, state = sys.argv[1:]
+began = time.perf_counter()
+octets = 0
+for top, _, names in os.walk(folder):
+    for name in names:
+        with open(os.path.join(top, name), "rb") as file:
+            octets += len(file.read())
+read = time.perf_counter() - began
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+began = time.perf_counter()
+with opening.observe(folder, state=state, look=False) as observer:
+    opened = time.perf_counter() - began
+    found = audit(observer, title="bench")
+print(json.dumps({
+    "read": read, "octets": octets, "opened": opened, "all": time.perf_counter() - began, "files": found.files,
+    "seconds": dict(found.seconds), "before": before, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+}))
+"""
+
+
+def speed(memories: Memories) -> Iterable[Row]:
+    """The whole audit, each family, and the memory it takes."""
+    folder, state = _folder(memories), memories.new_state()
+    with open_memory(folder, state=state):
+        pass  # now all of them are in the journal, with their texts
+    done = subprocess.run(
+        [sys.executable, "-c", _PROGRAM, str(folder), str(state)], capture_output=True, check=True, timeout=600
+    )
+    measured = json.loads(done.stdout)
+    yield from _rows(measured)
+
+
+def _folder(memories: Memories) -> Path:
+    folder = memories.empty("audited")
+    for number, text in enumerate(texts_of(NOTES)):
+        path = folder / f"area-{number // 1_000:02d}" / f"topic-{number // 100:03d}" / f"note-{number:05d}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
+def _rows(measured: dict[str, object]) -> Iterator[Row]:
+    read, whole, spent = float(str(measured["read"])), float(str(measured["all"])), measured["seconds"]
+    assert isinstance(spent, dict)
+    what = f"audit: {NOTES:,} notes of 2 KB"
+    yield within(what, whole, LIMIT)
+    yield compared(f"{what}, against reading the same bytes", whole, read, None, name="read")
+    opened = float(str(measured["opened"]))
+    yield Row("audit: copying the journal into memory", seconds(opened))
+    for name, took in spent.items():
+        if took < _NOTHING:
+            continue  # those that compare with a repository, which nobody named
+        rate = f"{NOTES / took:,.0f} notes/s"
+        told = _WORDS.get(name, f"{name} rules")
+        yield Row(f"audit: {told}", f"{seconds(took)}, {rate}", f"read {seconds(read)}", f"{took / read:.2f}")
+    before, peak = (float(str(measured[name])) for name in ("before", "peak"))
+    yield Row("audit: memory at most", mebibytes(peak), f"before it {mebibytes(before)}")

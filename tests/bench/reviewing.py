@@ -1,0 +1,117 @@
+"""How long a reviewer waits: the inbox of a long record, what clean-ups dropped, growth; printed, never asserted.
+
+Run: python tests/bench/reviewing.py [EVENTS FILES]
+"""
+
+import random
+import sys
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import memtui
+from memtui.audit.facts import Dropped, lost
+from memtui.audit.growth import growth
+from memtui.audit.inbox import Mark, Verdict
+from memtui.audit.inboxes import inbox
+from memtui.audit.marks import Review
+from memtui.core.events import Change, Event, Version, sha256
+from memtui.core.snapshot import Kind
+from memtui.engine import Engine
+from memtui.journal.sqlite import Journal
+from memtui.store.memory import MemoryStore
+
+T = TypeVar("T")
+_SYLLABLES = ("ba", "ko", "ri", "ten", "sul", "mo", "pra", "vi", "lan", "ger", "fu", "nis", "tol", "quar", "del", "em")
+
+
+def main() -> None:
+    """Measure."""
+    events, files = (int(word) for word in sys.argv[1:3]) if len(sys.argv) > 2 else (100_000, 10_000)
+    chance = random.Random(6)
+    words = ["".join(chance.choices(_SYLLABLES, k=chance.randint(2, 4))) for _ in range(20_000)]
+    engine = Engine(MemoryStore(), Journal(None))
+    timed(f"a record of {events:,} events over {files:,} files", lambda: record(engine, chance, words, events, files))
+    half = timed("inbox since the middle", lambda: inbox(engine, Review(), since=events // 2))
+    print(
+        f"{len(half.files):,} changed files, {len(half.runs)} runs, {sum(len(each.lost) for each in half.runs):,} lost"
+    )
+    found = timed("inbox of all of it", lambda: inbox(engine, Review(), since=0))
+    timed("the same without runs", lambda: inbox(engine, Review(), since=0, runs=False))
+    head = engine.head()
+    marks = [
+        Mark(
+            reviewer="ada",
+            at_us=1,
+            verdict=Verdict.ACCEPT,
+            path=file.path,
+            before=file.before.sha256 or "" if file.before else "",
+            after=file.after.sha256 or "" if file.after else "",
+            seq=head[0],
+            head=head[1],
+        )
+        for file in found.files
+    ]
+    review = timed(f"{len(marks):,} marks chained and written", lambda: Review().with_marks(marks))
+    timed("inbox with these marks", lambda: inbox(engine, review))
+    timed("growth", lambda: growth(engine, (), time.time_ns() // 1_000))
+    print(
+        f"{len(found.files):,} changed files, {len(found.runs)} runs, {sum(len(run.lost) for run in found.runs):,} lost"
+    )
+    notes = [note(chance, words) for _ in range(10_000)]
+    gone = [note(chance, words).splitlines()[chance.randint(0, 9)] for _ in range(5_000)]
+    kept = [chance.choice(notes).splitlines()[chance.randint(0, 9)].upper() for _ in range(5_000)]
+    dropped = [Dropped("a.md", at, text, 1) for at, text in enumerate([*gone, *kept], start=1)]
+    said = timed("10,000 dropped lines against 10,000 notes", lambda: lost(dropped, notes))
+    print(f"{len(said):,} facts lost, of 5,000 that were dropped for good")
+
+
+def record(engine: Engine, chance: random.Random, words: list[str], events: int, files: int) -> None:
+    """Record changes as several actors would make them, without a store: notes first, then a line here and there."""
+    standing: dict[str, tuple[Version, str]] = {}
+    actors = [memtui.Agent(f"agent {at}", "a-model", f"session {at}") for at in range(5)]
+    batch: list[Event] = []
+    texts: dict[str, bytes] = {}
+    for at in range(events):
+        path = f"notes/{at % files // 100}/{at % files}.md"
+        old = standing.get(path)
+        lines = note(chance, words).splitlines(keepends=True) if old is None else old[1].splitlines(keepends=True)
+        if old is not None:
+            lines[chance.randrange(len(lines))] = note(chance, words).splitlines(keepends=True)[0]
+        text = "".join(lines)
+        version = Version(Kind.FILE, sha256(text.encode()), len(text))
+        texts[version.sha256 or ""] = text.encode()
+        change = Change(path, old[0] if old else None, version)
+        standing[path] = version, text
+        batch.append(
+            Event(
+                at_us=at * 60_000_000,
+                actor=actors[at // 50 % 5],
+                command="create" if old is None else "str_replace",
+                path=f"/memories/{path}",
+                changes=(change,),
+                added=len(lines) if old is None else 1,
+                removed=0 if old is None else 1,
+            )
+        )
+        if len(batch) == 2_000:
+            engine.journal.append(batch, texts=texts)
+            batch, texts = [], {}
+    engine.journal.append(batch, texts=texts)
+
+
+def note(chance: random.Random, words: list[str]) -> str:
+    """A note of ten lines."""
+    return "".join(f"- {' '.join(chance.choices(words, k=8))}\n" for _ in range(10))
+
+
+def timed(what: str, act: Callable[[], T]) -> T:
+    """Do it, and print how long it took."""
+    start = time.perf_counter()
+    result = act()
+    print(f"{time.perf_counter() - start:8.2f} s  {what}", flush=True)
+    return result
+
+
+if __name__ == "__main__":
+    main()

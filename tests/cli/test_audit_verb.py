@@ -1,0 +1,341 @@
+"""`memtui audit`: what it prints, where it writes, how it ends, and that it changes nothing."""
+
+import json
+import os
+import random
+import signal
+import string
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import memtui
+
+Run = Callable[..., Any]
+CLAUDE = memtui.Agent("Claude", "a-model", "session-1")
+SECRET = "sk-" + "ant-" + "api03-" + "".join(random.Random(9).choices(string.ascii_letters + string.digits, k=60))
+
+
+@pytest.fixture
+def leaky(folder: Path) -> Path:
+    """The folder, in which an agent wrote down a key."""
+    with memtui.open(folder) as memory:
+        command = {"command": "create", "path": "/memories/keys.md", "file_text": f"# Keys\n\nkey: {SECRET}\n"}
+        memory.execute(command, actor=CLAUDE, call_id="toolu_01B2")
+    return folder
+
+
+@pytest.fixture
+def settings(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Writes the file of settings."""
+    file = folder.parent / "config.toml"
+    monkeypatch.setenv("MEMTUI_CONFIG", str(file))
+    return lambda text: file.write_text(text) and None
+
+
+def tree(*tops: Path) -> list[tuple[object, ...]]:
+    """Names, bytes, modes and times of everything."""
+    found = []
+    for top in tops:
+        for path in (top, *top.rglob("*")):
+            seen = path.lstat()
+            data = path.read_bytes() if path.is_file() else b""
+            found.append((str(path), data, seen.st_mode, seen.st_mtime_ns, seen.st_size))
+    return sorted(found, key=str)
+
+
+def findings(ran: Any) -> list[str]:
+    return [each["rule"] for each in json.loads(ran.out)["findings"]]
+
+
+def test_a_key_is_told_with_its_place_who_wrote_it_and_what_to_do(leaky: Path, run: Run) -> None:
+    ran = run("audit")
+    out = ran.out.decode()
+    assert (ran.code, ran.err) == (1, b"")
+    assert "FAIL  anthropic-key  keys.md:3:6\n" in out
+    assert "      | key: sk-ant****\n" in out
+    assert "      from  Claude, 20" in out
+    assert "call toolu_01B2" in out
+    assert "What to do\n" in out
+    assert f"READ-ONLY: nothing under {leaky} can be changed from this session." in out
+    assert "journal: intact, 2 of 2 events" in out
+    assert SECRET not in out
+
+
+@pytest.mark.parametrize("format", ["text", "json", "md", "sarif", "html"])
+def test_no_format_tells_the_key(format: str, leaky: Path, run: Run) -> None:  # noqa: ARG001
+    ran = run("audit", "--format", format)
+    assert ran.code == 1
+    assert "anthropic-key" in ran.out.decode()
+    assert SECRET[10:30].encode() not in ran.out
+
+
+@pytest.mark.parametrize("words", [["--json"], ["--format", "json"], ["--json", "--format", "json"]], ids=" ".join)
+def test_programs_get_json(words: list[str], leaky: Path, run: Run) -> None:  # noqa: ARG001
+    ran = run("audit", *words)
+    document = json.loads(ran.out)
+    assert (document["schema"], document["kind"]) == (1, "memtui audit")
+    (found,) = [each for each in document["findings"] if each["rule"] == "anthropic-key"]
+    assert (found["relative"], found["line"], found["column"]) == ("keys.md", 3, 6)
+    assert found["origin"]["actor"] == "Claude"
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--fail-on", "never"], 0),
+        (["--fail-on", "fail"], 1),
+        (["--fail-on", "warn"], 1),
+        (["--only", "planted"], 0),
+        (["--only", "anthropic-key,openai-key"], 1),
+        (["--only", "*-key"], 1),
+        (["--only", "stale", "--only", "secret"], 1),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, list) else "",
+)
+@pytest.mark.usefixtures("leaky")
+def test_the_exit_code_says_whether_there_is_anything_at_the_level(words: list[str], code: int, run: Run) -> None:
+    assert run("audit", "--json", *words).code == code
+
+
+def test_clean_notes_end_with_zero(folder: Path, run: Run) -> None:
+    (folder / ".hidden").unlink()
+    ran = run("audit", "--only", "secret,planted")
+    assert ran.code == 0
+    assert "Nothing was found." in ran.out.decode()
+    assert "ok    secrets" in ran.out.decode()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (["--only", "anthropic-kee"], 2, "there is no rule 'anthropic-kee'. Did you mean anthropic-key?"),
+        (["--only", ","], 2, "what follows --only is empty"),
+        (["--json", "--format", "md"], 2, "--json and --format md do not go together"),
+        (["--format", "pdf"], 2, "invalid choice"),
+        (["-o", ""], 2, "what follows -o is empty"),
+        (["--since", "yesterweek"], 2, "--since"),
+        (["--baseline", "absent.json"], 3, "cannot be read: no such file or directory. Nothing was audited."),
+        (["--baseline", "prefs.json"], 2, "is no baseline"),
+        (["--repo", "absent"], 3, "There is no folder"),
+        (["--journal", "absent"], 3, "absent"),
+        (["--review", "memories/review.json", "--since", "last"], 3, "is inside the memory folder"),
+        (["elsewhere"], 3, "No folder at"),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, list) else "",
+)
+def test_what_cannot_be_done_is_said(
+    words: list[str], code: int, sentence: str, folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder.parent)
+    (folder.parent / "prefs.json").write_text("{}")
+    ran = run("audit", *words) if words != ["elsewhere"] else run("audit", "elsewhere", env={"MEMTUI_DIR": ""})
+    assert ran.code == code
+    assert sentence in ran.err.decode()
+    assert not ran.out
+
+
+def test_a_report_is_written_outside_of_the_folder_only(leaky: Path, run: Run) -> None:
+    report = leaky.parent / "reports" / "memory.json"
+    before = tree(leaky)
+    ran = run("audit", "--format", "json", "-o", str(report))
+    assert ran.code == 1
+    assert not ran.out
+    assert f"The report is in {report}." in ran.err.decode()
+    assert json.loads(report.read_text())["kind"] == "memtui audit"
+    assert report.stat().st_mode & 0o777 == 0o600
+    again = run("audit", "--format", "json", "-o", str(report))
+    assert again.code == 5
+    assert "To replace it: --force" in again.err.decode()
+    assert run("audit", "--format", "json", "-o", str(report), "--force").code == 1
+    inside = run("audit", "-o", str(leaky / "report.txt"))
+    assert inside.code == 4
+    assert "is inside the memory folder" in inside.err.decode()
+    assert tree(leaky) == before
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("format", ["text", "json"])
+def test_a_report_that_cannot_be_printed_is_said(format: str, leaky: Path) -> None:  # noqa: ARG001
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "memtui", "audit", "--format", format],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 74
+    assert b"The output could not be written" in done.stderr
+
+
+def test_what_stands_in_a_baseline_does_not_count(leaky: Path, run: Run) -> None:
+    baseline = leaky.parent / "baseline.json"
+    wrote = run("audit", "--write-baseline", str(baseline))
+    assert (wrote.code, wrote.out) == (0, b"")
+    assert f"in {baseline}: with --baseline none of them counts any more." in wrote.err.decode()
+    assert SECRET[10:30] not in baseline.read_text()
+    ran = run("audit", "--json", "--baseline", str(baseline))
+    assert (ran.code, findings(ran)) == (0, [])
+    assert {each["by"] for each in json.loads(ran.out)["excepted"]} == {"baseline"}
+    assert "Not counted:" in run("audit", "--baseline", str(baseline)).out.decode()
+    assert "anthropic-key" in run("audit", "--baseline", str(baseline), "--all").out.decode()
+    (leaky / "more.md").write_text(f"another: {SECRET[::-1].replace('-', 'x')} {SECRET[:-4]}abcd\n")
+    assert findings(run("audit", "--json", "--baseline", str(baseline), "--only", "secret")) == ["anthropic-key"]
+    kept = run("audit", "--baseline", str(baseline), "--write-baseline", str(baseline), "--force")
+    assert kept.code == 0
+    assert run("audit", "--json", "--baseline", str(baseline)).code == 0
+
+
+def test_settings_switch_rules_and_except_findings(leaky: Path, run: Run, settings: Callable[[str], None]) -> None:
+    settings('[audit.rules]\n"anthropic-key" = "off"\n')
+    ran = run("audit", "--json")
+    assert "anthropic-key" not in findings(ran)
+    assert {"rule": "anthropic-key", "reason": "off"} in json.loads(ran.out)["skipped"]
+    settings('[audit.rules]\n"anthropic-key" = "info"\n')
+    assert run("audit", "--json", "--only", "secret").code == 0
+    settings('[[audit.exempt]]\nrule = "*-key"\npath = "keys.md"\nreason = "of the manual"\nuntil = 2999-01-01\n')
+    ran = run("audit", "--json")
+    (excepted,) = json.loads(ran.out)["excepted"]
+    assert (excepted["reason"], excepted["until"], excepted["by"]) == ("of the manual", "2999-01-01", "exemption")
+    settings('[[audit.exempt]]\nrule = "*-key"\nreason = "of the manual"\nuntil = 2020-01-01\n')
+    ran = run("audit", "--json")
+    assert {"anthropic-key", "expired-exemption"} <= set(findings(ran))
+    assert ran.code == 1
+    assert leaky.is_dir()
+
+
+@pytest.mark.usefixtures("leaky")
+def test_what_is_wrong_in_the_settings_of_an_audit_is_said(run: Run, settings: Callable[[str], None]) -> None:
+    settings('[audit.rules]\n"anthropic-kye" = "off"\n[[audit.exempt]]\nrule = "stale"\n')
+    said = run("audit", "--json").err.decode()
+    assert 'audit.rules names "anthropic-kye", and there is no such rule. Did you mean anthropic-key?' in said
+    assert 'the exemption of "stale" has no reason' in said
+    assert "line 2" in said
+
+
+def test_changes_since_a_moment_are_told(leaky: Path, run: Run) -> None:  # noqa: ARG001
+    out = run("audit", "--since", "0").out.decode()
+    assert "+ keys.md" in out
+    assert json.loads(run("audit", "--json", "--since", "last").out)["inbox"]["files"]
+    assert json.loads(run("audit", "--json").out)["inbox"] is None
+
+
+def test_rules_are_listed_with_examples(run: Run, tmp_path: Path) -> None:
+    ran = run("audit", "--rules", env={"MEMTUI_DIR": str(tmp_path / "absent")})
+    assert ran.code == 0
+    assert "  fail  anthropic-key: " in ran.out.decode()
+    assert "finds " in ran.out.decode()
+    only = run("audit", "--rules", "--only", "anthropic-key").out.decode()
+    assert "anthropic-key" in only
+    assert "stale" not in only
+    document = json.loads(run("audit", "--rules", "--json").out)
+    assert {"id", "family", "severity", "on", "title", "why", "do", "finds", "passes"} <= set(document["rules"][0])
+    assert run("audit", "--rules", "--only", "nothing-such").code == 2
+
+
+def test_rules_are_listed_as_they_are_set(run: Run, folder: Path, settings: Callable[[str], None]) -> None:  # noqa: ARG001
+    settings('[audit.rules]\n"stale" = "off"\n"anthropic-*" = "info"\n')
+    out = run("audit", "--rules").out.decode()
+    assert any(line.startswith("  warn  stale: ") and "(off)" in line for line in out.splitlines())
+    assert "  info  anthropic-key: " in out
+
+
+def test_nothing_is_changed_or_made(leaky: Path, run: Run, state_home: Path) -> None:
+    before = tree(leaky, state_home)
+    for format in ("text", "json", "md", "sarif", "html"):
+        run("audit", "--since", "last", "--format", format)
+    assert tree(leaky, state_home) == before
+
+
+def test_it_says_what_this_process_gave_up(leaky: Path, run: Run) -> None:  # noqa: ARG001
+    (sentence,) = json.loads(run("audit", "--json").out)["neutral"]
+    assert "write no file" in sentence or "opens everything read-only" in sentence
+
+
+def test_a_folder_that_was_never_opened_stays_so(folder: Path, run: Run, state_home: Path) -> None:
+    ran = run("audit", "--json")
+    assert json.loads(ran.out)["chain"]["state"] == "none"
+    assert not state_home.exists()
+    assert folder.is_dir()
+
+
+def test_an_exported_journal_tells_who_wrote_what(leaky: Path, run: Run) -> None:
+    export = leaky.parent / "journal.jsonl"
+    assert run("export", "-o", str(export)).code == 0
+    copy = leaky.parent / "copy"
+    leaky.rename(copy)
+    ran = run("audit", str(copy), "--json", "--journal", str(export))
+    (found,) = [each for each in json.loads(ran.out)["findings"] if each["rule"] == "anthropic-key"]
+    assert found["origin"]["actor"] == "Claude"
+    assert json.loads(ran.out)["chain"]["state"] == "intact"
+
+
+def test_hostile_names_and_texts_reach_no_terminal(folder: Path, run: Run) -> None:
+    name = b"a\x1b]52;c;Zm9v\x07\xff.md"
+    text = f"<!-- \x1b[31m\u202e --> key: {SECRET}\n"
+    (Path(os.fsdecode(os.fsencode(folder) + b"/" + name))).write_text(text)
+    for format in ("text", "json", "md", "sarif", "html"):
+        ran = run("audit", "--format", format)
+        assert ran.code == 1
+        assert b"\x1b" not in ran.out
+        assert b"\x07" not in ran.out
+        assert "\u202e".encode() not in ran.out
+        ran.out.decode("utf-8")
+
+
+def test_colors_are_for_a_terminal_that_wants_them(leaky: Path, run_in_terminal: Run) -> None:  # noqa: ARG001
+    words = ("audit", "--format", "text")
+    assert b"\x1b[1;31mFAIL\x1b[0m" in run_in_terminal(*words).out
+    assert b"\x1b" not in run_in_terminal(*words, env={"NO_COLOR": "1"}).out
+    assert b"\x1b" not in run_in_terminal(*words, env={"TERM": "dumb"}).out
+
+
+def test_a_watched_audit_is_told_again_when_something_changed(leaky: Path, following: Any) -> None:
+    program = (
+        "import signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from memtui.cli import main\n"
+        "sys.exit(main(['audit', '--watch', '--format', 'text', '--only', 'secret']))"
+    )
+    from conftest import read_until
+
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+    )
+    del following
+    with process:
+        try:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            first = read_until(process.stdout.fileno(), lambda read: b"READ-ONLY" in read)
+            assert b"FAIL 1" in first
+            (leaky / "keys.md").write_text("gone\n")
+            again = read_until(process.stdout.fileno(), lambda read: b"FAIL 0" in read)
+            assert b"FAIL 0" in again
+            process.send_signal(signal.SIGINT)
+            assert process.wait(30) == 130
+            assert not process.stderr.read()
+        finally:
+            process.kill()
+
+
+def test_it_ends_quietly_when_it_is_interrupted(folder: Path) -> None:
+    program = (
+        "import os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from memtui.audit import auditing\n"
+        "from memtui.cli import main\n"
+        "read = auditing.subject_of\n"
+        "def interrupted(*given, **named):\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    return read(*given, **named)\n"
+        "auditing.subject_of = interrupted\n"
+        f"sys.exit(main(['audit', {str(folder)!r}, '--json']))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
