@@ -15,7 +15,7 @@ from watchfiles._rust_notify import RustNotify, WatchfilesRustInternalError
 from memtui.core.errors import Busy, Closed, FolderMissing, MemtuiError
 from memtui.core.snapshot import Kind
 from memtui.core.watching import Mode, Watching
-from memtui.engine import Engine
+from memtui.engine import Observer
 
 _DEBOUNCE_MS = 20
 _STEP_MS = 10
@@ -37,7 +37,7 @@ class Watch:
     """Keeps an engine's journal true while others write.
 
     Args:
-        engine: Whose folder and journal are watched.
+        engine: Whose folder and journal are watched; of one that only looks, its journal in memory.
         folder: The folder, with links resolved.
         state: The directory of the journal, or `None` if no other process can write to it.
         changed: Called, in the watching thread, when there may be new events.
@@ -46,7 +46,7 @@ class Watch:
 
     def __init__(
         self,
-        engine: Engine,
+        engine: Observer,
         folder: str,
         state: str | None,
         *,
@@ -108,7 +108,10 @@ class Watch:
         self._look(None)
 
     def _watches(self) -> RustNotify:
-        """Watches on real directories only: a recursive one would follow links out of the folder."""
+        """Watches on real directories only: a recursive one would follow links out of the folder.
+
+        It would list directories, too, and that shows in them: where all is only looked at, each is watched by itself.
+        """
         state = [self._state] if self._state else []
         directories = [self._folder]
         links = False
@@ -117,9 +120,9 @@ class Watch:
                 links = True
             elif entry.kind is Kind.DIRECTORY:
                 directories.append(os.path.join(self._folder, entry.path))
-        self._per_directory = links
-        paths = [*(directories if links else [self._folder]), *state]
-        return RustNotify(paths, False, False, 0, not links, True)
+        self._per_directory = each = links or self._engine.read_only
+        paths = [*(directories if each else [self._folder]), *state]
+        return RustNotify(paths, False, False, 0, not each, True)
 
     def _follow(self) -> None:
         """Wait and look, until the watches no longer fit the folder."""

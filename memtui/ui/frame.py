@@ -242,7 +242,9 @@ class KeyLine(Widget):
         seen: set[str | None] = set()
         for active in self.screen.active_bindings.values():
             binding = active.binding
-            if binding.show and active.enabled and not self._is_typed(binding) and binding.id not in seen:
+            if not (binding.show and active.enabled and self.offers(binding)):
+                continue
+            if not self._is_typed(binding) and binding.id not in seen:
                 seen.add(binding.id)
                 shown.append(active)
         last = [active for name in self.LAST for active in shown if active.binding.id == name]
@@ -256,6 +258,11 @@ class KeyLine(Widget):
             fitting.append(active)
         self._shown = (*fitting, *last)
         return Content(" " * _GAP).join([_key(active.binding) for active in self._shown])
+
+    def offers(self, binding: Binding) -> bool:
+        """Whether a key that works is worth its room where the person is."""
+        del binding
+        return True
 
     async def on_click(self, event: Click) -> None:
         """Do what the key under the mouse does."""

@@ -66,7 +66,12 @@ def edited_copy(
     import subprocess  # deferred: not needed for the first paint
     import tempfile
 
-    with tempfile.TemporaryDirectory(prefix="memtui-") as directory:  # for its owner only
+    try:
+        place = tempfile.TemporaryDirectory(prefix="memtui-")  # for its owner only
+    except OSError as error:  # such as a process that gave up its right to write
+        why = (error.strerror or str(error)).lower()
+        raise NoEditor(f"There is no place for a copy to edit: {why}. Nothing was changed.") from error
+    with place as directory:
         path = Path(directory, _plain(name))
         path.write_bytes(data)
         began = time.monotonic()

@@ -99,6 +99,11 @@ class Session:
         """The memory, for screens that ask it about the past; `None` while it is being opened."""
         return self._engine
 
+    @property
+    def state(self) -> str | None:
+        """Where the journal lies; `None` for its usual place."""
+        return self._state
+
     def leave(self, left: "Left") -> None:
         """Remember how the folder is left, from a worker. Who may change nothing leaves no trace either."""
         if self._engine is None or self._read_only:

@@ -227,3 +227,20 @@ with Scribe(Outgoing(folder, None)) as scribe:
     assert done.stdout.split() == ["refused", "forbidden"]
     assert target.read_bytes() == b"report\n"
     assert list(folder.iterdir()) == []
+
+
+@needs_landlock
+def test_an_editor_of_ones_own_is_refused_with_a_sentence() -> None:
+    code = """
+import contextlib
+from memtui.confinement import give_up_writing
+from memtui.ui.own_editor import NoEditor, edited_copy
+give_up_writing()
+try:
+    edited_copy(["true"], b"text", name="message.md", aside=contextlib.nullcontext())
+except NoEditor as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.startswith("There is no place for a copy to edit: ")
+    assert done.stdout.endswith("Nothing was changed.\n")

@@ -43,9 +43,7 @@ class Text:
 
     def label(self, precision: int = 0) -> str:
         """When it came about and by whom, such as `10:02 you`."""
-        return (
-            self.time(precision) if self.row is None else f"{self.time(precision)} {shown_name(self.row.actor)}"
-        )
+        return self.time(precision) if self.row is None else f"{self.time(precision)} {shown_name(self.row.actor)}"
 
     def time(self, precision: int = 0) -> str:
         """When it came about.
