@@ -395,7 +395,7 @@ def test_what_is_in_order_is_told_in_a_few_words(folder: Path, look: Look) -> No
     passed = {each.name: each.words for each in look(*FAMILIES).passed}
     assert passed["paths"] == "no link leaves /memories"
     assert passed["format"] == "2 of 2 parse"
-    assert passed["size"] == "largest file 6.2 KB"
+    assert passed["size"] == "largest file 6.1 KB"
     assert passed["secrets"] == "none known in 2 files"
     (folder / "b.json").write_text('{"phase": \n')
     (folder / "link").symlink_to("/elsewhere")

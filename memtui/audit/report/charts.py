@@ -192,7 +192,7 @@ def _line(points: Sequence[tuple[float, float]], css: str) -> Iterator[str]:
 
 
 def _steps(values: Sequence[int], scale: Scale) -> list[tuple[float, float]]:
-    """The outline of a row of steps, each over the span that ends at its moment; of a single one, over the whole width."""
+    """The outline of a row of steps, each over the span that ends at its moment; one alone is as wide as the chart."""
     if len(values) == 1:
         return [(_LEFT, _y(values[0], scale)), (WIDTH - _RIGHT, _y(values[0], scale))]
     points: list[tuple[float, float]] = []

@@ -220,9 +220,8 @@ def test_columns_add_up_to_what_was_written_also_where_spans_are_gathered() -> N
 
 def test_what_came_last_is_seen_in_the_steps() -> None:
     parts = [Series("fail", "fail", (0, 0, 4))]
-    [area] = [mark for mark in ElementTree.fromstring(charts.stacked_steps("A", "a", (1, 2, 3), parts)).iter("path")][
-        -1:
-    ]
+    drawn = ElementTree.fromstring(charts.stacked_steps("A", "a", (1, 2, 3), parts))
+    area = list(drawn.iter("path"))[-1]
     top = f"{charts._y(4, charts.scale_of(4)):.1f}"
     assert area.get("class") == "fill fail"
     assert (area.get("d") or "").count(f" {top}") == 2  # a level of its own, not a line straight up
