@@ -7,7 +7,7 @@ for. Where the journal has only seen the result, what was imported from session 
 import contextlib
 import glob
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -85,13 +85,14 @@ def origins_of(
     lines = diffs.lines_of(data.decode("utf-8", "surrogateescape"))
     wanted = range(1, len(lines) + 1) if only is None else [number for number in only if 0 < number <= len(lines)]
     blame = memory.history.blame(path, data)
-    told = memory.history.told_of(path)
-    texts = [_lines_in(memory, row) for row in told]
+    told = memory.history.told_lines(path, data)
+    calls = {row.event.call_id: row for row in memory.history.told_of(path) if row.event.call_id}
     asked: dict[int, Asked] = {}
     origins = []
     for number in wanted:
         event, text = blame.lines[number - 1], lines[number - 1]
-        row = _telling(told, texts, text, event)
+        row = calls.get(event.call_id) if event is not None and event.call_id else None
+        row = row or told[number - 1]
         if row is not None and (event is None or event.is_outside or event.command == _FOUND):
             event = row.event
         is_told = row is not None and event is row.event
@@ -108,30 +109,6 @@ def origins_of(
             )
         )
     return origins
-
-
-def _lines_in(memory: Observer, row: PathVersion) -> frozenset[str]:
-    data = memory.history.text(row.after) if row.after is not None else None
-    return frozenset(line.rstrip("\r\n") for line in diffs.lines_of((data or b"").decode("utf-8", "surrogateescape")))
-
-
-def _telling(
-    told: Sequence[PathVersion], texts: Sequence[frozenset[str]], line: str, event: Event | None
-) -> PathVersion | None:
-    """The write that brought a line, of those that are told: the oldest since which it stood there without a gap."""
-    same = (row for row in told if event is not None and event.call_id and row.event.call_id == event.call_id)
-    if (row := next(same, None)) is not None:
-        return row
-    found, wanted = None, line.rstrip("\r\n")
-    for row, lines in zip(told, texts, strict=True):
-        if row.told is None or row.after is None:
-            continue
-        if wanted not in lines:
-            if found is not None:
-                break
-            continue
-        found = row
-    return None if found is None or found.told is None or found.told.is_before else found
 
 
 def _from(row: PathVersion) -> Asked:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from memtui.audit.findings import UNKNOWN, Hit, Origin
 from memtui.audit.record import TAMPERED, Record
 from memtui.core.actors import shown_name
-from memtui.core.events import Agent, Event
+from memtui.core.events import Agent, Event, Outside
 from memtui.core.history import PathVersion
 from memtui.engine import Observer
 
@@ -18,6 +18,7 @@ _NAMES = frozenset(
 )
 """Rules about what a thing is called or is, and not about what it holds."""
 _FOUND = frozenset({"found", "began"})
+_OUTSIDE = shown_name(Outside())
 _KEPT = 4
 """Notes whose lines are remembered: findings come note by note."""
 SEQ = "seq"
@@ -83,7 +84,7 @@ class Origins:
         Such are most files of a folder that was there before memtui; the event that tells of them tells of many.
         """
         touches = self._observer.journal.touches(path)
-        if len(touches) != 1 or touches[0] not in self._record.found:
+        if len(touches) != 1 or touches[0] not in self._record.found or self._observer.history.told_of(path):
             return None
         return Origin("", touches[0], self._record.found[touches[0]], "found", is_exact=False)
 
@@ -97,7 +98,20 @@ class Origins:
         known: Mapping[int, Event] = {event.seq: event for event in blame.lines if event is not None}
         oldest = min(known, default=0)
         origins = {seq: self._origin(event, is_exact=blame.complete or seq != oldest) for seq, event in known.items()}
-        return [UNKNOWN if event is None else origins[event.seq] for event in blame.lines]
+        traced = [UNKNOWN if event is None else origins[event.seq] for event in blame.lines]
+        if all(origin.is_known and origin.actor != _OUTSIDE for origin in traced):
+            return traced
+        told = self._observer.history.told_lines(path, data)
+        return [
+            self._told(row) if row is not None and (not origin.is_known or origin.actor == _OUTSIDE) else origin
+            for origin, row in zip(traced, told, strict=True)
+        ]
+
+    def _told(self, row: PathVersion) -> Origin:
+        """A write that a session file told of afterwards: nobody saw it happen."""
+        event = row.event
+        session = event.actor.session if isinstance(event.actor, Agent) else None
+        return Origin(shown_name(event.actor), event.seq, row.at_us, event.note, session, event.call_id)
 
     def _origin(self, event: Event, *, is_exact: bool = True) -> Origin:
         """An event as an origin.

@@ -17,7 +17,7 @@ from memtui.core.snapshot import Kind
 from memtui.engine.blame import blame
 from memtui.engine.moving import expanded
 from memtui.engine.stats import stats
-from memtui.engine.telling import ToldIndex, put_in
+from memtui.engine.telling import ToldIndex, put_in, telling
 from memtui.journal.chain import decoded_changes
 from memtui.journal.sqlite import Journal
 
@@ -94,6 +94,21 @@ class History:
                 return list(islice(self._versions_of(path), None if limit < 0 else limit))
             rows = put_in(list(self._versions_of(path)), heard)
             return rows if limit < 0 else rows[:limit]
+
+    def told_lines(self, path: str, data: bytes) -> list[PathVersion | None]:
+        """What session files told afterwards of each line of a text; `None` where they tell nothing.
+
+        Args:
+            path: Where it stands, relative to the folder.
+            data: The text.
+        """
+        lines = diffs.lines_of(data.decode("utf-8", "surrogateescape"))
+        with self._in_flight():
+            told = self._told.of(path)
+            if not told:
+                return [None] * len(lines)
+            texts = [self._journal.text(row.after.sha256) if row.after and row.after.sha256 else None for row in told]
+        return telling(told, texts, lines)
 
     def told_of(self, path: str) -> list[PathVersion]:
         """What session files told afterwards of a path, newest first."""
@@ -322,8 +337,14 @@ class History:
             return found + self._only_told({deleted.path for deleted in found})
 
     def _only_told(self, known: Collection[str]) -> list[Deleted]:
-        """Files that are not there, and of which only session files tell."""
-        paths = (path for path in self._told.paths() if path not in known and self._journal.known(path) is None)
+        """Files that are not there, and of which only session files tell. What was moved away is not gone."""
+        paths = (
+            path
+            for path in self._told.paths()
+            if path not in known
+            and self._journal.known(path) is None
+            and next(iter(self._journal.touches(path)), None) is None
+        )
         told = [deleted for path in paths if (deleted := self._told.deleted(path)) is not None]
         return sorted(told, key=lambda deleted: -(deleted.told_us or 0))
 

@@ -1,6 +1,7 @@
 """What session files told afterwards: recorded once, found again by path, and put in among what was recorded."""
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -52,11 +53,15 @@ class Teller:
         self._writing = writing
         self._recorded = recorded
         self._limit = limit
+        self._lock = threading.Lock()
+        self._known: set[tuple[str, str]] = set()
+        self._known_until = 0
 
     def news(self, told: Iterable[Told]) -> list[Told]:
         """Those that were not imported yet."""
-        known = self._imported_calls()
-        return [each for each in told if each.call_id not in known]
+        with self._lock:
+            self._catch_up()
+            return [each for each in told if (each.call_id, str(MemoryPath.of(each.path))) not in self._known]
 
     def record(self, told: Sequence[Told], progress: Callable[[int, int], bool]) -> list[Event]:
         """See `Engine.record_told`."""
@@ -122,17 +127,22 @@ class Teller:
         texts[name] = data
         return Version(Kind.FILE, name, len(data))
 
-    def _imported_calls(self) -> set[str]:
-        until = self._journal.note(NOTED)
-        if until is None:
-            return set()
-        calls = set()
-        for seq, body in self._journal.bodies(0, int(until)):
+    def _catch_up(self) -> None:
+        """Learn of the calls that were imported since it was last asked, by whomever."""
+        until = _noted(self._journal)
+        if until <= self._known_until:
+            return
+        for seq, body in self._journal.bodies(self._known_until, until):
             if _MARK in body:
                 event = self._journal.event(seq)
                 if event is not None and event.call_id is not None:
-                    calls.add(event.call_id)
-        return calls
+                    self._known.add((event.call_id, event.path))
+        self._known_until = until
+
+
+def _noted(journal: Journal) -> int:
+    noted = journal.note(NOTED)
+    return int(noted) if noted is not None and noted.isdecimal() else 0
 
 
 def _counts(before: bytes, after: bytes) -> diffs.Counts | None:
@@ -153,14 +163,15 @@ class ToldIndex:
         self._journal = journal
         self._lock = threading.Lock()
         self._until = 0
-        self._seqs: dict[str, list[int]] = {}
+        self._seqs: dict[str, list[tuple[int, int]]] = {}
+        """By path: when each was made, in microseconds since 1970, and the number of its event."""
 
     def of(self, path: str) -> list[PathVersion]:
         """What a path is told to have been through, newest first."""
         with self._lock:
             self._catch_up()
             seqs = list(self._seqs.get(path, ()))
-        rows = [row for seq in seqs if (row := self._row(path, seq)) is not None]
+        rows = [row for _, seq in seqs if (row := self._row(path, seq)) is not None]
         rows.sort(key=lambda row: (row.at_us, row.event.seq), reverse=True)
         before: Version | None = None
         chained = []
@@ -177,7 +188,11 @@ class ToldIndex:
 
     def deleted(self, path: str) -> Deleted | None:
         """A path that is not there, as it was told last; `None` if its text is not told."""
-        row = next((row for row in self.of(path) if row.after is not None), None)
+        with self._lock:
+            self._catch_up()
+            seqs = sorted(self._seqs.get(path, ()), reverse=True)
+        rows = (self._row(path, seq) for _, seq in seqs)
+        row = next((row for row in rows if row is not None and row.after is not None), None)
         if row is None or row.after is None:
             return None
         kept = row.after.sha256 is not None and self._journal.has_text(row.after.sha256)
@@ -191,16 +206,48 @@ class ToldIndex:
         return PathVersion(event, path, None, event.viewed, told=told)
 
     def _catch_up(self) -> None:
-        noted = self._journal.note(NOTED)
-        until = int(noted) if noted is not None and noted.isdecimal() else 0
+        until = _noted(self._journal)
         if until <= self._until:
             return
         for seq, body in self._journal.bodies(self._until, until):
             if _MARK in body:
                 event = self._journal.event(seq)
-                if event is not None:
-                    self._seqs.setdefault(event.path.removeprefix(f"{ROOT_NAME}/"), []).append(seq)
+                told = circumstances_of(event) if event is not None else None
+                if event is not None and told is not None:
+                    of_path = self._seqs.setdefault(event.path.removeprefix(f"{ROOT_NAME}/"), [])
+                    of_path.append((told.at_us or event.at_us, seq))
         self._until = until
+
+
+def telling(
+    told: Sequence[PathVersion], texts: Sequence[bytes | None], lines: Sequence[str]
+) -> list[PathVersion | None]:
+    """Which write brought each line of a text, of those that are told: the oldest since which it stood without a gap.
+
+    Args:
+        told: What a path is told to have been through, newest first.
+        texts: The bytes of each; `None` where they are not kept.
+        lines: The lines of the text.
+
+    Returns:
+        For each line the write; `None` where none of them tells.
+    """
+    held = [
+        (row, frozenset(line.rstrip("\r\n") for line in diffs.lines_of(text.decode("utf-8", "surrogateescape"))))
+        for row, text in zip(told, texts, strict=True)
+        if text is not None and row.after is not None
+    ]
+    return [_brought(held, line.rstrip("\r\n")) for line in lines]
+
+
+def _brought(held: Sequence[tuple[PathVersion, frozenset[str]]], line: str) -> PathVersion | None:
+    found: PathVersion | None = None
+    for row, lines in held:
+        if line in lines:
+            found = row
+        elif found is not None:
+            break
+    return None if found is None or found.told is None or found.told.is_before else found
 
 
 def put_in(recorded: Sequence[PathVersion], told: Sequence[PathVersion]) -> list[PathVersion]:
@@ -212,24 +259,25 @@ def put_in(recorded: Sequence[PathVersion], told: Sequence[PathVersion]) -> list
         recorded: Newest first.
         told: Newest first.
     """
-    waiting = list(told)
+    by_text: dict[tuple[str, str], deque[PathVersion]] = {}
+    for row in told:
+        if (text := _text_of(row)) is not None and row.told is not None and not row.told.is_before:
+            by_text.setdefault(text, deque()).append(row)
     same = {}
     for index, row in enumerate(recorded):
-        found = next((each for each in waiting if _is_same(row, each)), None)
-        if found is not None:
-            waiting.remove(found)
-            same[index] = found
+        if (text := _text_of(row)) is not None and (rows := by_text.get(text)):
+            same[index] = rows.popleft()
+    matched = {row.event.seq for row in same.values()}
+    waiting = deque(row for row in told if row.event.seq not in matched)
     merged: list[PathVersion] = []
     for index, row in enumerate(recorded):
         while index and waiting and waiting[0].at_us > row.event.at_us:  # what stands now was recorded
-            merged.append(waiting.pop(0))
+            merged.append(waiting.popleft())
         found = same.get(index)
         merged.append(row if found is None else replace(row, told=found.told, told_by=found.event))
-    return merged + waiting
+    return [*merged, *waiting]
 
 
-def _is_same(recorded: PathVersion, told: PathVersion) -> bool:
-    """Whether both tell of the same text at the same path."""
-    if recorded.after is None or told.after is None or told.told is None or told.told.is_before:
-        return False
-    return recorded.after.sha256 == told.after.sha256 and recorded.path == told.path
+def _text_of(row: PathVersion) -> tuple[str, str] | None:
+    """What two rows share that tell of the same text at the same path; `None` if the text is not known."""
+    return None if row.after is None or row.after.sha256 is None else (row.path, row.after.sha256)

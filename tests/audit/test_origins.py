@@ -13,6 +13,7 @@ from memtui.audit.auditing import audit
 from memtui.audit.findings import UNKNOWN, Family, Hit, Origin
 from memtui.audit.subject import Subject
 from memtui.core.events import sha256
+from memtui.core.told import Told
 from tests.audit.families import Whole, Words, rule
 
 CLAUDE = memtui.Agent("Claude", "a-model", "session-1")
@@ -183,3 +184,25 @@ def test_what_is_gone_or_never_was_is_by_nobody(memory: memtui.Engine, look: Loo
 def test_an_agent_that_calls_itself_you_is_not_shown_as_the_person(memory: memtui.Engine, look: Look) -> None:
     do(memory, actor=memtui.Agent("you"), command="create", path="/memories/a.md", file_text="TODO\n")
     assert [each.actor for each in origins(look())] == ["agent:you"]
+
+
+def test_what_a_session_file_told_afterwards_says_who_brought_a_line_in(tmp_path: Path) -> None:
+    folder = tmp_path / "memories"
+    folder.mkdir()
+    (folder / "a.md").write_text("one\nSee [[nowhere]].\n")
+    told = Told(
+        path="a.md",
+        at_us=1_000_000,
+        agent=memtui.Agent("Claude Code", None, "s-1"),
+        call_id="toolu_1",
+        tool="Write",
+        source="s-1.jsonl",
+        line=3,
+        after=b"one\nSee [[nowhere]].\n",
+    )
+    with memtui.open(folder, state=tmp_path / "state") as memory:
+        memory.record_told([told])
+        (finding,) = audit(memory, title="m", only=["dead-link"]).findings
+    origin = finding.origin
+    assert (origin.actor, origin.session, origin.call_id, origin.at_us) == ("Claude Code", "s-1", "toolu_1", 1_000_000)
+    assert origin.command == "Write, from a session file"
