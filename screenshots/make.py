@@ -6,6 +6,7 @@ the demo's story through the real engine, presses keys, and writes an SVG and a 
 """
 
 import asyncio
+import json
 import os
 import re
 import shutil
@@ -22,13 +23,24 @@ from textual.pilot import Pilot
 import memtui
 from memtui.agents.chat.options import ChatOptions
 from memtui.agents.demo import play, prepare
+from memtui.confinement import Confined
 from memtui.core.asking import Policy
+from memtui.core.audit_settings import AuditSettings
+from memtui.engine import Engine
+from memtui.opening import observe
+from memtui.outgoing import Outgoing
+from memtui.scribe import Here
 from memtui.ui.app import MemtuiApp
+from memtui.ui.audit.folder import FolderInspection, Wanted
+from memtui.ui.audit.inspection import Telling
+from memtui.ui.audit_app import AuditApp
 from memtui.ui.chat_app import ChatApp
+from memtui.ui.screens.audit import AuditScreen
 from memtui.ui.screens.browse import BrowseScreen
 from memtui.ui.screens.chat import ChatScreen
 from memtui.ui.screens.conflict import ConflictScreen
 from memtui.ui.screens.edit import EditScreen
+from tests.ui.audit.made import secret
 from tests.ui.chat.acting import Do, Play, Say, Step, Think
 
 HERE = Path(__file__).parent
@@ -53,6 +65,8 @@ class Picture:
     """Whether the browser is open while the agent works; else it is opened afterwards, and always looks the same."""
     chat: str = ""
     """Whether it is a chat: `talk` after a turn, `ask` while a question is open."""
+    audit: bool = False
+    """Whether it is an audit, some time after the last review."""
 
 
 PICTURES = (
@@ -90,6 +104,13 @@ PICTURES = (
     Picture("chat-question-light", theme="catppuccin-latte", chat="ask"),
     Picture("chat-commands", (100, 30), keys=("slash",), chat="talk"),
     Picture("chat-review", keys=("ctrl+r",), chat="talk"),
+    Picture("audit", audit=True),
+    Picture("audit-80x24", (80, 24), audit=True),
+    Picture("audit-200x50", (200, 50), audit=True),
+    Picture("audit-light", theme="catppuccin-latte", audit=True),
+    Picture("review", keys=("3", "j", "j"), audit=True),
+    Picture("review-80x24", (80, 24), keys=("3", "j", "j"), audit=True),
+    Picture("review-run", keys=("3",), audit=True),
 )
 
 _MEMORIES = {
@@ -136,7 +157,7 @@ async def scene(picture: Picture) -> AsyncIterator[App[int]]:
         os.environ["XDG_CONFIG_HOME"] = str(Path(home, "config"))
         folder = Path(home, "app", "memories")
         folder.mkdir(parents=True)
-        play = _chatting if picture.chat else _browsing
+        play = _chatting if picture.chat else _auditing if picture.audit else _browsing
         async with play(picture, folder) as pilot:
             for key in picture.keys:
                 await pilot.press(key)
@@ -229,6 +250,61 @@ async def _chatting(picture: Picture, folder: Path) -> AsyncIterator[Pilot[int]]
             await pilot.press("enter")
             await until(pilot, lambda: screen.question.is_armed)
         yield pilot
+
+
+@asynccontextmanager
+async def _auditing(picture: Picture, folder: Path) -> AsyncIterator[Pilot[int]]:
+    """The audit, with what happened since the last review."""
+    prepare(folder)
+    notes = {f"notes/2026-10-{day:02}.md": text for day, text in _OLD_NOTES.items()}
+    for name, text in notes.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    confined = Confined(7, has_network=False)
+    wanted = Wanted(
+        folder=str(folder), title="~/app/memories", reviewer="mara",
+        review=os.environ["XDG_STATE_HOME"] + "/memtui/reviews/memories.json",
+        settings=AuditSettings(max_total_tokens=1_000), enforced=confined.sentence, is_confined=True,
+    )  # fmt: skip
+    with memtui.open(folder) as memory:
+        await asyncio.to_thread(_last_review, memory, wanted)
+        await asyncio.to_thread(_play_since, memory, list(notes))
+    (folder / "notes" / "scratch.txt").write_text("call the bank\n")
+    with Here(Outgoing(folder, None)) as writer:
+        app = AuditApp(FolderInspection(wanted, lambda: observe(folder, look=False), writer))
+        async with app.run_test(size=picture.size) as pilot:
+            app.theme = picture.theme
+            await until(pilot, lambda: isinstance(app.screen, AuditScreen) and app.screen._audit is not None)
+            await settled(pilot)
+            yield pilot
+
+
+_OLD_NOTES = {
+    7: "# 7 October\n\n- The licence of the importer is renewed every March, by Ana\n"
+    "- The queue is called `billing.reminders`\n",
+    9: "# 9 October\n\n- Suppliers send prices on the first Monday\n",
+}
+
+
+def _last_review(memory: Engine, wanted: Wanted) -> None:
+    """Everything up to here was reviewed."""
+    with Here(Outgoing(wanted.folder, None)) as writer:
+        inspection = FolderInspection(wanted, lambda: memory, writer, engine=memory)
+        nobody = Telling(lambda *_: None, lambda _: None, lambda _: None, lambda: False)
+        inspection.look(nobody)
+        inspection.finish()
+
+
+def _play_since(memory: Engine, old: Sequence[str]) -> None:
+    """What Claude did since, a clean-up among it."""
+    play(memory, speed=0)
+    claude, dream = memtui.Agent("Claude", session="demo"), memtui.Agent("Claude", session="dream-7")
+    status = json.dumps({"phase": "build", "token": secret(), "open": ["a", "b"]}, indent=2) + "\n"
+    memory.execute({"command": "create", "path": "/memories/projects/status.json", "file_text": status}, actor=claude)
+    for path in old:
+        memory.execute({"command": "delete", "path": f"/memories/{path}"}, actor=dream)
+    summary = "# October\n\n- Suppliers send prices on the first Monday\n"
+    memory.execute({"command": "create", "path": "/memories/notes/october.md", "file_text": summary}, actor=dream)
 
 
 async def draw(picture: Picture) -> None:

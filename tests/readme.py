@@ -13,6 +13,8 @@ from textual.dom import DOMNode
 from memtui.ui.actions import Action, declared
 from memtui.ui.activity.view import ActivityView
 from memtui.ui.app import MemtuiApp
+from memtui.ui.audit.changes_view import ChangesView
+from memtui.ui.audit.findings_view import FindingsView
 from memtui.ui.chat.composer import Composer
 from memtui.ui.chat.question import QuestionView
 from memtui.ui.chat.question_parts import ProposedText, ReasonLine
@@ -28,6 +30,8 @@ from memtui.ui.note.following import Following
 from memtui.ui.note.view import NoteView
 from memtui.ui.questions.answering import Answering
 from memtui.ui.rows import RowsView
+from memtui.ui.screens.audit import AuditScreen
+from memtui.ui.screens.auditing import Auditing
 from memtui.ui.screens.browse import BrowseScreen
 from memtui.ui.screens.chat import ChatScreen
 from memtui.ui.screens.chat_commands import ChatCommands
@@ -52,6 +56,7 @@ _GROUPS: tuple[tuple[str, type[DOMNode]], ...] = (
     ("everywhere", MemtuiApp),
     ("browsing", Finding),
     ("browsing", Linking),
+    ("browsing", Auditing),
     ("browsing: change", Editing),
     ("browsing: change", Choosing),
     ("browsing: change", Managing),
@@ -78,6 +83,9 @@ _GROUPS: tuple[tuple[str, type[DOMNode]], ...] = (
     ("time travel", PastScreen),
     ("deleted memories", DeletedScreen),
     ("deleted memories", DeletedView),
+    ("audit and review", AuditScreen),
+    ("audit: findings", FindingsView),
+    ("audit: changes", ChangesView),
     ("chat", ChatScreen),
     ("chat", ChatCommands),
     ("chat: message", Composer),

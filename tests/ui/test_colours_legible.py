@@ -18,11 +18,14 @@ SCREENS = {
     "versions": ("v",),
     "what was deleted": ("D",),
     "a text found in the note": ("ctrl+f", "o"),
+    "the audit": ("A",),
+    "the review": ("A", "3", "down"),
 }
 
 WORDS = {
     "the folder": "last change", "the help": "browse.redo", "the palette": "Redo", "a menu": "by name, reversed",
     "the past": "AS OF", "versions": "Versions", "what was deleted": "zeta.txt", "a text found in the note": "Alpha",
+    "the audit": "snapshot", "the review": "By ",
 }  # fmt: skip
 """What is there once all is drawn."""
 

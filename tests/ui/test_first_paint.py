@@ -32,6 +32,8 @@ FORBIDDEN = {
     "rich.traceback",
     # Screens and widgets that a person has to ask for.
     "memtui.agents",
+    "memtui.audit",
+    "memtui.ui.audit",
     "memtui.ui.banner",
     "memtui.ui.diff",
     "memtui.ui.find_line",
@@ -39,6 +41,8 @@ FORBIDDEN = {
     "memtui.ui.note.blame",
     "memtui.ui.palette",
     "memtui.ui.screens.ask",
+    "memtui.ui.screens.audit",
+    "memtui.ui.screens.audit_showing",
     "memtui.ui.screens.deleted",
     "memtui.ui.screens.help",
     "memtui.ui.screens.history",

@@ -8,6 +8,8 @@ from textual.dom import DOMNode
 
 from memtui.ui.activity.view import ActivityView
 from memtui.ui.app import MemtuiApp
+from memtui.ui.audit.changes_view import ChangesView
+from memtui.ui.audit.findings_view import FindingsView
 from memtui.ui.chat.composer import Composer
 from memtui.ui.chat.question import QuestionView
 from memtui.ui.chat.question_parts import ProposalDiff, ProposedText, ReasonLine
@@ -26,6 +28,7 @@ from memtui.ui.managing.progress import ProgressScreen
 from memtui.ui.managing.summary import SummaryRows, SummaryScreen
 from memtui.ui.note.view import NoteView
 from memtui.ui.screens.ask import AskScreen, PromptScreen
+from memtui.ui.screens.audit import AuditScreen
 from memtui.ui.screens.browse import BrowseScreen
 from memtui.ui.screens.chat import ChatScreen
 from memtui.ui.screens.chat_commands import ChatCommands
@@ -47,7 +50,7 @@ BROWSING: tuple[type[DOMNode], ...] = (
     MemtuiApp, BrowseScreen, FilesView, NoteView, ActivityView, FindLine, HelpScreen, MenuScreen, PlacesScreen,
     PastScreen, DeletedScreen, DeletedView, AskScreen, PromptScreen, FindScreen, QueryLine, DetailsScreen,
     OutsideScreen, LineScreen, ProgressScreen, SummaryScreen, SummaryRows, BufferScreen, ConflictScreen,
-    DifferencesScreen,
+    DifferencesScreen, AuditScreen, FindingsView, ChangesView,
 )  # fmt: skip
 EDITING: tuple[type[DOMNode], ...] = (EditScreen, EditDiffScreen, EditArea, FindBar, Field)
 CHATTING: tuple[type[DOMNode], ...] = (

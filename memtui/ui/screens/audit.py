@@ -1,0 +1,650 @@
+"""The audit and the review of a folder: what is wrong with it, what changed in it, and what a reviewer says of that.
+
+The screen routes. Threads look, read and compare, and tell what they know as messages; nothing here changes the folder
+but what a person takes back in an ordinary session, and that goes through the engine.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from rich.cells import cell_len
+from textual import getters, on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Horizontal
+from textual.content import Content
+from textual.events import DescendantFocus, Key, Resize
+from textual.timer import Timer
+from textual.widgets import Input, Static
+from textual.worker import Worker, get_current_worker
+
+from memtui.audit.stopping import Stopped
+from memtui.core.errors import Closed, MemtuiError
+from memtui.core.visible import one_line
+from memtui.ui import said_keys
+from memtui.ui.audit import pages
+from memtui.ui.audit.change_diff import AboutChange, ChangeDiff
+from memtui.ui.audit.change_listing import unreviewed
+from memtui.ui.audit.changes_view import ChangesView
+from memtui.ui.audit.findings_view import FindingsView
+from memtui.ui.audit.inspection import Inspection, Telling
+from memtui.ui.audit.listing import Order
+from memtui.ui.audit.messages import Begun, Changed, Ended, FamilyLooked, InboxRead, Looked, Progressed
+from memtui.ui.audit.page import PageView
+from memtui.ui.audit.summary import SummaryView
+from memtui.ui.diff.view import DIFF_KEYS
+from memtui.ui.frame import Header, KeyLine, MessageLine, Status
+from memtui.ui.screens.ask import AskScreen
+from memtui.ui.screens.audit_exporting import AuditExporting
+from memtui.ui.screens.audit_judging import AuditJudging
+from memtui.ui.screens.lines import LinesScreen
+from memtui.ui.screens.menu import Choice, MenuScreen
+from memtui.ui.screens.taking import READ_ONLY
+
+if TYPE_CHECKING:  # the engine is loaded behind the first paint
+    from memtui.engine import Engine
+
+_SMALLEST = (60, 15)
+_SLACK = 12
+"""Cells that are lost where words are broken into rows."""
+_CALM_SECONDS = 0.5
+"""For how long nothing more may change before a folder that is watched is looked at again."""
+_CHANGING = frozenset({"revert", "undo_here", "redo_here"})
+_EDITING = frozenset({"e", "E", "f4", "d", "c", "b", "Z"})
+"""Keys that change something in the browser, where a hand may press them out of habit."""
+_REVEAL = "Show what is masked, on this screen? Whoever sees or records it reads it too."
+_SORTS = (
+    Choice("s", "by severity, the gravest first", "severity"),
+    Choice("p", "by path", "path"),
+    Choice("r", "by rule", "rule"),
+    Choice("t", "by time, what came last first", "time"),
+)
+
+
+class AuditKeys(KeyLine):
+    """The keys, with the way out last."""
+
+    LAST: ClassVar[tuple[str, ...]] = ("app.commands", "app.help", "audit.leave")
+    ON_FINDINGS: ClassVar[frozenset[str]] = frozenset({"audit.reveal", "audit.sort"})
+    ON_CHANGES: ClassVar[frozenset[str]] = frozenset({"audit.accept", "audit.flag", "audit.note", "audit.done"})
+
+    def offers(self, binding: Binding) -> bool:
+        """What is about the other list has no room in this one's line."""
+        screen = self.screen
+        others = self.ON_FINDINGS if isinstance(screen, AuditScreen) and screen.is_on_changes else self.ON_CHANGES
+        return binding.id not in others
+
+
+class AuditScreen(AuditJudging, AuditExporting):
+    """Findings and changes, and what is known of each.
+
+    Args:
+        inspection: What is asked.
+        on_changes: Whether the changes have the focus at first, and not the findings.
+        watch: Whether it looks again whenever something in the folder changes.
+        stands_alone: Whether there is no browser below.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "accept", "reviewed", id="audit.accept", tooltip="Accept the changed file, or the run"),
+        Binding("F", "flag", "flag", id="audit.flag", tooltip="Flag the changed file: it is not in order"),
+        Binding("m", "note", "note", id="audit.note", tooltip="Write a note beside the changed file"),
+        Binding("r", "revert", "revert", id="audit.revert", tooltip="Take back the hunk or the file"),
+        Binding("v", "diff", "diff", id="audit.diff", tooltip="What changed, or what brought the finding in"),
+        Binding("V", "history", "history", id="audit.history", tooltip="All versions of the file"),
+        Binding("D,colon_done", "done", "done", id="audit.done", tooltip="End the review: done"),
+        Binding("X", "reveal", "reveal", id="audit.reveal", tooltip="Show what is masked, or hide it again"),
+        Binding("o", "export", "export report", id="audit.export", tooltip="Write a report to a file"),
+        Binding("s", "sort", "sort", id="audit.sort", tooltip="Sort the findings"),
+        Binding("slash", "narrow", "find", id="audit.narrow", tooltip="Only words, actor: session: path: rule:"),
+        Binding("a", "accept_hunk", "hunk ok", id="audit.accept_hunk", tooltip="Accept only this hunk", show=False),
+        Binding("f", "flag_hunk", "flag hunk", id="audit.flag_hunk", tooltip="Flag only this hunk", show=False),
+        Binding("M", "note_hunk", "note on hunk", id="audit.note_hunk", tooltip="Write beside this hunk", show=False),
+        Binding("n", "hunk(1)", "hunk", id="diff.next_hunk", tooltip="To the next change", show=False),
+        Binding("N", "hunk(-1)", "previous hunk", id="diff.previous_hunk", tooltip="To the change before", show=False),
+        Binding("w", "words", "words", id="diff.words", tooltip=DIFF_KEYS[3].tooltip, show=False),
+        Binding("x", "whole", "whole", id="audit.whole", tooltip="Show the whole note, or fold it", show=False),
+        Binding(
+            "right_square_bracket", "next_change", "next unreviewed", id="audit.next_change",
+            tooltip="To the next file that nobody has reviewed", show=False,
+        ),
+        Binding("full_stop", "excepted", "excepted", id="audit.excepted", tooltip="Show what is excepted", show=False),
+        Binding("i", "about", "about", id="audit.about", tooltip="All about this audit: rules, settings, what holds it",
+                show=False),
+        Binding("R,f5", "rescan", "look again", id="audit.rescan", tooltip="Look at everything again", show=False),
+        Binding("W", "watch", "live", id="audit.watch", tooltip="Look again at each change, or no longer", show=False),
+        Binding("u", "undo_here", "undo", id="audit.undo", tooltip="Undo what was taken back here last", show=False),
+        Binding("U", "redo_here", "redo", id="audit.redo", tooltip="Take it back again", show=False),
+        Binding("tab", "next_pane(1)", "next pane", id="audit.next_pane", tooltip="To the other list, then the detail",
+                show=False),
+        Binding("shift+tab", "next_pane(-1)", "previous pane", id="audit.previous_pane", tooltip="The other way round",
+                show=False),
+        Binding("1", "pane('findings')", "findings", id="audit.findings", tooltip="To the findings", show=False),
+        Binding("2", "pane('detail')", "detail", id="audit.detail", tooltip="To what is known of it", show=False),
+        Binding("3", "pane('changes')", "changes", id="audit.changes", tooltip="To what changed", show=False),
+        Binding("escape", "back", "back", id="audit.back", tooltip="Stop looking; out of the words, the detail",
+                show=False),
+        Binding("q", "leave", "quit", id="audit.leave", tooltip="Leave the review; what you said is kept"),
+    ]  # fmt: skip
+
+    DEFAULT_CSS = """
+    AuditScreen {
+        layout: vertical;
+
+        & #narrow { display: none; height: 1; padding: 0 1; background: $panel; }
+        &.-narrowing #narrow { display: block; }
+        & #prompt { width: auto; color: $text-accent; text-style: bold; }
+        & #narrow Input { width: 1fr; background: $panel; }
+        & #count { width: auto; min-width: 10; text-align: right; }
+        & #audit-body { height: 1fr; }
+        & .pane {
+            border: round $foreground 35%; background: $background;
+            border-title-color: $foreground; border-subtitle-color: $foreground;
+        }
+        & .pane:focus { border: round $accent; border-title-color: $text-accent; border-title-style: bold; }
+        & #lists { width: 46; height: 1fr; layout: vertical; }
+        & #findings { height: 1fr; }
+        & #changes { display: none; height: 1fr; }
+        &.-on-changes #findings { display: none; }
+        &.-on-changes #changes { display: block; }
+        & #beside { width: 1fr; height: 1fr; layout: vertical; }
+        & #page { height: 1fr; }
+        & #diff { display: none; height: 1fr; }
+        & AboutChange { display: none; }
+        &.-on-file #page { display: none; }
+        &.-on-file #diff { display: block; }
+        &.-on-file AboutChange { display: block; }
+        & #rule { display: none; width: 48; height: 1fr; }
+        & #read-only { display: none; height: auto; max-height: 1; padding: 0 1; color: $text-warning; }
+        & #too-small { display: none; }
+
+        &.-slim #lists { width: 34; }
+        &.-flat SummaryView { height: 4; }
+        &.-flat AboutChange { display: none; }
+        &.-medium #lists { width: 62; }
+        &.-wide #lists { width: 68; }
+        &.-wide.-on-finding #rule { display: block; }
+        &.-high SummaryView { height: 7; }
+        &.-high #read-only { max-height: 2; }
+        &.-stacked #findings { display: block; height: 3fr; }
+        &.-stacked #changes { display: block; height: 2fr; }
+
+        &.-read-only #read-only { display: block; }
+        &.-too-small > * { display: none; }
+        &.-too-small #too-small { display: block; width: 1fr; height: 1fr; }
+    }
+    """
+
+    AUTO_FOCUS = None
+    BANNERS_BEFORE = "#audit-body"
+    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - as Textual has it
+        (0, "-slim"), (76, "-narrow"), (110, "-medium"), (160, "-wide"),
+    ]  # fmt: skip
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (20, "-low"), (30, "-high")]  # noqa: RUF012
+
+    @property
+    def _engine(self) -> "Engine":  # type: ignore[override]
+        """The memory, for what can be undone: there is one by the time that anything is."""
+        return cast("Engine", self._observer)
+
+    header = getters.query_one(Header)
+    summary = getters.query_one(SummaryView)
+
+    def __init__(
+        self, inspection: Inspection, *, on_changes: bool = False, watch: bool = False, stands_alone: bool = True
+    ) -> None:
+        super().__init__(inspection, on_changes=on_changes)
+        self._stands_alone = stands_alone
+        self._wants_watch = watch
+        self._end_watch: Callable[[], None] | None = None
+        self._looking: Worker[None] | None = None
+        self._calm: Timer | None = None
+        self._keeps_words = False
+        self._told = ""
+        program = "memtui audit" if stands_alone else "memtui review"
+        self._status = Status(
+            inspection.title, read_only=not inspection.reverts, live="opening", follow=None, program=program
+        )
+
+    def compose(self) -> ComposeResult:
+        """The panes of the sketch."""
+        yield Header()
+        yield SummaryView(budget=self._inspection.settings.max_total_tokens, id="summary")
+        with Horizontal(id="narrow"):
+            yield Static("/ ", id="prompt")
+            yield Input(placeholder="words  actor: session: path: rule:", compact=True, id="filter")
+            yield Static(id="count", markup=False)
+        with Horizontal(id="audit-body"):
+            with Container(id="lists"):
+                yield FindingsView(id="findings", classes="pane")
+                yield ChangesView(id="changes", classes="pane")
+            with Container(id="beside"):
+                yield PageView(id="page", classes="pane")
+                yield ChangeDiff(id="diff", classes="pane")
+                yield AboutChange()
+            yield PageView(id="rule", classes="pane")
+        yield MessageLine(id="message")
+        yield Static(id="read-only", markup=False)
+        yield AuditKeys()
+        yield Static(id="too-small", markup=False)
+
+    def on_mount(self) -> None:
+        """Paint first, look after."""
+        is_read_only = not self._inspection.reverts
+        for node in (self, self.summary):
+            node.set_class(is_read_only, "-read-only")
+        self.rule_page.can_focus = False
+        folder = one_line(self._inspection.title)
+        self._show_status()
+        self.set_class(self._on_changes, "-on-changes")
+        self.show_detail()
+        self.focus_list()
+        self.message.say(f"Looking at {folder}. Nothing is changed.", is_news=True)
+        self._looking = self._look(begin=True)
+
+    async def on_unmount(self) -> None:
+        """End what goes on, and close the folder."""
+        if self._looking is not None:
+            self._looking.cancel()
+        await asyncio.to_thread(self._end)
+
+    def _end(self) -> None:
+        self._stop_watching()
+        self._inspection.close()
+
+    def on_resize(self, event: Resize) -> None:
+        """Say it where the terminal is too small, and recover; both lists where there is room for both."""
+        width, height = event.size
+        too_small = width < _SMALLEST[0] or height < _SMALLEST[1]
+        self.set_class(too_small, "-too-small")
+        if too_small:
+            words = f"memtui needs {_SMALLEST[0]}x{_SMALLEST[1]} (now {width}x{height}). q quit"
+            self.query_one("#too-small", Static).update(words)
+        self.set_class(width >= 110 and height >= 30, "-stacked")
+        whole = f"READ-ONLY: nothing under {one_line(self._inspection.title)} can be changed from this session."
+        words = whole if cell_len(whole) <= width - 2 else f"{whole.removesuffix(' from this session.')}."
+        room = (width - 2) * (2 if height >= 30 else 1) - _SLACK
+        more = f"{words} {self._inspection.enforced}".rstrip()
+        self.query_one("#read-only", Static).update(Content(more if cell_len(more) <= room else words))
+        self.call_after_refresh(self._laid_out)
+
+    def _laid_out(self) -> None:
+        if self.is_mounted and not self.has_class("-too-small"):
+            if self.focused is None:
+                self.focus_list()
+            self.show_detail(keep_place=True)
+
+    # What threads tell
+
+    @on(Begun)
+    def _begin_watch(self) -> None:
+        if self._wants_watch:
+            self._begin_to_watch()
+        self._show_status()
+
+    @on(Progressed)
+    def _show_progress(self, message: Progressed) -> None:
+        if self._looking is not None:
+            count = f" {message.done:,} of {message.of:,}" if message.of else ""
+            self.summary.progress = f"looking: {one_line(message.what)}{count}   Esc stops"
+
+    @on(InboxRead)
+    def _take_inbox(self, message: InboxRead) -> None:
+        self._inbox = self.summary.inbox = message.inbox
+        self.show_lists()
+
+    @on(FamilyLooked)
+    def _take_findings(self, message: FamilyLooked) -> None:
+        if self._looking is not None:
+            self._so_far.extend(message.findings)
+            if self._audit is None:
+                self.show_lists()
+
+    @on(Looked)
+    def _take_audit(self, message: Looked) -> None:
+        audit = message.audit
+        self._audit, self._so_far, self._looking, self._text = audit, [], None, None
+        self._inbox = audit.inbox if audit.inbox is not None else self._inbox
+        self.summary.progress = ""
+        self.summary.audit, self.summary.inbox = audit, self._inbox
+        self.summary.enforced = "kernel: no writes" if self._inspection.is_confined else ""
+        self._show_status()
+        self.show_lists()
+        self.show_detail(keep_place=True)
+        if not self._keeps_words:
+            self._tell_result()
+        self._keeps_words = False
+
+    def _tell_result(self) -> None:
+        audit, inbox = self._audit, self._inbox
+        assert audit is not None
+        if inbox is not None and inbox.problem:
+            self.message.say(one_line(inbox.problem), warning=True)
+            return
+        left = len(unreviewed(inbox.files)) if inbox else 0
+        files = len(inbox.files) if inbox else 0
+        words = f"{files - left:,} of {files:,} changed files reviewed." if files else "Nothing changed since then."
+        keys = [f"{said_keys.said('audit.changes', '3')} goes to them"]
+        if self._on_changes:
+            keys = [f"{said_keys.said('audit.accept', 'Space')} reviewed", f"{said_keys.said('audit.note', 'm')} note"]
+            keys.append(f"{said_keys.said('audit.flag', 'F')} flag")
+        keys = keys if left else []
+        if any(finding.masked for finding in audit.findings):
+            keys.append(f"{said_keys.said('audit.reveal', 'X')} reveal (asks first)")
+        room = self.size.width - 4 - len(words)
+        while keys and len("   ".join(keys)) > room:
+            keys.pop(-2 if len(keys) > 2 else -1)
+        self._told = words
+        self.message.say(words, hint="   ".join(keys), is_news=True)
+
+    @on(Ended)
+    def _show_end(self, message: Ended) -> None:
+        self._looking = None
+        self.summary.progress = "" if message.is_failure else "stopped: not everything was looked at"
+        self._show_status()
+        self.message.say(message.words, warning=True)
+        if message.is_failure and self._audit is None:
+            self._titles.put(self.page, "2 Detail")
+            self.page.show(pages.notice("The audit could not be made.", message.words, "Nothing was written."))
+
+    @on(Changed)
+    def _look_soon(self) -> None:
+        """Something changed: look again once it is calm."""
+        if self._calm is not None:
+            self._calm.stop()
+        self._calm = self.set_timer(_CALM_SECONDS, self._look_after_change)
+
+    def _look_after_change(self) -> None:
+        self._calm = None
+        if self._looking is not None:
+            self._look_soon()  # what is being looked at may be old already
+        elif self._end_watch is not None:
+            self.look_again(keep_words=True)
+
+    def take_news(self, last: int) -> None:
+        """The session below saw a change: tell that this is how it was, or look again."""
+        del last
+        if self._end_watch is not None or self._wants_watch:
+            self._look_soon()
+        elif self._audit is not None and self._looking is None:
+            self.message.say("The folder has changed since.", hint="R looks again", is_news=True)
+
+    # Looking
+
+    def look_again(self, *, keep_words: bool = False) -> None:
+        """Look at everything once more; what is shown stays until it is known anew."""
+        self._keeps_words = keep_words
+        if self._observer is not None:
+            self._so_far = []
+            self._looking = self._look(begin=False)
+
+    @work(thread=True, exclusive=True, group="look", exit_on_error=False)
+    def _look(self, *, begin: bool) -> None:
+        worker = get_current_worker()
+
+        def tell(message: Progressed | InboxRead | FamilyLooked) -> None:
+            if not worker.is_cancelled:
+                self.post_message(message)
+
+        telling = Telling(
+            progress=lambda what, done, of: tell(Progressed(what, done, of)),
+            inbox=lambda inbox: tell(InboxRead(inbox)),
+            found=lambda found: tell(FamilyLooked(found)),
+            stop=lambda: worker.is_cancelled,
+        )
+        try:
+            if begin:
+                self._inspection.begin()
+                self.post_message(Begun())
+            audit = self._inspection.look(telling)
+        except Closed:
+            return
+        except Stopped as error:
+            self.post_message(Ended(f"{error} R looks again.", is_failure=False))
+        except (MemtuiError, OSError) as error:
+            self.post_message(Ended(str(error), is_failure=True))
+        except Exception as error:  # without these words the screen would say for ever that it is looking
+            self.post_message(
+                Ended(f"The audit stopped because of a bug: {error!r}. Nothing was written.", is_failure=True)
+            )
+        else:
+            if not worker.is_cancelled:
+                self.post_message(Looked(audit))
+
+    def action_rescan(self) -> None:
+        """Look at everything again."""
+        if self._observer is None:
+            self.message.say("The folder is being opened.")
+            return
+        self.message.say("Looking at everything again.")
+        self.look_again()
+
+    def action_watch(self) -> None:
+        """Look again whenever something changes, or no longer."""
+        if self._end_watch is not None:
+            self._wants_watch = False
+            self._stop_watching()
+            self.message.say("What is shown stays as it is. R looks again.")
+        elif self._observer is not None:
+            self._wants_watch = True
+            self._begin_to_watch()
+            self.message.say("Looking again at each change. W holds it still.")
+            self.look_again(keep_words=True)
+        self._show_status()
+
+    def _begin_to_watch(self) -> None:
+        if self._end_watch is None:
+            self._end_watch = self._inspection.watch(self._tell_changed)
+
+    def _tell_changed(self) -> None:
+        """From the thread that watches."""
+        self.post_message(Changed())
+
+    def _stop_watching(self) -> None:
+        end, self._end_watch = self._end_watch, None
+        if end is not None:
+            end()
+
+    # What the person does
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What changes something is not offered where nothing can be changed."""
+        if action in _CHANGING and not self._inspection.reverts:
+            return False
+        return super().check_action(action, parameters)
+
+    @property
+    def why_read_only(self) -> str:
+        """What is said to who wants to change something."""
+        return READ_ONLY if self._stands_alone else super().why_read_only
+
+    def on_key(self, event: Key) -> None:
+        """A key that would change something says why it does not."""
+        if self._inspection.reverts or isinstance(self.focused, Input):
+            return
+        bound = self._bindings.key_to_bindings.get(event.key, ())
+        if event.key in _EDITING or any(binding.action in _CHANGING for binding in bound):
+            event.stop()
+            self.message.say(self.why_read_only, warning=True)
+
+    @on(DescendantFocus)
+    def _follow_focus(self) -> None:
+        """The list with the focus is the one whose detail is shown."""
+        focused = self.focused
+        if focused is self.findings or focused is self.changes:
+            self._go_to_list(on_changes=focused is self.changes)
+
+    def _go_to_list(self, *, on_changes: bool) -> None:
+        if self._on_changes != on_changes:
+            self._on_changes = on_changes
+            self.set_class(on_changes, "-on-changes")
+            self._forget_reveal()
+            self.show_detail()
+            if self._audit is not None and self.message.text == self._told:
+                self._tell_result()  # its keys are those of this list
+
+    def action_pane(self, name: str) -> None:
+        """Focus a pane, and show it if it is not."""
+        if name == "detail":
+            (self.diff if self.has_class("-on-file") else self.page).focus()
+        else:
+            self._go_to_list(on_changes=name == "changes")
+            self.call_after_refresh(self.focus_list)
+
+    def action_next_pane(self, step: int) -> None:
+        """The findings, the changes, the detail, and round again."""
+        order = ("findings", "changes", "detail")
+        focused = self.focused.id if self.focused else None
+        at = order.index(focused) if focused in order else 2
+        self.action_pane(order[(at + step) % len(order)])
+
+    @on(FindingsView.Opened)
+    @on(ChangesView.Opened)
+    def action_open(self) -> None:
+        """To what is known of what is under the cursor."""
+        self.action_pane("detail")
+
+    def action_narrow(self) -> None:
+        """Type which rows are wanted."""
+        self.add_class("-narrowing")
+        self.call_after_refresh(self.line.focus)
+
+    def action_back(self) -> None:
+        """Out of what was typed; else stop looking; else out of the detail; else back to the browser."""
+        if self.has_class("-narrowing"):
+            self.line.value = ""
+            self.remove_class("-narrowing")
+            self.focus_list()
+        elif self._looking is not None:
+            self._looking.cancel()
+        elif self.focused is self.page or self.focused is self.diff:
+            self.focus_list()
+        elif not self._stands_alone:
+            self.dismiss(None)
+
+    def action_leave(self) -> None:
+        """Leave."""
+        if self._stands_alone:
+            self.app.exit(0)
+        else:
+            self.dismiss(None)
+
+    @work
+    async def action_sort(self) -> None:
+        """Ask how to sort."""
+        chosen = await self.app.push_screen_wait(MenuScreen("Sort the findings", _SORTS))
+        if chosen is not None:
+            self._order = Order(chosen)
+            self.show_lists()
+            self.message.say(f"Sorted {next(each.label for each in _SORTS if each.value == chosen)}.")
+
+    @work(exclusive=True, group="reveal")
+    async def action_reveal(self) -> None:
+        """Show what is masked here, once the person said yes; or hide it again."""
+        if self.reveals:
+            self._revealed = None
+            self.message.say("Masked again.")
+        elif not self._has_masked():
+            self.message.say("Nothing is masked here.")
+            return
+        else:
+            key = self.shown_key
+            if not await self.app.push_screen_wait(AskScreen(_REVEAL, "It is masked again as soon as you go on.")):
+                return
+            if key != self.shown_key:
+                return
+            self._revealed = key
+            self.message.say("Revealed on this screen only.", hint=f"{said_keys.said('audit.reveal', 'X')} masks it")
+        self.show_detail(keep_place=True)
+
+    def _has_masked(self) -> bool:
+        file, finding = self.file, self.finding
+        if file is not None:
+            return self._change is not None and self._change.is_masked
+        if finding is None:
+            return False
+        return finding.masked is not None or "masked" in str(self.page.border_subtitle)
+
+    def action_whole(self) -> None:
+        """Show the whole note, or only the lines around what was found; in a diff, the unchanged lines."""
+        if self.has_class("-on-file"):
+            self.diff.action_folds()
+        else:
+            self._whole = not self._whole
+            self.show_detail()
+
+    def action_excepted(self) -> None:
+        """List what does not count too, or no longer."""
+        audit = self._audit
+        self._shows_excepted = not self._shows_excepted and audit is not None and bool(audit.excepted)
+        if audit is not None and not audit.excepted:
+            self.message.say("Nothing is excepted here.")
+        else:
+            words = "What is excepted is listed too." if self._shows_excepted else "What is excepted is left out."
+            self.message.say(words)
+        self.show_lists()
+
+    def action_about(self) -> None:
+        """All that is known of this audit besides its findings."""
+        if self._audit is None:
+            self.message.say("The audit goes on. Esc stops it.")
+        else:
+            lines = pages.of_audit(self._audit, self._inspection.enforced)
+            self.app.push_screen(LinesScreen("About this audit", lines))
+
+    # The past
+
+    def action_diff(self) -> None:
+        """What changed; for a finding, the change that brought it in."""
+        if self._on_changes:
+            self.action_pane("detail")
+        else:
+            self._open_history(diff_first=True)
+
+    def action_history(self) -> None:
+        """All versions of the file under the cursor."""
+        self._open_history(diff_first=False)
+
+    @work(exclusive=True, group="history")
+    async def _open_history(self, *, diff_first: bool) -> None:
+        file, finding, observer = self.file, self.finding, self._observer
+        path = file.path if file else finding.place.path if finding else ""
+        if not path or observer is None:
+            self.message.say("Nothing with a history is under the cursor.")
+            return
+        try:
+            known = await asyncio.to_thread(observer.history.versions_of, path, limit=1)
+        except Closed:
+            return
+        except (MemtuiError, OSError) as error:
+            self.message.say(str(error), warning=True)
+            return
+        if not known:
+            self.message.say(f"Nothing has been recorded of {one_line(path)}.")
+            return
+        if self._has_masked() and not self.reveals:
+            question = (
+                "Its versions show what is masked here. Open them? Whoever sees or records the screen reads it too."
+            )
+            if not await self.app.push_screen_wait(AskScreen(question)):
+                return
+        from memtui.ui.screens.history import HistoryScreen  # deferred: only where somebody looks back
+
+        at = finding.origin.seq if finding else None
+        self.app.push_screen(
+            HistoryScreen(cast("Engine", observer), path, title=self._inspection.title, diff_first=diff_first, at=at)
+        )
+
+    # Words around the panes
+
+    def _show_status(self) -> None:
+        taken = self._audit.taken_us / 1e6 if self._audit else 0.0
+        clock = datetime.fromtimestamp(taken).strftime("%H:%M:%S") if taken else ""
+        live = f"snapshot {clock}" if clock else "looking" if self._looking else "opening"
+        if self._end_watch is not None:
+            live = f"LIVE {clock}".rstrip()
+        self._status = replace(self._status, live=live)
+        self.header.status = self._status

@@ -1,0 +1,184 @@
+"""What stands behind the screen over a real folder: it looks, marks, exports, and reads the record anew."""
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import memtui
+from memtui import opening
+from memtui.audit.inbox import Inbox, Verdict
+from memtui.core.errors import Closed, MemtuiError
+from memtui.core.events import Agent
+from memtui.outgoing import Outgoing
+from memtui.scribe import Here
+from memtui.ui.audit.folder import FolderInspection, Wanted
+from memtui.ui.audit.inspection import FORMATS, Telling
+from tests.ui.audit.made import secret
+from tests.ui.conftest import fill
+
+CLARA = Agent("Clara", session="session-1")
+
+
+class Told:
+    """What an audit tells while it goes on."""
+
+    def __init__(self) -> None:
+        self.progress: list[tuple[str, int, int]] = []
+        self.inboxes: list[Inbox] = []
+        self.found: list[object] = []
+
+    @property
+    def telling(self) -> Telling:
+        """As the inspection takes it."""
+        return Telling(lambda *each: self.progress.append(each), self.inboxes.append, self.found.extend, lambda: False)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A memory with a record."""
+    place = tmp_path / "memories"
+    fill(place, {"a.md": "# A\n\n- one\n- two\n- three\n- four\n- five\n", "key.md": f"the key is {secret()}\n"})
+    with memtui.open(place, state=tmp_path / "state") as memory:
+        memory.execute({"command": "create", "path": "/memories/b.md", "file_text": "# B\n"}, actor=CLARA)
+    return place
+
+
+@pytest.fixture
+def inspection(folder: Path, tmp_path: Path) -> Iterator[FolderInspection]:
+    """The memory, audited alone."""
+    state = str(tmp_path / "state")
+    wanted = Wanted(folder=os.fspath(folder), title="~/m", review=os.fspath(tmp_path / "r.json"), reviewer="ada",
+                    state=state)  # fmt: skip
+    look = partial(opening.observe, folder, state=state, look=False)
+    made = FolderInspection(wanted, look, Here(Outgoing(folder, state)))
+    made.begin()
+    yield made
+    made.close()
+
+
+def test_it_tells_the_inbox_and_what_it_finds_before_the_end(inspection: FolderInspection) -> None:
+    told = Told()
+    audit = inspection.look(told.telling)
+    assert len(told.inboxes) == 1
+    assert {each.rule for each in audit.findings} >= {"anthropic-key"}
+    assert set(map(id, told.found)) == set(map(id, audit.findings))
+    assert {what for what, _, _ in told.progress} >= {"read", "secret", "hidden"}
+
+
+def test_what_is_accepted_stays_listed_with_its_mark_until_the_review_ends(inspection: FolderInspection) -> None:
+    told = Told()
+    inspection.look(told.telling)
+    file = next(each for each in told.inboxes[0].files if each.path == "b.md")
+    inspection.judge(file, Verdict.ACCEPT)
+    again = inspection.look(told.telling).inbox
+    assert again is not None
+    assert next(each for each in again.files if each.path == "b.md").verdict is Verdict.ACCEPT
+    inspection.finish()
+    after = inspection.look(told.telling).inbox
+    assert after is not None
+    assert [each.path for each in after.files] == []
+
+
+def test_the_last_hunk_that_is_accepted_accepts_the_file(
+    inspection: FolderInspection, folder: Path, tmp_path: Path
+) -> None:
+    inspection.look(Told().telling)
+    inspection.finish()
+    with memtui.open(folder, state=tmp_path / "state") as memory:
+        for old, new in (("- one", "- 1"), ("- five", "- 5")):
+            command = {"command": "str_replace", "path": "/memories/a.md", "old_str": old, "new_str": new}
+            memory.execute(command, actor=CLARA)
+    box = inspection.look(Told().telling).inbox
+    assert box is not None
+    (file,) = box.files
+    compared = inspection.compared(file)
+    assert len(compared.hunks) == 2
+    assert len(inspection.judge(file, Verdict.ACCEPT, hunk=compared.hunks[0])) == 1
+    marks = inspection.judge(file, Verdict.ACCEPT, hunk=compared.hunks[1])
+    assert [bool(mark.hunk) for mark in marks] == [True, False]
+
+
+def test_what_somebody_recorded_meanwhile_is_known_as_theirs_at_the_next_look(
+    inspection: FolderInspection, folder: Path, tmp_path: Path
+) -> None:
+    inspection.look(Told().telling)
+    inspection.finish()
+    with memtui.open(folder, state=tmp_path / "state") as memory:
+        memory.execute({"command": "create", "path": "/memories/c.md", "file_text": "# C\n"}, actor=CLARA)
+    audit = inspection.look(Told().telling)
+    assert audit.inbox is not None
+    assert [(each.path, each.actors) for each in audit.inbox.files] == [("c.md", ("Clara",))]
+    assert not any(each.place.path == "c.md" and each.rule == "outside-change" for each in audit.findings)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_each_report_is_written_outside_and_holds_no_secret(
+    inspection: FolderInspection, tmp_path: Path, format: str
+) -> None:
+    audit = inspection.look(Told().telling)
+    place = tmp_path / f"report.{FORMATS[format]}"
+    inspection.export(audit, format, str(place), force=False)
+    text = place.read_text()
+    assert "key.md" in text
+    assert secret() not in text
+    if format in ("json", "sarif"):
+        assert json.loads(text)
+    with pytest.raises(FileExistsError):
+        inspection.export(audit, format, str(place), force=False)
+    inspection.export(audit, format, str(place), force=True)
+
+
+def test_a_report_inside_the_folder_is_refused(inspection: FolderInspection, folder: Path) -> None:
+    audit = inspection.look(Told().telling)
+    with pytest.raises(MemtuiError, match="inside the memory folder"):
+        inspection.export(audit, "md", str(folder / "report.md"), force=True)
+    assert not (folder / "report.md").exists()
+
+
+def test_a_change_is_told_while_it_is_watched_and_not_after(inspection: FolderInspection, folder: Path) -> None:
+    changed = threading.Event()
+    inspection.look(Told().telling)
+    end = inspection.watch(changed.set)
+    fill(folder, {"new.md": "new\n"})
+    assert changed.wait(20)
+    audit = inspection.look(Told().telling)
+    assert any(each.place.path == "new.md" for each in audit.findings)
+    changed.clear()
+    fill(folder, {"newer.md": "newer\n"})
+    assert changed.wait(20)
+    end()
+
+
+def test_a_review_file_that_is_no_review_is_told_and_left_as_it_is(
+    inspection: FolderInspection, tmp_path: Path
+) -> None:
+    (tmp_path / "r.json").write_text("no review")
+    told = Told()
+    inspection.look(told.telling)
+    assert "r.json" in told.inboxes[0].problem
+    with pytest.raises(MemtuiError):
+        inspection.judge(told.inboxes[0].files[0], Verdict.ACCEPT)
+    assert (tmp_path / "r.json").read_text() == "no review"
+
+
+def test_after_its_end_it_looks_no_more(inspection: FolderInspection) -> None:
+    inspection.look(Told().telling)
+    inspection.close()
+    with pytest.raises(Closed):
+        inspection.look(Told().telling)
+
+
+def test_a_moment_that_is_none_is_said_as_a_sentence(folder: Path, tmp_path: Path) -> None:
+    state = str(tmp_path / "state")
+    wanted = Wanted(folder=os.fspath(folder), title="~/m", review=os.fspath(tmp_path / "r.json"), reviewer="ada",
+                    state=state, since="900")  # fmt: skip
+    made = FolderInspection(wanted, partial(opening.observe, folder, state=state), Here(Outgoing(folder, state)))
+    made.begin()
+    with pytest.raises(MemtuiError):
+        made.look(Told().telling)
+    made.close()
