@@ -138,6 +138,12 @@ def read_until(fd: int, enough: Callable[[bytes], bool]) -> bytes:
     return read
 
 
+@pytest.fixture
+def reading_until() -> Callable[[int, Callable[[bytes], bool]], bytes]:
+    """`read_until`, for tests that run a program of their own."""
+    return read_until
+
+
 # A shell starts background jobs with the signal ignored, and the tests may be such a job.
 _INTERRUPTIBLE = """
 import signal, sys

@@ -295,27 +295,24 @@ def test_colors_are_for_a_terminal_that_wants_them(leaky: Path, run_in_terminal:
     assert b"\x1b" not in run_in_terminal(*words, env={"TERM": "dumb"}).out
 
 
-def test_a_watched_audit_is_told_again_when_something_changed(leaky: Path, following: Any) -> None:
+def test_a_watched_audit_is_told_again_when_something_changed(leaky: Path, reading_until: Any) -> None:
     program = (
         "import signal, sys\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from memtui.cli import main\n"
         "sys.exit(main(['audit', '--watch', '--format', 'text', '--only', 'secret']))"
     )
-    from conftest import read_until
-
     process = subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
     )
-    del following
     with process:
         try:
             assert process.stdout is not None
             assert process.stderr is not None
-            first = read_until(process.stdout.fileno(), lambda read: b"READ-ONLY" in read)
+            first = reading_until(process.stdout.fileno(), lambda read: b"READ-ONLY" in read)
             assert b"FAIL 1" in first
             (leaky / "keys.md").write_text("gone\n")
-            again = read_until(process.stdout.fileno(), lambda read: b"FAIL 0" in read)
+            again = reading_until(process.stdout.fileno(), lambda read: b"FAIL 0" in read)
             assert b"FAIL 0" in again
             process.send_signal(signal.SIGINT)
             assert process.wait(30) == 130

@@ -25,7 +25,7 @@ from memtui.agents.waiting import Desk, Question
 from memtui.core.asking import Allow, Deny, Edit, Stop, Unanswered, Verdict
 from memtui.core.events import Agent, Outside, Person, Result
 from memtui.journal.announced import Announcements
-from memtui.state import home as state_home_of
+from memtui.places import state_home as state_home_of
 from memtui.state import state_directory
 
 Run = Callable[..., Any]
