@@ -16,7 +16,7 @@ import memtui
 from memtui.core.events import Agent, Event, Outside
 from memtui.journal.announced import Announcement, Announcements
 from memtui.opening import connect, state_directory
-from memtui.state import home
+from memtui.places import state_home
 from memtui.store.folder import FolderStore
 from tests.agents.mcp.wire import HELLO, LIMIT, ROOT, Server
 
@@ -321,7 +321,7 @@ def test_a_name_and_the_models_own_number_of_the_call_are_in_the_record(start: S
 def test_the_session_that_claude_codes_hook_told_of_is_in_the_record(start: Start, events: Events) -> None:
     now_us = time.time_ns() // 1_000
     told = Announcement("a.md", Agent("Claude Code", session="s-1"), "toolu_9", (), "", now_us, now_us + 60_000_000)
-    Announcements(home()).add(told)
+    Announcements(state_home()).add(told)
     server = start()
     server.call(create("a.md", "x"), meta={"claudecode/toolUseId": "toolu_9"})
     server.call(create("b.md", "x"), meta={"claudecode/toolUseId": "toolu_10"})
