@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -83,17 +82,17 @@ def hunks(observer: Observer, file: ChangedFile, review: Review) -> list[Changed
 
 
 def fingerprints(difference: Difference) -> list[str]:
-    """What each hunk is known by: its lines, and how many times the same ones came before it."""
-    seen: Counter[str] = Counter()
+    """What each hunk is known by: the text before, the place in it, and the lines.
+
+    The lines alone will not do: an agent could move an accepted line to where nobody would have accepted it.
+    """
+    before = hashlib.sha256(difference.before.encode("utf-8", "surrogatepass")).hexdigest()
     found = []
     for hunk in difference.hunks:
-        lines = [
-            list(difference.old[hunk.old_start : hunk.old_end]),
-            list(difference.new[hunk.new_start : hunk.new_end]),
-        ]
-        body = json.dumps(lines)
-        seen[body] += 1
-        found.append(hashlib.sha256(f"{seen[body]} {body}".encode()).hexdigest()[:16])
+        old = list(difference.old[hunk.old_start : hunk.old_end])
+        new = list(difference.new[hunk.new_start : hunk.new_end])
+        body = json.dumps([before, hunk.old_start, old, new])
+        found.append(hashlib.sha256(body.encode()).hexdigest()[:16])
     return found
 
 

@@ -30,7 +30,7 @@ _COMMON = 2_000
 """Lines that hold a word from which on it finds nothing."""
 _CANDIDATES = 30
 """Lines that are held against a statement."""
-_LONGEST_LINE = 4_000
+LONGEST = 4_000
 """Characters of a line that are looked at."""
 
 _WORD = re.compile(r"\w+")
@@ -82,12 +82,14 @@ class Dropped:
         line: In which line, from 1.
         text: What it said.
         seq: The number of the event that removed it.
+        shown: Its line without any secret, also such as only the note tells to be one.
     """
 
     path: str
     line: int
     text: str
     seq: int
+    shown: str = ""
 
 
 def statements(lines: Sequence[str], at: Iterable[int]) -> Iterator[Statement]:
@@ -103,7 +105,7 @@ def statements(lines: Sequence[str], at: Iterable[int]) -> Iterator[Statement]:
         if position < start or not line or line.isspace():
             continue
         if not (_HEADING.match(line) or _FENCE.match(line) or _RULE.fullmatch(line[:200])):
-            yield Statement(position + 1, line[:_LONGEST_LINE].strip())
+            yield Statement(position + 1, line[:LONGEST].strip())
 
 
 def normalised(text: str) -> str:
@@ -192,7 +194,7 @@ class _Shelf:
         """Take in a note."""
         asked = self._asked
         for line in _plain(text).casefold().split("\n"):
-            words = _WORD.findall(line[:_LONGEST_LINE])
+            words = _WORD.findall(line[:LONGEST])
             if not words:
                 continue
             if (same := wanted.get(" ".join(words))) is not None:

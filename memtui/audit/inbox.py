@@ -53,7 +53,7 @@ class ChangedHunk:
 
     Attributes:
         hunk: Where, in the lines before and after.
-        fingerprint: The same as long as it is the same lines: 16 hexadecimal digits.
+        fingerprint: The same as long as it is the same lines at the same place of the same text: 16 hexadecimal digits.
         events: Numbers of the events that brought in or took the lines, as far as that is known.
         marks: What reviewers said of it, the newest last.
     """

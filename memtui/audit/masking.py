@@ -5,7 +5,10 @@ ever shown but the letters by which its issuer marks its kind, and those only as
 """
 
 import re
-from collections.abc import Iterable
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
+from itertools import islice
 
 from memtui.core.visible import one_line
 from memtui.notes.secrets import secrets
@@ -27,6 +30,12 @@ _WINDOW = 120
 """Characters of a line that are shown of it."""
 _FEWEST = 4
 """Secrets that are shorter are not looked for in other texts: they would be found in every word."""
+_TELLING = 8
+"""Characters of a secret that are hidden also where only they stand, such as in words that quote a part of it."""
+_MOST_VALUES = 500
+"""Secrets of one text that are looked for in all of it."""
+_MOST_PIECES = 200_000
+"""Characters of secrets whose parts are looked for in words."""
 _CUT = "..."
 _BLANK = " \t\r"
 
@@ -67,8 +76,49 @@ def merged(spans: Iterable[Span]) -> list[Span]:
 
 
 def secret_spans(text: str) -> list[Span]:
-    """Where secrets are in a text, as far as anything is known to be one, whatever is said of them elsewhere."""
-    return merged(spot.masked or (spot.start, spot.end) for spot in secrets(text))
+    """Where secrets are in a text, as far as anything is known to be one, whatever is said of them elsewhere.
+
+    What is known to be secret at one place is secret wherever it stands in the text.
+    """
+    return again(text, merged(spot.masked or (spot.start, spot.end) for spot in secrets(text)))
+
+
+def again(text: str, spans: Sequence[Span]) -> list[Span]:
+    """Where the same characters stand in a text as in some spans of it, these among them.
+
+    Args:
+        text: The text.
+        spans: As `merged` orders them.
+    """
+    values = dict.fromkeys(text[start:end] for start, end in spans if end - start >= _TELLING)
+    found = list(spans)
+    for value in islice(values, _MOST_VALUES):
+        at = text.find(value)
+        while at >= 0:
+            found.append((at, at + len(value)))
+            at = text.find(value, at + len(value))
+    return merged(found)
+
+
+def without_secrets(lines: Sequence[str]) -> list[str]:
+    """The lines of a text without any secret, also such as goes over many of them.
+
+    Args:
+        lines: All of them, without their ends.
+    """
+    text = "\n".join(lines)
+    hidden = secret_spans(text)
+    if not hidden:
+        return list(lines)
+    ends = [end for _, end in hidden]
+    found: list[str] = []
+    at = 0
+    for line in lines:
+        end = at + len(line)
+        first, last = bisect_right(ends, at), bisect_left(hidden, (end, 0))
+        found.append(_without(text, at, end, hidden[first:last]))
+        at = end + 1
+    return found
 
 
 def evidence_of(text: str, start: int, end: int, hidden: Iterable[Span]) -> str:
@@ -119,7 +169,41 @@ def _without(text: str, first: int, last: int, hidden: Iterable[Span]) -> str:
     return "".join(parts)
 
 
-def cleaned(words: str, values: Iterable[str] = ()) -> str:
+@lru_cache(maxsize=8)
+def _pieces_of(values: tuple[str, ...]) -> frozenset[str]:
+    """All parts of secrets, each of `_TELLING` characters: words may quote a part of one, and cut the rest off."""
+    found: set[str] = set()
+    left = _MOST_PIECES
+    for value in values:
+        part = value[: max(left, 0)]
+        left -= len(part)
+        found.update(part[at : at + _TELLING] for at in range(len(part) - _TELLING + 1))
+    return frozenset(found)
+
+
+def _without_pieces(words: str, values: tuple[str, ...]) -> str:
+    """Words in which no part of a secret stands that would help anybody."""
+    pieces = _pieces_of(values)
+    if not pieces:
+        return words
+    spans = [(at, at + _TELLING) for at in range(len(words) - _TELLING + 1) if words[at : at + _TELLING] in pieces]
+    for start, end in reversed(_joined(spans)):
+        words = words[:start] + _shown_of(words[start:end]) + words[end:]
+    return words
+
+
+def _joined(spans: Iterable[Span]) -> list[Span]:
+    """The same characters, where what touches is one span."""
+    found: list[Span] = []
+    for start, end in spans:
+        if found and start <= found[-1][1]:
+            found[-1] = found[-1][0], max(end, found[-1][1])
+        else:
+            found.append((start, end))
+    return found
+
+
+def cleaned(words: str, values: Collection[str] = ()) -> str:
     """Words about a note, such as what a rule says of it, without any secret.
 
     Args:
@@ -129,6 +213,7 @@ def cleaned(words: str, values: Iterable[str] = ()) -> str:
     for value in sorted(values, key=len, reverse=True):
         if len(value) >= _FEWEST and value in words:
             words = words.replace(value, _shown_of(value))
+    words = _without_pieces(words, tuple(values))
     for span in reversed(secret_spans(words)):
         words = masked(words, span)
     return words

@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from memtui.audit.subject import Note, Subject
-from memtui.notes.front_matter import front_matter_of
+from memtui.notes.front_matter import end_of
 from memtui.notes.index import is_index
 from memtui.notes.kinds import format_of
 
@@ -49,7 +49,7 @@ def is_of_its_time(path: str) -> bool:
 
 def body_of(text: str) -> str:
     """What a note says below its front matter."""
-    return text[front_matter_of(text).end :] if text.startswith(("---", "\ufeff---")) else text
+    return text[end_of(text) :]
 
 
 class Lines:

@@ -20,6 +20,8 @@ class Rule:
         good: An example that it passes.
         is_on: Whether it is on unless somebody says otherwise. One that fires on a tenth of real notes is off.
         settings: The names of settings in `[audit]` that tune it.
+        together: How more than a few of it in one file are told as one finding: a sentence with `{count}`, and with
+            `{some}` where names of three are put; empty where each is told by itself.
         needs: What it cannot do without, such as `--repo`; empty if nothing.
     """
 
@@ -33,4 +35,5 @@ class Rule:
     good: str
     is_on: bool = True
     settings: tuple[str, ...] = ()
+    together: str = ""
     needs: str = ""

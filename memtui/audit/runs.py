@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from memtui.audit.facts import Dropped, lost, normalised, statements
+from memtui.audit.facts import LONGEST, Dropped, lost, normalised, statements
 from memtui.audit.inbox import LostFact, Run
+from memtui.audit.masking import without_secrets
 from memtui.audit.things import Deed, Followed, Step, Thing
 from memtui.core import diffs
 from memtui.core.actors import shown_name
@@ -204,7 +205,7 @@ def _lost(observer: Observer, groups: Sequence[_Group], texts: "_Texts") -> dict
     found: dict[int, list[LostFact]] = {}
     if dropped:
         for each in lost(dropped, _notes(observer)):
-            fact = LostFact(each.path, each.line, each.text, each.seq)
+            fact = LostFact(each.path, each.line, each.shown[:LONGEST], each.seq)
             found.setdefault(owner[each.path, each.seq], []).append(fact)
     return found
 
@@ -235,11 +236,12 @@ def _dropped_from(part: _Part, mine: set[int], texts: "_Texts") -> Iterator[Drop
             known |= came
         elif gone := [at for at, line in enumerate(before) if line not in stand and line in known]:
             again = {normalised(line): line for line in came}
+            shown = without_secrets(before)
             for line, text in statements(before, gone):
                 if (key := normalised(text)) in again:
                     known.add(again[key])  # the same in other letters: it may be dropped yet
                 else:
-                    yield Dropped(old.name, line, text, new.seq)
+                    yield Dropped(old.name, line, text, new.seq, shown[line - 1].strip())
         before = after
 
 

@@ -4,9 +4,11 @@ import hashlib
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 
 from memtui.audit.findings import Family, Finding, Hit, Place, Severity
-from memtui.audit.masking import MASK, Span, cleaned, evidence_of, merged, secret_spans
+from memtui.audit.gathering import gathered
+from memtui.audit.masking import MASK, Span, again, cleaned, evidence_of, merged, secret_spans
 from memtui.audit.origins import Origins
 from memtui.audit.rule import Rule
 from memtui.audit.subject import Note, Subject
@@ -53,7 +55,7 @@ class Teller:
             mine = by_path[path]
             page = self._page_of(path, mine)
             kept = [hit for hit in self._without_doubles(mine) if hit.rule in self._severities]
-            found += [self._finding(hit, page) for hit in kept]
+            found += [self._finding(hit, page) for hit in gathered(kept, self._rules, page.line_of)]
         return found
 
     def _is_secret(self, hit: Hit) -> bool:
@@ -81,7 +83,9 @@ class Teller:
         note = self._subject.notes.get(path)
         if path not in self._known:
             self._known[path] = secret_spans(note.text) if note is not None and note.text is not None else []
-        return _Page(note, merged([*self._known[path], *self._secret.get(path, ())]))
+        known = merged([*self._known[path], *self._secret.get(path, ())])
+        text = note.text if note is not None else None
+        return _Page(note, known if text is None else again(text, known))
 
     def _finding(self, hit: Hit, page: "_Page") -> Finding:
         rule = self._rules[hit.rule]
@@ -141,11 +145,11 @@ class _Page:
         self.hidden = hidden
         self._starts: list[int] | None = None
 
-    @property
-    def values(self) -> list[str]:
-        """The secrets themselves, so that no other words hold them."""
+    @cached_property
+    def values(self) -> tuple[str, ...]:
+        """The secrets themselves, each once, so that no other words hold them."""
         text = self.text
-        return [] if text is None else [text[start:end] for start, end in self.hidden]
+        return () if text is None else tuple(dict.fromkeys(text[start:end] for start, end in self.hidden))
 
     def place(self, hit: Hit) -> Place:
         """Where a hit is, in lines and columns."""
@@ -155,6 +159,10 @@ class _Page:
         line, column = self._line(hit.start)
         end_line, end_column = self._line(hit.start if hit.end is None else hit.end)
         return Place(hit.path, line, column, end_line, end_column)
+
+    def line_of(self, hit: Hit) -> int | None:
+        """The line that a hit is in, from 1; `None` if it is in none."""
+        return self.place(hit).line
 
     def _line(self, at: int) -> tuple[int, int]:
         """The line and the column of a character, both from 1."""

@@ -32,22 +32,24 @@ def listed(options: Options, arguments: argparse.Namespace) -> int:
     if options.json or arguments.format == "json":
         output.document({"schema": output.SCHEMA, "rules": [_record(rule, word_for(rule.id, words)) for rule in shown]})
         return Exit.OK
-    family = ""
+    family, said = "", ("", "")
     for rule in shown:
         if rule.family != family:
             output.line(f"{'' if not family else chr(10)}{rule.family}")
             family = rule.family
-        _print(rule, word_for(rule.id, words))
+        _print(rule, word_for(rule.id, words), said)
+        said = (rule.why, rule.do)
     return Exit.OK
 
 
-def _print(rule: "Rule", word: str) -> None:
+def _print(rule: "Rule", word: str, said: tuple[str, str]) -> None:
+    """Print a rule, without the reason and the advice if they were just said of the rule before."""
     severity, is_on = _as_set(rule, word)
     state = "" if is_on else "  (off)" if word == "off" else "  (off by default)"
     needs = f"  (needs {rule.needs})" if rule.needs else ""
     tuned = f"  (tuned by {', '.join(rule.settings)})" if rule.settings else ""
     output.line(f"  {severity:<4}  {rule.id}: {one_line(rule.title)}{state}{needs}{tuned}")
-    for words in (rule.why, rule.do):
+    for words in (rule.why, rule.do) if (rule.why, rule.do) != said else ():
         for line in textwrap.wrap(one_line(words), _WIDTH - len(_INDENT)):
             output.line(f"  {_INDENT}{line}")
     for name, example in (("finds", rule.bad), ("passes", rule.good)):

@@ -62,6 +62,8 @@ def control_codes(text: str) -> Iterator[Spot]:
         sequence = _ESCAPE.match(text, escaped) if escaped >= 0 else None
         if sequence is None:
             codes = found.group()
+            if codes == "\x0c" and (not start or text[start - 1] == "\n"):
+                continue  # a new page, as it stands in old texts
             many = f" and {len(codes) - 1} more" if len(codes) > 1 else ""
             yield Spot("hidden", "control-code", start, at, f"a control code, {escape(codes[0])}{many}")
         else:

@@ -57,6 +57,13 @@ def front_matter_of(text: str) -> FrontMatter:
     return FrontMatter(properties, end.end(), lines, reader.problem)
 
 
+def end_of(text: str) -> int:
+    """Where a note itself begins, behind its front matter; what that says is not read."""
+    begin = _BEGIN.match(text) if text.startswith(("---", "\ufeff---")) else None
+    end = _END.search(text, begin.end(), _MAX_CHARACTERS) if begin is not None else None
+    return end.end() if end is not None else 0
+
+
 def properties_of(text: str) -> Mapping[str, object]:
     """The values of the front matter, those of `metadata` among them where they are not at the top as well."""
     if not text.startswith(("---", "\ufeff---")):

@@ -22,8 +22,10 @@ _EMPTY_LINES = 40
 """Empty lines that push what follows off a screen."""
 _PROBES = (" " * 40, "\t" * 5, "\n" * 14, "\n \n \n \n", "\r\n" * 14, "\u3000" * 20, "\u00a0" * 20)
 """One of these is in every run of blanks that is long enough, or nearly: most notes hold none."""
-_RUN = re.compile(r"(?<![^\S\n])[^\S\n]{24,}+(?=[^\s|])")
-_GAP = re.compile(r"(?<=\S)[^\S\n]*+\n(?:[^\S\n]*+\n){13,}+[^\S\n]*+(?=\S)")
+_RUN = re.compile(r"(?<![^\S\n])[^\S\n]{24,}+(?=[^\s|\u2500-\u257f])")
+_FRAMED = re.compile(r"\s*[|\u2500-\u257f].*[|\u2500-\u257f]\s*")
+"""A line of a picture that is drawn with letters: blanks are its paper."""
+_GAP = re.compile(r"(?:(?<=\S)|\A)[^\S\n]*+\n(?:[^\S\n]*+\n){13,}+[^\S\n]*+(?=\S)")
 _MOST = 100
 
 
@@ -56,6 +58,8 @@ def _pushed_off(text: str) -> Iterator[Spot]:
         if columns < (_BLANKS * 2 if is_indented else _BLANKS):
             continue
         end = _end_of_line(text, found.end())
+        if _is_framed(text, found.start(), end):
+            continue
         yield Spot("hidden", "pushed-off-screen", found.end(), end, f"words behind {columns:,} columns of blanks")
         told += 1
     for found in _GAP.finditer(text):
@@ -67,6 +71,18 @@ def _pushed_off(text: str) -> Iterator[Spot]:
         end = _end_of_line(text, found.end())
         yield Spot("hidden", "pushed-off-screen", found.end(), end, f"words behind {lines:,} empty lines")
         told += 1
+
+
+def _is_framed(text: str, start: int, end: int) -> bool:
+    """Whether a line, and the one above or below it, stand within a frame."""
+    first = text.rfind("\n", max(0, start - 1_000), start) + 1
+    if not _FRAMED.fullmatch(text, first, end):
+        return False
+    above = text.rfind("\n", max(0, first - 1_000), max(0, first - 1)) + 1
+    below = text.find("\n", end + 1, end + 1_000)
+    return bool(
+        (first and _FRAMED.fullmatch(text, above, first - 1)) or (below > 0 and _FRAMED.fullmatch(text, end + 1, below))
+    )
 
 
 def _end_of_line(text: str, at: int) -> int:

@@ -9,10 +9,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from urllib.parse import unquote
 
 from memtui.core.paths import ROOT_NAME
-from memtui.notes.front_matter import front_matter_of, properties_of
+from memtui.notes.front_matter import end_of, properties_of
 from memtui.notes.plain import without_code
 
 _WIKI = re.compile(r"!?\[\[([^\[\]\n|]{1,400})(?:\|([^\[\]\n]{0,400}))?\]\]")
@@ -28,6 +29,11 @@ _BARE = re.compile(r"(?<![\w/@])https?://[^\s<>\"'`\[\]{}|\\^]{1,2000}")
 _IMPORT = re.compile(r"(?<![\w@/.+\\-])@((?:~/|\.{1,2}/|/)?(?:[\w.-]|\\ |/)(?:[^\s\\@`\"'<>()\[\]{}|,;]|\\ ){0,400})")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,31}:")
 _EXTENSION = re.compile(r".*\.[A-Za-z][A-Za-z0-9]{0,7}")
+_KINDS = ("feedback", "project", "reference", "user")
+"""What Claude Code writes before the names of its notes, and leaves out in links to them."""
+_TITLE = re.compile(r"^# +(.{1,200}?)[ #]*$", re.MULTILINE)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_NOT_LINE_END = re.compile(r"[^\n]")
 _MOST = 2_000
 """Links that are read of one note; a note of more is no page to click through."""
 
@@ -92,6 +98,11 @@ class Places:
             stem, dot, _ = name.rpartition(".")
             if dot and stem:
                 self._by_name.setdefault(stem, []).append(path)
+        self._by_kind: dict[tuple[str, str], list[str]] = {}
+        for name, found in self._by_name.items():
+            kind, between, rest = name.partition("_") if "_" in name else name.partition("-")
+            if between and rest and kind in _KINDS:
+                self._by_kind[kind, re.sub(r"[\s_-]+", "-", rest)] = found
         self._by_title: dict[str, list[str]] = {}
         for path, titles in (names or {}).items():
             for title in titles:
@@ -129,8 +140,16 @@ class Places:
             found = self._by_title.get(_plain(wanted), [])
         if not found and "/" not in lower:
             spelled = (self._by_name.get(re.sub(r"[\s_-]+", between, name)) for between in "_- ")
-            found = next(filter(None, spelled), [])
+            found = next(filter(None, spelled), []) or self._of_a_kind(name)
         return min(found, key=lambda path: _nearness(path, here, wanted)) if found else None
+
+    def _of_a_kind(self, name: str) -> list[str]:
+        """Notes whose file has its kind before the name, as Claude Code's have: `feedback_…`, `project_…`."""
+        spelled = re.sub(r"[\s_-]+", "-", name)
+        for kind in _KINDS:
+            if found := self._by_kind.get((kind, spelled)):
+                return found
+        return []
 
 
 def links_of(text: str, path: str) -> list[Link]:
@@ -140,7 +159,7 @@ def links_of(text: str, path: str) -> list[Link]:
         text: What the note says.
         path: Where it is, relative to the folder.
     """
-    if not ("](" in text or "[[" in text or "@" in text or "://" in text or "]" in text or "<" in text):
+    if not ("](" in text or "[[" in text or "@" in text or "://" in text or "]:" in text or "<" in text):
         return []
     return _Finding(text, path).links()
 
@@ -193,7 +212,7 @@ def names_of(text: str) -> tuple[str, ...]:
     for key in ("title", "name", "alias", "aliases"):
         value = properties.get(key)
         names += [str(one) for one in (value if isinstance(value, list) else [value]) if isinstance(one, str) and one]
-    heading = re.compile(r"^# +(.{1,200}?)[ #]*$", re.MULTILINE).search(text, front_matter_of(text).end)
+    heading = _TITLE.search(text, end_of(text)) if "# " in text else None
     return (*names, heading[1]) if heading else tuple(names)
 
 
@@ -203,32 +222,43 @@ class _Finding:
     def __init__(self, text: str, path: str) -> None:
         self._path = path
         self._here = path.rpartition("/")[0]
+        self._text = text
         body = without_code(text)
-        end = front_matter_of(text).end
-        self._body = re.sub(r"[^\n]", " ", body[:end]) + body[end:] if end else body
-        self._starts = [0, *(found.end() for found in re.finditer("\n", self._body))]
+        end = end_of(text)
+        self._body = _NOT_LINE_END.sub(" ", body[:end]) + body[end:] if end else body
         self._found: list[tuple[int, Link]] = []
 
     def links(self) -> list[Link]:
         """All of them."""
-        self._take(_WIKI, self._wiki)
-        self._take(_INLINE, self._inline)
-        self._take(_ANGLED, lambda found: self._markdown(found, found[1], found[1]))
-        self._targets = {_plain(found[1]): found[2] for found in _DEFINITION.finditer(self._body)}
-        self._take(_DEFINITION, lambda found: self._markdown(found, found[2], found[1]))
+        self._take(_WIKI, "[[", self._wiki)
+        self._take(_INLINE, "](", self._inline)
+        self._take(_ANGLED, "<", lambda found: self._markdown(found, found[1], found[1]))
+        self._targets: dict[str, str] = {}
+        for found in _DEFINITION.finditer(self._body) if "]:" in self._body else ():
+            self._targets.setdefault(self._written(found, 1), found[2])
         if self._targets:
-            self._take(_REFERENCE, self._reference)
-        self._take(_BARE, self._bare)
-        self._take(_IMPORT, self._import)
+            self._take(_DEFINITION, "]:", lambda found: self._markdown(found, found[2], found[1]))
+            self._take(_REFERENCE, "]", self._reference)
+        self._take(_BARE, "://", self._bare)
+        self._take(_IMPORT, "@", self._import)
         return [link for _, link in sorted(self._found, key=lambda one: one[0])]
 
-    def _take(self, pattern: re.Pattern[str], read: "Callable[[re.Match[str]], Link | None]") -> None:
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where each line begins: most notes have no link, and are not asked."""
+        return [0, *(found.end() for found in re.finditer("\n", self._body))]
+
+    def _take(self, pattern: re.Pattern[str], sign: str, read: "Callable[[re.Match[str]], Link | None]") -> None:
+        """Read what a pattern finds; all of that has the sign in it, so that most notes are passed at once."""
+        if sign not in self._body:
+            return
+
         def taken(found: re.Match[str]) -> str:
             link = read(found) if len(self._found) < _MOST else None
             if link is None:
                 return found.group()
             self._found.append((found.start(), link))
-            return re.sub(r"[^\n]", " ", found.group())
+            return _NOT_LINE_END.sub(" ", found.group())
 
         self._body = pattern.sub(taken, self._body)
 
@@ -270,8 +300,12 @@ class _Finding:
         return self._markdown(found, target.strip(), re.sub(r"\\(.)", r"\1", label).strip())
 
     def _reference(self, found: re.Match[str]) -> Link | None:
-        target = self._targets.get(_plain(found[2] or found[1]))
+        target = self._targets.get(self._written(found, 2 if found[2] else 1))
         return self._markdown(found, target, found[1]) if target is not None else None
+
+    def _written(self, found: re.Match[str], group: int) -> str:
+        """A label as it is written: code in it was blanked out, and [`b`] would be the same as [`a`]."""
+        return _plain(self._text[found.start(group) : found.end(group)])
 
     def _markdown(self, found: re.Match[str], target: str, label: str) -> Link:
         if _SCHEME.match(target) or target.startswith("//"):
@@ -305,7 +339,7 @@ def _inside(path: str) -> str | None:
 
     `/memories/…` is how agents name places in the folder; any other path from the root of the file system is outside.
     """
-    if "\\" in path or any(ord(character) < 0x20 or character == "\x7f" for character in path):
+    if "\\" in path or _CONTROL.search(path):
         return None
     if path.startswith("/"):
         if path != ROOT_NAME and not path.startswith(ROOT_NAME + "/"):

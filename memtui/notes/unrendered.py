@@ -63,6 +63,9 @@ _WHITE = frozenset({"white", "#fff", "#ffffff", "#fefefe", "#fffffe", "#ffffffff
 _HIDDEN_ATTRIBUTE = re.compile(
     r"(?:^|\s)hidden(?=\s|/|$|=(?:\"\"|''|\"hidden\"|'hidden'|hidden|\"until-found\"|true|\"true\"))", re.I
 )
+_FORMULA = re.compile(
+    r"\\(?:text)?color\{(?:white|#fff(?:fff)?)\}[ ]{0,4}\{?(?:\\\w{1,12}\{)?(?P<words>[^{}$\n]{8,400})", re.IGNORECASE
+)
 _ARIA = re.compile(r"\baria-hidden\s{0,4}=\s{0,4}[\"']?true", re.IGNORECASE)
 _CLASS = re.compile(
     r"\bclass\s{0,4}=\s{0,4}[\"'][^\"']{0,400}\b(?:sr-only|visually-hidden|visuallyhidden|screen-reader-text|d-none)\b",
@@ -95,7 +98,7 @@ _DEFINITION = re.compile(
     re.MULTILINE,
 )
 _FOOTNOTE = re.compile(r"^ {0,3}\[(?P<name>\^[^\[\]\s]{1,200})\]:", re.MULTILINE)
-_USE = re.compile(r"\[([^\[\]\n]{1,200})\](?!:)")
+_USE = re.compile(r"\[([^\[\]]{1,200})\](?!:)|(?<=\])\[([^\[\]]{1,200})\]|(?<=[^\s>])[ \t]\[([^\[\]]{1,200})\]")
 _ADDRESS = re.compile(
     r"(?:(?P<scheme>https?)://|(?=www\.))?(?P<host>(?:[\w-]{1,63}\.){1,8}(?P<top>[^\W\d_]{2,24}))(?::\d{1,5})?(?:[/?#]\S{0,800})?",
     re.IGNORECASE,
@@ -121,6 +124,8 @@ def unrendered(text: str, *, is_page: bool = False) -> Iterator[Spot]:
     """
     has_tags = "<" in text
     has_links = "](" in text or "]:" in text or "@" in text
+    if "color{" in text:
+        yield from _colourless_formulas(text)
     if not has_tags and not has_links:
         return
     has_comment = has_tags and "<!--" in text
@@ -179,6 +184,8 @@ def _elements(text: str, parts: Parts, *, is_page: bool) -> Iterator[Spot]:
         if not how or parts.is_code(found.start()) or parts.is_comment(found.start()):
             continue
         inside, end = _inside(text, found)
+        if found["name"].lower() in _NEVER_SHOWN and _is_mentioned(text, found, end):
+            continue
         words = _MARKUP.sub(" ", inside).strip()
         if not words or (how == "aria-hidden" and sum(map(str.isalpha, words)) < _FEWEST_ARIA):
             continue
@@ -188,6 +195,15 @@ def _elements(text: str, parts: Parts, *, is_page: bool) -> Iterator[Spot]:
         )
         told += 1
         at = max(at, end)
+
+
+def _colourless_formulas(text: str) -> Iterator[Spot]:
+    """Words of a formula in the colour of the page."""
+    for number, found in enumerate(_FORMULA.finditer(text)):
+        if number >= _MOST:
+            return
+        words = f"text that is not shown (white on white, in a formula): {_quoted(found['words'])}"
+        yield Spot("hidden", "hidden-element", *found.span(), words)
 
 
 def _inside(text: str, opened: re.Match[str]) -> tuple[str, int]:
@@ -201,6 +217,18 @@ def _inside(text: str, opened: re.Match[str]) -> tuple[str, int]:
         return text[opened.end() : limit], min(limit, len(text))
     end = lower.find(">", closing)
     return text[opened.end() : opened.end() + closing], opened.end() + (end + 1 if end >= 0 else len(lower))
+
+
+def _is_mentioned(text: str, opened: re.Match[str], end: int) -> bool:
+    """Whether a tag is only spoken of, as in `put it into <head>`: nothing closes it, and words stand beside it."""
+    if opened["attributes"].rstrip().endswith("/"):
+        return True
+    if f"</{opened['name']}".lower() in text[opened.end() : end].lower():
+        return False
+    first = text.rfind("\n", max(0, opened.start() - 200), opened.start()) + 1
+    last = text.find("\n", opened.end(), opened.end() + 200)
+    beside = text[first : opened.start()] + text[opened.end() : last if last >= 0 else opened.end() + 200]
+    return any(map(str.isalnum, _MARKUP.sub(" ", beside)))
 
 
 def _how_hidden(name: str, attributes: str, *, is_page: bool) -> str:
@@ -341,7 +369,7 @@ def _is_same_site(shown: str, host: str, target: str) -> bool:
 
 
 def _definitions(text: str, parts: Parts) -> Iterator[Spot]:
-    uses = {_plain(use[1]) for use in _USE.finditer(text)}
+    uses = {_plain(use[1] or use[2] or use[3]) for use in _USE.finditer(text)}
     told = 0
     for note in _FOOTNOTE.finditer(text):
         if told < _MOST and _plain(note["name"]) not in uses and not parts.is_code(note.start()):

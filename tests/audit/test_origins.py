@@ -189,7 +189,7 @@ def test_an_agent_that_calls_itself_you_is_not_shown_as_the_person(memory: memtu
 def test_what_a_session_file_told_afterwards_says_who_brought_a_line_in(tmp_path: Path) -> None:
     folder = tmp_path / "memories"
     folder.mkdir()
-    (folder / "a.md").write_text("one\nSee [[nowhere]].\n")
+    (folder / "a.md").write_text("one\nSee [that](nowhere.md).\n")
     told = Told(
         path="a.md",
         at_us=1_000_000,
@@ -198,7 +198,7 @@ def test_what_a_session_file_told_afterwards_says_who_brought_a_line_in(tmp_path
         tool="Write",
         source="s-1.jsonl",
         line=3,
-        after=b"one\nSee [[nowhere]].\n",
+        after=b"one\nSee [that](nowhere.md).\n",
     )
     with memtui.open(folder, state=tmp_path / "state") as memory:
         memory.record_told([told])

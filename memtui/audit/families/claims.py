@@ -27,6 +27,7 @@ _PATH = Rule(
     do="Put the path right, or take the sentence out.",
     bad="The parser is in `src/parser.py`, where src/ has no such file any more.",
     good="The parser is in `src/parser.py`, where it is.",
+    together="names {count} paths that the repository does not have, such as {some}",
     needs=_REPO,
 )
 _SYMBOL = Rule(
@@ -39,6 +40,7 @@ _SYMBOL = Rule(
     do="Name what took its place, or take the sentence out.",
     bad="`parse_header()` in `src/parser.py` does it, where no file says parse_header.",
     good="`parse_line()` in `src/parser.py` does it, where that file has it.",
+    together="names {count} functions or classes that no file of the repository says, such as {some}",
     needs=_REPO,
 )
 _COMMIT = Rule(
@@ -50,6 +52,7 @@ _COMMIT = Rule(
     do="Name the commit that has it now, or what it did.",
     bad="Fixed in commit 0badc0ffee, where the repository has no such commit.",
     good="Fixed in commit 1a2b3c4d, where it has.",
+    together="names {count} commits that the repository does not have, such as {some}",
     needs=_REPO,
 )
 _ADDRESS = Rule(
@@ -62,6 +65,7 @@ _ADDRESS = Rule(
     do="Put the address right, or take the sentence out.",
     bad="The server is at http://localhost:9999/, where the repository names only port 8000.",
     good="The server is at http://localhost:8000/, where the repository names that port.",
+    together="names {count} addresses that the repository does not know, such as {some}",
     needs=_REPO,
 )
 RULES: tuple[Rule, ...] = (_PATH, _SYMBOL, _COMMIT, _ADDRESS)

@@ -26,7 +26,16 @@ _UNTOLD |= {"js", "ts", "sql", "pem", "asc", "patch", "diff"}
 
 
 def _rule(
-    id: str, severity: Severity, title: str, *, why: str, do: str, bad: str, good: str, settings: tuple[str, ...] = ()
+    id: str,
+    severity: Severity,
+    title: str,
+    *,
+    why: str,
+    do: str,
+    bad: str,
+    good: str,
+    settings: tuple[str, ...] = (),
+    together: str = "",
 ) -> Rule:
     return Rule(
         id=id,
@@ -38,6 +47,7 @@ def _rule(
         bad=bad,
         good=good,
         settings=settings,
+        together=together,
     )
 
 
@@ -96,6 +106,7 @@ RULES: tuple[Rule, ...] = (
         do="Remove them.",
         bad="\x1b[31merror\x1b[0m",
         good="error, in red\r\n",
+        together="has control codes in {count} places",
     ),
     _rule(
         "html-comment",
@@ -114,6 +125,7 @@ RULES: tuple[Rule, ...] = (
         do="Nothing, as long as it says what it seems to say.",
         bad="<!-- last reviewed 2026-03-01 -->",
         good="Last reviewed 2026-03-01.",
+        together="has {count} short remarks in comments",
     ),
     _rule(
         "hidden-element",
@@ -150,6 +162,7 @@ RULES: tuple[Rule, ...] = (
         do="Remove it, or refer to it.",
         bad="[old]: https://example.com/old",
         good="See [old].\n\n[old]: https://example.com/old",
+        together="has {count} definitions that nothing refers to",
     ),
     _rule(
         "pushed-off-screen",
@@ -289,7 +302,7 @@ def _long_line(path: str, text: str, limit: int) -> Iterator[Hit]:
     more = f"; {count:,} such lines" if count > 1 else ""
     words = f"a line of {length:,} characters, where {limit:,} are usual at most{more}"
     facts = {"characters": length, "lines": count}
-    yield Hit(rule="overlong-line", path=path, words=words, start=at, end=at + length, facts=facts, identity=f"{at}")
+    yield Hit(rule="overlong-line", path=path, words=words, start=at, end=at + length, facts=facts, identity="")
 
 
 def _is_prose(line: str) -> bool:

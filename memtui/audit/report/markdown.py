@@ -224,9 +224,7 @@ def _lost(page: _Page, runs: Iterable[Run]) -> None:
         title = f"Facts lost in a run of {code(run.actor, limit=_NAME)}, {when(run.at_us)} ({_facts(run):,})"
         if not page.add(f"### {title}\n\n", keep=800):
             return
-        left = page.each(
-            run.lost, lambda fact: f"- {code(f'{fact.path}:{fact.line}')} {code(fact.text, limit=_WORDS)}\n"
-        )
+        left = page.each(run.lost, _fact)
         page.add("\n" if not left else f"\n{counted(left, 'line')} more did not fit here.\n\n")
 
 

@@ -37,6 +37,8 @@ class _Text:
         self._audit = audit
         self._color = color
         self._width = width
+        self._tells_origins = any(each.origin.is_known or each.origin.seq is not None for each in audit.findings)
+        """Whether anything is known of who brought in what; if not, it is said once."""
 
     def lines(self, *, everything: bool) -> Iterator[str]:
         """The report, line by line."""
@@ -48,6 +50,9 @@ class _Text:
             yield ""
         for finding in audit.findings:
             yield from self._finding(finding, everything=everything)
+        if audit.findings and not self._tells_origins:
+            yield ""
+            yield "Who brought these in is not known: the journal does not tell of any of them."
         if audit.findings:
             yield from self._what_to_do()
         if audit.passed:
@@ -93,7 +98,7 @@ class _Text:
         yield from self._wrapped(shown(finding.words), _INDENT)
         if finding.evidence:
             yield f"{_INDENT}| {shown(finding.evidence)}"
-        if finding.place.path or finding.origin.is_known:  # the folder itself is by nobody
+        if self._tells_origins and (finding.place.path or finding.origin.is_known):  # the folder itself is by nobody
             yield f"{_INDENT}{_from(finding.origin)}"
 
     def _what_to_do(self) -> Iterator[str]:

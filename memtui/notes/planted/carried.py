@@ -26,17 +26,29 @@ _PRIVATE = re.compile(
     r"|last_?message|answer",
     re.IGNORECASE,
 )
+_OF_PERSON = re.compile(r"user_?name", re.IGNORECASE)
+"""What is private in a question, and the usual place in the address of somebody's page: `<username>.github.io`."""
 _TOKENS = re.compile(r"token|key|data|session|cookie", re.IGNORECASE)
+_BLANKS = re.compile(
+    r"https?://[^\s<>\"'()\[\]{}]{4,400}[?&][\w.-]{1,40}=(?P<place>\[[\w,'-]{1,30}(?: [\w,'-]{1,30}){1,6}\]"
+    r"|<[\w,'-]{1,30}(?: [\w,'-]{1,30}){1,6}>|\{[\w,'-]{1,30}(?: [\w,'-]{1,30}){1,6}\})",
+    re.IGNORECASE,
+)
+"""A place that is told in words: `?q=<summary of the conversation>`."""
 _SIGNED = re.compile(r"data:image|x-amz-|x-goog-|signature=|sig=|[?&]s=|hmac=|token=|hash=|fit=|utm_", re.IGNORECASE)
+_UP_TO_PLACE = re.compile(r"://[^\s{$%<\[]*+[{$%<\[]?")
+_LONG_RUN = re.compile(r"://\S{160}")
 _LONG_VALUE = re.compile(r"[?&/][\w.-]{0,40}=?(?P<value>[A-Za-z0-9+/_-]{160,})")
 _MOST = 2_000
 
 
 def carried(text: str) -> Iterator[tuple[str, int, int]]:
     """Links with data in them: why each is told, and where it stands in the text, which is not folded."""
-    if "http" not in text and "HTTP" not in text:
+    if "://" not in text or ("http" not in text and "HTTP" not in text):
         return
-    for found in islice(_IMAGE.finditer(text), _MOST):
+    has_place = _has_place(text)
+    is_drawn = has_place or _LONG_RUN.search(text) is not None
+    for found in islice(_IMAGE.finditer(text), _MOST) if is_drawn and ("![" in text or "<" in text) else ():
         url = found["url"] or found["src"]
         tail = _tail(url)
         place = _PLACE.search(tail)
@@ -44,11 +56,24 @@ def carried(text: str) -> Iterator[tuple[str, int, int]]:
             yield "a picture whose address has a place for data in it: drawing it sends them", *found.span()
         elif (value := _LONG_VALUE.search(tail)) and not _SIGNED.search(tail):
             yield f"a picture whose address carries {len(value['value'])} characters of data", *found.span()
-    for found in islice(_LINK.finditer(text), _MOST):
+    for found in islice(_BLANKS.finditer(text), _MOST) if has_place else ():
+        if _PRIVATE.search(found["place"]):
+            yield "a link whose address has a place for what is private in it", *found.span()
+    for found in islice(_LINK.finditer(text), _MOST) if has_place else ():
         url = found["url"] or found["bare"]
         tail = _tail(url)
-        if any(_PRIVATE.search(place.group()) for place in islice(_PLACE.finditer(tail), 20)):
+        query = tail.find("?")
+        for place in islice(_PLACE.finditer(tail), 20):
+            name = _PRIVATE.search(place.group())
+            if name is None or (_OF_PERSON.match(name.group()) and not -1 < query < place.start()):
+                continue
             yield "a link whose address has a place for what is private in it", *found.span()
+            break
+
+
+def _has_place(text: str) -> bool:
+    """Whether an address may have a place for something in it."""
+    return any(found.group()[-1] in "{$%<[" for found in _UP_TO_PLACE.finditer(text))
 
 
 def _tail(url: str) -> str:

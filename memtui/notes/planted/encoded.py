@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from urllib.parse import unquote_to_bytes
 
+from memtui.notes.outline import has_long_word, has_pairs
+
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
 _LINES = re.compile(r"(?:[A-Za-z0-9+/]{60,80}\r?\n){1,400}[A-Za-z0-9+/]{1,80}={0,2}")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}:?){20,2000}")
@@ -90,11 +92,9 @@ def encoded(text: str, is_order: Callable[[str], bool]) -> Iterator[tuple[str, s
 
 def _kinds(text: str) -> Iterator[tuple[re.Pattern[str], Callable[[str], bytes], str, int, int]]:
     """What a text may hold, and from where to where: of most notes nothing, and then nothing is searched."""
-    words = text.split()
-    at = pieces = 0
-    for word in words:
-        if len(word) < _SHORTEST:
-            continue
+    words = [word for word in text.split() if len(word) >= _SHORTEST] if has_long_word(text, _SHORTEST) else []
+    at = 0
+    for word in words[: _MOST_WORDS + 1]:
         at = text.index(word, at)
         end = at + len(word)
         yield _BASE64, _base64, "base64", at, end
@@ -103,14 +103,11 @@ def _kinds(text: str) -> Iterator[tuple[re.Pattern[str], Callable[[str], bytes],
         if word.count("%") >= _SHORTEST // 3:
             yield _PERCENT, unquote_to_bytes, "percent signs", at, end
         at = end
-        pieces += 1
-        if pieces > _MOST_WORDS:
-            break
-    if any(len(word) >= _LONG_LINE for word in words):
+    if words and max(map(len, words)) >= _LONG_LINE:
         yield _LINES, _base64, "base64", 0, len(text)
     if "\\x" in text or "\\u00" in text or "&#" in text:
         yield _ESCAPED, _escapes, "escapes", 0, len(text)
-    if sum([len(word) == 2 for word in words]) >= _BYTES:
+    if has_pairs(text, _BYTES) and sum([len(word) == 2 for word in text.split()]) >= _BYTES:
         yield _SPACED, _hexadecimal, "hexadecimal", 0, len(text)
 
 

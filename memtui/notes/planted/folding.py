@@ -21,6 +21,9 @@ _DISGUISED = re.compile(
 """Spaces and characters of no width, wide, circled and mathematical letters."""
 _MIXED = re.compile("[a-z][\u0370-\u058f\u13a0-\u13ff]|[\u0370-\u058f\u13a0-\u13ff][a-z]", re.IGNORECASE)
 """A letter of another script beside a Latin one."""
+_OF_SCRIPT = re.compile("[\u0370-\u058f\u13a0-\u13ff]", re.IGNORECASE)
+_NOT_ASCII = re.compile("[^\x00-\x7f]+")
+_PARTS = re.compile("[\x00-\x7f]+|[^\x00-\x7f]")
 _OTHER = re.compile("[\u0250-\u02af\u0370-\u058f\u13a0-\u13ff\u1d00-\u1d2b]")
 
 
@@ -47,8 +50,9 @@ def folded(text: str) -> Folded:
     """Fold a text. Most are folded by `lower` alone."""
     if text.isascii():
         return Folded(text.lower())
-    is_mixed = _MIXED.search(text) is not None
-    if not is_mixed and _DISGUISED.search(text) is None:
+    others = "".join(_NOT_ASCII.findall(text))
+    is_mixed = _OF_SCRIPT.search(others) is not None and _MIXED.search(text) is not None
+    if not is_mixed and _DISGUISED.search(others) is None:
         lowered = text.lower()
         if len(lowered) == len(text):
             return Folded(lowered)
@@ -56,7 +60,12 @@ def folded(text: str) -> Folded:
     parts: list[str] = []
     origins: list[int] = []
     ends = [end for _, end in words]
-    for place, character in enumerate(text):
+    for found in _PARTS.finditer(text):
+        place, character = found.start(), found.group()
+        if character.isascii():
+            parts.append(character.lower())
+            origins.extend(range(place, found.end()))
+            continue
         word = bisect_right(ends, place)
         is_pretended = word < len(words) and words[word][0] <= place
         part = _latin(character) if is_pretended else _plain(character)

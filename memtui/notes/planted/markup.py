@@ -24,6 +24,7 @@ _SYSTEM_LINE = re.compile(
     r"(?:previous|prior)|new |from now on|do not|never|always|execute|run )",
     re.MULTILINE,
 )
+_WHO = ("system", "admin", "developer", "anthropic", "openai", "root")
 _ALPACA = re.compile(r"^#{2,3} ?(?:instruction|system):?[ \t]*$", re.MULTILINE)
 _ANSWER = re.compile(r"^#{2,3} ?response:?[ \t]*$", re.MULTILINE)
 _RESULT = re.compile(
@@ -34,8 +35,8 @@ _RESULT = re.compile(
 
 def imitations(text: str) -> Iterator[tuple[str, int, int]]:
     """What in a folded text, its code left out, imitates a conversation or a tool: why, and where it stands."""
-    if "<" in text or "[" in text:
-        for found in _TURNS.finditer(text):
+    if "<" in text or "inst]" in text:
+        for found in _TURNS.finditer(text) if "<|" in text or "inst]" in text or ">>" in text or "_of_" in text else ():
             yield "markup that parts the turns of a conversation with a model", *found.span()
         for found in _TAGS.finditer(text):
             yield "a tag that only the system or a tool writes", *found.span()
@@ -43,7 +44,7 @@ def imitations(text: str) -> Iterator[tuple[str, int, int]]:
         answer = _ASSISTANT.search(text, human.end())
         if answer and answer.start() - human.start() < 4_000:
             yield "turns of a conversation that pretend to have been said", human.start(), human.end()
-    for found in _SYSTEM_LINE.finditer(text) if ":" in text else ():
+    for found in _SYSTEM_LINE.finditer(text) if ":" in text and any([who in text for who in _WHO]) else ():  # noqa: C419
         yield "a line that pretends to come from the system", *found.span()
     if "response" in text and (asked := _ALPACA.search(text)) and _ANSWER.search(text, asked.end()):
         yield "headings that part the turns of a conversation with a model", *asked.span()

@@ -46,8 +46,12 @@ def _phrase(rule: str, why: str, hints: str, pattern: str) -> Phrase:
 
 def _heads(text: str) -> frozenset[str]:
     """The first letters of all words, by way of bytes, which are parted ten times as fast."""
+    return frozenset(_each_head(text))
+
+
+def _each_head(text: str) -> list[str]:
     words = text.encode("utf-8", "surrogatepass").translate(_PARTS).decode("utf-8", "surrogatepass").split()
-    return frozenset([word[:_HEAD] for word in words])
+    return [word[:_HEAD] for word in words]
 
 
 def _is_parted(hint: str) -> bool:
@@ -59,6 +63,8 @@ _DROP = "words that call on a model to drop its instructions"
 _BE = "words that give a model another identity or other instructions"
 _HIDE = "words that call on a model to keep something from the person it works for"
 _COVER = "words that call on a model to answer a certain question untruly"
+_FIRST = "words that make one source the one that a model is to believe"
+_LATER = "words that make a model act as soon as the user says something harmless"
 _SPREAD = "words that call on a model to write them into other notes"
 
 _PRIOR = r"(?:previous|prior|preceding|earlier|above|former|foregoing|existing|initial|original|system|safety)"
@@ -164,6 +170,20 @@ PHRASES = (
         r"|block|prompt|section|sentences?)\s+(?:in)?to\s+(?:all|every|each|any|other|the other|as many)(?: of)?(?: the"
         r"| your| my)?(?: \w+)? ?(?:memor(?:y|ies)|files?|notes?|projects?|repositor(?:y|ies)|documents?|e-?mails?"
         r"|conversations?|repl(?:y|ies)|messages?)\b"),
+    _phrase("ignore-instructions", _DROP, "everything above|everything before|all of the above|everything you",
+        r"\b(?:forget|disregard|ignore) (?:everything|all of the) (?:above|before this|you (?:were|have been) told"
+        r"(?: (?:before|so far|above))?)(?=\s*(?:[.;!,\n]|\Z|and (?:instead|do|follow)))"),
+    _phrase("covert-answer", _FIRST,
+        "trusted source|trusted authority|authoritative source|preferred source|trusted expert",
+        r"\b(?:remember|treat|regard|memori[sz]e|keep in (?:your )?memory|save)\b[^\n.]{0,80}?\b(?:as (?:a|an|the|your)"
+        r"|is (?:a|an|the|your)) (?:most )?(?:trusted|authoritative|preferred) (?:source|authority|expert)\b"),
+    _phrase("assistant-address", _LATER, "thanks|thank you|goodbye|bye",
+        r"\b(?:the next time|when(?:ever)?|if|once|as soon as) the user (?:says?|replies(?: with)?) [\"'“]?"
+        r"(?:thanks|thank you|goodbye|bye)\b[^\n]{0,60}?\b(?:send|run|execute|call|invoke|delete|add|forward|upload"
+        r"|update|save|store|write)\b"),
+    _phrase("assistant-address", _BE, "approved all|approved every|approved any|authorized all|authorised all",
+        r"\bthe user (?:has|have) (?:already )?(?:pre-?)?(?:approved|authori[sz]ed) (?:all|every|any) (?:future )?"
+        r"(?:commands?|actions?|deletions?|tool calls?|tool uses?|requests?)\b"),
     # German
     _phrase("ignore-instructions", _DROP, "ignorier|vergiss|vergessen sie|missacht|beachte",
         r"\b(?:ignorier(?:e|en sie|t)?|vergiss|vergessen sie|missachte[nt]?(?: sie)?|beachte)\s+(?:(?:alle|sämtliche"
@@ -201,7 +221,8 @@ PHRASES = (
         r"|precedentes|de arriba|recibidas|iniciales|del sistema)\b"),
     _phrase("hide-from-user", _HIDE, "usuari",
         r"\bno\s+(?:se lo\s+|le\s+)?(?:digas?|informes?|menciones?|reveles?|avises?|cuentes?)\b[^\n.]{0,30}?\b(?:al|a"
-        r" la|a los) usuari|\bsin (?:que (?:el|la) usuari\w+ (?:lo )?(?:sepa|note|vea)|(?:informar|avisar|decir\w*) "
+        r" la|a los) usuari|\bsin (?:que (?:el|la) usuari\w+ (?:lo )?(?:sepa|note|vea)"
+        r"(?! (?:el|la|los|las|un|una|qué|cómo|cuál|si|dónde|por)\b)|(?:informar|avisar|decir\w*) "
         r"(?:al|a la) usuari)"),
     # Portuguese, Italian, Dutch, Polish
     _phrase("ignore-instructions", _DROP, "ignor|esque|desconsider",
@@ -234,21 +255,37 @@ PHRASES = (
     ),
     _phrase("ignore-instructions", _DROP, "無視|忘れ|従わない",
         r"(?:以前|これまで|今まで|上記|前|先ほど|すべて|全て|システム)の?[^\n。]{0,10}?(?:指示|命令|プロンプト|ルール|規則)[^\n。]{0,4}?(?:を?無視|を?忘れ|に従わない)"),
+    _phrase("hide-from-user", _HIDE, "ユーザー|利用者",
+        r"(?:ユーザー|利用者)に(?:は|も)?(?:知らせ|伝え|言わ|告げ|気付かれ|気づかれ)(?:ず|ない(?:で|よう))|(?:ユーザー|利用者)に(?:内緒|秘密)(?:で|に)"),
+    _phrase("ignore-instructions", _DROP, "تجاهل|تجاهلي|انس",
+        r"(?:تجاهلي?|انسَ?)\s+(?:جميع|كل|كافة)?\s*(?:التعليمات|الأوامر|الإرشادات|القواعد)\s+(?:السابقة|أعلاه|الأصلية|المذكورة)"),
     _phrase("ignore-instructions", _DROP, "무시|잊",
         r"(?:이전|앞|위|지금까지|모든|기존)(?:의)?[^\n.]{0,10}?(?:지시|명령|지침|프롬프트|규칙)[^\n.]{0,6}?(?:무시|잊)"),
 )  # fmt: skip
 
 
+_UNPARTED = tuple(
+    (hint, number)
+    for number, phrase in enumerate(PHRASES)
+    for hint, words in zip(phrase.hints, phrase.heads, strict=True)
+    if words is None
+)
+"""The hints of scripts without blanks, and the numbers of their phrases."""
+_BY_HEAD: dict[str, list[tuple[frozenset[str], int]]] = {}
+"""All other hints by one of their heads."""
+for _number, _each in enumerate(PHRASES):
+    for _words in filter(None, _each.heads):
+        _BY_HEAD.setdefault(max(_words, key=len), []).append((_words, _number))
+_KNOWN = frozenset(head for phrase in PHRASES for words in phrase.heads if words for head in words)
+
+
 def phrases(text: str) -> Iterator[tuple[Phrase, int, int]]:
     """What is said to a model in a folded text: the phrase, and where it stands."""
-    heads = _heads(text)
-    is_ascii = text.isascii()
-    for phrase in PHRASES:
-        for words, hint in zip(phrase.heads, phrase.hints, strict=True):
-            if (not is_ascii and hint in text) if words is None else words <= heads:
-                break
-        else:
-            continue
+    heads = _KNOWN.intersection(_each_head(text))
+    numbers = {number for head in heads for words, number in _BY_HEAD.get(head, ()) if words <= heads}
+    if not text.isascii():
+        numbers.update([number for hint, number in _UNPARTED if hint in text])
+    for phrase in [PHRASES[number] for number in sorted(numbers)]:
         for start, end in around(text, phrase.hints):
             for found in phrase.pattern.finditer(text, start, end):
                 yield phrase, *found.span("said" if "said" in phrase.pattern.groupindex else 0)

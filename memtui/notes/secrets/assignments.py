@@ -60,8 +60,9 @@ _NO_SECRET = frozenset(
     " input"
     " output prompt cached completion estimate estimated tokens tokenizer tokenized header param parameter column"
     " algorithm algo version format prefix suffix regex pattern source manager store vault provider endpoint status"
-    " error message invalid missing forgotten forgot change changed confirm confirmation placeholder help test_id end"
-    " start begin sep separator bos eos pad unk stop special word break continuation nextpage sync resume".split()
+    " secretsmanager error message invalid missing forgotten forgot change changed confirm confirmation placeholder"
+    " help test_id end start begin sep separator bos eos pad unk stop special word break"
+    " continuation nextpage sync resume".split()
 )
 """Words in a name that make it another thing than a secret: `token_count`, `password_file`, `next_page_token`."""
 _WORDS = frozenset(
@@ -74,7 +75,7 @@ _WORDS = frozenset(
 )
 """Values that are words about a secret."""
 _REFERENCE = re.compile(
-    r"[$%@&*~]|\{|\[|\(|<|\\\\|[A-Za-z_][\w.]*[(\[{]|(?:os|process|self|this|settings|config|cfg|conf|env|environ|args"
+    r"[$%@&*~]|['\"]?`|\{|\[|\(|<|\\\\|[A-Za-z_][\w.]*[(\[{]|(?:os|process|self|this|settings|config|cfg|conf|env|environ|args"
     r"|opts"
     r"|options|params|request|req|ctx|context|data|body|user|secrets?|vault|var|local|module|each|import|std|app|ctx"
     r"|input)"
@@ -146,6 +147,32 @@ def assigned(text: str, lowered: str) -> Iterator[Spot]:
             seen = at + len(value)
             words = "a password behind its name" if is_password else "a key or a token behind its name"
             yield Spot("secret", "password-assignment", begin, seen, words, (at, seen))
+
+
+def is_key(value: str) -> bool:
+    """Whether a machine has made it for nothing but to be secret, as far as that can be seen."""
+    return _is_secret(value, is_password=False, is_prose=False)
+
+
+def is_unmistakable(value: str) -> bool:
+    """Whether nobody would take it for anything but a password, wherever it stands: of three kinds of characters."""
+    kinds = (
+        any(map(str.islower, value)),
+        any(map(str.isupper, value)),
+        any(map(str.isdigit, value)),
+        any(not letter.isalnum() and letter not in "-_./,:'’\"`" for letter in value),
+    )
+    is_word = re.fullmatch(r"[\w.+-]+@[\w.-]+|\W*[A-Za-z]+\W*\d{0,4}\W*|[^\W_]+(?:[(\[{<=|/].*)", value)
+    return (
+        8 <= len(value) <= 64
+        and value.isascii()
+        and (sum(map(str.isdigit, value)) > 1 or (kinds[2] and kinds[3]))
+        and not value.startswith("-")
+        and sum(kinds) >= 3
+        and not is_word
+        and not re.search(r"[(){}\[\]<>|=;`\\]|//|\.\w{2,4}\Z", value)
+        and _is_secret(value, is_password=True, is_prose=True)
+    )
 
 
 def _starts(lowered: str) -> Iterator[tuple[int, str, bool]]:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from memtui.notes.outline import numeric
 from memtui.notes.secrets.checksums import luhn, mod_11_10, mod_97, verhoeff, weighed
 from memtui.notes.spots import Spot
 
@@ -28,12 +29,14 @@ class _Id:
         hints: One of these is in every text that has one, in lower case; with none, the shape is enough.
         pattern: How it is written.
         is_sound: Whether its check digits are right; it is given what was found, without blanks and signs.
+        outline: What is in its numeric outline; only where there are no hints.
     """
 
     words: str
     hints: tuple[str, ...]
     pattern: re.Pattern[str]
     is_sound: Callable[[str], bool]
+    outline: re.Pattern[bytes] | None = None
 
 
 def _number(pattern: str) -> re.Pattern[str]:
@@ -134,7 +137,7 @@ _IDS = (
     _Id("a tax code (Italy)", (),
         re.compile(r"[A-Za-z](?<![\w./+=-].)[A-Za-z]{5}\d{2}[A-EHLMPR-Ta-ehlmpr-t]\d{2}[A-Za-z]\d{3}[A-Za-z]"
                    + _NOT_ON),
-        _codice_fiscale),
+        _codice_fiscale, re.compile(rb"00[Ax]00[Ax]000[Ax]")),
     _Id("an identity number (Spain)", ("dni", "nif:", "nif ", "nie:", "nie ", "documento"),
         _number(r"(?:\d{8}|[XYZxyz]-?\d{7})[ -]?[A-Za-z]"), _dni),
     _Id("a citizen service number (Netherlands)", ("bsn", "burgerservice", "sofinummer", "sofi-nummer"),
@@ -142,7 +145,8 @@ _IDS = (
     _Id("a personal identity number (Sweden)", ("personnummer", "person-nr", "personnr", "personal identity"),
         _number(r"(?:19|20)?\d{6}[-+]?\d{4}"), _personnummer),
     _Id("a PESEL number (Poland)", ("pesel",), _number(r"\d{11}"), _pesel),
-    _Id("a CPF number (Brazil)", (), re.compile(r"\d(?<![\w./+=-].)\d{2}\.\d{3}\.\d{3}-\d{2}" + _NOT_ON), _cpf),
+    _Id("a CPF number (Brazil)", (), re.compile(r"\d(?<![\w./+=-].)\d{2}\.\d{3}\.\d{3}-\d{2}" + _NOT_ON), _cpf,
+        re.compile(rb"000\.000\.000-00")),
     _Id("a CPF number (Brazil)", ("cpf",), _number(r"\d{11}"), _cpf),
     _Id("an Aadhaar number (India)", ("aadhaar", "aadhar", "uidai", "आधार"),
         _number(r"[2-9]\d{3}(?P<by>[ -]?)\d{4}(?P=by)\d{4}"), verhoeff),
@@ -163,6 +167,8 @@ _LENGTHS = {
 }  # fmt: skip
 """Characters of an account number by country (SWIFT, IBAN Registry)."""
 _ACCOUNT = re.compile(r"([A-Z](?<![\w/+-].)[A-Z]\d{2})((?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?)(?![\w-])")
+_BEGINS = b"AA00"
+"""How it begins, in a numeric outline."""
 _SHOWN = frozenset(
     "GB82WEST12345698765432 GB29NWBK60161331926819 DE89370400440532013000 FR1420041010050500013M02606"  # noqa: SIM905
     " NL91ABNA0417164300 CH9300762011623852957 ES9121000418450200051332 IT60X0542811101000000123456"
@@ -173,21 +179,25 @@ _SHOWN = frozenset(
 """Numbers that registries and introductions show."""
 
 
-def ids(text: str, lowered: str, words: str) -> Iterator[Spot]:
+def ids(text: str, lowered: str, words: str, outline: bytes) -> Iterator[Spot]:
     """National numbers and bank accounts in a text.
 
     Args:
         text: The text.
         lowered: The same in lower case, character by character.
         words: Its long words.
+        outline: Its numeric outline; empty if it holds no long number.
     """
-    near = _near_digits(text, lowered)
+    near = _near_digits(text, lowered) if outline else ""
+    if not near and not words:
+        return
+    rest = numeric(words)
     taken: set[int] = set()
     for kind in _IDS:
         if kind.hints:
-            if not any([hint in near for hint in kind.hints]):  # noqa: C419 - a list is twice as fast here
+            if not near or not any([hint in near for hint in kind.hints]):  # noqa: C419 - a list is twice as fast here
                 continue
-        elif kind.pattern.search(words) is None:
+        elif (kind.outline and kind.outline.search(rest) is None) or kind.pattern.search(words) is None:
             continue
         for found in kind.pattern.finditer(text):
             if found.start() in taken or not kind.is_sound(found.group().translate(_SIGNS)):
@@ -196,7 +206,7 @@ def ids(text: str, lowered: str, words: str) -> Iterator[Spot]:
                 continue
             taken.add(found.start())
             yield Spot("secret", "national-id", *found.span(), kind.words, found.span())
-    if not near:
+    if not near or _BEGINS not in outline:
         return
     for found in _ACCOUNT.finditer(text):
         number = found.group().replace(" ", "")

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from memtui.notes.outline import has_long_word
 from memtui.notes.secrets.checksums import decodes_to_digits, ends_in_its_checksum
 from memtui.notes.secrets.pictures import is_picture
 from memtui.notes.spots import Spot
@@ -236,11 +237,24 @@ SHAPES = (
 )  # fmt: skip
 
 
-_BY_HINT = tuple((hint, number) for number, shape in enumerate(SHAPES) for hint in shape.hints)
+_MARKS = ("_", "$", "~", "=", ":", "/", "-", ".", "")
+
+
+def _mark_of(hint: str) -> str:
+    return next(mark for mark in _MARKS if mark in hint)
+
+
+_BY_MARK = tuple(
+    (mark, [(hint, number) for number, shape in enumerate(SHAPES) for hint in shape.hints if _mark_of(hint) == mark])
+    for mark in _MARKS
+)
+"""The hints of all shapes by a mark that is in them, so that most are passed at once."""
 
 
 def long_words(text: str) -> str:
     """The words of a text that are long enough to be a key, parted by blanks: of most notes next to nothing."""
+    if not has_long_word(text, _SHORTEST):
+        return ""
     return " ".join([word for word in text.split() if len(word) >= _SHORTEST])
 
 
@@ -253,7 +267,8 @@ def shaped(text: str, words: str) -> Iterator[Spot]:
     """
     if not words:
         return
-    for number in sorted({number for hint, number in _BY_HINT if hint in words}):
+    known = {number for mark, hints in _BY_MARK if mark in words for hint, number in hints if hint in words}
+    for number in sorted(known):
         shape = SHAPES[number]
         if shape.pattern.search(words) is None:
             continue

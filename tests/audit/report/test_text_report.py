@@ -68,7 +68,8 @@ def test_a_finding_says_what_where_and_who() -> None:
     ],
 )
 def test_where_nobody_knows_it_is_said(origin: Origin, words: str) -> None:
-    audit = replace(samples.nothing(), findings=(samples.finding(origin=origin),))
+    known = samples.finding(origin=Origin("outside", 7, samples.NOW, "modified"))
+    audit = replace(samples.nothing(), findings=(samples.finding(origin=origin), known))
     assert any(line.startswith(f"      {words}") for line in lines(audit))
 
 

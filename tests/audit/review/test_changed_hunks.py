@@ -65,6 +65,16 @@ def test_the_same_lines_at_two_places_are_two_hunks(table: Any) -> None:
     assert [judging.judgement(each.marks) for each in of(table)] == [Verdict.FLAG, None]
 
 
+def test_an_accepted_line_that_is_moved_elsewhere_is_not_accepted_there(table: Any) -> None:
+    table.write("long.md", "# staging\n\n\n\n- deploy: ask\n\n\n\n# production\n\n\n\n- deploy: ask\n")
+    table.done()
+    table.write("long.md", "# staging\n\n\n\n- deploy: at once\n\n\n\n# production\n\n\n\n- deploy: ask\n")
+    say(table, Verdict.ACCEPT, 0)
+    assert [judging.judgement(each.marks) for each in of(table)] == [Verdict.ACCEPT]
+    table.write("long.md", "# staging\n\n\n\n- deploy: ask\n\n\n\n# production\n\n\n\n- deploy: at once\n")
+    assert [judging.judgement(each.marks) for each in of(table)] == [None]
+
+
 def test_a_file_is_accepted_once_all_of_its_hunks_are(table: Any) -> None:
     begun(table)
     edit(table, "line 5", "fifth\n")

@@ -14,7 +14,7 @@ from memtui.audit.prose import DATED, Lines, is_of_its_time, prose
 from memtui.audit.rule import Rule
 from memtui.audit.subject import Note, Subject
 from memtui.core.visible import one_line
-from memtui.notes.front_matter import front_matter_of, properties_of
+from memtui.notes.front_matter import end_of, properties_of
 from memtui.notes.kinds import type_of
 from memtui.notes.plain import without_fences
 
@@ -64,6 +64,8 @@ _KEYS: Mapping[str, str] = {
     "port": "port",
     "version": "version",
 }
+_LAST_WORDS = frozenset(key.rpartition(" ")[2] for key in _KEYS)
+_BETWEEN = re.compile(r"[\s_-]+")
 _LONGEST_KEYS = sorted(_KEYS, key=len, reverse=True)
 _ONLY_OF_USER = frozenset({"language", "email", "name", "pronouns", "birthday", "units", "currency", "theme", "shell"})
 """Keys that many things in a folder have, so that only those of the user are compared."""
@@ -172,6 +174,8 @@ def across(subject: Subject) -> Iterator[Hit]:
 
 def _facts(note: Note, text: str) -> list[_Fact]:
     """What a note says of whom; nothing if it is about a day, or about the past."""
+    if ":" not in text and "user" not in text.casefold():
+        return []  # what is compared is written so
     if is_of_its_time(note.path) or not _ANY.search(text):
         return []
     words = set(re.split(r"[\W_]+", note.path.rpartition("/")[2].casefold().rpartition(".")[0]))
@@ -181,7 +185,7 @@ def _facts(note: Note, text: str) -> list[_Fact]:
 
 
 def _in_front_matter(note: Note, text: str, is_user: bool) -> Iterator[_Fact]:
-    end = front_matter_of(text).end
+    end = end_of(text)
     for name, value in properties_of(text).items() if end else ():
         key = _KEYS.get(name.casefold().replace("_", " ").replace("-", " ").strip())
         if key not in _IN_FRONT_MATTER or not isinstance(value, str | int | float):
@@ -194,13 +198,15 @@ def _in_front_matter(note: Note, text: str, is_user: bool) -> Iterator[_Fact]:
 
 
 def _in_lines(note: Note, text: str, is_user: bool) -> Iterator[_Fact]:
-    end = front_matter_of(text).end
-    first = text.count("\n", 0, end)
-    plain = without_fences(text)
+    first = text.count("\n", 0, end_of(text))
+    below = without_fences(text).split("\n")[first:]
+    said = {number: found for number, raw in enumerate(below, first + 1) if (found := _said_in(raw))}
+    if not said:
+        return  # as nearly all notes: what stands above their lines does not matter
     lines = Lines(text)
     headings: list[tuple[int, str]] = []
     parents: list[tuple[int, str]] = []
-    for number, raw in enumerate(plain.split("\n")[first:], first + 1):
+    for number, raw in enumerate(below, first + 1):
         line = raw.rstrip("\r")
         if len(line) > _LONGEST_LINE or not line.strip():
             continue
@@ -216,13 +222,13 @@ def _in_lines(note: Note, text: str, is_user: bool) -> Iterator[_Fact]:
         above = tuple(name for _, name in parents)
         if stripped.startswith(("-", "*", "+")):
             parents.append((indent, line.strip(" \t-*+").casefold()[:80]))
-        if not (":" in line or "user" in line.casefold()) or _PAST.search(line) or DATED.search(line):
+        if number not in said or _PAST.search(line) or DATED.search(line):
             continue
         sections = tuple(name for level, name in headings if level > 1)
         if any(_PAST.search(name) or DATED.search(name) for _, name in headings):
             continue
         start = lines.at(number)
-        for key, qualifier, shown, values, of_user, (begin, stop) in _said(line):
+        for key, qualifier, shown, values, of_user, (begin, stop) in said[number]:
             if (key in _ONLY_OF_USER and not (is_user or of_user)) or (key in _ONLY_QUALIFIED and not qualifier):
                 continue
             context = tuple(name for name in (*sections, *above) if not set(re.split(r"[\W_]+", name)) <= _GENERIC)
@@ -230,7 +236,18 @@ def _in_lines(note: Note, text: str, is_user: bool) -> Iterator[_Fact]:
             yield _Fact(note.path, number, start + begin, start + stop, about, key, shown, values)
 
 
-def _said(line: str) -> Iterator[tuple[str, str, str, frozenset[str], bool, tuple[int, int]]]:
+_Said = tuple[str, str, str, frozenset[str], bool, tuple[int, int]]
+
+
+def _said_in(raw: str) -> list[_Said]:
+    """What a line may say, whatever that is about and whenever it was so: of nearly all lines nothing."""
+    if ":" not in raw and "user" not in raw.casefold():
+        return []
+    line = raw.rstrip("\r")
+    return list(_said(line)) if len(line) <= _LONGEST_LINE else []
+
+
+def _said(line: str) -> Iterator[_Said]:
     """The keys and values of a line: key, what it is of, value as written, as compared, whether of the user, where."""
     if (found := _ENTRY.match(line)) is not None:
         known = _known(found["key"])
@@ -245,6 +262,8 @@ def _said(line: str) -> Iterator[tuple[str, str, str, frozenset[str], bool, tupl
                 found.span("value"),
             )
             return
+    if "user" not in line.casefold():
+        return
     for found in _SENTENCE.finditer(line):
         known = _known(found["key"])
         value = found["value"].partition(". ")[0].rstrip(".")
@@ -268,7 +287,9 @@ def _said(line: str) -> Iterator[tuple[str, str, str, frozenset[str], bool, tupl
 
 def _known(written: str) -> tuple[str, str] | None:
     """The key that is meant, and what it is of, such as `API` of a port; `None` if it is none of ours."""
-    key = " ".join(re.split(r"[\s_-]+", written.casefold())).strip()
+    key = " ".join(_BETWEEN.split(written.casefold())).strip()
+    if key.rpartition(" ")[2] not in _LAST_WORDS:
+        return None
     if key in _KEYS:
         return _KEYS[key], ""
     key = _LEADING.sub("", key, count=1) if _LEADING.match(key) else key
@@ -291,7 +312,7 @@ def _values(key: str, written: str) -> frozenset[str]:
     if key == "port":
         return frozenset(re.findall(r"(?<![\w.])\d{2,5}(?![\w.])", plain))
     if key == "version":
-        return frozenset(re.findall(r"\d+(?:\.\d+){0,3}", plain)[:1])
+        return frozenset(re.findall(r"(?:(?<![a-z\d])|\bv)(\d+(?:\.\d+){0,3})", plain)[:1])
     parts = re.split(r",|;|\band\b|&|\+(?!\d)|/" if key not in ("timezone", "date format") else r",|;", plain)
     return frozenset(_SPELLINGS.get(part.strip(), part.strip()) for part in parts if part.strip())
 

@@ -10,7 +10,7 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 
 from memtui.audit.findings import Family, Hit, Severity
@@ -54,6 +54,8 @@ _EDGES = tuple(-(1 << 63) + at * (1 << 64) // _BINS for at in range(1, _BINS))
 _COMPARED = 4
 """With how many of those that agree in a band a note is compared."""
 _WORD = re.compile(r"\w+")
+_PARTED = bytes(byte if _WORD.match(chr(byte)) else 32 for byte in range(128)) + bytes(128)
+"""A blank for each ASCII character that is part of no word."""
 
 
 def across(subject: Subject) -> Iterator[Hit]:
@@ -148,19 +150,33 @@ class _Words:
     """Turns texts into the pairs of words that follow each other, as numbers that are the same in every run."""
 
     def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
+        self._numbers = _Numbers()
 
     def pairs(self, text: str) -> frozenset[int]:
         """The pairs of a text, front matter left out."""
-        numbers = self._numbers
-        each = [numbers.setdefault(word, len(numbers)) for word in _WORD.findall(body_of(text).casefold())]
+        each = map(self._numbers.__getitem__, _words_of(body_of(text).casefold()))
         return frozenset(map(hash, pairwise(each)))  # of numbers, it is no random hash
+
+
+class _Numbers(dict[str, int]):
+    """The numbers of words, in the order in which they were asked for first."""
+
+    def __missing__(self, word: str) -> int:
+        self[word] = number = len(self)
+        return number
+
+
+def _words_of(text: str) -> list[str]:
+    """The words of a text, as `_WORD` finds them; ASCII is parted by way of bytes, which is several times as fast."""
+    if text.isascii():
+        return text.encode().translate(_PARTED).decode().split()
+    return _WORD.findall(text)
 
 
 def _signature(pairs: Sequence[int]) -> "array[int]":
     """The least of the pairs in each of equal ranges; an empty range takes that of the next one."""
     last = len(pairs)
-    cuts = [0, *(bisect_left(pairs, edge) for edge in _EDGES), last]
+    cuts = [0, *map(partial(bisect_left, pairs), _EDGES), last]
     found = array("q", bytes(8 * _BINS))
     following = pairs[0]
     for at in range(_BINS - 1, -1, -1):

@@ -34,18 +34,23 @@ _MISSING = Rule(
     do="Mend the entry, or take it out.",
     bad="- [Deploying](deploynig.md), in MEMORY.md, where there is no such note",
     good="- [Deploying](deploying.md), in MEMORY.md, where deploying.md is a note",
+    together="has {count} entries for notes that are not there, such as {some}",
 )
 _UNLISTED = Rule(
     id="not-in-index",
     family=Family.UPKEEP,
     severity=Severity.WARN,
     title="a note that the index does not lead to",
-    why="Sessions find notes by the index. One that neither MEMORY.md nor a note that it leads to names is not found.",
+    why="Sessions find notes by the index. One that neither MEMORY.md nor a note that it leads to names is not found. "
+    "A MEMORY.md that leads to fewer than half of the notes is no index.",
     do="Give it a line in MEMORY.md, or let it go.",
     bad="A folder whose MEMORY.md has a line for each note but this one.",
     good="A note that MEMORY.md does not name, but that a note does which MEMORY.md names.",
 )
 RULES = (_LONG, _MISSING, _UNLISTED)
+
+_NOT_LISTED = frozenset({"readme", "index"})
+"""Names of notes that say what a folder is about: an index need not list them."""
 
 
 def across(subject: Subject, linked: Linked) -> Iterator[Hit]:
@@ -117,8 +122,11 @@ def _unlisted(
             if target is not None and target not in reached:
                 reached.add(target)
                 waiting.append(target)
-    for each in notes:
-        if each not in reached and not (directories and each.startswith(directories)):
+    left = [each for each in notes if each not in reached and not (directories and each.startswith(directories))]
+    if 2 * len(left) > len(notes):
+        return  # a text that names some notes, and no index
+    for each in left:
+        if each.rpartition("/")[2].casefold().partition(".")[0] not in _NOT_LISTED:
             words = f"neither {one_line(path)} nor a note that it leads to names it"
             yield Hit(rule=_UNLISTED.id, path=each, words=words, facts={"index": path}, identity=path)
 

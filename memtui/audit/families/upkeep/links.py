@@ -22,6 +22,7 @@ _DEAD = Rule(
     do="Mend the link, or take it out.",
     bad="For the steps see [deploying](deploynig.md).",
     good="For the steps see [deploying](deploying.md), where deploying.md is a note.",
+    together="has {count} links to notes that are not there, such as {some}",
 )
 _ORPHAN = Rule(
     id="orphan",
@@ -34,7 +35,20 @@ _ORPHAN = Rule(
     bad="One note of ten without a link to it, where the other nine have some.",
     good="A folder in which nobody links notes.",
 )
-RULES = (_DEAD, _ORPHAN)
+_UNWRITTEN = Rule(
+    id="unwritten-note",
+    family=Family.UPKEEP,
+    severity=Severity.INFO,
+    title="a name in double brackets that no note has",
+    why="Claude Code names notes that it may write one day, in a tenth of all notes: that is no mistake, and so this "
+    "rule is off unless it is switched on. A name that is nearly that of a note is a dead link.",
+    do="Nothing; or write the note.",
+    bad="See [[release-checklist]], where no note is called so, nor nearly so.",
+    good="See [[deploying]], where deploying.md is a note.",
+    is_on=False,
+    together="names {count} notes that nobody has written, such as {some}",
+)
+RULES = (_DEAD, _ORPHAN, _UNWRITTEN)
 
 _EXTENSIONS = "md markdown mdx txt json jsonl yaml yml toml xml html csv tsv pdf png jpg jpeg gif svg webp"
 _NOTES = frozenset(_EXTENSIONS.split())
@@ -91,7 +105,10 @@ def across(subject: Subject, linked: Linked) -> Iterator[Hit]:
             if link in entries or not known.is_dead(link, path):
                 continue  # of an index, an entry without a file is another finding
             lines = lines or Lines(text)
-            yield known.hit(_DEAD.id, "links to {}, which is not there", link, path, lines)
+            if known.is_unwritten(link):
+                yield known.hit(_UNWRITTEN.id, "names {}, which nobody has written", link, path, lines)
+            else:
+                yield known.hit(_DEAD.id, "links to {}, which is not there", link, path, lines)
     if not any(is_index(path) for path in subject.notes):
         yield from _orphans(subject, led_to)
 
@@ -116,6 +133,7 @@ class Known:
         self._directories = {path for path, other in subject.others.items() if other.kind is Kind.DIRECTORY}
         self._by_name: Mapping[str, str] = {path.rpartition("/")[2].casefold(): path for path in sorted(subject.notes)}
         self._sought = 0
+        self._nearest: dict[str, str] = {}
 
     def is_dead(self, link: Link, path: str) -> bool:
         """Whether a link that leads to no note was meant to lead to one in the folder."""
@@ -137,6 +155,11 @@ class Known:
                 return has_extension and not self._is_in_repository(wanted)
             case _:
                 return has_extension and self._is_here(link) and not self._is_in_repository(wanted)
+
+    def is_unwritten(self, link: Link) -> bool:
+        """Whether a link names a note that nobody has written yet, rather than one that is called otherwise."""
+        name = (link.path or "").rpartition("/")[2]
+        return link.kind == "wiki" and "." not in name and not self.nearest(link)
 
     def _is_here(self, link: Link) -> bool:
         """Whether a link leads into a directory that there is: one into another is rather into somebody's code."""
@@ -166,12 +189,18 @@ class Known:
 
     def nearest(self, link: Link) -> str:
         """The note whose name is nearest to that of a link; empty if none is near."""
+        wanted = link.path or ""
+        if wanted not in self._nearest:
+            self._nearest[wanted] = self._sought_for(wanted)
+        return self._nearest[wanted]
+
+    def _sought_for(self, wanted: str) -> str:
         self._sought += 1
         if self._sought > _MOST_SOUGHT or not self._by_name:
             return ""
         from rapidfuzz import fuzz, process  # deferred: 30 ms, which a folder without dead links does not wait for
 
-        name = (link.path or "").rstrip("/").rpartition("/")[2].casefold()[:200]
+        name = wanted.rstrip("/").rpartition("/")[2].casefold()[:200]
         if name in self._by_name:
             return self._by_name[name]
         spelled = name if "." in name else f"{name}.md"
