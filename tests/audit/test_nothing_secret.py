@@ -106,3 +106,18 @@ def test_lines_of_a_key_show_nothing_of_it_wherever_they_are_cut() -> None:
 def test_a_page_of_what_nobody_sees_takes_no_time() -> None:
     text = "\u200b" * 500_000 + made_up("github-token") + " " + "a\u200b" * 200_000
     assert [spot.rule for spot in secrets(text)] == ["github-token"]
+
+
+def test_a_secret_in_a_name_is_found_and_the_words_do_not_repeat_it(tmp_path: Path) -> None:
+    folder = tmp_path / "memories"
+    value = made_up("github-token")
+    (folder / f"token {value}").mkdir(parents=True)
+    (folder / f"{value}.md").write_text("nothing in it\n")
+    (folder / "2026-11-22-notes-on-release-1.2.3.md").write_text("nothing either\n")
+    with opening.observe(folder, state=tmp_path / "state") as observer:
+        found = audit(observer, title="m", place=os.fspath(folder), only={"secret"}).findings
+    assert {(each.rule, each.place.path) for each in found} == {
+        ("github-token", f"{value}.md"),
+        ("github-token", f"token {value}"),
+    }
+    assert all(value not in f"{each.words}{each.evidence}{each.facts}" for each in found)

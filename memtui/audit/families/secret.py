@@ -4,6 +4,7 @@ The rules are a list that we keep, in `memtui.notes.secrets`. How many of what t
 else, is measured on the corpus of the tests.
 """
 
+import re
 from collections.abc import Iterator
 
 from memtui.audit.families.examples import made_up
@@ -45,6 +46,9 @@ def _keys() -> Iterator[Rule]:
             seen.add(rule)
             yield _key(rule, words)
 
+
+_LONG = re.compile(r"(?=[A-Za-z_.-]*[0-9])[A-Za-z0-9_.+=-]{16}")
+"""What has to stand in a name that holds a secret."""
 
 RULES: tuple[Rule, ...] = (
     *_keys(),
@@ -113,3 +117,12 @@ def in_note(note: Note, subject: Subject) -> Iterator[Hit]:
             yield Hit(
                 rule=spot.rule, path=note.path, words=spot.words, start=spot.start, end=spot.end, masked=spot.masked
             )
+
+
+def across(subject: Subject) -> Iterator[Hit]:
+    """The secrets in names of files and directories: a listing shows them to everybody, and so does a report."""
+    for path in (*subject.notes, *subject.others):
+        name = path.rpartition("/")[2]
+        if _LONG.search(name):
+            for spot in secrets(name):
+                yield Hit(rule=spot.rule, path=path, words=f"{spot.words}, in the name itself", identity=spot.rule)
