@@ -69,6 +69,16 @@ def test_a_project_of_claude_code_is_told_by_its_sessions(home: Path) -> None:
     assert about(place) == "for ~/my.app/back_end"
 
 
+def test_a_project_whose_path_is_too_long_for_a_name_is_told_by_its_sessions(home: Path) -> None:
+    project = home / ("deep" * 30) / ("deeper" * 30)
+    kept = home / ".claude" / "projects" / f"{encoded(str(project))[:200]}-1a2b3c"
+    kept.mkdir(parents=True)
+    (kept / "s.jsonl").write_text(json.dumps({"cwd": str(project / "src")}) + "\n")
+    assert project_of(str(kept)) in {str(project), str(project / "src")}
+    (kept / "s.jsonl").write_text(json.dumps({"cwd": str(home / "other")}) + "\n")
+    assert project_of(str(kept)) is None
+
+
 def test_a_project_without_sessions_is_told_by_the_directories_that_there_are(home: Path) -> None:
     project = home / "a-b" / "c.d"
     project.mkdir(parents=True)

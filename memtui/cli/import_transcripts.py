@@ -15,6 +15,7 @@ from memtui.core.events import Event
 from memtui.core.listing import human_size
 from memtui.core.paths import MemoryPath
 from memtui.core.told import Told
+from memtui.engine import Engine
 from memtui.places import short
 
 _NOT_DONE = "Nothing was imported"
@@ -47,12 +48,22 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
             bar = _Bar(options, len(fresh))
             events = memory.record_told(fresh, progress=bar.step)
             bar.end()
-        gone = sorted({each.path for each in fresh if memory.entry(each.path) is None})
+            recorded = {(event.call_id, event.path) for event in events}
+            # Another import may have brought some of them meanwhile.
+            fresh = [each for each in fresh if (each.call_id, str(MemoryPath.of(each.path))) in recorded]
+        gone = sorted(path for path in {each.path for each in fresh} if _is_gone(memory, path))
     if options.json:
         output.document(_record(heard, fresh, events, gone))
     elif not options.quiet:
         _print(heard, fresh, gone, dry_run=arguments.dry_run)
     return Exit.OK
+
+
+def _is_gone(memory: Engine, path: str) -> bool:
+    """Whether nothing is there; what was moved away is not gone."""
+    if memory.entry(path) is not None:
+        return False
+    return all(row.moved_to is None for row in memory.history.versions_of(path, limit=1))
 
 
 class _Bar:

@@ -3,6 +3,7 @@
 import argparse
 import re
 from collections.abc import Iterator
+from datetime import datetime
 from itertools import groupby
 
 from memtui.agents.origin import Origin, origins_of
@@ -58,7 +59,7 @@ def _print(place: MemoryPath, origins: list[Origin]) -> None:
         first, last = lines[0].line, lines[-1].line
         output.line(f"{output.cell(str(place), 0)}:{first}{f'-{last}' if last > first else ''}")
         for origin in lines:
-            output.line(f"  | {visible(origin.text)}")
+            output.line(f"  | {visible(origin.text.removesuffix(chr(13)))}")
         for name, words in _facts(lines[0]):
             output.line(f"  {name:<8}{output.cell(words, 0)}")
 
@@ -73,10 +74,8 @@ def _facts(origin: Origin) -> Iterator[tuple[str, str]]:
         yield "who", "not known: it was there when memtui first looked"
     else:
         yield "who", f"{shown_name(event.actor)}{f' ({agent.model})' if agent is not None and agent.model else ''}"
-    when = f"{event.at.astimezone():%Y-%m-%d %H:%M}"
-    if origin.is_told and origin.at_us:
-        when = output.utc(origin.at_us) or ""
-    yield "when", when
+    at = datetime.fromtimestamp(origin.at_us / 1e6) if origin.at_us else event.at.astimezone()
+    yield "when", f"{at:%Y-%m-%d %H:%M}"
     if agent is not None and agent.session:
         yield "session", agent.session
     call = f", call {event.call_id}" if event.call_id else ""

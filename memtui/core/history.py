@@ -78,10 +78,12 @@ class Blame:
     Attributes:
         lines: For each line, the event that wrote it, or `None` if that is not known.
         complete: Whether every earlier text was there to be compared. If not, a line may be older than its event.
+        told: For each line, the write that a session file tells of; empty where that was not asked for.
     """
 
     lines: tuple[Event | None, ...]
     complete: bool = True
+    told: tuple[PathVersion | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

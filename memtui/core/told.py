@@ -10,7 +10,7 @@ from memtui.core.events import Agent, Event
 
 IMPORTED = "imported"
 """The command of such an event. Its `viewed` is the text that stood there afterwards, where that is known."""
-_PROMPT = 2_000
+MAX_PROMPT = 2_000
 """Characters of a prompt that are kept."""
 
 
@@ -71,7 +71,7 @@ def arguments_of(told: Told, *, is_before: bool = False) -> str:
     kept = {
         "at_us": told.at_us,
         "tool": told.tool,
-        "prompt": told.prompt[:_PROMPT],
+        "prompt": told.prompt[:MAX_PROMPT],
         "source": told.source,
         "line": told.line,
         "is_before": is_before,

@@ -89,10 +89,10 @@ class History:
             told: Whether what session files told afterwards is put in among it, by the time at which it happened.
         """
         with self._in_flight():
-            heard = self._told.of(path) if told else []
-            if not heard:
+            if not told or not self._told.paths():
                 return list(islice(self._versions_of(path), None if limit < 0 else limit))
-            rows = put_in(list(self._versions_of(path)), heard)
+            recorded = list(self._versions_of(path))
+            rows = put_in(recorded, self._told_along(path, recorded))
             return rows if limit < 0 else rows[:limit]
 
     def told_lines(self, path: str, data: bytes) -> list[PathVersion | None]:
@@ -104,16 +104,23 @@ class History:
         """
         lines = diffs.lines_of(data.decode("utf-8", "surrogateescape"))
         with self._in_flight():
-            told = self._told.of(path)
-            if not told:
-                return [None] * len(lines)
-            texts = [self._journal.text(row.after.sha256) if row.after and row.after.sha256 else None for row in told]
-        return telling(told, texts, lines)
+            told = self._told_along(path, self._lineage(path)) if self._told.paths() else []
+            return telling(told, self._kept, lines)
 
     def told_of(self, path: str) -> list[PathVersion]:
-        """What session files told afterwards of a path, newest first."""
+        """What session files told afterwards of a path, newest first; under the names that it had before as well."""
         with self._in_flight():
-            return self._told.of(path)
+            return self._told_along(path, self._lineage(path)) if self._told.paths() else []
+
+    def _told_along(self, path: str, rows: Iterable[PathVersion]) -> list[PathVersion]:
+        """What is told of a path and, up to when it was moved here, of what it was called before."""
+        told = self._told.of(path)
+        names = {path}
+        for row in rows:
+            if row.moved_from is not None and row.moved_from not in names:
+                names.add(row.moved_from)
+                told += [each for each in self._told.of(row.moved_from) if each.at_us <= row.event.at_us]
+        return sorted(told, key=lambda each: (each.at_us, each.event.seq), reverse=True) if len(names) > 1 else told
 
     def _versions_of(self, path: str) -> Iterator[PathVersion]:
         followed = {path}

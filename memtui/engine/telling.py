@@ -21,6 +21,8 @@ NOTED = "imported_until"
 """The name of the note that tells up to which event there is something to be found; absent if there is nothing."""
 _MARK = b'"command":"imported"'
 _CALL = b'"call_id":"'
+_WHOLE = "Write"
+"""The tool that writes whole files: every line of them came with it, unless an earlier one is told."""
 _BATCH = 200
 """Events that are recorded at a time: the lock is free in between."""
 
@@ -68,29 +70,29 @@ class Teller:
         if self._read_only():
             raise StateUnusable("This session is read-only. Nothing was recorded.")
         recorded: list[Event] = []
+        stood: dict[str, Version | None] = {}
         try:
             for start in range(0, len(told), _BATCH):
                 if not progress(start, len(told)):
                     break
-                recorded += self._record_some(told[start : start + _BATCH])
+                recorded += self._record_some(told[start : start + _BATCH], stood)
         except OSError as error:
             raise StateUnusable(f"It cannot be recorded: {reason_of(error)}.") from error
         return recorded
 
-    def _record_some(self, told: Sequence[Told]) -> list[Event]:
+    def _record_some(self, told: Sequence[Told], stood: dict[str, Version | None]) -> list[Event]:
         with self._writing():
             events: list[Event] = []
             texts: dict[str, bytes] = {}
             for each in self.news(told):  # somebody else may have imported them meanwhile
-                events += self._events(each, texts)
+                events += self._events(each, texts, stood)
             recorded = self._journal.append(events, texts=texts, durable=True) if events else []
             if recorded:
                 self._journal.set_note(NOTED, str(recorded[-1].seq))
                 self._recorded()
         return recorded
 
-    def _events(self, told: Told, texts: dict[str, bytes]) -> Iterator[Event]:
-        earlier = set(texts)
+    def _events(self, told: Told, texts: dict[str, bytes], stood: dict[str, Version | None]) -> Iterator[Event]:
         before, after = self._version(told.before, texts), self._version(told.after, texts)
         event = Event(
             at_us=self._now_us(),
@@ -102,8 +104,11 @@ class Teller:
             arguments=arguments_of(told),
             note=f"{told.tool}, from a session file",
         )
+        # Without what stood there before, all lines would seem to have come with this call.
         name = before.sha256 if before is not None else None
-        if name is not None and name not in earlier and not self._journal.has_text(name):
+        was_told = stood.get(told.path) == before
+        stood[told.path] = after
+        if name is not None and not was_told and (name in texts or self._journal.has_text(name)):
             yield replace(
                 event,
                 viewed=before,
@@ -111,7 +116,7 @@ class Teller:
                 note=f"what stood there before {told.tool}, from a session file",
             )
         counts = None
-        if told.after is not None and (told.before is not None or told.tool == "Write"):
+        if told.after is not None and (told.before is not None or told.tool == _WHOLE):
             counts = _counts(told.before or b"", told.after)
         yield replace(
             event,
@@ -124,7 +129,8 @@ class Teller:
         if data is None or len(data) > self._limit:
             return None
         name = sha256(data)
-        texts[name] = data
+        if self._journal.has_text(name) or not self._journal.knows(name):  # what was removed stays removed
+            texts[name] = data
         return Version(Kind.FILE, name, len(data))
 
     def _catch_up(self) -> None:
@@ -220,34 +226,36 @@ class ToldIndex:
 
 
 def telling(
-    told: Sequence[PathVersion], texts: Sequence[bytes | None], lines: Sequence[str]
+    told: Sequence[PathVersion], text_of: Callable[[Version], bytes | None], lines: Sequence[str]
 ) -> list[PathVersion | None]:
     """Which write brought each line of a text, of those that are told: the oldest since which it stood without a gap.
 
     Args:
         told: What a path is told to have been through, newest first.
-        texts: The bytes of each; `None` where they are not kept.
+        text_of: Gives the bytes of one of them; `None` where they are not kept.
         lines: The lines of the text.
 
     Returns:
         For each line the write; `None` where none of them tells.
     """
-    held = [
-        (row, frozenset(line.rstrip("\r\n") for line in diffs.lines_of(text.decode("utf-8", "surrogateescape"))))
-        for row, text in zip(told, texts, strict=True)
-        if text is not None and row.after is not None
-    ]
-    return [_brought(held, line.rstrip("\r\n")) for line in lines]
-
-
-def _brought(held: Sequence[tuple[PathVersion, frozenset[str]]], line: str) -> PathVersion | None:
-    found: PathVersion | None = None
-    for row, lines in held:
-        if line in lines:
-            found = row
-        elif found is not None:
+    wanted = [line.rstrip("\r\n") for line in lines]
+    found: dict[str, PathVersion] = {}
+    sought = set(wanted)
+    for row in told:
+        if not sought:
             break
-    return None if found is None or found.told is None or found.told.is_before else found
+        text = text_of(row.after) if row.after is not None else None
+        if text is None:
+            continue
+        held = {line.rstrip("\r\n") for line in diffs.lines_of(text.decode("utf-8", "surrogateescape"))}
+        found |= dict.fromkeys(sought & held, row)
+        gone = {line for line in sought if line in found and line not in held}
+        sought -= gone  # it was not there yet
+    for line in sought & found.keys():  # it was there as far back as anything is told
+        told_by = found[line].told
+        if told_by is None or told_by.is_before or told_by.tool != _WHOLE:
+            del found[line]
+    return [found.get(line) for line in wanted]
 
 
 def put_in(recorded: Sequence[PathVersion], told: Sequence[PathVersion]) -> list[PathVersion]:
@@ -259,6 +267,8 @@ def put_in(recorded: Sequence[PathVersion], told: Sequence[PathVersion]) -> list
         recorded: Newest first.
         told: Newest first.
     """
+    known = {_text_of(row) for row in recorded}
+    told = [row for row in told if row.told is None or not row.told.is_before or _text_of(row) not in known]
     by_text: dict[tuple[str, str], deque[PathVersion]] = {}
     for row in told:
         if (text := _text_of(row)) is not None and row.told is not None and not row.told.is_before:

@@ -14,6 +14,8 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 _OTHER = re.compile(r"[^a-zA-Z0-9]")
+_CUT = 200
+"""Characters of a path that are in the name; of a longer one, the rest is not told."""
 _SESSIONS = 5
 """How many session files of a project are asked at most, the newest first."""
 _READ = 1 << 18
@@ -76,9 +78,14 @@ def project_of(directory: str) -> str | None:
     for path in _newest(glob.glob(f"{glob.escape(directory)}/*.jsonl")):
         for where in _working_directories(path):
             for above in (where, *map(str, PurePath(where).parents)):  # a session may have gone deeper
-                if encoded(above) == name:
+                if _is_name(name, encoded(above)):
                     return above
     return _by_name(name)
+
+
+def _is_name(name: str, written: str) -> bool:
+    """Whether a directory is called by a project's path; a long one is cut, and has a number of its own behind it."""
+    return name == written or (len(written) > _CUT and name.startswith(f"{written[:_CUT]}-"))
 
 
 def _newest(paths: list[str]) -> list[str]:

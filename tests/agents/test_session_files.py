@@ -14,7 +14,7 @@ from memtui.agents.transcripts.lines import LONGEST, Line, Stopped, lines_of
 from memtui.agents.transcripts.writes import Heard, hear
 from memtui.cli import main
 from memtui.core.errors import StateUnusable
-from memtui.core.told import circumstances_of
+from memtui.core.told import Told, circumstances_of
 from memtui.engine import Engine
 
 
@@ -320,3 +320,239 @@ def test_without_session_files_it_is_said(claude: Script, capfd: pytest.CaptureF
     assert "no session files" in capfd.readouterr().err
     assert main(["import-transcripts", "-C", str(claude.folder), str(claude.path)]) == 3
     assert "cannot be read" in capfd.readouterr().err
+
+
+def test_a_session_that_is_gone_on_with_elsewhere_tells_its_calls_once(script: Script, tmp_path: Path) -> None:
+    script.call("Write", "a.md", {}, content="one\n")
+    copy = tmp_path / "app" / "s-2.jsonl"
+    copy.write_bytes(script.path.read_bytes().replace(b'"s-1"', b'"s-2"'))
+    heard = hear(str(script.folder), [str(script.path), str(copy)])
+    assert [each.source for each in heard.told] == ["s-1.jsonl"]
+
+
+def test_a_call_id_that_is_used_again_hides_no_other_note(memory: Engine, script: Script) -> None:
+    script.call("Write", "a.md", {}, content="one\n")
+    script._calls = 0
+    script.call("Write", "b.md", {}, content="two\n")
+    told = script.hear().told
+    assert [each.path for each in told] == ["a.md", "b.md"]
+    memory.record_told(told[:1])
+    assert [each.path for each in memory.not_imported(told)] == ["b.md"]
+
+
+def test_a_note_is_named_from_home_or_from_where_the_session_was_held(
+    script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(script.folder.parent))
+    for number, file in enumerate(("~/memory/a.md", "b.md", "../memory/c.md", "../other/d.md")):
+        block = {"type": "tool_use", "id": f"t{number}", "name": "Write", "input": {"file_path": file, "content": "x"}}
+        script.say("assistant", [block], cwd=str(script.folder))
+        script.say("user", [{"type": "tool_result", "tool_use_id": f"t{number}"}])
+    assert [each.path for each in script.hear().told] == ["a.md", "b.md", "c.md"]
+
+
+def test_a_folder_is_known_by_a_link_of_another_name(script: Script, tmp_path: Path) -> None:
+    link = tmp_path / "elsewhere"
+    link.symlink_to(script.folder)
+    folder, script.folder = script.folder, link
+    script.call("Write", "a.md", {}, content="x")
+    assert [each.path for each in hear(str(folder), [str(script.path)]).told] == ["a.md"]
+
+
+@pytest.mark.parametrize("name", ["\ud800.md", "a\udc80/b.md", "x" * 256, "/".join(["d" * 200] * 30)])
+def test_a_name_that_no_file_can_have_is_passed_over(memory: Engine, script: Script, name: str) -> None:
+    script.call("Write", name, {}, content="x")
+    assert script.hear().told == []
+    assert memory.history.deleted() == []
+
+
+@pytest.mark.parametrize(
+    ("content", "more"),
+    [
+        ("This session is being continued from a previous conversation", {"isCompactSummary": True}),
+        ("<local-command-stdout>done</local-command-stdout>", {}),
+        ([{"type": "text", "text": "[Request interrupted by user for tool use]"}], {}),
+        ([{"type": "text", "text": "<system-reminder>be calm</system-reminder>"}], {}),
+        ("what a subagent is asked for", {"isSidechain": True}),
+    ],
+)
+def test_what_stands_in_the_place_of_a_prompt_is_none(script: Script, content: object, more: dict[str, Any]) -> None:
+    script.ask("Remember it")
+    script.say("user", content, **more)
+    script.call("Write", "a.md", {}, content="x")
+    assert script.hear().told[0].prompt == "Remember it"
+
+
+def test_a_command_is_a_prompt_by_its_name_with_what_was_written_behind_it(script: Script) -> None:
+    script.ask(
+        "<command-message>note</command-message>\n<command-name>/note</command-name>\n<command-args>tea</command-args>"
+    )
+    script.call("Write", "a.md", {}, content="x")
+    assert script.hear().told[0].prompt == "/note tea"
+
+
+def test_what_a_subagent_writes_was_asked_for_by_its_own_prompt(script: Script) -> None:
+    script.say("user", "Tidy up", isSidechain=True)
+    script.ask("And what is the time?")
+    block = {
+        "type": "tool_use",
+        "id": "t",
+        "name": "Write",
+        "input": {"file_path": str(script.folder / "a.md"), "content": "x"},
+    }
+    script.say("assistant", [block], isSidechain=True)
+    script.say("user", [{"type": "tool_result", "tool_use_id": "t"}], isSidechain=True)
+    assert script.hear().told[0].prompt == "Tidy up"
+
+
+def test_a_prompt_is_kept_up_to_a_length_and_a_huge_line_not_at_all(script: Script) -> None:
+    script.ask("p" * 100_000)
+    script.say("user", [{"type": "text", "text": "x" * 9_000_000}])
+    script.call("Write", "a.md", {}, content="x")
+    assert script.hear().told[0].prompt == "p" * 2_000
+
+
+def test_an_edit_that_takes_out_a_line_leaves_no_empty_one(script: Script) -> None:
+    script.call("Edit", "a.md", {"originalFile": "one\ntwo\nthree\n"}, old_string="two", new_string="")
+    assert script.hear().told[0].after == b"one\nthree\n"
+
+
+def test_what_the_person_made_of_an_edit_is_told_by_its_patch(script: Script) -> None:
+    hunk = {"oldStart": 1, "oldLines": 2, "newStart": 1, "newLines": 2, "lines": [" one", "-two", "+TWO, by hand"]}
+    told = {"originalFile": "one\ntwo\n", "userModified": True, "structuredPatch": [hunk]}
+    script.call("Edit", "a.md", told, old_string="two", new_string="2")
+    assert script.hear().told[0].after == b"one\nTWO, by hand\n"
+
+
+def test_a_patch_that_does_not_fit_what_is_known_is_not_believed(script: Script) -> None:
+    script.call("Write", "a.md", {}, content="one\ntwo\n")
+    hunk = {"oldStart": 1, "oldLines": 2, "newStart": 1, "newLines": 2, "lines": [" by hand", "-two", "+three"]}
+    script.call("Edit", "a.md", {"originalFile": None, "structuredPatch": [hunk]}, old_string="two", new_string="three")
+    edit = script.hear().told[1]
+    assert (edit.before, edit.after) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        "x",
+        [7],
+        [{}],
+        [{"oldStart": "1", "lines": []}],
+        [{"oldStart": -5, "lines": [7]}],
+        [{"oldStart": 10**9, "lines": ["+x"]}],
+        [{"oldStart": 1, "lines": ["", "?x"]}],
+        [{"oldStart": 1, "lines": ["-one", "-two", "-", "-more"]}],
+        [{"oldStart": 1, "lines": ["\\ No newline at end of file"]}],
+    ],
+)
+def test_a_patch_of_any_shape_harms_nothing(script: Script, patch: object) -> None:
+    told = {"originalFile": "one\ntwo\n", "structuredPatch": patch}
+    script.call("Edit", "a.md", told, old_string="two", new_string="2")
+    assert script.hear().told[0].after == b"one\n2\n"
+
+
+def test_a_result_that_is_only_an_error_in_words_did_not_happen(script: Script) -> None:
+    block = {
+        "type": "tool_use",
+        "id": "t",
+        "name": "Write",
+        "input": {"file_path": str(script.folder / "a.md"), "content": "x"},
+    }
+    script.say("assistant", [block])
+    script.say("user", [{"type": "tool_result", "tool_use_id": "t"}], toolUseResult="Error: File has not been read yet")
+    heard = script.hear()
+    assert (heard.told, heard.failed) == ([], 1)
+
+
+def test_a_time_that_no_calendar_has_is_none(script: Script) -> None:
+    block = {
+        "type": "tool_use",
+        "id": "t",
+        "name": "Write",
+        "input": {"file_path": str(script.folder / "a.md"), "content": "x"},
+    }
+    script.say("assistant", [block], timestamp="9999-12-31T23:59:59Z")
+    script.say("user", [{"type": "tool_result", "tool_use_id": "t"}])
+    assert script.hear().told[0].at_us == 0
+
+
+def test_a_note_that_was_moved_is_told_of_under_its_old_name_and_is_not_gone(memory: Engine, script: Script) -> None:
+    (script.folder / "old.md").write_text("tea\n")
+    memory.reconcile()
+    memory.execute(
+        {"command": "rename", "old_path": "/memories/old.md", "new_path": "/memories/new.md"}, actor=memtui.Person()
+    )
+    script.ask("Remember tea")
+    script.call("Write", "old.md", {}, content="tea\n")
+    memory.record_told(script.hear().told)
+    assert memory.history.deleted() == []
+    (origin,) = origins_of(memory, "new.md", b"tea\n", state=None)
+    assert origin.asked.prompt == "Remember tea"
+    assert any(row.told is not None for row in memory.history.versions_of("new.md", told=True))
+
+
+def test_what_is_told_later_of_the_name_that_a_note_left_is_another_notes(memory: Engine, script: Script) -> None:
+    (script.folder / "old.md").write_text("tea\n")
+    memory.reconcile()
+    memory.execute(
+        {"command": "rename", "old_path": "/memories/old.md", "new_path": "/memories/new.md"}, actor=memtui.Person()
+    )
+    block = {
+        "type": "tool_use",
+        "id": "t",
+        "name": "Write",
+        "input": {"file_path": str(script.folder / "old.md"), "content": "tea\n"},
+    }
+    script.say("assistant", [block], timestamp="2999-01-01T00:00:00Z")
+    script.say("user", [{"type": "tool_result", "tool_use_id": "t"}])
+    memory.record_told(script.hear().told)
+    assert memory.history.told_of("new.md") == []
+
+
+def test_a_text_that_was_redacted_does_not_come_back_with_another_session(memory: Engine, script: Script) -> None:
+    script.call("Write", "a.md", {}, content="the word is swordfish\n")
+    memory.record_told(script.hear().told)
+    memory.redact(match="swordfish", reason="a secret")
+    script.call("Edit", "a.md", {"originalFile": "the word is swordfish\n"}, old_string="swordfish", new_string="gone")
+    memory.record_told(memory.not_imported(script.hear().told))
+    texts = [memory.history.text(row.after) for row in memory.history.told_of("a.md")]
+    assert texts == [b"the word is gone\n"]
+
+
+def test_many_writes_are_recorded_without_reading_all_again_for_each_some(memory: Engine) -> None:
+    told = [
+        Told(
+            path=f"n{n % 50}.md", at_us=n, agent=memtui.Agent("Claude Code"), call_id=f"t{n}", tool="Write", after=b"x"
+        )
+        for n in range(2_000)
+    ]
+    reads: list[int] = []
+    journal = memory.journal
+    original = journal.event
+    journal.event = lambda seq: (reads.append(seq), original(seq))[1]  # type: ignore[method-assign]
+    memory.record_told(told)
+    assert len(reads) <= 2 * len(told)
+
+
+def test_a_line_that_stood_there_before_an_edit_did_not_come_with_it(memory: Engine, script: Script) -> None:
+    (script.folder / "a.md").write_text("old\n")
+    memory.reconcile()
+    (script.folder / "a.md").write_text("old\nnew\n")
+    memory.reconcile()
+    script.call("Edit", "a.md", {"originalFile": "old\n"}, old_string="old\n", new_string="old\nnew\n")
+    memory.record_told(script.hear().told)
+    old, new = origins_of(memory, "a.md", b"old\nnew\n", state=None)
+    assert (old.is_told, new.is_told) == (False, True)
+    rows = memory.history.versions_of("a.md", told=True)
+    assert [(row.sign, row.told is not None) for row in rows] == [("~", True), ("+", False)]
+
+
+def test_where_the_write_before_was_redacted_an_edit_is_not_blamed_for_its_lines(
+    memory: Engine, script: Script
+) -> None:
+    script.call("Write", "a.md", {}, content="old\nswordfish\n")
+    script.call("Edit", "a.md", {"originalFile": "old\nswordfish\n"}, old_string="swordfish\n", new_string="new\n")
+    memory.record_told(script.hear().told)
+    memory.redact(match="swordfish", reason="a secret")
+    assert [row is None for row in memory.history.told_lines("a.md", b"old\nnew\n")] == [True, True]

@@ -20,13 +20,18 @@ def texts_of(asked: Asked, came: Came, known: str | None) -> tuple[str | None, s
         return before, content if isinstance(content, str) else None
     if before is None:
         return None, None
-    edits = asked.given.get("edits") if asked.tool == "MultiEdit" else [asked.given]
-    if not isinstance(edits, list):
-        return before, None
-    after: str | None = before
-    for edit in edits:
-        after = _replaced(after, edit) if after is not None and isinstance(edit, dict) else None
-    return before, after
+    patched = _patched(before, came.told.get("structuredPatch"))
+    if patched is None and came.told.get("structuredPatch") and not _tells_original(came.told):
+        return None, None  # somebody else wrote it meanwhile
+    after = _edited(before, asked)
+    if came.told.get("userModified") is True or after is None:
+        return before, patched
+    # A patch tells what became of line ends and of blanks at ends of lines; but tabs in it may be drawn as blanks.
+    return before, after if patched is None or "\t" in before or "\t" in after else patched
+
+
+def _tells_original(told: Mapping[str, Any]) -> bool:
+    return any(isinstance(told.get(name), str) for name in ("originalFile", "originalFileContents"))
 
 
 def _original(told: Mapping[str, Any], known: str | None) -> str | None:
@@ -34,6 +39,16 @@ def _original(told: Mapping[str, Any], known: str | None) -> str | None:
         if isinstance(text := told.get(name), str):
             return text
     return None if told.get("type") == "create" else known
+
+
+def _edited(before: str, asked: Asked) -> str | None:
+    edits = asked.given.get("edits") if asked.tool == "MultiEdit" else [asked.given]
+    if not isinstance(edits, list):
+        return None
+    after: str | None = before
+    for edit in edits:
+        after = _replaced(after, edit) if after is not None and isinstance(edit, dict) else None
+    return after
 
 
 def _replaced(text: str, edit: Mapping[str, Any]) -> str | None:
@@ -44,4 +59,29 @@ def _replaced(text: str, edit: Mapping[str, Any]) -> str | None:
         return new if not text else None
     if old not in text:
         return None
+    if not new and not old.endswith("\n") and f"{old}\n" in text:
+        old += "\n"  # so Claude Code takes out the line and leaves no empty one
     return text.replace(old, new) if edit.get("replace_all") is True else text.replace(old, new, 1)
+
+
+def _patched(before: str, hunks: object) -> str | None:
+    """A text with a patch applied, as Claude Code notes it; `None` if it does not fit to the letter."""
+    if not isinstance(hunks, list) or not hunks:
+        return None
+    old, new, at = before.split("\n"), list[str](), 0
+    for hunk in hunks:
+        start, lines = (hunk.get("oldStart"), hunk.get("lines")) if isinstance(hunk, dict) else (None, None)
+        if type(start) is not int or not isinstance(lines, list) or not at <= (start := max(0, start - 1)) <= len(old):
+            return None
+        new += old[at:start]
+        at = start
+        for line in lines:
+            sign, words = (line[:1], line[1:]) if isinstance(line, str) else ("", "")
+            if sign == "\\":
+                return None  # it is about the end of the last line, and may be about either text
+            if sign not in ("+", "-", " ") or (sign != "+" and (at >= len(old) or old[at] != words)):
+                return None
+            if sign != "-":
+                new.append(words)
+            at += sign != "+"
+    return "\n".join([*new, *old[at:]])

@@ -14,6 +14,7 @@ from memtui.agents.transcripts.calls import (
     asked_in,
     at_us_of,
     came_in,
+    is_of_subagent,
     prompt_in,
     record_of,
     session_of,
@@ -21,12 +22,19 @@ from memtui.agents.transcripts.calls import (
 from memtui.agents.transcripts.edited import texts_of
 from memtui.agents.transcripts.lines import Line, lines_of
 from memtui.core.events import Agent
-from memtui.core.told import Told
+from memtui.core.told import MAX_PROMPT, Told
 
 _NAME = "Claude Code"
 _LATELY = 8
 """Lines of the user's among which the last prompt is looked for."""
+_LONGEST_PROMPT = 8_000_000
+"""Bytes of the longest line that is kept for the prompt that may be in it; pasted pictures are in it as well."""
+_MAX_NAME_BYTES, _MAX_PATH = 255, 4_000
+_KEPT, _LONGEST_KEPT = 50_000, 5_000
+"""Names of files that are kept, and the longest of them: sessions write to the same ones again and again."""
 _OF_USER = re.compile(rb'"type":\s?"user"')
+_OF_SUBAGENT = re.compile(rb'"isSidechain":\s?true')
+_FILE = re.compile(rb'"file_path":\s?("[^"\\]*(?:\\.[^"\\]*)*")')
 _TOOL_MARKS = tuple(json.dumps(tool).encode() for tool in sorted(TOOLS))
 
 
@@ -97,15 +105,14 @@ def _told(folder: str, written: list[_Written]) -> list[Told]:
     """The writes in order, each with the texts that can be told. Of a call that is told twice the first one counts."""
     written.sort(key=lambda each: (each.pending.at_us, each.source, each.pending.line))
     known: dict[str, str | None] = {}
-    seen: set[str] = set()
+    seen: set[tuple[str, str]] = set()
     told = []
     for each in written:
         asked, pending = each.pending.asked, each.pending
-        if asked.call_id in seen:
-            continue
-        seen.add(asked.call_id)
         path = inside(folder, asked.file)
-        assert path is not None
+        if path is None or (asked.call_id, path) in seen:  # a session that was gone on with in another file
+            continue
+        seen.add((asked.call_id, path))
         before, after = texts_of(asked, each.came, known.get(path))
         known[path] = after
         told.append(
@@ -136,10 +143,10 @@ class _Listener:
         self._folder = folder
         self._source = source
         self._heard = heard
-        self._mark = json.dumps(os.path.basename(folder), ensure_ascii=False).encode()[1:-1]
         self._pending: dict[str, _Pending] = {}
-        self._lately: deque[bytes] = deque(maxlen=_LATELY)
-        self._prompt: str | None = ""
+        self._inside: dict[bytes, bool] = {}
+        self._lately: dict[bool, deque[bytes]] = {by: deque(maxlen=_LATELY) for by in (False, True)}
+        self._prompts: dict[bool, str] = {}
 
     def listen(self, path: str, read: Callable[[int], bool]) -> list[_Written]:
         """The writes that the file tells."""
@@ -155,12 +162,27 @@ class _Listener:
         data = line.data
         if self._pending and b'"tool_result"' in data:
             return self._take_results(data)
-        if b'"tool_use"' in data and self._mark in data and any(mark in data for mark in _TOOL_MARKS):
-            self._take_calls(line)
-        elif b'"tool_result"' not in data and _OF_USER.search(data):
-            self._lately.append(data)  # read only if something is written because of it
-            self._prompt = None
+        if b'"tool_use"' in data and any(mark in data for mark in _TOOL_MARKS):
+            if any(self._may_be_inside(found[1]) for found in _FILE.finditer(data)):
+                self._take_calls(line)
+        elif b'"tool_result"' not in data and len(data) <= _LONGEST_PROMPT and _OF_USER.search(data):
+            of_subagent = _OF_SUBAGENT.search(data) is not None
+            self._lately[of_subagent].append(data)  # read only if something is written because of it
+            self._prompts.pop(of_subagent, None)
         return []
+
+    def _may_be_inside(self, written: bytes) -> bool:
+        """Whether a file may be in the folder; as it is written in a line, so that not all of the line is read."""
+        if (known := self._inside.get(written)) is not None:
+            return known
+        try:
+            file = str(json.loads(written))
+        except ValueError:
+            file = ""
+        found = not os.path.isabs(file) or inside(self._folder, file) is not None  # else the line tells from where
+        if len(self._inside) < _KEPT and len(written) < _LONGEST_KEPT:
+            self._inside[written] = found
+        return found
 
     def _take_calls(self, line: Line) -> None:
         record = record_of(line.data)
@@ -170,7 +192,7 @@ class _Listener:
         for asked in asked_in(record):
             if inside(self._folder, asked.file) is not None:
                 self._pending[asked.call_id] = _Pending(
-                    asked, at_us_of(record), session_of(record), line.number, self._asked_for()
+                    asked, at_us_of(record), session_of(record), line.number, self._asked_for(is_of_subagent(record))
                 )
 
     def _take_results(self, data: bytes) -> list[_Written]:
@@ -189,22 +211,28 @@ class _Listener:
                 written.append(_Written(pending, came, self._source))
         return written
 
-    def _asked_for(self) -> str:
+    def _asked_for(self, of_subagent: bool) -> str:
         """The last prompt, read when it is first needed. Not every line of the user's is one."""
-        if self._prompt is None:
-            records = filter(None, map(record_of, reversed(self._lately)))
-            self._prompt = next(filter(None, map(prompt_in, records)), "")
-        return self._prompt
+        if of_subagent not in self._prompts:
+            records = filter(None, map(record_of, reversed(self._lately[of_subagent])))
+            prompt = next(filter(None, map(prompt_in, records)), "")
+            self._prompts[of_subagent] = prompt[:MAX_PROMPT]
+        return self._prompts[of_subagent]
 
 
 def inside(folder: str, file: str) -> str | None:
-    """Where in a folder a file is that was named in full, relative to it; `None` if it is not in it."""
+    """Where in a folder a file is that was named in full, relative to it; `None` if it is not in it, or cannot be."""
     if "\0" in file or not os.path.isabs(file):
         return None
-    path = os.path.normpath(file)
-    if not path.startswith(folder + os.sep):
-        real = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
-        if not real.startswith(folder + os.sep):
+    try:
+        file.encode()
+    except UnicodeEncodeError:
+        return None  # half a character: no file is called so
+    path, top = os.path.normpath(file), folder.rstrip(os.sep) + os.sep
+    if not path.startswith(top):
+        path = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+        if not path.startswith(top) or path == top:
             return None
-        path = real
-    return os.path.relpath(path, folder)
+    relative = os.path.relpath(path, folder)
+    is_name = all(len(os.fsencode(name)) <= _MAX_NAME_BYTES for name in relative.split(os.sep))
+    return relative if is_name and len(relative) <= _MAX_PATH else None

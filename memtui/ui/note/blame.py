@@ -6,13 +6,15 @@ from rich.cells import cell_len
 
 from memtui.core.actors import shown_name
 from memtui.core.events import Event, Outside, Person
-from memtui.core.history import Blame
+from memtui.core.history import Blame, PathVersion
 from memtui.core.visible import one_line
 from memtui.ui import wording
 from memtui.ui.note.view import Remark
 from memtui.ui.text import fit
 
 _NAME, _AGE, _NUMBER = 8, 4, 6
+_PROMPT = 60
+"""Cells of a prompt that are shown."""
 _ROOMY = 60
 """Cells of the pane from which the number of the event has room as well."""
 
@@ -60,6 +62,9 @@ def sentence(blame: Blame, line: int, now_us: int) -> str:
     if not 1 <= line <= len(blame.lines):
         return ""
     event = blame.lines[line - 1]
+    told = blame.told[line - 1] if line <= len(blame.told) else None
+    if told is not None and (event is None or event.is_outside or event.command == "found"):
+        return _told(told, line, now_us)
     if event is None:
         return f"line {line}: not known who wrote it"
     if event.command == "found":
@@ -68,3 +73,11 @@ def sentence(blame: Blame, line: int, now_us: int) -> str:
     call = f", call {event.call_id}" if event.call_id else ""
     at_least = "" if blame.complete else ", or older"
     return f"line {line}: {shown_name(event.actor)} {age} ago, {event.command} #{event.seq}{call}{at_least}"
+
+
+def _told(row: PathVersion, line: int, now_us: int) -> str:
+    """What a session file tells of a line that nobody saw come: who wrote it, and what had been asked for."""
+    age = wording.age(max(0, now_us - row.at_us) / 1e6)
+    prompt = one_line(" ".join(row.told.prompt.split())) if row.told is not None else ""
+    asked = f', asked: "{fit(prompt, _PROMPT)}"' if prompt else ""
+    return f"line {line}: {shown_name(row.actor)} {age} ago{asked}, by its session file"

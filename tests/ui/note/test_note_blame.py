@@ -1,0 +1,31 @@
+"""What is said of the line in view, while the gutter tells who wrote each."""
+
+from memtui.core.events import Agent, Event, Outside
+from memtui.core.history import Blame, PathVersion
+from memtui.core.told import Circumstances
+from memtui.ui.note.blame import sentence
+
+_DAY_US = 86_400_000_000
+_FOUND = Event(seq=1, at_us=5 * _DAY_US, actor=Outside(), command="found", path="/memories")
+_BY_ANOTHER = Event(seq=2, at_us=5 * _DAY_US, actor=Agent("Scribe"), command="create", path="/memories/a.md")
+
+
+def _told(prompt: str) -> PathVersion:
+    event = Event(seq=3, at_us=9 * _DAY_US, actor=Agent("Claude Code"), command="imported", path="/memories/a.md")
+    return PathVersion(event, "a.md", None, None, told=Circumstances(at_us=2 * _DAY_US, tool="Write", prompt=prompt))
+
+
+def test_a_line_that_nobody_saw_come_is_told_with_the_prompt_behind_it() -> None:
+    blame = Blame((_FOUND,), told=(_told("Remember\nmy \x1b[31mshell"),))
+    words = sentence(blame, 1, 10 * _DAY_US)
+    assert words == 'line 1: Claude Code 8d ago, asked: "Remember my \\x1b[31mshell", by its session file'
+
+
+def test_a_long_prompt_is_cut_and_none_is_left_out() -> None:
+    assert len(sentence(Blame((None,), told=(_told("x" * 2_000),)), 1, 10 * _DAY_US)) < 130
+    assert "asked" not in sentence(Blame((None,), told=(_told(""),)), 1, 10 * _DAY_US)
+
+
+def test_what_was_seen_to_come_is_told_as_it_was_seen() -> None:
+    assert "Scribe" in sentence(Blame((_BY_ANOTHER,), told=(_told("no"),)), 1, 10 * _DAY_US)
+    assert "when memtui first looked" in sentence(Blame((_FOUND,), told=(None,)), 1, 10 * _DAY_US)
