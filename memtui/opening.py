@@ -138,7 +138,7 @@ def observe(
         raise FolderMissing(f"No folder at {title}.")
     where = state_directory(path, state)
     if journal is not None:
-        known, recorded = _named_journal(os.path.realpath(os.path.expanduser(journal)))
+        known, recorded = _named_journal(_outside(journal, path))
     else:
         known, recorded = _readable_journal(str(where / JOURNAL))
     store: ReadOnlyFolder | None = None
@@ -185,6 +185,21 @@ def _no_journal(place: str, problem: str, *, is_damaged: bool = False) -> tuple[
 
 def _recorded(journal: Journal, source: Source, place: str, *, has_texts: bool = True) -> Recorded:
     return Recorded(source, *journal.head(), has_texts=has_texts, place=place)
+
+
+def _outside(journal: str | os.PathLike[str], folder: str) -> str:
+    """The path of a journal that somebody named, with links resolved.
+
+    Raises:
+        StateUnusable: It is inside the folder, where an agent could write it.
+    """
+    place = os.path.realpath(os.path.expanduser(journal))
+    if place.startswith(folder.rstrip("/") + "/"):
+        words = (
+            "is inside the memory folder, where an agent could write it. Nothing of it was used. Name a copy outside."
+        )
+        raise StateUnusable(f"The journal {short(place)} {words}")
+    return place
 
 
 def _named_journal(path: str) -> tuple[Journal, Recorded]:

@@ -119,7 +119,7 @@ class Scribe:
 
     def write(self, path: str, data: bytes, *, force: bool = False) -> None:
         """See `Writer.write`."""
-        words = json.dumps({"path": os.path.abspath(os.path.expanduser(path)), "force": force}).encode("ascii")
+        words = json.dumps({"path": _resolved(path), "force": force}).encode("ascii")
         with self._lock:
             if not self._pid:
                 raise _gone("has ended", is_known=True)
@@ -149,6 +149,15 @@ class Scribe:
         self._socket.close()  # it reads the end of it, and ends
         with contextlib.suppress(ChildProcessError):
             os.waitpid(pid, 0)
+
+
+def _resolved(path: str) -> str:
+    """A path by which that process finds what this one means: `/proc/self` and the directory it is in are others there.
+
+    What it says of the last name is left to `Outgoing`, which judges all of it anew.
+    """
+    given = os.path.expanduser(path)
+    return os.path.join(os.path.realpath(os.path.dirname(given) or "."), os.path.basename(given))
 
 
 def _gone(how: str, *, is_known: bool) -> NotWritten:

@@ -6,6 +6,9 @@ from memtui.cli.verb import Options, Parser, Verb
 
 _FORMATS = ("text", "json", "md", "sarif", "html")
 _LEVELS = ("fail", "warn", "never")
+_READ_OUT = (
+    "The audit is told as text. Review with: memtui review accept PATH, memtui review flag PATH, memtui review done."
+)
 
 
 def _arguments(parser: Parser) -> None:
@@ -56,6 +59,11 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
             watch=arguments.watch,
         )
     from memtui.cli.audit_run import once, watched
+
+    if job.is_read_out and not options.quiet:
+        from memtui.cli import output
+
+        output.message(_READ_OUT)
 
     return watched(job) if arguments.watch else once(job)
 

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import stat
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -55,11 +56,20 @@ class Job:
     @property
     def is_for_screen(self) -> bool:
         """Whether a person looks, who asked for no report."""
-        given = self.arguments
-        asked = given.format or given.output or given.write_baseline or self.options.json
         can_draw = output.is_terminal(sys.stdout) and os.environ.get("TERM", "") not in ("", "dumb")
         can_ask = output.is_terminal(sys.stdin) and not self.loaded.config.ui.screen_reader
-        return not asked and can_draw and can_ask
+        return not self._asks_for_report and can_draw and can_ask
+
+    @property
+    def is_read_out(self) -> bool:
+        """Whether a person would have had the screen, but for her screen reader."""
+        has_reader = self.loaded.config.ui.screen_reader
+        return not self._asks_for_report and has_reader and output.is_terminal(sys.stdout)
+
+    @property
+    def _asks_for_report(self) -> bool:
+        given = self.arguments
+        return bool(given.format or given.output or given.write_baseline or self.options.json)
 
 
 def job_of(options: Options, arguments: argparse.Namespace) -> Job:
@@ -90,7 +100,7 @@ def job_of(options: Options, arguments: argparse.Namespace) -> Job:
         "json" if options.json else arguments.format or "text",
         only,
         _repository(arguments.repo),
-        _baseline(arguments.baseline),
+        _baseline(arguments.baseline, folder),
         None if arguments.fail_on == "never" else Severity(arguments.fail_on),
     )
 
@@ -104,17 +114,28 @@ def _repository(given: str | None) -> str | None:
     return path
 
 
-def _baseline(given: str | None) -> frozenset[str]:
+def _baseline(given: str | None, folder: str) -> frozenset[str]:
     if given is None:
         return frozenset()
-    path = os.path.abspath(os.path.expanduser(given))
+    path = os.path.realpath(os.path.expanduser(given))
+    if path == folder or path.startswith(folder.rstrip("/") + "/"):
+        words = "is inside the memory folder, where an agent could say of what it wrote that it was there before."
+        raise Failure(Exit.REFUSED, f"Refused: the baseline {short(path)} {words} Nothing was audited. Move it out.")
     try:
-        with open(path, "rb") as file:
-            data = file.read(_MOST_OF_A_BASELINE + 1)
+        data = _bytes_of(path)
     except OSError as error:
         reason = os.strerror(error.errno or 0).lower()
         raise Failure(Exit.MISSING, f"{short(path)} cannot be read: {reason}. Nothing was audited.") from error
+    if data is None:
+        raise Failure(Exit.USAGE, f"{short(path)} is no regular file, so it is no baseline. Nothing was audited.")
     try:
         return fingerprints(data, short(path))
     except NoBaseline as error:
         raise Failure(Exit.USAGE, str(error)) from error
+
+
+def _bytes_of(path: str) -> bytes | None:
+    """What a file holds; `None` if it is no regular one. A FIFO is not waited for."""
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    with open(fd, "rb") as file:
+        return file.read(_MOST_OF_A_BASELINE + 1) if stat.S_ISREG(os.fstat(fd).st_mode) else None

@@ -268,8 +268,8 @@ class _Desk:
     def end(self) -> int:
         """The reviewer has seen all that there is."""
         self._given.since = "last"
+        head = judging.head_of(self._memory)  # first: what comes after it, nobody is taken to have seen
         found = self._inbox(accepted=True, plain=True)
-        head = judging.head_of(self._memory)
         if self._given.seen is not None:
             head = self._seen_head(head)
         marks = judging.done(found, reviewer=self._reviewer, head=head, words=self._given.text or "")

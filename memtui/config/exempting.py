@@ -54,6 +54,10 @@ def exemption(table: object, name: tuple[str, ...], complain: Complain) -> Exemp
         words = f"audit.exempt.until is {shown(table['until'])}; it must be a day, such as 2026-12-31."
         complain(f"{words} {_NOT_USED}", (*name, "until"))
         return None
+    if not table.get("path", "**").strip():
+        words = 'audit.exempt.path is empty; leave it out, or say "**", to mean everything.'
+        complain(f"{words} {_NOT_USED}", (*name, "path"))
+        return None
     path = table.get("path", "**").removeprefix(_ROOT).strip("/") or "**"
     return Exemption(rule=rule or "*", path=path, fingerprint=fingerprint, reason=reason, until=until)
 

@@ -11,6 +11,7 @@ written to is made right by the log that is read after it. A log that was begun 
 
 import contextlib
 import os
+import stat
 import struct
 from array import array
 from typing import NamedTuple
@@ -87,8 +88,10 @@ def _signature(path: str) -> tuple[int, ...]:
 def _bytes_of(path: str, limit: int) -> bytearray | None:
     """The first bytes of a file; `None` if there is none."""
     with contextlib.suppress(FileNotFoundError):
-        fd = open_quietly(path)
+        fd = open_quietly(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)  # a FIFO is not waited for
         try:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise OSError("it is no regular file")
             data = bytearray()
             while len(data) < limit and (part := os.read(fd, min(limit - len(data), 1 << 22))):
                 data += part

@@ -60,6 +60,21 @@ def problem_of(connection: sqlite3.Connection) -> str:
     return EMPTY
 
 
+def computed(connection: sqlite3.Connection) -> str:
+    """The name of what is no plain table in a database, such as a view that never ends; empty if all of them are.
+
+    Who reads a journal of somebody else reads it as plain rows, and nothing that its author wrote is to be run.
+
+    Raises:
+        sqlite3.Error: It is no database.
+    """
+    row = connection.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'view' OR sql LIKE 'CREATE VIRTUAL%' "
+        "OR (type = 'table' AND (sql LIKE '% AS (%' OR sql LIKE '% AS(%' OR sql LIKE '%GENERATED%'))"
+    ).fetchone()
+    return str(row[0]) if row is not None else ""
+
+
 def declared() -> tuple[dict[str, tuple[str, str]], frozenset[str]]:
     """What a journal is made of, by name: its kind and how it is declared; and the names that older ones lack."""
     with contextlib.closing(sqlite3.connect(":memory:")) as fresh:

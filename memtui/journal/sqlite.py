@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 from memtui.core.errors import JournalDamaged, StateUnusable
 from memtui.core.events import Event, Version
 from memtui.core.snapshot import Kind
+from memtui.core.visible import one_line
 from memtui.journal import chain
 from memtui.journal.files import BUSY_MS, OPENING, begin_use, end_use, identity_of
 from memtui.journal.reading import copied
-from memtui.journal.schema import APPLICATION, FOREIGN, NEWER, SCHEMA, TO_2, VERSION
+from memtui.journal.schema import APPLICATION, FOREIGN, NEWER, SCHEMA, TO_2, VERSION, computed
 
 if TYPE_CHECKING:
     from memtui.journal.report import Report
@@ -441,6 +442,10 @@ class Journal:
             raise StateUnusable(FOREIGN)
         if version > VERSION:
             raise StateUnusable(NEWER)
+        if self._path is None and (name := computed(self._db)):
+            raise JournalDamaged(
+                f"The journal is damaged: {one_line(name)} in it is computed, and memtui computes none."
+            )
         if self._path is None:  # nothing of it is to stand on a disk, not even for a moment
             self._db.execute("PRAGMA temp_store = MEMORY")
         self._must_sync = self._mode() not in ("wal", "memory")  # others need it, or a power cut could damage the file
@@ -506,7 +511,12 @@ class Journal:
 
     def _head(self) -> tuple[int, bytes]:
         rows = self._rows("SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1", ())
-        return (int(rows[0][0]), bytes(rows[0][1])) if rows else (0, chain.START)
+        if not rows:
+            return 0, chain.START
+        seq, hash = rows[0]
+        if not (isinstance(seq, int) and isinstance(hash, bytes)):
+            raise JournalDamaged("The journal is damaged: its last event has no number or no hash.")
+        return seq, hash
 
     def _add(self, events: Sequence[Event]) -> list[Event]:
         """Chain events to the last one. A transaction must be open."""

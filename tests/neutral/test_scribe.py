@@ -317,3 +317,24 @@ with Scribe(Outgoing(None, None)) as scribe:
     written = {each.name: each.read_text() for each in (tmp_path / "all").iterdir()}
     assert len(written) == 80
     assert all(text == name.partition("-")[0] * 10_000 for name, text in written.items())
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
+def test_a_path_means_what_it_means_to_the_process_that_asks(tmp_path: Path, folder: Path, state: Path) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    words = [sys.executable, "-c", _ASKED, os.fspath(folder), os.fspath(state)]
+    asked = "".join(json.dumps([path, "text", False]) + "\n" for path in ("/proc/self/cwd/one.txt", "two.txt"))
+    done = subprocess.run(words, input=asked, capture_output=True, text=True, cwd=here, timeout=60, check=True)
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [[None, None], [None, None]]
+    assert sorted(path.name for path in here.iterdir()) == ["one.txt", "two.txt"]
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
+def test_a_folder_that_is_named_by_the_process_itself_is_still_the_folder(folder: Path, state: Path) -> None:
+    words = [sys.executable, "-c", _ASKED, os.fspath(folder), os.fspath(state)]
+    asked = json.dumps(["/proc/self/cwd/report.txt", "text", False]) + "\n"
+    done = subprocess.run(words, input=asked, capture_output=True, text=True, cwd=folder, timeout=60, check=True)
+    why, said = json.loads(done.stdout)
+    assert (why, "is inside the memory folder" in said) == ("forbidden", True)
+    assert [path.name for path in folder.iterdir()] == ["note.md"]
