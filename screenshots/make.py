@@ -291,8 +291,9 @@ def _last_review(memory: Engine, wanted: Wanted) -> None:
     with Here(Outgoing(wanted.folder, None)) as writer:
         inspection = FolderInspection(wanted, lambda: memory, writer, engine=memory)
         nobody = Telling(lambda *_: None, lambda _: None, lambda _: None, lambda: False)
-        inspection.look(nobody)
-        inspection.finish()
+        shown = inspection.look(nobody).inbox
+        assert shown is not None
+        inspection.finish(shown)
 
 
 def _play_since(memory: Engine, old: Sequence[str]) -> None:

@@ -107,19 +107,19 @@ def audit_screen(
     loaded = loaded or Loaded()
     path = os.path.realpath(os.path.expanduser(folder))
     place = outside(review, path, state) if review is not None else review_path(path)
-    with Scribe(Outgoing(path, opening.state_directory(path, state))) as scribe:
-        confined = give_up_writing()
+    look = partial(opening.observe, path, state=state, journal=journal, settings=loaded.config.memory, look=False)
+    with Scribe(Outgoing(path, opening.state_directory(path, state))) as scribe, look() as first:
+        confined = give_up_writing()  # only now: a journal that a crash left is mended in a copy, which is written
         wanted = Wanted(
             folder=path, title=short(path), review=str(place), reviewer=reviewer or reviewer_here(), state=state,
             settings=loaded.config.audit, memory=loaded.config.memory, since=since, repo=repo, only=only,
             baseline=baseline, neutral=(confined.sentence,), enforced=confined.sentence,
             is_confined=bool(confined.version),
         )  # fmt: skip
-        look = partial(opening.observe, path, state=state, journal=journal, settings=loaded.config.memory, look=False)
         if loaded.config.theme == "auto":
             background.ask()  # a thread: only now that there may be another one
         try:
-            inspection = FolderInspection(wanted, look, scribe)
+            inspection = FolderInspection(wanted, look, scribe, first=first)
             return run(AuditApp(inspection, watch=watch, on_changes=on_changes, loaded=loaded))
         finally:
             background.forget()

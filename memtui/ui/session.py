@@ -8,6 +8,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -168,7 +169,8 @@ class Session:
         if engine is None:
             return
         try:
-            blame = engine.history.blame(path, data)
+            told = engine.history.told_lines(path, data)
+            blame = replace(engine.history.blame(path, data), told=tuple(told))
         except (MemtuiError, OSError) as error:
             self._post(Trouble(str(error)))
             return

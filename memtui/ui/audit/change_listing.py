@@ -62,8 +62,11 @@ def rows_of(
     files = [file for file in inbox.files if wanted.takes_change(file, rules.get(file.path, ()))]
     runs = {run.number for run in inbox.runs}
     rows: list[Row] = []
+    of_run: dict[int | None, list[ChangedFile]] = {}
+    for file in files:
+        of_run.setdefault(file.run, []).append(file)
     for run in inbox.runs:
-        inside = tuple(file for file in files if file.run == run.number)
+        inside = tuple(of_run.get(run.number, ()))
         if inside or wanted.is_empty:
             is_open = run.first in opened
             rows.append(RunRow(run, inside, is_open))

@@ -16,8 +16,8 @@ from memtui.ui.audit.listing import WORDS, FindingRow, Item, PassedRow, Row, Wor
 from memtui.ui.rows import RowsView
 from memtui.ui.text import fit, fit_middle
 
-_SEVERITY, _FAMILY, _RULE = 4, 10, 15
-"""Cells of the columns: `FAIL`, `duplicates`, and the rule where there is no room for both."""
+_SEVERITY, _FAMILY, _RULE, _LONG_RULE = 4, 10, 15, 19
+"""Cells of the columns: `FAIL`, `duplicates`, the rule where there is no room for both, and where places are short."""
 _ROOMY = 56
 """Cells from which on family, place and rule all have a column."""
 _STYLES = {Severity.FAIL: "fail", Severity.WARN: "warn", Severity.INFO: "info"}
@@ -80,7 +80,8 @@ class FindingsView(RowsView):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._rows: Sequence[Row] = ()
-        self._column = 0
+        self._longest = 0
+        self._places = 0
         self.is_moved = False
         """Whether the person chose the row that the cursor is on."""
 
@@ -117,9 +118,10 @@ class FindingsView(RowsView):
         again = keep and here is not None and here.key in keys
         nearest = _nearest(rows, self._row if here and keep else 0)
         self._row = keys.index(here.key) if here is not None and again else nearest
-        rules = [cell_len(row.finding.rule) for row in rows if isinstance(row, FindingRow)]
-        names = [cell_len(row.passed.name) for row in rows if isinstance(row, PassedRow)]
-        self._column = min(max([*rules, *names], default=_RULE), _RULE)
+        found = [row.finding for row in rows if isinstance(row, FindingRow)]
+        names = [len(row.passed.name) for row in rows if isinstance(row, PassedRow)]
+        self._longest = max([*(len(each.rule) for each in found), *names], default=_RULE)
+        self._places = max((len(place_of(each)) for each in found), default=0)
         self._fit_height()
         if again:
             self.scroll_to(y=max(self._row - above, 0), animate=False)
@@ -176,7 +178,7 @@ class FindingsView(RowsView):
     def _drawn(self, row: Item, width: int) -> list[Segment]:
         roomy = width >= _ROOMY
         gap = "  " if roomy else " "
-        column = _FAMILY if roomy else min(self._column, max(width // 3, 8))
+        column = _FAMILY if roomy else self._column_of_rules(width)
         if isinstance(row, PassedRow):
             name, words = one_line(row.passed.name), one_line(row.passed.words)
             room = width - _SEVERITY - column - 2 * len(gap)
@@ -203,6 +205,11 @@ class FindingsView(RowsView):
             Segment(place, self._style("held" if held else "")),
             Segment(between + what, self._style("detail")),
         ]
+
+    def _column_of_rules(self, width: int) -> int:
+        """Cells of the rules where they stand in front of the places: what these leave, but never less than a third."""
+        left = min(width - _SEVERITY - 2 - self._places, _LONG_RULE)
+        return min(self._longest, max(left, min(width // 3, _RULE), 8))
 
 
 def _padded(text: str, width: int) -> str:

@@ -4,7 +4,6 @@ Nothing of it is on the screen's loop: every method is called from a worker. Wha
 by whoever was chosen for that before this process gave up its own right to.
 """
 
-import os
 import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,8 +15,9 @@ from memtui.audit.changed_hunks import compared
 from memtui.audit.growth import growth
 from memtui.audit.inbox import ChangedFile, ChangedHunk, Inbox, Mark, Verdict
 from memtui.audit.inboxes import hunks, inbox
-from memtui.audit.judging import accept, completing, done, flag, head_of, note, reverted
+from memtui.audit.judging import Head, accept, completing, done, flag, head_of, note, reverted
 from memtui.audit.marks import Review, ReviewUnusable
+from memtui.audit.report.formats import written
 from memtui.audit.reverting import revert
 from memtui.audit.review_file import ReviewFile
 from memtui.core.audit_settings import AuditSettings
@@ -86,10 +86,17 @@ class FolderInspection:
         writer: Who writes marks and reports.
         engine: What is open already: the engine of an ordinary session, which goes on with it, and through which
             changes are taken back.
+        first: What is open already for the first look, and is closed with the rest.
     """
 
     def __init__(
-        self, wanted: Wanted, open: "Callable[[], Observer]", writer: Writer, *, engine: "Engine | None" = None
+        self,
+        wanted: Wanted,
+        open: "Callable[[], Observer]",
+        writer: Writer,
+        *,
+        engine: "Engine | None" = None,
+        first: "Observer | None" = None,
     ) -> None:
         self.title = wanted.title
         self.reviewer = wanted.reviewer
@@ -100,11 +107,14 @@ class FolderInspection:
         self.reverts = engine is not None
         self.observer: Observer | None = engine
         self._wanted = wanted
+        self._first = first
         self._open = open
         self._writer = writer
         self._file = ReviewFile(wanted.review, folder=wanted.title, writer=writer)
         self._review = Review(self._file.path)
         self._inbox: Inbox | None = None
+        self._head: Head = (0, "")
+        """That of the record before what changed was read: nobody has been shown what came later."""
         self._former: Observer | None = None
         self._looked = False
         self._seen = -1
@@ -115,7 +125,7 @@ class FolderInspection:
     def begin(self) -> None:
         """See `Inspection.begin`."""
         if self.observer is None:
-            self.observer = self._open()
+            self.observer = self._first or self._open()
 
     @property
     def _open_observer(self) -> "Observer":
@@ -177,13 +187,14 @@ class FolderInspection:
             review, problem = Review(self._file.path), str(error)
         else:
             problem = ""
+        head = head_of(observer)
         try:
             box = inbox(observer, review, since=self._wanted.since, accepted=True)
         except ValueError as error:
             raise StateUnusable(str(error)) from error
         box = replace(box, problem=" ".join(each for each in (problem, box.problem) if each))
         with self._lock:
-            self._review, self._inbox = review, box
+            self._review, self._inbox, self._head = review, box, head
         return box
 
     def text(self, path: str) -> str | None:
@@ -235,14 +246,15 @@ class FolderInspection:
         self._add(marks)
         return marks
 
-    def finish(self) -> Mark:
+    def finish(self, shown: Inbox) -> Mark:
         """See `Inspection.finish`."""
-        observer = self._open_observer
         with self._lock:
-            box = self._inbox
+            box, head = self._inbox, self._head
         if box is None:
             raise StateUnusable("What changed is not known yet. Nothing was written.")
-        marks = done(box, reviewer=self.reviewer, head=head_of(observer))
+        if _changes(box) != _changes(shown):
+            raise StateUnusable("Something changed meanwhile. Nothing was written. Look at it, then end the review.")
+        marks = done(box, reviewer=self.reviewer, head=head)
         self._add(marks)
         return marks[-1]
 
@@ -262,7 +274,7 @@ class FolderInspection:
         told = replace(audit, inbox=box)
         if format == "html":
             told = replace(told, growth=growth(self._open_observer, told.findings, told.taken_us))
-        data = _report(told, format, self._wanted.folder).encode("utf-8", "backslashreplace")
+        data = written(told, format, folder=self._wanted.folder).encode("utf-8", "backslashreplace")
         try:
             self._writer.write(path, data, force=force)
         except NotWritten as not_written:
@@ -309,35 +321,14 @@ class FolderInspection:
                 each.close()
 
 
+def _changes(box: Inbox) -> set[tuple[object, ...]]:
+    """What a reviewer was shown, whatever was said of it."""
+    return {(file.path, file.was, file.before, file.after) for file in box.files}
+
+
 def _without_hunks(file: ChangedFile, difference: Difference) -> tuple[str, str]:
     if file.sign == ">":
         return "Only the name changed", f"{one_line(file.was)} is {one_line(file.path)} now."
     if not difference.old and not difference.new:
         return "The file is empty", "It came or went without a line in it."
     return "No line differs", "What it holds is as it was."
-
-
-def _report(audit: Audit, format: str, folder: str) -> str:
-    """A report; each writer is loaded where it is asked for."""
-    match format:
-        case "json":
-            from memtui.audit.report import as_json
-
-            return as_json.write(audit)
-        case "md":
-            from memtui.audit.report import markdown
-
-            return markdown.write(audit)
-        case "sarif":
-            from memtui.audit.report import sarif
-
-            below = os.path.relpath(folder, os.path.realpath("."))
-            return sarif.write(audit, below="" if below == "." or below.startswith("..") else below)
-        case "html":
-            from memtui.audit.report import html
-
-            return html.write(audit)
-        case _:
-            from memtui.audit.report import text
-
-            return text.write(audit)

@@ -105,11 +105,14 @@ class Inspection(Protocol):
             MemtuiError: It could not be written; nothing is kept of it.
         """
 
-    def finish(self) -> Mark:
-        """Write down that the review is over: the next one begins here.
+    def finish(self, shown: Inbox) -> Mark:
+        """Write down that the review is over: the next one begins where this one was shown.
+
+        Args:
+            shown: What the reviewer was shown.
 
         Raises:
-            MemtuiError: It could not be written.
+            MemtuiError: It could not be written, or something else has changed since.
         """
 
     def revert(self, engine: "Engine", file: ChangedFile, hunk: ChangedHunk | None) -> Restored:

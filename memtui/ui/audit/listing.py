@@ -71,12 +71,12 @@ def rows_of(audit: Audit, order: Order, wanted: Narrowing, *, excepted: bool) ->
         wanted: Only these.
         excepted: Whether what does not count is listed too.
     """
-    rows: list[Row] = [FindingRow(each) for each in sorted_findings(audit.findings, order)]
-    rows = [row for row in rows if isinstance(row, FindingRow) and wanted.takes_finding(row.finding)]
+    held = [each for each in audit.findings if wanted.takes_finding(each)]
+    rows: list[Row] = [FindingRow(each) for each in sorted_findings(held, order)]
     if excepted and audit.excepted:
         why = {id(each.finding): each for each in audit.excepted}
-        held = sorted_findings([each.finding for each in audit.excepted], order)
-        found = [FindingRow(each, why[id(each)]) for each in held if wanted.takes_finding(each)]
+        kept = [each.finding for each in audit.excepted if wanted.takes_finding(each.finding)]
+        found = [FindingRow(each, why[id(each)]) for each in sorted_findings(kept, order)]
         rows += [Words(f"excepted {len(found):,}"), *found] if found else []
     passed = [
         PassedRow(each) for each in audit.passed if wanted.takes_words(f"ok {each.family} {each.name} {each.words}")

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from rich.cells import cell_len
+
 from memtui.audit.audit import Audit, Excepted, Passed
 from memtui.audit.findings import Finding, Origin, Severity
 from memtui.audit.inbox import Run
@@ -64,12 +66,10 @@ def of_finding(about: About, reveal_key: str, *, with_rule: bool) -> Writer:
             words = f"Values are {reader_is_told}. {reveal_key} {'hides' if about.reveals else 'reveals'} them."
             hidden = broken(words, width, "warn" if about.reveals else "detail")
         severity = str(finding.severity) if about.excepted else WORDS[finding.severity]
+        head: Line = ((f"{severity}  ", ROLES[finding.severity]), (one_line(finding.rule), "strong"))
+        family = f"  {finding.family}"
         what = [
-            (
-                (f"{severity}  ", ROLES[finding.severity]),
-                (one_line(finding.rule), "strong"),
-                (f"  {finding.family}", "detail"),
-            ),
+            (*head, (family, "detail")) if sum(cell_len(text) for text, _ in (*head, (family, ""))) <= width else head,
             *broken(f"{finding.words}.", width),
         ]
         held: list[Line] = []
@@ -92,7 +92,10 @@ def of_finding(about: About, reveal_key: str, *, with_rule: bool) -> Writer:
 def _origin(origin: Origin, width: int) -> list[Line]:
     """Who brought it in: each on a line of its own, as far as it is known."""
     if not origin.is_known:
-        return fact("from", "unknown: no journal says who brought it in.", width)
+        if origin.seq is None:
+            return fact("from", "unknown: no journal says who brought it in.", width)
+        found = f"there when memtui first looked, {moment(origin.at_us)}, #{origin.seq}."
+        return fact("from", f"unknown: it was {found}", width)
     when = moment(origin.at_us) if origin.at_us is not None else ""
     who = ", ".join(one_line(each) for each in (origin.actor, when, origin.command) if each)
     exact = "" if origin.is_exact else " It was there by then; who brought it in is not known exactly."

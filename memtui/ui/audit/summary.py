@@ -20,6 +20,8 @@ _WIDE = 100
 _NARROW = 70
 _LEFT_WIDE, _LEFT, _LEFT_SLIM = 56, 40, 34
 """Cells of the left half."""
+_STATES = {"intact": "intact", "broken": "broken", "none": "none", "unknown": "not checked"}
+"""What is known of the journal, where there is no room for more."""
 _METER = 10
 _ACTORS = 3
 _STYLES = {
@@ -168,8 +170,10 @@ def _result(audit: Audit, wide: bool) -> Content:
 
 def _journal(audit: Audit, wide: bool, width: int) -> Content:
     style = {"intact": "$text-success", "broken": "$text-error bold"}.get(audit.chain.state, "$text-warning")
-    room = width - 9 - _left(width, wide)
-    words = (fit(one_line(audit.chain.words), room), style)
+    room = width - 9 - max(_left(width, wide), _result(audit, wide).cell_length + 3)
+    whole = one_line(audit.chain.words)
+    short = whole if wide or cell_len(whole) <= room else _STATES.get(audit.chain.state, whole)
+    words = (fit(short, room), style)
     return _labelled("journal", Content.assemble(words)) if wide else Content.assemble("journal: ", words)
 
 

@@ -95,6 +95,10 @@ class AboveBrowser(Once[None]):
                     return
             if said is not None:
                 self.message.say(said.words, warning=said.is_warning)
+                self.took_back()
+
+    def took_back(self) -> None:
+        """What was done here was undone or redone; nothing more follows unless a screen shows what it was done to."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Nothing is brought back where nothing is lost."""

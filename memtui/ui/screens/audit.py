@@ -5,6 +5,7 @@ but what a person takes back in an ordinary session, and that goes through the e
 """
 
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
@@ -42,7 +43,7 @@ from memtui.ui.screens.audit_exporting import AuditExporting
 from memtui.ui.screens.audit_judging import AuditJudging
 from memtui.ui.screens.lines import LinesScreen
 from memtui.ui.screens.menu import Choice, MenuScreen
-from memtui.ui.screens.taking import READ_ONLY
+from memtui.ui.text import fit_middle
 
 if TYPE_CHECKING:  # the engine is loaded behind the first paint
     from memtui.engine import Engine
@@ -52,16 +53,28 @@ _SLACK = 12
 """Cells that are lost where words are broken into rows."""
 _CALM_SECONDS = 0.5
 """For how long nothing more may change before a folder that is watched is looked at again."""
+_NEVER_CALM_SECONDS = 2.0
+"""After so long it is looked at again even while it still changes."""
 _CHANGING = frozenset({"revert", "undo_here", "redo_here"})
 _EDITING = frozenset({"e", "E", "f4", "d", "c", "b", "Z"})
 """Keys that change something in the browser, where a hand may press them out of habit."""
 _REVEAL = "Show what is masked, on this screen? Whoever sees or records it reads it too."
+_CHANGES_NOTHING = "Read-only session: an audit changes nothing. To edit or take back: memtui DIR, then A."
 _SORTS = (
     Choice("s", "by severity, the gravest first", "severity"),
     Choice("p", "by path", "path"),
     Choice("r", "by rule", "rule"),
     Choice("t", "by time, what came last first", "time"),
 )
+
+
+def _nothing_under(folder: str, room: int) -> str:
+    """The line that stays: whole, or shorter, or with the folder's name cut in its middle, but never cut at its end."""
+    start = "READ-ONLY: nothing under "
+    for end in (" can be changed from this session.", " can be changed."):
+        if cell_len(start + folder + end) <= room:
+            return start + folder + end
+    return f"{start}{fit_middle(folder, room - cell_len(start + end))}{end}"
 
 
 class AuditKeys(KeyLine):
@@ -202,6 +215,7 @@ class AuditScreen(AuditJudging, AuditExporting):
         self._end_watch: Callable[[], None] | None = None
         self._looking: Worker[None] | None = None
         self._calm: Timer | None = None
+        self._changing_since = 0.0
         self._keeps_words = False
         self._told = ""
         program = "memtui audit" if stands_alone else "memtui review"
@@ -264,9 +278,9 @@ class AuditScreen(AuditJudging, AuditExporting):
             words = f"memtui needs {_SMALLEST[0]}x{_SMALLEST[1]} (now {width}x{height}). q quit"
             self.query_one("#too-small", Static).update(words)
         self.set_class(width >= 110 and height >= 30, "-stacked")
-        whole = f"READ-ONLY: nothing under {one_line(self._inspection.title)} can be changed from this session."
-        words = whole if cell_len(whole) <= width - 2 else f"{whole.removesuffix(' from this session.')}."
-        room = (width - 2) * (2 if height >= 30 else 1) - _SLACK
+        room = width - 2
+        words = _nothing_under(one_line(self._inspection.title), room)
+        room = room * (2 if height >= 30 else 1) - _SLACK
         more = f"{words} {self._inspection.enforced}".rstrip()
         self.query_one("#read-only", Static).update(Content(more if cell_len(more) <= room else words))
         self.call_after_refresh(self._laid_out)
@@ -314,7 +328,7 @@ class AuditScreen(AuditJudging, AuditExporting):
         self._show_status()
         self.show_lists()
         self.show_detail(keep_place=True)
-        if not self._keeps_words:
+        if not self._keeps_words or self.message.text == self._told:  # numbers that are no longer so are told anew
             self._tell_result()
         self._keeps_words = False
 
@@ -326,7 +340,7 @@ class AuditScreen(AuditJudging, AuditExporting):
             return
         left = len(unreviewed(inbox.files)) if inbox else 0
         files = len(inbox.files) if inbox else 0
-        words = f"{files - left:,} of {files:,} changed files reviewed." if files else "Nothing changed since then."
+        words = f"{files - left:,} of {files:,} changed files reviewed." if files else " ".join(self.nothing_changed())
         keys = [f"{said_keys.said('audit.changes', '3')} goes to them"]
         if self._on_changes:
             keys = [f"{said_keys.said('audit.accept', 'Space')} reviewed", f"{said_keys.said('audit.note', 'm')} note"]
@@ -347,14 +361,19 @@ class AuditScreen(AuditJudging, AuditExporting):
         self._show_status()
         self.message.say(message.words, warning=True)
         if message.is_failure and self._audit is None:
-            self._titles.put(self.page, "2 Detail")
+            self._title(self.page, "2 Detail")
             self.page.show(pages.notice("The audit could not be made.", message.words, "Nothing was written."))
 
     @on(Changed)
     def _look_soon(self) -> None:
-        """Something changed: look again once it is calm."""
+        """Something changed: look again once it is calm, or has not been calm for long."""
+        now = time.monotonic()
         if self._calm is not None:
+            if now - self._changing_since > _NEVER_CALM_SECONDS:
+                return  # the timer that runs is the last one: who writes without a pause is looked at all the same
             self._calm.stop()
+        else:
+            self._changing_since = now
         self._calm = self.set_timer(_CALM_SECONDS, self._look_after_change)
 
     def _look_after_change(self) -> None:
@@ -366,11 +385,16 @@ class AuditScreen(AuditJudging, AuditExporting):
 
     def take_news(self, last: int) -> None:
         """The session below saw a change: tell that this is how it was, or look again."""
-        del last
+        if self._audit is not None and last <= self._audit.events:
+            return  # it is in what is shown
         if self._end_watch is not None or self._wants_watch:
             self._look_soon()
         elif self._audit is not None and self._looking is None:
             self.message.say("The folder has changed since.", hint="R looks again", is_news=True)
+
+    def took_back(self) -> None:
+        """What is shown is what was there before that."""
+        self.look_again(keep_words=True)
 
     # Looking
 
@@ -459,7 +483,7 @@ class AuditScreen(AuditJudging, AuditExporting):
     @property
     def why_read_only(self) -> str:
         """What is said to who wants to change something."""
-        return READ_ONLY if self._stands_alone else super().why_read_only
+        return _CHANGES_NOTHING if self._stands_alone else super().why_read_only
 
     def on_key(self, event: Key) -> None:
         """A key that would change something says why it does not."""

@@ -176,6 +176,7 @@ class AuditJudging(AuditShowing):
         if restored.event is None or restored.problem:
             words = restored.problem or f"{one_line(file.path)} is as it was already. Nothing was changed."
             self.message.say(words, warning=True)
+            self.look_again(keep_words=True)  # what is shown is not how it is
             return
         self._done = restored.event.seq
         part = f"Took back hunk {number} in" if taken is not None else "Took back all changes of"
@@ -206,7 +207,7 @@ class AuditJudging(AuditShowing):
             return
         async with self._changing:
             try:
-                mark = await asyncio.to_thread(self._inspection.finish)
+                mark = await asyncio.to_thread(self._inspection.finish, inbox)
             except Closed:
                 return
             except (MemtuiError, OSError) as error:

@@ -1,10 +1,12 @@
 """What the audit's screen shows of what it knows: the lists, and beside them what is under the cursor."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual import getters, on, work
 from textual.content import Content
+from textual.widget import Widget
 from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
@@ -29,12 +31,15 @@ from memtui.ui.audit.narrowing import Narrowing, parsed
 from memtui.ui.audit.page import PageView
 from memtui.ui.diff.layout import Comparison as Drawn
 from memtui.ui.screens.beside_diff import BesideDiff
+from memtui.ui.text import fit_middle
 
 if TYPE_CHECKING:  # the engine is loaded behind the first paint
     from memtui.engine import Observer
 
 LABELS = ("last review", "now")
 _SHORT = ("then", "now")
+_ENDS = 6
+"""Cells of a pane's upper edge that its title cannot have."""
 
 
 class AuditShowing(BesideDiff):
@@ -118,22 +123,28 @@ class AuditShowing(BesideDiff):
         audit = self._audit
         if audit is not None:
             rows = listing.rows_of(audit, self._order, self._wanted, excepted=self._shows_excepted)
-            self.findings.show(rows, keep=self._had_audit or self.findings.is_moved)
+            stays = self._had_audit and isinstance(self.findings.here, FindingRow)
+            self.findings.show(rows, keep=stays or self.findings.is_moved)
             self._had_audit = True
         else:
             found = listing.sorted_findings(self._so_far, self._order)
             held = [FindingRow(each) for each in found if self._wanted.takes_finding(each)]
             self.findings.show(held, keep=self.findings.is_moved)
         if self._inbox is not None:
-            changed = change_listing.rows_of(self._inbox, self._wanted, self.rules, self._opened)
-            self.changes.show(changed, self._nothing_changed(self._inbox))
+            rules = self.rules if self._wanted.rule else {}
+            changed = change_listing.rows_of(self._inbox, self._wanted, rules, self._opened)
+            self.changes.show(changed, self.nothing_changed())
         self.show_titles()
 
-    def _nothing_changed(self, inbox: Inbox) -> tuple[str, ...]:
-        if inbox.files:
+    def nothing_changed(self) -> tuple[str, ...]:
+        """Why there is no change to review, in sentences."""
+        inbox, audit = self._inbox, self._audit
+        if inbox is not None and inbox.files:
             return ("No change is listed with these words.",)
-        since = one_line(inbox.since_words) or "the beginning"
-        return ("Nothing to review:", f"nothing changed since {since}.")
+        if audit is not None and audit.chain.state == "none":
+            return ("memtui has no record of this folder:", "what changed in it is not known.")
+        since = one_line(inbox.since_words) if inbox is not None else ""
+        return ("Nothing to review:", f"nothing changed since {since or 'the beginning'}.")
 
     @on(Input.Changed, "#filter")
     def _narrow(self, event: Input.Changed) -> None:
@@ -161,16 +172,22 @@ class AuditShowing(BesideDiff):
         sort = f"sort: {self._order.value}"
         excepted = "  with excepted" if self._shows_excepted else ""
         position = f"{at:,} of {total:,}" if at else ""
-        self._titles.put(
-            self.findings,
-            one if is_stacked else f"{one}   Tab: {changes}",
-            "   ".join(word for word in (sort + excepted, position) if word),
-        )
+        others: Sequence[str] = ("",) if is_stacked else (f"   Tab: {changes}", f"   Tab: {three}", f"   {three}", "")
+        self._title(self.findings, one, "   ".join(word for word in (sort + excepted, position) if word), others=others)
         reviewed = f"{len(files) - left:,} of {len(files):,} reviewed" if files else ""
-        self._titles.put(self.changes, changes if is_stacked else f"{changes}   1: {one[2:]}", reviewed)
+        others = ("",) if is_stacked else (f"   1: {one[2:]}", "   1: Findings", "")
+        self._title(self.changes, changes, reviewed, others=others)
         self.query_one("#count", Static).update(
             Content("" if self._wanted.is_empty else f"{total:,} and {self.changes.row_count:,}")
         )
+
+    def _title(self, pane: Widget, title: str, subtitle: str = "", *, others: Sequence[str] = ("",)) -> None:
+        """Put words into the edges of a pane, the title with the first of others behind it that there is room for."""
+        around = pane.parent  # one of two that stand in the same place has no width of its own yet
+        place = around if isinstance(around, Widget) and pane is not self.rule_page else pane
+        width = place.outer_size.width or self.size.width
+        whole = next((title + other for other in others if cell_len(title + other) <= width - _ENDS), title)
+        self._titles.put(pane, fit_middle(whole, max(width - _ENDS, _ENDS)), subtitle)
 
     # What is under the cursor
 
@@ -230,13 +247,13 @@ class AuditShowing(BesideDiff):
                 if finding.place.line is not None and (self._text is None or self._text.path != finding.place.path):
                     self._read(finding.place.path)
             case PassedRow(passed):
-                self._titles.put(self.page, f"2 {one_line(passed.name)}")
+                self._title(self.page, f"2 {one_line(passed.name)}")
                 self.page.show(pages.of_passed(passed))
             case _ if self._audit is not None:
-                self._titles.put(self.page, "2 Detail")
+                self._title(self.page, "2 Detail")
                 self.page.show(pages.of_nothing(self._audit))
             case _:
-                self._titles.put(self.page, "2 Detail")
+                self._title(self.page, "2 Detail")
                 self.page.show(pages.notice("The audit goes on.", "What it finds is listed as it comes. Esc stops it."))
 
     def _write_finding(self, row: FindingRow, *, keep_place: bool) -> None:
@@ -255,9 +272,9 @@ class AuditShowing(BesideDiff):
         is_wide = self.has_class("-wide")
         self.page.show(pages.of_finding(about, key, with_rule=not is_wide), keep_place=keep_place)
         self.rule_page.show(pages.of_rule(rule, finding.rule), keep_place=keep_place)
-        self._titles.put(self.rule_page, f"Rule {one_line(finding.rule)}")
+        self._title(self.rule_page, f"Rule {one_line(finding.rule)}")
         how = "revealed" if self.reveals else "masked" if is_masked else ""
-        self._titles.put(self.page, f"2 {one_line(place_of(finding))}", how)
+        self._title(self.page, f"2 {one_line(place_of(finding))}", how)
 
     def _masked_in(self, path: str) -> list[Finding]:
         audit = self._audit
@@ -292,7 +309,7 @@ class AuditShowing(BesideDiff):
         match row:
             case RunRow(run, _, is_open):
                 keys = f"Enter {'folds' if is_open else 'shows'} its files. Space accepts all of them."
-                self._titles.put(self.page, f"2 run by {one_line(run.actor)}")
+                self._title(self.page, f"2 run by {one_line(run.actor)}")
                 self.page.show(pages.of_run(run, keys), keep_place=keep_place)
             case FileRow(file):
                 if (
@@ -304,11 +321,11 @@ class AuditShowing(BesideDiff):
                 else:
                     self._show_said()
             case _ if self._inbox is not None and not self._inbox.files:
-                self._titles.put(self.page, "2 Change")
-                words = " ".join(self._nothing_changed(self._inbox))
+                self._title(self.page, "2 Change")
+                words = " ".join(self.nothing_changed())
                 self.page.show(pages.notice(words, "What changes from now on will be listed here."))
             case _:
-                self._titles.put(self.page, "2 Change")
+                self._title(self.page, "2 Change")
                 words = "" if self._inbox else "What changed since the last review is being read."
                 self.page.show(pages.notice(words or "No change is listed with these words."))
 

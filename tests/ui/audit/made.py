@@ -259,7 +259,8 @@ class MadeInspection:
             self.made = replace(self.made, inbox=replace(self.made.inbox, files=files))
         return [mark]
 
-    def finish(self) -> Mark:
+    def finish(self, shown: Inbox) -> Mark:
+        del shown
         if self.refuses is not None:
             raise self.refuses
         self.finished += 1

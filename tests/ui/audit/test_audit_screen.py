@@ -6,15 +6,17 @@ from dataclasses import replace
 import pytest
 from textual.widgets import Input
 
+from memtui.audit.audit import Chain
 from memtui.audit.findings import Family, Origin, Place, Severity
 from memtui.audit.inbox import Inbox
 from memtui.core.audit_settings import AuditSettings
 from memtui.core.errors import FolderMissing
+from memtui.ui.audit.messages import Changed
 from memtui.ui.frame import key_name
 from memtui.ui.screens.audit import AuditScreen
 from memtui.ui.screens.lines import LinesScreen
 from tests.ui.audit.conftest import Auditing
-from tests.ui.audit.made import AT_US, NOTES, MadeInspection, audit, finding, findings, secret
+from tests.ui.audit.made import AT_US, NOTES, MadeInspection, audit, finding, findings, inbox, secret
 
 HOSTILE = "a\x1b[2J\u202e[/b][@click=app.exit]\ud800\n.md"
 """A name that would clear the terminal, turn words around, end the app, and cannot be written."""
@@ -213,7 +215,7 @@ async def test_names_and_words_from_outside_drive_nothing(audited: Auditing) -> 
             text = app.text
             assert "\x1b" not in text
             assert "\u202e" not in text
-            assert "[@click" in text
+            assert "[/b][@" in text
             assert app.app.return_code is None
 
 
@@ -360,7 +362,7 @@ async def test_keys_that_would_change_something_are_not_offered_and_say_why(audi
         assert not offered & {"audit.revert", "audit.undo", "audit.redo"}
         for key in ("r", "u", "U", "e", "E", "d"):
             await app.press(key)
-            words = "Read-only session. Start without --read-only to edit."
+            words = "Read-only session: an audit changes nothing. To edit or take back: memtui DIR, then A."
             await app.wait_for(lambda words=words: app.message == words, f"what {key_name(key)} says")
             app.screen.message.say("")
         assert app.inspection.reverted == []
@@ -379,3 +381,73 @@ async def test_esc_never_quits(audited: Auditing) -> None:
         await app.press("escape", "escape", "escape")
         assert isinstance(app.app.screen, AuditScreen)
         assert app.app.return_code is None
+
+
+# What a second look found wrong
+
+
+async def test_without_a_record_it_is_not_said_that_nothing_changed(audited: Auditing) -> None:
+    none = Chain(state="none", words="memtui has recorded nothing of this folder")
+    made = replace(audit(), chain=none, inbox=replace(inbox(), files=(), runs=()))
+    async with audited(MadeInspection(made), size=(80, 24)) as app:
+        assert app.message == "memtui has no record of this folder: what changed in it is not known."
+        assert "journal: none" in app.text
+        await app.press("3")
+        await app.sees("what changed in it is not known.")
+        assert "nothing changed since" not in app.text.casefold()
+
+
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), (120, 36)])
+async def test_the_line_that_says_read_only_is_a_whole_sentence_at_any_width(
+    audited: Auditing, size: tuple[int, int]
+) -> None:
+    inspection = MadeInspection()
+    inspection.title = "~/.claude/projects/-home-somebody-with-a-long-name-work-application/memory"
+    async with audited(inspection, size=size) as app:
+        line = next(row for row in app.text.split("\n") if "READ-ONLY: nothing" in row)
+        assert "can be changed" in line
+        assert "\u2026" not in app.text
+
+
+async def test_a_rule_is_named_whole_where_places_are_short(audited: Auditing) -> None:
+    where = Place("a.md", 3)
+    found = finding("password-assignment", Family.SECRET, Severity.FAIL, where, "a password behind its name")
+    async with audited(MadeInspection(replace(audit(), findings=(found,))), size=(80, 24)) as app:
+        assert any("FAIL password-assignment a.md:3" in row for row in app.text.split("\n"))
+
+
+async def test_who_writes_without_a_pause_is_looked_at_all_the_same(audited: Auditing) -> None:
+    async with audited(watch=True) as app:
+        await app.wait_for(lambda: app.inspection.changed is not None, "the watching")
+
+        def goes_on() -> bool:
+            app.screen.post_message(Changed())
+            return app.inspection.looks > 1
+
+        await app.wait_for(goes_on, "another look")
+
+
+async def test_a_finding_that_comes_to_a_clean_folder_is_under_the_cursor(audited: Auditing) -> None:
+    inspection = MadeInspection(replace(audit(), findings=()))
+    async with audited(inspection) as app:
+        first = app.screen._audit
+        assert app.screen.finding is None
+        inspection.made = replace(audit(), findings=findings()[:1])
+        await app.press("R")
+        await app.wait_for(lambda: app.screen._audit is not first, "another look")
+        assert app.screen.finding == findings()[0]
+
+
+async def test_the_count_of_what_is_reviewed_is_told_anew_after_a_look_that_was_not_asked_for(
+    audited: Auditing,
+) -> None:
+    inspection = MadeInspection()
+    async with audited(inspection) as app:
+        first = app.screen._audit
+        assert "changed files reviewed" in app.message
+        box = inspection.made.inbox
+        assert box is not None
+        inspection.made = replace(inspection.made, inbox=replace(box, files=box.files[:1], runs=()))
+        app.screen.look_again(keep_words=True)
+        await app.wait_for(lambda: app.screen._audit is not first, "another look")
+        assert "of 1 changed files" in app.message

@@ -61,6 +61,32 @@ def inspection(folder: Path, tmp_path: Path) -> Iterator[FolderInspection]:
     made.close()
 
 
+def end(inspection: FolderInspection) -> None:
+    """Look, and end the review over what there is."""
+    shown = inspection.look(Told().telling).inbox
+    assert shown is not None
+    inspection.finish(shown)
+
+
+def test_what_changed_after_it_was_shown_is_not_reviewed_by_the_end_of_the_review(folder: Path, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    with memtui.open(folder, state=state) as memory:
+        wanted = Wanted(folder=os.fspath(folder), title="~/m", review=os.fspath(tmp_path / "r.json"), reviewer="ada",
+                        state=os.fspath(state))  # fmt: skip
+        inspection = FolderInspection(wanted, lambda: memory, Here(Outgoing(folder, state)), engine=memory)
+        inspection.begin()
+        shown = inspection.look(Told().telling).inbox
+        assert shown is not None
+        memory.execute({"command": "create", "path": "/memories/late.md", "file_text": "late\n"}, actor=CLARA)
+        inspection.finish(shown)
+        after = inspection.look(Told().telling).inbox
+        assert after is not None
+        assert [each.path for each in after.files] == ["late.md"]
+        with pytest.raises(MemtuiError, match="Something changed meanwhile"):
+            inspection.finish(shown)
+        inspection.close()
+
+
 def test_it_tells_the_inbox_and_what_it_finds_before_the_end(inspection: FolderInspection) -> None:
     told = Told()
     audit = inspection.look(told.telling)
@@ -78,7 +104,7 @@ def test_what_is_accepted_stays_listed_with_its_mark_until_the_review_ends(inspe
     again = inspection.look(told.telling).inbox
     assert again is not None
     assert next(each for each in again.files if each.path == "b.md").verdict is Verdict.ACCEPT
-    inspection.finish()
+    inspection.finish(again)
     after = inspection.look(told.telling).inbox
     assert after is not None
     assert [each.path for each in after.files] == []
@@ -87,8 +113,7 @@ def test_what_is_accepted_stays_listed_with_its_mark_until_the_review_ends(inspe
 def test_the_last_hunk_that_is_accepted_accepts_the_file(
     inspection: FolderInspection, folder: Path, tmp_path: Path
 ) -> None:
-    inspection.look(Told().telling)
-    inspection.finish()
+    end(inspection)
     with memtui.open(folder, state=tmp_path / "state") as memory:
         for old, new in (("- one", "- 1"), ("- five", "- 5")):
             command = {"command": "str_replace", "path": "/memories/a.md", "old_str": old, "new_str": new}
@@ -106,8 +131,7 @@ def test_the_last_hunk_that_is_accepted_accepts_the_file(
 def test_what_somebody_recorded_meanwhile_is_known_as_theirs_at_the_next_look(
     inspection: FolderInspection, folder: Path, tmp_path: Path
 ) -> None:
-    inspection.look(Told().telling)
-    inspection.finish()
+    end(inspection)
     with memtui.open(folder, state=tmp_path / "state") as memory:
         memory.execute({"command": "create", "path": "/memories/c.md", "file_text": "# C\n"}, actor=CLARA)
     audit = inspection.look(Told().telling)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from memtui.audit.findings import Place
+from memtui.audit.findings import Origin, Place
 from memtui.audit.inbox import Verdict
 from memtui.core.diffs import compare
 from memtui.ui.audit import change_listing, listing, pages
@@ -17,7 +17,7 @@ from memtui.ui.audit.listing import FindingRow, Order, PassedRow, Words
 from memtui.ui.audit.masks import masked, masked_difference, spans_in
 from memtui.ui.audit.narrowing import Narrowing, parsed
 from memtui.ui.audit.page import broken, fact
-from tests.ui.audit.made import audit, findings, inbox, marked, secret
+from tests.ui.audit.made import AT_US, audit, findings, inbox, marked, secret
 
 PREFS = "user_preferences.md"
 
@@ -158,3 +158,13 @@ def test_ten_thousand_findings_are_listed_and_narrowed_at_once() -> None:
 def test_a_rule_that_is_not_known_is_named() -> None:
     line = "".join(piece for piece, _ in pages.of_rule(None, "made-up")(60)[0])
     assert line == "made-up: this memtui has no such rule."
+
+
+def test_what_was_there_when_memtui_first_looked_is_not_told_as_a_folder_without_a_record() -> None:
+    origin = Origin("", 20, AT_US, "found", is_exact=False)
+    told = " ".join(
+        "".join(text for text, _ in line)
+        for line in pages.of_finding(pages.About(replace(findings()[0], origin=origin), None), "X", with_rule=False)(90)
+    )
+    assert "no journal" not in told
+    assert "it was there when memtui first looked, 2026-11-21 10:09, #20." in " ".join(told.split())

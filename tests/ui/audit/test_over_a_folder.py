@@ -3,6 +3,7 @@
 import hashlib
 import os
 import random
+import shutil
 import signal
 import stat
 import string
@@ -84,8 +85,11 @@ async def test_a_reviewer_accepts_flags_and_takes_back_and_the_next_review_start
         await app.wait_for(lambda: "needle one" in (app.folder / "notes/beta.md").read_text(), "the hunk")
         assert "pin three" in (app.folder / "notes/beta.md").read_text()
         await app.wait_for(lambda: "undoes that" in screen.message.text, "what was done")
+        await app.wait_for(lambda: screen._looking is None, "the look after that")
+        taken = screen._audit
         await app.press("u")
         await app.wait_for(lambda: "pin one" in (app.folder / "notes/beta.md").read_text(), "the undoing")
+        await app.wait_for(lambda: screen._audit is not taken, "a look at what is there again")
         review = Review.read(review_path(os.path.realpath(app.folder)))
         assert [(mark.verdict, mark.path) for mark in review.marks][-3:] == [
             (Verdict.ACCEPT, "alpha.md"), (Verdict.FLAG, "zeta.txt"), (Verdict.REVERTED, "notes/beta.md"),
@@ -211,6 +215,23 @@ def test_where_the_kernel_offers_it_the_process_cannot_write_there_at_all(tmp_pa
     screen.wait_for("Landlock" if offered() else "opens everything read-only")
     screen.kill(signal.SIGTERM)
     assert screen.end() == 128 + signal.SIGTERM
+
+
+def test_a_journal_that_a_crash_left_is_read_although_nothing_may_be_written(
+    tmp_path: Path, terminal: Starting
+) -> None:
+    folder, state = prepared(tmp_path)
+    left = tmp_path / "left"
+    with memtui.open(folder, state=state) as memory:
+        memory.execute({"command": "create", "path": "/memories/d.md", "file_text": "# D\n"}, actor=CLARA)
+        shutil.copytree(state, left)  # as it is while somebody writes, without what only a running process has
+    (left / "journal.db-shm").unlink(missing_ok=True)
+    assert (left / "journal.db-wal").stat().st_size > 0
+    screen = terminal("-m", "memtui", "audit", folder, "--state", left, "--no-config", size=(160, 40))
+    screen.wait_for("snapshot")
+    screen.wait_for("Clara 2")
+    screen.press("q")
+    assert screen.end() == 0, screen.text
 
 
 def test_the_keys_of_the_audit_that_change_something_are_few_and_known() -> None:
