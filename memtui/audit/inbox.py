@@ -119,9 +119,12 @@ class ChangedFile:
 
     @property
     def verdict(self) -> Verdict | None:
-        """The last judgement of the file as a whole; `None` if there is none."""
+        """The last judgement of the file as a whole; `None` if there is none.
+
+        One that was reverted and is listed all the same was brought back: it is to be judged again.
+        """
         judged = [mark.verdict for mark in self.marks if mark.verdict is not Verdict.NOTE]
-        return judged[-1] if judged else None
+        return judged[-1] if judged and judged[-1] is not Verdict.REVERTED else None
 
 
 @dataclass(frozen=True, slots=True)

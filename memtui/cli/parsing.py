@@ -127,7 +127,10 @@ def _finish(parser: Parser, words: Sequence[str], given: argparse.Namespace) -> 
     if {"-h", "--help"} & set(words[: words.index("--")] if "--" in words else words):
         given.help = True  # before what else is missing or wrong is complained about
         return
-    _, unknown = parser.parse_known_args(words, given)
+    takes_all = any(action.nargs == argparse.REMAINDER for action in parser.words)
+    # Options may stand between the words: `memtui rm a -C DIR b`.
+    read = parser.parse_known_args if takes_all else parser.parse_known_intermixed_args
+    _, unknown = read(words, given)
     if unknown:
         raise _unknown(unknown[0], parser, None)
 

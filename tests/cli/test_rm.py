@@ -45,3 +45,8 @@ def test_what_cannot_be_deleted_is_said(folder: Path, words: list[str], code: in
     assert main(words) == code
     assert capsys.readouterr().err.startswith(said)
     assert (folder / "prefs.md").exists()
+
+
+def test_options_may_stand_between_the_words(folder: Path) -> None:
+    assert main(["rm", "prefs.md", "-C", str(folder), "notes/today.md", "--yes"]) == 0
+    assert sorted(path.name for path in folder.rglob("*") if path.is_file()) == [".hidden"]
