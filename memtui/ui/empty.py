@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from textual.app import RenderResult
 from textual.content import Content
@@ -10,10 +11,11 @@ from textual.widget import Widget
 
 from memtui.core.visible import one_line
 from memtui.places import short
-from memtui.places.finding import Owner, Place
-from memtui.places.words import owner_of
 from memtui.ui import wording
 from memtui.ui.text import content, fit_middle
+
+if TYPE_CHECKING:
+    from memtui.places.finding import Place
 
 _NAME_WIDTH = 30
 _OWNER_WIDTH = 20
@@ -22,7 +24,7 @@ _OWNER_WIDTH = 20
 class EmptyFolder(Widget):
     """Stands in for the panes while there is nothing to show in them."""
 
-    places: reactive[Sequence[Place]] = reactive(())
+    places: reactive["Sequence[Place]"] = reactive(())
     """Other folders that were found on this machine."""
     gone: reactive[int] = reactive(0)
     """How many memories were here once."""
@@ -59,11 +61,14 @@ class EmptyFolder(Widget):
         ]
 
 
-def place_row(number: int, place: Place) -> Content:
+def place_row(number: int, place: "Place") -> Content:
     """A folder on one line: the key that opens it, what it is about, whose it is, and when one of its files changed.
 
     A folder that an agent keeps for a project has a name that nobody knows it by: the project is named.
     """
+    from memtui.places.finding import Owner  # deferred, as below: few folders are empty
+    from memtui.places.words import owner_of
+
     name = one_line(short(place.project)) if place.project is not None else place.shown
     gone = ", project gone" if place.project_exists is False else ""
     files = f"{place.files:,}{'' if place.is_counted else '+'} {'file' if place.files == 1 else 'files'}"

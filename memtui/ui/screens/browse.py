@@ -28,7 +28,6 @@ from memtui.core.settings import Settings
 from memtui.core.snapshot import Kind
 from memtui.core.visible import one_line
 from memtui.core.watching import Mode, Watching
-from memtui.places.finding import find_places
 from memtui.ui import said_keys, titles, wording
 from memtui.ui.activity.view import ActivityView
 from memtui.ui.as_left import left_of, outline_of, view_of
@@ -689,6 +688,8 @@ class BrowseScreen(Managing, Editing, Finding, Linking, Auditing, Answering):
 
     @work(thread=True, exclusive=True, group="places", exit_on_error=False)
     def _find_places(self) -> None:
+        from memtui.places.finding import find_places  # deferred: only where there is nothing to show
+
         empty = self.query_one(EmptyFolder)
         self.app.call_from_thread(setattr, empty, "gone", self._session.count_deleted())
         places = [place for place in find_places() if place.path != self._session.folder]
