@@ -31,6 +31,7 @@ _LONGEST_NAME = 64
 def _arguments(parser: Parser) -> None:
     parser.add_argument("folder", metavar="DIR", nargs="?", help="the memory folder")
     parser.add_argument("--http", metavar="PORT", type=_port, help="serve HTTP on 127.0.0.1; 0: any free port")
+    parser.add_argument("--look-only", action="store_true", help="clients change nothing; what they view is recorded")
     parser.add_argument("--ask", action="store_true", help="a change waits for you, in a memtui that runs")
     parser.add_argument(
         "--ask-seconds", metavar="N", type=_seconds, default=ASK_SECONDS, help="for how long; 50 if not given"
@@ -62,8 +63,10 @@ def _name(given: str) -> str:
 
 
 def _run(options: Options, arguments: argparse.Namespace) -> int:
-    if options.read_only and arguments.ask:
-        raise Failure(Exit.USAGE, "memtui mcp: with --read-only there is nothing to --ask. Leave one of them out.")
+    looks_only = options.read_only or arguments.look_only
+    if looks_only and arguments.ask:
+        given = "--read-only" if options.read_only else "--look-only"
+        raise Failure(Exit.USAGE, f"memtui mcp: with {given} there is nothing to --ask. Leave one of them out.")
     if find_spec("mcp") is None:
         raise Failure(Exit.USAGE, "memtui mcp needs one more package: pip install 'memtui[mcp]'")
     path = places.folder(options, arguments.folder)
@@ -85,7 +88,7 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
                 "Install it anew: pip install 'memtui[mcp]'",
             ) from error
 
-        policy = Policy.READ_ONLY if options.read_only else Policy.ASK if arguments.ask else Policy.ALLOW
+        policy = Policy.READ_ONLY if looks_only else Policy.ASK if arguments.ask else Policy.ALLOW
         serving = Serving(
             folder=path,
             state=state,
@@ -118,15 +121,14 @@ def _bound(port: int) -> socket.socket:
 
 
 def _opened(path: str, options: Options) -> "tuple[Engine, str | None]":
-    """The memory, and where its journal lies. Who may only look is recorded too, where there can be a record."""
+    """The memory, and where its journal lies; `None` where nothing is recorded: read-only leaves that as it is, too."""
     settings = memory_settings(options, path)
+    if not options.read_only:
+        memory = opening.connect(path, state=options.state, settings=settings)
+        return memory, str(opening.state_directory(path, options.state))
     try:
-        return opening.connect(path, state=options.state, settings=settings), str(
-            opening.state_directory(path, options.state)
-        )
+        return opening.connect(path, state=options.state, settings=settings, read_only=True), None
     except StateUnusable as error:
-        if not options.read_only:
-            raise
         output.message(f"{error} What clients view is not recorded.")
         return opening.connect_without_journal(path, settings=settings), None
 
@@ -146,8 +148,8 @@ VERB = Verb(
     _arguments,
     _run,
     (
-        "With --read-only clients may look and change nothing; what they view, and what",
-        "they were refused, is recorded all the same. Stdout holds the protocol only; it",
+        "With --look-only what clients view, and what they were refused, is recorded;",
+        "with --read-only nothing is, anywhere. Stdout holds the protocol only; it",
         "ends when stdin does. It needs one more package: pip install 'memtui[mcp]'",
     ),
     keeps_rights=True,

@@ -335,10 +335,20 @@ def test_a_client_is_never_taken_for_the_person(start: Start) -> None:
     assert "agent:you created /memories/a.md" in server.call({}, "recent_activity")[0]
 
 
-def test_read_only_refuses_changes_in_the_engines_words_and_records_that(
+def test_read_only_refuses_changes_and_leaves_no_trace(start: Start, events: Events, folder: Path) -> None:
+    before = events()
+    server = start("--read-only")
+    assert server.call(create("a.md", "x")) == ("Error: could not create /memories/a.md: read-only", True)
+    assert server.call({"command": "view", "path": "/memories/prefs.md"})[1] is False
+    assert server.end() == 0
+    assert events() == before
+    assert not (folder / "a.md").exists()
+
+
+def test_looking_only_refuses_changes_in_the_engines_words_and_records_that(
     start: Start, events: Events, folder: Path
 ) -> None:
-    server = start("--read-only")
+    server = start("--look-only")
     tool = server.ask("tools/list")["tools"][0]
     assert tool["annotations"]["readOnlyHint"]
     assert "read-only" in tool["description"]
