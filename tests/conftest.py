@@ -138,6 +138,15 @@ def picture_of(folder: Path) -> dict[str, tuple[object, ...]]:
     return picture
 
 
+@pytest.fixture
+def tmp_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory of the test's own, as pytest's; only that its name is not the test's.
+
+    Screens and answers show paths: a word that a test looks for, or must not find, would stand in its own name.
+    """
+    return tmp_path_factory.mktemp("t")
+
+
 @pytest.fixture(autouse=True)
 def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "xdg-state"))
