@@ -38,6 +38,43 @@ _mutexes: dict[tuple[int, int], threading.Lock] = {}
 So whoever opens the file in this process holds the mutex of its directory."""
 _mutexes_lock = threading.Lock()
 
+_holders = 0
+"""Threads of this process that hold a lock, or are about to ask for one."""
+_stopping = False
+_holding = threading.Condition()
+
+
+@contextmanager
+def none_held(seconds: float) -> Iterator[bool]:
+    """Let no thread of this process hold a lock, for a process that is about to be stopped: the lock of a stopped one
+    stays, and every other program would be told that the folder is busy until it goes on.
+
+    Args:
+        seconds: How long those that hold one are waited for; tells whether all had let go by then.
+    """
+    global _stopping  # noqa: PLW0603 - the state of the process is what this is about
+    with _holding:
+        _stopping = True
+        try:
+            yield _holding.wait_for(lambda: not _holders, seconds)
+        finally:
+            _stopping = False
+            _holding.notify_all()
+
+
+@contextmanager
+def _counted() -> Iterator[None]:
+    global _holders  # noqa: PLW0603 - as above
+    with _holding:
+        _holding.wait_for(lambda: not _stopping)
+        _holders += 1
+    try:
+        yield
+    finally:
+        with _holding:
+            _holders -= 1
+            _holding.notify_all()
+
 
 @contextmanager
 def held(directory: int, seconds: float, locking: Locking | None = None) -> Iterator[Locking]:
@@ -53,6 +90,12 @@ def held(directory: int, seconds: float, locking: Locking | None = None) -> Iter
         StateUnusable: The directory is gone, or its file system knows no locks.
         OSError: The file cannot be opened or locked.
     """
+    with _counted(), _held(directory, seconds, locking) as kind:
+        yield kind
+
+
+@contextmanager
+def _held(directory: int, seconds: float, locking: Locking | None) -> Iterator[Locking]:
     deadline = time.monotonic() + seconds
     if locking != "record":
         fd = _opened(directory)
@@ -141,8 +184,9 @@ def _mutex_of(directory: int) -> threading.Lock:
 
 def _forget_mutexes() -> None:
     """In a forked child nobody holds what another thread of its parent held: those threads are not there."""
-    global _mutexes_lock  # noqa: PLW0603 - it may have been held at that moment
-    _mutexes_lock = threading.Lock()
+    global _mutexes_lock, _holding, _holders, _stopping  # they may have been held at that moment
+    _mutexes_lock, _holding = threading.Lock(), threading.Condition()
+    _holders, _stopping = 0, False
     _mutexes.clear()
 
 

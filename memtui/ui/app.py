@@ -63,6 +63,9 @@ class MemtuiApp(App[int]):
         Binding("ctrl+q", "quit", "Quit", id="app.quit", tooltip="Quit at once", show=False, priority=True),
         Binding("ctrl+c", "copy_or_quit", "Copy", id="app.copy", tooltip="Copy what is selected", show=False),
         Binding("ctrl+t", "change_theme", "theme", id="app.theme", tooltip="Choose the colours", show=False),
+        Binding(
+            "ctrl+z", "suspend_process", "Suspend", id="app.suspend", tooltip="To the shell; fg comes back", show=False
+        ),
     ]
 
     def __init__(
@@ -248,6 +251,14 @@ class MemtuiApp(App[int]):
             focused = self.screen.focused
             types = focused is not None and focused.check_consume_key("q", "q")
             self._say("Ctrl+C again quits." if types else "Press q to quit.")
+
+    def action_suspend_process(self) -> None:
+        """Stop, and leave the terminal to the shell until it brings memtui back."""
+        if os.getpgrp() == os.getsid(0):  # whoever owns the terminal is one of us: nobody would wake us
+            self._warn("There is no shell to go back to.")
+            return
+        self._suspend_signal()
+        os.killpg(os.getpgrp(), signal.SIGTSTP)  # with what started us, such as a script
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy in whichever way works here; Textual knows only that of the terminal."""

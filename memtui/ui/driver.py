@@ -15,9 +15,12 @@ from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
+from memtui.store.locks import none_held
 from memtui.ui import background
 
 _TICK_SECONDS = 0.1
+_LETTING_GO_SECONDS = 2.0
+"""How long a change that is being written is waited for before memtui is stopped."""
 _CHUNK = 4_096
 
 
@@ -48,6 +51,11 @@ class TerminalDriver(LinuxDriver):
         question = background.asked()
         if question is not None and question.attributes is not None:
             self.attrs_before = question.attributes
+
+    def _sigtstp_application(self, *_: object) -> None:
+        """Stop, without the lock of the folder: agents go on writing meanwhile."""
+        with none_held(_LETTING_GO_SECONDS):
+            super()._sigtstp_application()
 
     def _sigcont_application(self, *_: object) -> None:
         """Go on after having been stopped. A terminal that is lost wakes whoever runs in it as well (SIGHUP, SIGCONT):

@@ -1,7 +1,10 @@
 """However memtui ends, the terminal is as it was: no alternate screen, no mouse, a cursor, and a true exit code."""
 
+import os
 import signal
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -105,3 +108,39 @@ def test_a_bug_while_starting_is_said_the_same_way(terminal: Starting, folder: P
     assert_usable(screen)
     assert "memtui stopped because of a bug" in "".join(screen.written)
     assert "Traceback" not in "".join(screen.written)
+
+
+SHELL = "import os; os.environ['PS1'] = '$ '; os.execvp('sh', ['sh', '-i'])"
+
+
+def test_ctrl_z_leaves_the_terminal_to_the_shell_and_fg_brings_it_back(
+    terminal: Starting, folder: Path, tmp_path: Path
+) -> None:
+    screen = terminal("-c", SHELL)
+    screen.press(f"{sys.executable} -m memtui {folder}\r")
+    screen.wait_for("LIVE")
+    screen.press("\x1a")
+    screen.wait_for(lambda: not screen.modes["1049"])
+    assert_usable(screen)
+    wrote = subprocess.run(
+        [sys.executable, "-m", "memtui", "run", "-", "--dir", str(folder)],
+        input='{"command": "create", "path": "/memories/new.md", "file_text": "written meanwhile"}',
+        env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "xdg-state")}, capture_output=True, text=True, timeout=60,
+        check=False,
+    )  # fmt: skip
+    assert wrote.returncode == 0, wrote.stdout + wrote.stderr
+    screen.press("fg\r")
+    screen.wait_for("new.md")
+    screen.press("q")
+    screen.wait_for(lambda: not screen.modes["1049"])
+    screen.press("exit 0\r")
+    assert screen.end() == 0
+
+
+def test_where_there_is_no_shell_ctrl_z_stops_nothing(terminal: Starting, folder: Path) -> None:
+    screen = terminal("-m", "memtui", folder)
+    screen.wait_for("LIVE")
+    screen.press("\x1a")
+    screen.wait_for("There is no shell to go back to.")
+    screen.press("q")
+    assert screen.end() == 0
