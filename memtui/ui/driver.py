@@ -15,7 +15,6 @@ from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
-from memtui.store.locks import none_held
 from memtui.ui import background
 
 _TICK_SECONDS = 0.1
@@ -54,6 +53,8 @@ class TerminalDriver(LinuxDriver):
 
     def _sigtstp_application(self, *_: object) -> None:
         """Stop, without the lock of the folder: agents go on writing meanwhile."""
+        from memtui.store.locks import none_held  # deferred: not needed for the first paint
+
         with none_held(_LETTING_GO_SECONDS):
             super()._sigtstp_application()
 
