@@ -27,7 +27,10 @@ from tests.faults import checking, work
 TOGETHER = 4
 """How many write at a time."""
 LIFE = 0.06
-"""Seconds that one lives at most."""
+"""Seconds that one lives at most, where the machine is quick enough for them to get `ANSWERS` in it."""
+ANSWERS = 2
+"""How many answers there are to be to each kill; lives are longer while there are fewer."""
+_LONGER = 1.05
 _PATIENCE = 10.0
 _GENERATIONS = 60
 """How many writers share a list; a list that grew for ever would make every version of it larger."""
@@ -101,6 +104,7 @@ class Killer:
         self._reading, self._writing = os.pipe()
         self._said = b""
         self._number = 0
+        self._life = LIFE
         self._until: dict[int, float] = {}
         self._alive: dict[int, int] = {}
         self.wrong: list[str] = []
@@ -119,6 +123,8 @@ class Killer:
                 os.kill(pid, signal.SIGKILL)
                 self._bury(pid)
                 killed += 1
+                too_few = len(self.said) < ANSWERS * killed
+                self._life = self._life * _LONGER if too_few else max(LIFE, self._life / _LONGER)
         self._listen(0.0)
 
     def _start(self) -> None:
@@ -136,7 +142,7 @@ class Killer:
             finally:
                 os._exit(70)
         self._alive[pid] = number
-        self._until[pid] = time.monotonic() + self._chance.uniform(0.0, LIFE)
+        self._until[pid] = time.monotonic() + self._chance.uniform(0.0, self._life)
 
     def _bury(self, pid: int) -> None:
         status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])

@@ -215,6 +215,7 @@ class Terminal:
             words, stdin=inner, stdout=inner, stderr=inner, env=dict(env), cwd=cwd, start_new_session=True,
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - nothing here starts threads
         )  # fmt: skip
+        self._name = os.ttyname(inner)
         os.close(inner)
         self._decode = codecs.getincrementaldecoder("utf-8")("strict")
         self._rest = ""
@@ -287,11 +288,28 @@ class Terminal:
                 pytest.fail(f"waited in vain for {condition!r}; on screen:\n{self.text}")
 
     def settle(self) -> None:
-        """Read until nothing has been written for a moment."""
-        before = -1
-        while before != len(self.raw):
+        """Read until nothing has been written for a moment, by a program that has taken in all keys and waits for more.
+
+        A busy machine may let it wait for its turn for longer than any moment: Esc and the next key would be one.
+        """
+        before, until = -1, time.monotonic() + 2 * DEADLINE
+        while (before != len(self.raw) or not self._waits()) and time.monotonic() < until:
             before = len(self.raw)
             self.read(0.2)
+
+    def _waits(self) -> bool:
+        """Whether all threads of the program sleep, and nothing that was typed is unread; true where it has ended."""
+        try:
+            for stat in Path(f"/proc/{self.process.pid}/task").glob("*/stat"):
+                if stat.read_text().rpartition(")")[2].split()[0] in "RD":
+                    return False
+            inner = os.open(self._name, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        except OSError:
+            return True
+        try:
+            return fcntl.ioctl(inner, termios.FIONREAD, bytes(4)) == bytes(4)
+        finally:
+            os.close(inner)
 
     def press(self, keys: str) -> None:
         """Type characters, or sequences that keys send."""
