@@ -2,7 +2,10 @@
 
 import json
 import os
+import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +13,7 @@ import memtui
 from memtui.cli import main
 from memtui.places.claude_code import encoded, project_of
 from memtui.places.finding import Owner, Place, find_places
+from memtui.places.reach import Reach
 from memtui.places.recent import recent_folders, remember_folder
 from memtui.places.words import about, owner_of
 
@@ -21,7 +25,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (home / "work").mkdir(parents=True)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
-    for name in ("CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME", "MEMTUI_DIR", "MEMTUI_CONFIG"):
+    unset = ("CLAUDE_CONFIG_DIR", "CLAUDE_CODE_REMOTE_MEMORY_DIR", "XDG_CONFIG_HOME", "MEMTUI_DIR", "MEMTUI_CONFIG")
+    for name in unset:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(home / "work")
     return home
@@ -195,3 +200,156 @@ def test_the_verb_lists_them_all(home: Path, capfd: pytest.CaptureFixture[str]) 
     assert record["files"] == 1
     assert main(["places", "-0"]) == 0
     assert capfd.readouterr().out == f"{memory}\0"
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/srv/my_app.v2", "-srv-my-app-v2"),
+        ("/home/zoë/b", "-home-zo--b"),
+        ("/srv/記憶", "-srv---"),
+        ("/srv/\U0001f600x", "-srv---x"),
+    ],
+)
+def test_a_project_is_named_as_claude_code_counts_characters(path: str, name: str) -> None:
+    assert encoded(path) == name
+
+
+def test_a_project_with_an_emoji_in_its_name_is_found_without_sessions(home: Path) -> None:
+    project = home / "\U0001f600 app"
+    project.mkdir()
+    _project(home, project)
+    assert _only(find_places(home=str(home))).project == str(project)
+
+
+def test_memories_of_every_directory_of_configuration_are_found(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tops = [".claude", ".claude-work", ".config/claude", "named", "mounted"]
+    for top in tops:
+        (home / top / "projects" / "-srv-app" / "memory").mkdir(parents=True)
+    (home / ".claude-router").mkdir()
+    (home / "mounted" / "projects" / "-srv-app" / "agent-memory-local" / "tester").mkdir(parents=True)
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home / "named"))
+    monkeypatch.setenv("CLAUDE_CODE_REMOTE_MEMORY_DIR", str(home / "mounted"))
+    places = find_places(home=str(home))
+    memories = {place.path for place in places if place.owner is Owner.CLAUDE_CODE}
+    assert memories == {str(home / top / "projects" / "-srv-app" / "memory") for top in tops}
+    assert [place.name for place in places if place.owner is Owner.CLAUDE_AGENT] == ["tester"]
+
+
+def test_what_known_projects_keep_is_found_from_anywhere(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = home / "app"
+    for kind in ("agent-memory", "agent-memory-local"):
+        (project / ".claude" / kind / f"of-{kind}").mkdir(parents=True)
+    (project / ".claude" / "settings.local.json").write_text('{"autoMemoryDirectory": "~/chosen"}')
+    (home / "chosen").mkdir()
+    _project(home, project, {"cwd": str(project)})
+    places = {place.name or place.shown: place.project for place in find_places(home=str(home))}
+    assert places["of-agent-memory"] == places["of-agent-memory-local"] == places["~/chosen"] == str(project)
+    (project / "src" / "deep").mkdir(parents=True)
+    monkeypatch.chdir(project / "src" / "deep")
+    (project / ".git").mkdir()
+    monkeypatch.setenv("HOME", str(home / "another"))
+    assert {place.name for place in find_places(home=str(home / "another")) if place.name} == {
+        "of-agent-memory",
+        "of-agent-memory-local",
+    }
+
+
+def test_settings_of_a_project_that_others_share_lead_nowhere(home: Path) -> None:
+    project = home / "app"
+    (project / ".claude").mkdir(parents=True)
+    (project / ".claude" / "settings.json").write_text('{"autoMemoryDirectory": "~/chosen"}')
+    (home / "chosen").mkdir()
+    _project(home, project, {"cwd": str(project)})
+    assert str(home / "chosen") not in {place.path for place in find_places(home=str(home))}
+
+
+def test_a_working_directory_or_a_home_that_is_gone_stops_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _project(home, home / "app")
+    gone = home / "work" / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert len(find_places(home=str(home))) == 1
+    assert find_places(home=str(home / "nobody")) == []
+
+
+def test_names_that_are_no_text_are_listed_and_told_exactly(home: Path, capfdbinary: Any) -> None:
+    kept = os.fsencode(home) + b"/.claude/projects/-x\xff/memory"
+    os.makedirs(kept)
+    with open(kept + b"/\xfe.md", "wb") as file:
+        file.write(b"x")
+    assert _only(find_places(home=str(home))).files == 1
+    for words in (["places"], ["places", "--json"], ["places", "-0"]):
+        assert main(words) == 0
+    out = capfdbinary.readouterr().out
+    assert b"-x\\xff/memory" in out
+    assert out.endswith(kept + b"\0")
+
+
+def test_what_may_not_be_looked_at_is_listed_as_far_as_it_is_known(home: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("nothing is forbidden here")
+    memory = _project(home, home / "app")
+    memory.chmod(0)
+    try:
+        assert _only(find_places(home=str(home))).files == 0
+    finally:
+        memory.chmod(0o700)
+
+
+class Far:
+    """A disk on which one directory does not answer until it is let go."""
+
+    def __init__(self, dead: str) -> None:
+        self.dead = dead
+        self.asked: list[str] = []
+        self.let_go = threading.Event()
+
+    def __call__(self, path: str) -> bool:
+        self.asked.append(path)
+        if path.startswith(self.dead):
+            self.let_go.wait()
+        return os.path.isdir(path)
+
+
+@pytest.fixture
+def far(home: Path) -> Iterator[Far]:
+    far = Far(str(home / "far"))
+    yield far
+    far.let_go.set()
+
+
+def test_a_disk_that_does_not_answer_keeps_nobody_waiting(home: Path, far: Far) -> None:
+    near = _project(home, home / "near", {"cwd": str(home / "near")})
+    _project(home, home / "far" / "app", {"cwd": str(home / "far" / "app")})
+    places = {place.project: place for place in find_places(home=str(home), reach=Reach(patience=1.0, look=far))}
+    assert places[str(home / "near")].path == str(near)
+    assert places[str(home / "far" / "app")].project_exists is None
+    assert about(places[str(home / "far" / "app")]) == "for ~/far/app, which does not answer"
+
+
+def test_a_folder_on_a_disk_that_does_not_answer_is_listed_as_such(home: Path, far: Far) -> None:
+    folder = home / "far" / "memories"
+    folder.mkdir(parents=True)
+    with memtui.open(folder):
+        pass
+    place = _only(find_places(home=str(home), reach=Reach(patience=1.0, look=far)))
+    assert (place.path, place.files, place.is_counted) == (str(folder), 0, False)
+    assert about(place) == "the disk does not answer"
+
+
+def test_below_a_directory_that_did_not_answer_nothing_more_is_asked(home: Path, far: Far) -> None:
+    with Reach(patience=1.0, look=far) as reach:
+        assert reach.is_directory(str(home / "far")) is None
+        assert reach.is_directory(str(home / "far" / "a")) is None
+        assert reach.is_directory(str(home)) is True
+    assert far.asked.count(str(home / "far" / "a")) == 0
+
+
+def test_a_thread_that_looks_ends_with_the_looking(home: Path) -> None:
+    before = set(threading.enumerate())
+    find_places(home=str(home))
+    for thread in set(threading.enumerate()) - before:
+        thread.join(5)
+    assert not {thread for thread in set(threading.enumerate()) - before if thread.name == "places"}

@@ -68,7 +68,8 @@ def _blamed(memory: Engine, spot: Spot) -> _Blamed:
     if b"\0" in data:
         raise Failure(Exit.MISSING, f"{place} is no text, so it has no lines.")
     text = data.decode("utf-8", "surrogateescape")
-    return _Blamed(spot, at, diffs.lines_of(text), memory.history.blame(place.relative, data, at=at))
+    blame = memory.history.claimed(memory.history.blame(place.relative, data, at=at))
+    return _Blamed(spot, at, diffs.lines_of(text), blame)
 
 
 def _read(memory: Engine, spot: Spot) -> bytes:

@@ -2,8 +2,11 @@
 
 import argparse
 import os
+import signal
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from memtui.agents.transcripts.files import session_files, total_bytes
 from memtui.agents.transcripts.writes import Heard, hear
@@ -32,31 +35,41 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
     if not arguments.dry_run:
         insist_on_writing(options, _NOT_DONE)
     folder = places.folder(options)
-    files = [os.path.abspath(os.path.expanduser(each)) for each in arguments.files] or session_files()
+    files = [os.path.abspath(os.path.expanduser(each)) for each in arguments.files]
+    files = files or session_files(folder)
     if not files:
         raise Failure(Exit.MISSING, f"{_NOT_DONE}: no session files of Claude Code are here. Name them: FILE")
-    bar = _Bar(options, total_bytes(files))
-    heard = hear(folder, files, bar.read)
-    bar.end()
+    heard = _heard(options, folder, files)
     if heard.unreadable and not heard.files:
         path, reason = heard.unreadable[0]
         raise Failure(Exit.MISSING, f"{_NOT_DONE}: {short(path)} cannot be read: {reason}.")
     with opened(folder, options) as memory:
         fresh = memory.not_imported(heard.told)
-        events: list[Event] = []
+        wanted, events = len(fresh), list[Event]()
         if fresh and not arguments.dry_run:
-            bar = _Bar(options, len(fresh))
-            events = memory.record_told(fresh, progress=bar.step)
-            bar.end()
+            with _Bar(options, len(fresh)) as bar, bar.stopped_by_interrupt():
+                events = memory.record_told(fresh, progress=bar.step)
             recorded = {(event.call_id, event.path) for event in events}
-            # Another import may have brought some of them meanwhile.
+            # Another import may have brought some of them meanwhile, or it was stopped.
             fresh = [each for each in fresh if (each.call_id, str(MemoryPath.of(each.path))) in recorded]
-        gone = sorted(path for path in {each.path for each in fresh} if _is_gone(memory, path))
+            if bar.is_stopped and len(fresh) < wanted:
+                words = f"{_counted(len(fresh), 'change')} of {wanted:,} {'is' if len(fresh) == 1 else 'are'} imported"
+                raise Failure(Exit.INTERRUPTED, f"Stopped: {words}. The rest: memtui import-transcripts, again")
+        last = {each.path: each for each in fresh}
+        gone = sorted(path for path, each in last.items() if not each.moved_to and _is_gone(memory, path))
     if options.json:
         output.document(_record(heard, fresh, events, gone))
     elif not options.quiet:
         _print(heard, fresh, gone, dry_run=arguments.dry_run)
     return Exit.OK
+
+
+def _heard(options: Options, folder: str, files: list[str]) -> Heard:
+    try:
+        with _Bar(options, total_bytes(files)) as bar:
+            return hear(folder, files, bar.read)
+    except KeyboardInterrupt:
+        raise Failure(Exit.INTERRUPTED, f"{_NOT_DONE}: it was stopped while it read the session files.") from None
 
 
 def _is_gone(memory: Engine, path: str) -> bool:
@@ -67,13 +80,40 @@ def _is_gone(memory: Engine, path: str) -> bool:
 
 
 class _Bar:
-    """How far it is, on a terminal beside the output; Ctrl+C ends it, and what is done by then stays."""
+    """How far it is, on a terminal beside the output.
+
+    Attributes:
+        is_stopped: Whether the person has stopped it.
+    """
 
     def __init__(self, options: Options, total: int) -> None:
+        self.is_stopped = False
         self._total = max(total, 1)
         self._done = 0
         self._is_shown = output.is_terminal(sys.stderr) and not options.quiet
         self._drawn = 0.0
+
+    def __enter__(self) -> "_Bar":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Take it off the screen."""
+        if self._drawn:
+            sys.stderr.write(f"\r{' ' * (_BAR + 32)}\r")
+            sys.stderr.flush()
+
+    @contextmanager
+    def stopped_by_interrupt(self) -> Iterator[None]:
+        """Have Ctrl+C end it behind what is just being recorded, and not within."""
+
+        def stop(_: int, __: object) -> None:
+            self.is_stopped = True
+
+        before = signal.signal(signal.SIGINT, stop)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
 
     def read(self, count: int) -> bool:
         """More was read."""
@@ -82,10 +122,10 @@ class _Bar:
         return True
 
     def step(self, done: int, total: int) -> bool:
-        """So many of so many are recorded."""
+        """So many of so many are recorded; `False` if no more is wanted."""
         self._done, self._total = done, max(total, 1)
         self._draw(f"{done:,} of {total:,}")
-        return True
+        return not self.is_stopped
 
     def _draw(self, words: str) -> None:
         now = time.monotonic()
@@ -96,32 +136,29 @@ class _Bar:
         sys.stderr.write(f"\r[{'#' * round(share * _BAR):<{_BAR}}] {share:4.0%}  {words:<20}")
         sys.stderr.flush()
 
-    def end(self) -> None:
-        """Take it off the screen."""
-        if self._drawn:
-            sys.stderr.write(f"\r{' ' * (_BAR + 32)}\r")
-            sys.stderr.flush()
-
 
 def _print(heard: Heard, fresh: list[Told], gone: list[str], *, dry_run: bool) -> None:
     known = len(heard.told) - len(fresh)
     where = f"{_counted(heard.files, 'session file')} with {_counted(heard.lines, 'line')}"
     if not heard.told:
-        output.line(f"{_NOT_DONE}: {where} tell of no write to this folder.")
+        output.line(f"{_NOT_DONE}: {where} tell of no change of this folder.")
     elif not fresh:
-        output.line(f"{_NOT_DONE}: all {_counted(known, 'write')} that {where} tell of were imported before.")
+        output.line(f"{_NOT_DONE}: all {_counted(known, 'change')} that {where} tell of were imported before.")
     else:
         notes = _counted(len({each.path for each in fresh}), "note")
         more = f"; {known:,} were imported before" if known else ""
         start = "Would import" if dry_run else "Imported"
-        output.line(f"{start} {_counted(len(fresh), 'write')} to {notes}, from {where}{more}.")
+        removals = sum(each.is_gone for each in fresh)
+        numbers = ((len(fresh) - removals, "write"), (removals, "removal"))
+        what = " and ".join(_counted(number, noun) for number, noun in numbers if number)
+        output.line(f"{start} {what} {'of' if removals else 'to'} {notes}, from {where}{more}.")
     if gone:
         output.line(f"{_counted(len(gone), 'note')} of them {'is' if len(gone) == 1 else 'are'} not there any more:")
         for path in gone:
             output.line(f"  {output.cell(str(MemoryPath.of(path)), 0)}")
         if not dry_run:
             output.line("Bring one back: memtui restore PATH")
-    unknown = sum(each.after is None for each in fresh)
+    unknown = sum(each.after is None and not each.is_gone for each in fresh)
     if unknown:
         output.message(f"Of {_counted(unknown, 'write')} the text is not told, only that it was made.")
     passed_over = [
@@ -157,6 +194,7 @@ def _record(heard: Heard, fresh: list[Told], events: list[Event], gone: list[str
                 "session": each.agent.session,
                 "call_id": each.call_id,
                 "text_known": each.after is not None,
+                "removed": each.is_gone,
             }
             for each in fresh
         ],
@@ -179,9 +217,9 @@ VERB = Verb(
     _arguments,
     _run,
     (
-        "Each write becomes an event that changed nothing, marked as imported, with its",
-        "text, session and prompt: for history, origin, and to restore what is gone.",
+        "Each write or removal becomes an event that changed nothing, marked as imported,",
+        "with text, session and prompt: for history, origin, and to restore what is gone.",
         "Again imports only what is new. Ctrl+C ends it; what is imported stays.",
-        "Exit codes: 0 done or nothing new, 3 no session file, 4 read-only.",
+        "Exit codes: 0 done or nothing new, 3 no session file, 4 read-only, 130 stopped.",
     ),
 )

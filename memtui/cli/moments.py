@@ -17,7 +17,7 @@ from memtui.core.history import PathVersion
 from memtui.core.moments import Moment
 from memtui.core.paths import ROOT_NAME, MemoryPath
 from memtui.core.snapshot import Kind
-from memtui.core.told import IMPORTED
+from memtui.core.told import IMPORTED, circumstances_of
 from memtui.engine import Engine
 
 _LOOKING = frozenset({"found", "began"})
@@ -264,6 +264,7 @@ def described(event: Event) -> str:
 
 
 def said_time(event: Event) -> str:
-    """When it was, as short as it is clear: today without the date."""
-    at = event.at.astimezone()
+    """When it was, as short as it is clear: today without the date. What was only told is of when it happened."""
+    told = circumstances_of(event)
+    at = (datetime.fromtimestamp(told.at_us / 1e6) if told is not None and told.at_us else event.at).astimezone()
     return f"{at:%H:%M}" if at.date() == _now().astimezone().date() else f"{at:%Y-%m-%d %H:%M}"

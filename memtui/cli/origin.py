@@ -2,22 +2,17 @@
 
 import argparse
 import re
-from collections.abc import Iterator
-from datetime import datetime
-from itertools import groupby
 
-from memtui.agents.origin import Origin, origins_of
+from memtui.agents.origin import Origin, facts_of, origins_of, stretches_of
 from memtui.cli import output, places
 from memtui.cli.exits import Exit, Failure
 from memtui.cli.opened import opened
 from memtui.cli.verb import Options, Parser, Verb
-from memtui.core.actors import shown_name
 from memtui.core.events import Agent
 from memtui.core.paths import MemoryPath
 from memtui.core.visible import visible
 from memtui.opening import state_directory
 
-_PROMPT = 300
 _LINE = re.compile(r"(.+):([0-9]{1,9})")
 
 
@@ -51,8 +46,7 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
 def _print(place: MemoryPath, origins: list[Origin]) -> None:
     """A paragraph for each stretch of lines that came with the same call."""
     is_first = True
-    for _, group in groupby(origins, key=lambda origin: origin.event.seq if origin.event else 0):
-        lines = list(group)
+    for lines in stretches_of(origins):
         if not is_first:
             output.line("")
         is_first = False
@@ -60,31 +54,8 @@ def _print(place: MemoryPath, origins: list[Origin]) -> None:
         output.line(f"{output.cell(str(place), 0)}:{first}{f'-{last}' if last > first else ''}")
         for origin in lines:
             output.line(f"  | {visible(origin.text.removesuffix(chr(13)))}")
-        for name, words in _facts(lines[0]):
+        for name, words in facts_of(lines[0]):
             output.line(f"  {name:<8}{output.cell(words, 0)}")
-
-
-def _facts(origin: Origin) -> Iterator[tuple[str, str]]:
-    event = origin.event
-    if event is None:
-        yield "who", "not known"
-        return
-    agent = event.actor if isinstance(event.actor, Agent) else None
-    if not origin.is_known:
-        yield "who", "not known: it was there when memtui first looked"
-    else:
-        yield "who", f"{shown_name(event.actor)}{f' ({agent.model})' if agent is not None and agent.model else ''}"
-    at = datetime.fromtimestamp(origin.at_us / 1e6) if origin.at_us else event.at.astimezone()
-    yield "when", f"{at:%Y-%m-%d %H:%M}"
-    if agent is not None and agent.session:
-        yield "session", agent.session
-    call = f", call {event.call_id}" if event.call_id else ""
-    yield "by", f"{event.note if origin.is_told else event.command}{call}, #{event.seq}"
-    if origin.asked.prompt:
-        prompt = " ".join(origin.asked.prompt.split())
-        yield "asked", prompt if len(prompt) <= _PROMPT else f"{prompt[:_PROMPT]}..."
-    if origin.asked.source:
-        yield "source", origin.asked.source
 
 
 def _record(origin: Origin) -> dict[str, object]:

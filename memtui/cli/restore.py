@@ -156,7 +156,7 @@ class _Wanted:
         """What stood at a path before its last change, or what stood there last."""
         now = self._memory.history.version_at(place.relative, self._head)
         rows = self._memory.history.versions_of(place.relative)
-        heard = (row for row in self._memory.history.told_of(place.relative) if row.after is not None)
+        heard = (row for row in self._memory.history.told_of(place.relative) if row.after and row.after.sha256)
         if not rows and (last := next(heard, None)) is not None:
             return _Part(place.relative, last.event.seq, last.after, last.event)
         if not rows:

@@ -1,9 +1,12 @@
 """What a path has been through, as values: the rows of its history, the lines of its blame, what is gone."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from memtui.core.events import Actor, Event, Version
 from memtui.core.told import Circumstances
+
+_NO_WRITING = frozenset({"found", "restore", "undo", "redo"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +17,7 @@ class PathVersion:
         event: What happened.
         path: What the path is called after the event; for a deletion, what it was called. Relative to the folder.
         before: What was there; `None` for nothing.
-        after: What is there since; `None` if it was deleted, or moved away.
+        after: What is there since; `None` if it was deleted, or moved away. Its text may be told by nobody.
         moved_from: What it was called before, where the event moved it here.
         moved_to: What it is called since, where the event moved it away from `path`.
         told: What a session file told of it afterwards; `None` if none did.
@@ -47,9 +50,9 @@ class PathVersion:
         """`+` new, `~` changed, `-` deleted, `>` renamed."""
         if self.moved_from is not None or self.moved_to is not None:
             return ">"
-        if self.before is None:
-            return "+"
-        return "-" if self.after is None else "~"
+        if self.after is None:
+            return "-"
+        return "+" if self.before is None else "~"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,11 @@ class Deleted:
     told_us: int | None = None
 
 
+def is_unwritten(event: Event | None) -> bool:
+    """Whether an event does not tell who wrote a line: nobody saw it come, or it only came back."""
+    return event is None or event.is_outside or event.command in _NO_WRITING
+
+
 @dataclass(frozen=True, slots=True)
 class Blame:
     """Who wrote each line.
@@ -79,11 +87,13 @@ class Blame:
         lines: For each line, the event that wrote it, or `None` if that is not known.
         complete: Whether every earlier text was there to be compared. If not, a line may be older than its event.
         told: For each line, the write that a session file tells of; empty where that was not asked for.
+        prompts: What the person had asked for when a call was made, by the number of its event, as far as it is known.
     """
 
     lines: tuple[Event | None, ...]
     complete: bool = True
     told: tuple[PathVersion | None, ...] = ()
+    prompts: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

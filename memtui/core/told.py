@@ -27,8 +27,11 @@ class Told:
         prompt: What the person had asked for last; cut where it is long, empty if that is not told.
         source: The name of the session file, without its directory.
         line: In which line of it, from 1.
-        after: The text that stood there afterwards; `None` if it cannot be told.
+        after: The text that stood there afterwards; `None` if it cannot be told, or for nothing.
         before: The text that stood there before; `None` for nothing, or if it cannot be told.
+        is_gone: Whether nothing stood there afterwards.
+        moved_from: What it was called before, where it was moved here; relative to the folder.
+        moved_to: What it is called since, where it was moved away within the folder.
     """
 
     path: str
@@ -41,6 +44,9 @@ class Told:
     line: int = 0
     after: bytes | None = None
     before: bytes | None = None
+    is_gone: bool = False
+    moved_from: str = ""
+    moved_to: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +60,9 @@ class Circumstances:
         source: The name of the session file.
         line: In which line of it.
         is_before: Whether its text is the one that stood there before the call, and not after it.
+        is_gone: Whether nothing stood there afterwards.
+        moved_from: What it was called before, where it was moved here; relative to the folder.
+        moved_to: What it is called since, where it was moved away within the folder.
     """
 
     at_us: int
@@ -62,13 +71,16 @@ class Circumstances:
     source: str = ""
     line: int = 0
     is_before: bool = False
+    is_gone: bool = False
+    moved_from: str = ""
+    moved_to: str = ""
 
 
 def arguments_of(told: Told, *, is_before: bool = False) -> str:
     """What is kept beside an imported event."""
     import json  # for start-up cost, as below: nobody waits for it before the first paint
 
-    kept = {
+    kept: dict[str, object] = {
         "at_us": told.at_us,
         "tool": told.tool,
         "prompt": told.prompt[:MAX_PROMPT],
@@ -76,6 +88,9 @@ def arguments_of(told: Told, *, is_before: bool = False) -> str:
         "line": told.line,
         "is_before": is_before,
     }
+    if not is_before:
+        more = {"is_gone": told.is_gone, "moved_from": told.moved_from, "moved_to": told.moved_to}
+        kept |= {name: value for name, value in more.items() if value}
     return json.dumps(kept, ensure_ascii=True, separators=(",", ":"))
 
 
@@ -94,6 +109,9 @@ def circumstances_of(event: Event) -> Circumstances | None:
             source=str(kept["source"]),
             line=int(kept["line"]),
             is_before=bool(kept["is_before"]),
+            is_gone=bool(kept.get("is_gone")),
+            moved_from=str(kept.get("moved_from", "")),
+            moved_to=str(kept.get("moved_to", "")),
         )
     except (ValueError, LookupError, TypeError, RecursionError):
         return None

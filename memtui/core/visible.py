@@ -57,6 +57,17 @@ def visible(text: str, *, newline: str = "\n", tab: str = "\t") -> str:
     return text
 
 
+def visible_json(document: str) -> str:
+    r"""A JSON document that says the same, with every hidden character named as JSON names it: `\u202e`."""
+    return HIDDEN.sub(_named_in_json, document)
+
+
+def _named_in_json(match: re.Match[str]) -> str:
+    """A character as JSON escapes it: two halves beyond the Basic Multilingual Plane."""
+    units = match.group().encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at] << 8 | units[at + 1]:04x}" for at in range(0, len(units), 2))
+
+
 def one_line(text: str) -> str:
     """The text on one line, for names, table cells and messages."""
     return visible(text, newline="\\n", tab="\\t")

@@ -3,6 +3,7 @@
 Without it every such change would be one from outside, by nobody knows whom.
 """
 
+import re
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 
@@ -17,8 +18,16 @@ from memtui.store.base import Transaction
 
 _LATE_US = 600_000_000
 """For how long an agent may still say that a change was its own."""
+_CLAIMED = "claimed"
+_CLAIM = re.compile(r"#([0-9]{1,18}) was its ")
 _LATER = 256
 """Events after a change among which it is looked whether somebody said it already."""
+
+
+def claimed_in(event: Event) -> int | None:
+    """The number of the change from outside that an agent says was its own; `None` for another event."""
+    found = _CLAIM.match(event.note) if event.command == _CLAIMED else None
+    return int(found[1]) if found is not None else None
 
 
 class Announcer:
@@ -88,5 +97,5 @@ class Announcer:
         words = f"#{last.seq} was its {note}, found before it was announced"
         place = str(MemoryPath.of(path))
         return Event(
-            at_us=now_us, actor=actor, command="claimed", path=place, no_change=True, call_id=call_id, note=words
+            at_us=now_us, actor=actor, command=_CLAIMED, path=place, no_change=True, call_id=call_id, note=words
         )

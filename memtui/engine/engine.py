@@ -22,7 +22,7 @@ from memtui.core.redaction import Pruned, Redacted
 from memtui.core.restoring import Restored
 from memtui.core.settings import Settings
 from memtui.core.told import Told
-from memtui.engine.announcing import Announcer
+from memtui.engine.announcing import Announcer, claimed_in
 from memtui.engine.arranging import Arrangement, Progress
 from memtui.engine.executing import Executor
 from memtui.engine.faults import fault_of, reason_of, refusal_of
@@ -506,6 +506,8 @@ class Engine(Observer):
     ) -> Restored:
         """Take back all that somebody did since, except what was taken back already.
 
+        What was found, and then said by an agent to be its own, is that agent's.
+
         Args:
             after: The number of the event before the first one.
             actor_name: Whose events, by the name that is shown; `None` for anybody's.
@@ -514,14 +516,18 @@ class Engine(Observer):
             rehearse: See `restore`.
             actor: Who takes it back.
         """
+        by: dict[int, Actor] = {}
+        for event in self.events(after):
+            if event.changes and event.command not in NEVER_TAKEN_BACK | {"undo", "redo"}:
+                by[event.seq] = event.actor
+            elif (seq := claimed_in(event)) in by:
+                by[seq] = event.actor
         seqs = [
-            event.seq
-            for event in self.events(after)
-            if event.changes
-            and event.command not in NEVER_TAKEN_BACK | {"undo", "redo"}
-            and (actor_name is None or shown_name(event.actor).casefold() == actor_name.casefold())
-            and (session is None or (isinstance(event.actor, Agent) and event.actor.session == session))
-            and self.history.undone_by(event.seq) is None
+            seq
+            for seq, who in by.items()
+            if (actor_name is None or shown_name(who).casefold() == actor_name.casefold())
+            and (session is None or (isinstance(who, Agent) and who.session == session))
+            and self.history.undone_by(seq) is None
         ]
         return self.undo(seqs, partial=partial, rehearse=rehearse, actor=actor)
 

@@ -4,9 +4,10 @@ All of it is made from events and versions; nothing here looks at the folder, an
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
-from heapq import heappop, heappush
+from dataclasses import replace
 from itertools import islice
 
 from memtui.core import diffs
@@ -14,8 +15,10 @@ from memtui.core.changes import LastChange
 from memtui.core.events import NEVER_TAKEN_BACK, Change, Event, Version
 from memtui.core.history import Blame, Deleted, PathVersion, Stats
 from memtui.core.snapshot import Kind
+from memtui.engine.announcing import claimed_in
 from memtui.engine.blame import blame
-from memtui.engine.moving import expanded
+from memtui.engine.lineage import Lineage
+from memtui.engine.lineage import moves as moves  # noqa: PLC0414 - others ask for them here
 from memtui.engine.stats import stats
 from memtui.engine.telling import ToldIndex, put_in, telling
 from memtui.journal.chain import decoded_changes
@@ -25,6 +28,9 @@ _COMPARED = 1_000_000
 """Bytes of the largest texts that are compared line by line for a person who looks."""
 _FOUND = "found"
 _FOUND_BODY = b'"command":"found"'
+_CLAIMED_BODY = b'"command":"claimed"'
+_CLAIMED_WITHIN = 1_000
+"""Events behind a change from outside among which an agent is looked for that says it was its own."""
 FOUND_UNTIL = "found_until"
 """The name of the note that tells after which event nothing was *found* any more: the first look was over."""
 _TAKING_BACK = frozenset({"undo", "redo"})
@@ -45,6 +51,7 @@ class History:
         self._journal = journal
         self._in_flight = in_flight
         self._told = ToldIndex(journal)
+        self._lineage = Lineage(journal)
 
     def event(self, seq: int) -> Event | None:
         """One event; `None` if there is none of that number."""
@@ -81,7 +88,7 @@ class History:
         """What a path has been through, newest first.
 
         Through renames, deletions and comebacks: what was moved here brings its history along, and what stood here
-        before it is told as well.
+        before it is told as well; not what stood at the names that it had before.
 
         Args:
             path: Relative to the folder.
@@ -90,8 +97,8 @@ class History:
         """
         with self._in_flight():
             if not told or not self._told.paths():
-                return list(islice(self._versions_of(path), None if limit < 0 else limit))
-            recorded = list(self._versions_of(path))
+                return list(islice(self._lineage.of_path(path), None if limit < 0 else limit))
+            recorded = list(self._lineage.of_path(path))
             rows = put_in(recorded, self._told_along(path, recorded))
             return rows if limit < 0 else rows[:limit]
 
@@ -104,55 +111,28 @@ class History:
         """
         lines = diffs.lines_of(data.decode("utf-8", "surrogateescape"))
         with self._in_flight():
-            told = self._told_along(path, self._lineage(path)) if self._told.paths() else []
+            told = self._told_along(path, self._lineage.of_thing(path)) if self._told.paths() else []
             return telling(told, self._kept, lines)
 
     def told_of(self, path: str) -> list[PathVersion]:
         """What session files told afterwards of a path, newest first; under the names that it had before as well."""
         with self._in_flight():
-            return self._told_along(path, self._lineage(path)) if self._told.paths() else []
+            return self._told_along(path, self._lineage.of_thing(path)) if self._told.paths() else []
 
     def _told_along(self, path: str, rows: Iterable[PathVersion]) -> list[PathVersion]:
         """What is told of a path and, up to when it was moved here, of what it was called before."""
         told = self._told.of(path)
         names = {path}
-        for row in rows:
+        todo = deque([*rows, *told])
+        while todo:
+            row = todo.popleft()
             if row.moved_from is not None and row.moved_from not in names:
                 names.add(row.moved_from)
-                told += [each for each in self._told.of(row.moved_from) if each.at_us <= row.event.at_us]
+                more = [each for each in self._told.of(row.moved_from) if each.at_us <= row.at_us]
+                more = [each for each in more if each.moved_to not in names]  # the other end of the same move
+                told += more
+                todo += more
         return sorted(told, key=lambda each: (each.at_us, each.event.seq), reverse=True) if len(names) > 1 else told
-
-    def _versions_of(self, path: str) -> Iterator[PathVersion]:
-        followed = {path}
-        rows = _ByAge(self._rows_of(path, None))
-        for version in rows:
-            if version.moved_to in followed:
-                continue  # told where it went
-            yield version
-            if version.moved_from is not None and version.moved_from not in followed:
-                followed.add(version.moved_from)
-                rows.add(self._rows_of(version.moved_from, version.event.seq))
-
-    def _lineage(self, path: str, at: int | None = None) -> Iterator[PathVersion]:
-        """What the thing that stands at a path, or stood there right after an event, has been through, newest first."""
-        then = None if at is None else next(self._rows_of(path, at + 1), None)
-        # One that was called otherwise then is meant by the name that it has now.
-        rows = self._rows_of(path, at + 1 if at is not None and then is not None and then.after is not None else None)
-        while (version := next(rows, None)) is not None:
-            yield version
-            if version.moved_from is not None:
-                rows = self._rows_of(version.moved_from, version.event.seq)
-
-    def _rows_of(self, path: str, before: int | None) -> Iterator[PathVersion]:
-        """What events before a number did to a path, newest first."""
-        size = 8
-        while True:
-            page = self._journal.events_of(path, limit=size, before=before)
-            for event in page:
-                yield from _rows_of(event, path)
-            if len(page) < size:
-                return
-            before, size = page[-1].seq, 256
 
     def version_at(self, path: str, at: int) -> Version | None:
         """What stood at a path right after an event; `None` for nothing."""
@@ -189,7 +169,27 @@ class History:
             at: The number of the event after which it stood there; `None` for now.
         """
         with self._in_flight():
-            return blame(self._lineage(path, at), data, self._kept, at)
+            return blame(self._lineage.of_thing(path, at), data, self._kept, at)
+
+    def claimed(self, blamed: Blame) -> Blame:
+        """The same, where lines that were found, and that an agent then said were its own, are that agent's."""
+        found = {event.seq: event for event in blamed.lines if event is not None and event.is_outside}
+        with self._in_flight():
+            claims = {seq: claim for seq, event in found.items() if (claim := self._claim_of(event)) is not None}
+        if not claims:
+            return blamed
+        lines = tuple(claims.get(event.seq, event) if event is not None else None for event in blamed.lines)
+        return replace(blamed, lines=lines)
+
+    def _claim_of(self, event: Event) -> Event | None:
+        """The event in which an agent said that a change from outside was its own; it comes moments later."""
+        until = min(event.seq + _CLAIMED_WITHIN, self._journal.head()[0])
+        for number, body in self._journal.bodies(event.seq, until):
+            if _CLAIMED_BODY in body:
+                claim = self._journal.event(number)
+                if claim is not None and claimed_in(claim) == event.seq:
+                    return claim
+        return None
 
     def _kept(self, version: Version) -> bytes | None:
         return self._journal.text(version.sha256) if version.sha256 else None
@@ -202,7 +202,7 @@ class History:
             data: What it holds now; `None` if that could not be read, or if it is gone.
         """
         with self._in_flight():
-            version = next(self._lineage(path), None)
+            version = next(self._lineage.of_thing(path), None)
             if version is None or version.event.command == "found":
                 return None
             event = version.event
@@ -408,27 +408,6 @@ class History:
             return stats(self._journal, limit)
 
 
-class _ByAge:
-    """Rows of several paths as one, the newest event first; more paths may join on the way."""
-
-    def __init__(self, rows: Iterator[PathVersion]) -> None:
-        self._heads: list[tuple[int, int, PathVersion, Iterator[PathVersion]]] = []
-        self._count = 0
-        self.add(rows)
-
-    def add(self, rows: Iterator[PathVersion]) -> None:
-        """Let another path's rows join."""
-        if (version := next(rows, None)) is not None:
-            self._count += 1
-            heappush(self._heads, (-version.event.seq, self._count, version, rows))
-
-    def __iter__(self) -> Iterator[PathVersion]:
-        while self._heads:
-            _, _, version, rows = heappop(self._heads)
-            self.add(rows)
-            yield version
-
-
 def compared(event: Event, before: bytes | None, after: bytes | None) -> LastChange:
     """What an event did to a text, line by line.
 
@@ -449,45 +428,6 @@ def compared(event: Event, before: bytes | None, after: bytes | None) -> LastCha
     difference = diffs.compare(old, new)
     lines = difference.changed_lines if old else ()  # of a note that was new, all lines are
     return LastChange(event, tuple(difference.unified()), frozenset(lines))
-
-
-def moves(event: Event) -> dict[str, str]:
-    """Where an event moved what: old paths by new ones.
-
-    Of many moves it says so itself; else a move stands in it as two changes, one behind the other.
-    """
-    if event.moved:
-        return expanded(event.moved, event.changes)
-    if event.new_path is None:
-        return {}
-    moved: dict[str, str] = {}
-    previous: Change | None = None
-    for change in event.changes:
-        if (
-            previous is not None
-            and previous.after is None
-            and previous.before == change.after
-            and previous.path != change.path
-        ):
-            moved[change.path] = previous.path
-            previous = None
-        else:
-            previous = change
-    return moved
-
-
-def _rows_of(event: Event, path: str) -> Iterator[PathVersion]:
-    """What an event did to a path."""
-    moved = moves(event)
-    changes = [change for change in event.changes if change.path == path]
-    if not changes:
-        return
-    before, after = changes[0].before, changes[-1].after
-    if path in moved:
-        yield PathVersion(event, path, after, after, moved_from=moved[path])
-        return
-    moved_to = next((new for new, old in moved.items() if old == path), None)
-    yield PathVersion(event, path, before, after, moved_to=moved_to)
 
 
 def _is_undoable(event: Event) -> bool:

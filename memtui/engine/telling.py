@@ -21,8 +21,10 @@ NOTED = "imported_until"
 """The name of the note that tells up to which event there is something to be found; absent if there is nothing."""
 _MARK = b'"command":"imported"'
 _CALL = b'"call_id":"'
-_WHOLE = "Write"
-"""The tool that writes whole files: every line of them came with it, unless an earlier one is told."""
+_WHOLE = frozenset({"Write", "cat", "cp", "echo", "tee"})
+"""What writes whole files: every line of them came with it, unless an earlier one is told."""
+_NOT_TOLD = Version(Kind.FILE, None, 0)
+"""Stands for a text that nobody told."""
 _BATCH = 200
 """Events that are recorded at a time: the lock is free in between."""
 
@@ -86,10 +88,12 @@ class Teller:
             texts: dict[str, bytes] = {}
             for each in self.news(told):  # somebody else may have imported them meanwhile
                 events += self._events(each, texts, stood)
-            recorded = self._journal.append(events, texts=texts, durable=True) if events else []
-            if recorded:
-                self._journal.set_note(NOTED, str(recorded[-1].seq))
-                self._recorded()
+            if not events:
+                return []
+            # Noted before: whoever dies in between must not leave behind what nobody finds, and what is imported twice.
+            self._journal.set_note(NOTED, str(self._journal.head()[0] + len(events)))
+            recorded = self._journal.append(events, texts=texts, durable=True)
+            self._recorded()
         return recorded
 
     def _events(self, told: Told, texts: dict[str, bytes], stood: dict[str, Version | None]) -> Iterator[Event]:
@@ -116,7 +120,9 @@ class Teller:
                 note=f"what stood there before {told.tool}, from a session file",
             )
         counts = None
-        if told.after is not None and (told.before is not None or told.tool == _WHOLE):
+        if told.is_gone and told.before is not None:
+            counts = _counts(told.before, b"")
+        if told.after is not None and (told.before is not None or told.tool in _WHOLE):
             counts = _counts(told.before or b"", told.after)
         yield replace(
             event,
@@ -147,8 +153,9 @@ class Teller:
 
 
 def _noted(journal: Journal) -> int:
+    """Up to which event there may be something; one may be noted that was never recorded."""
     noted = journal.note(NOTED)
-    return int(noted) if noted is not None and noted.isdecimal() else 0
+    return min(int(noted), journal.head()[0]) if noted is not None and noted.isdecimal() else 0
 
 
 def _counts(before: bytes, after: bytes) -> diffs.Counts | None:
@@ -178,11 +185,12 @@ class ToldIndex:
             self._catch_up()
             seqs = list(self._seqs.get(path, ()))
         rows = [row for _, seq in seqs if (row := self._row(path, seq)) is not None]
-        rows.sort(key=lambda row: (row.at_us, row.event.seq), reverse=True)
+        rows.sort(key=_age)
         before: Version | None = None
         chained = []
-        for row in reversed(rows):
-            chained.append(replace(row, before=before))
+        for row in rows:
+            is_edit = row.told is not None and row.told.tool.endswith("Edit")
+            chained.append(replace(row, before=_NOT_TOLD if before is None and is_edit else before))
             before = row.after
         return chained[::-1]
 
@@ -193,23 +201,26 @@ class ToldIndex:
             return list(self._seqs)
 
     def deleted(self, path: str) -> Deleted | None:
-        """A path that is not there, as it was told last; `None` if its text is not told."""
+        """A path that is not there, as it was told last; `None` if its text is not told, or if it was moved."""
         with self._lock:
             self._catch_up()
-            seqs = sorted(self._seqs.get(path, ()), reverse=True)
+            seqs = list(self._seqs.get(path, ()))
         rows = (self._row(path, seq) for _, seq in seqs)
-        row = next((row for row in rows if row is not None and row.after is not None), None)
-        if row is None or row.after is None:
+        told = sorted((row for row in rows if row is not None), key=_age, reverse=True)
+        row = next((row for row in told if row.after is not None and row.after.sha256 is not None), None)
+        if row is None or row.after is None or row.after.sha256 is None or told[0].moved_to is not None:
             return None
-        kept = row.after.sha256 is not None and self._journal.has_text(row.after.sha256)
-        return Deleted(path, row.after, row.event, kept, told_us=row.at_us)
+        event, at_us = (told[0] if told[0].after is None else row).event, told[0].at_us
+        return Deleted(path, row.after, event, self._journal.has_text(row.after.sha256), told_us=at_us)
 
     def _row(self, path: str, seq: int) -> PathVersion | None:
         event = self._journal.event(seq)
         told = circumstances_of(event) if event is not None else None
         if event is None or told is None:
             return None
-        return PathVersion(event, path, None, event.viewed, told=told)
+        after = None if told.is_gone else event.viewed or _NOT_TOLD
+        was, to = told.moved_from or None, told.moved_to or None
+        return PathVersion(event, path, None, after, moved_from=was, moved_to=to, told=told)
 
     def _catch_up(self) -> None:
         until = _noted(self._journal)
@@ -225,6 +236,10 @@ class ToldIndex:
         self._until = until
 
 
+def _age(row: PathVersion) -> tuple[int, int]:
+    return row.at_us, row.event.seq
+
+
 def telling(
     told: Sequence[PathVersion], text_of: Callable[[Version], bytes | None], lines: Sequence[str]
 ) -> list[PathVersion | None]:
@@ -238,22 +253,24 @@ def telling(
     Returns:
         For each line the write; `None` where none of them tells.
     """
-    wanted = [line.rstrip("\r\n") for line in lines]
+    wanted = [line[:-2] if line.endswith("\r\n") else line.removesuffix("\n") for line in lines]
     found: dict[str, PathVersion] = {}
-    sought = set(wanted)
+    sought, standing = set(wanted), set[str]()
+    """Lines that may have stood earlier still, and those of them that stood in the version after."""
     for row in told:
         if not sought:
             break
-        text = text_of(row.after) if row.after is not None else None
+        text = text_of(row.after) if row.after is not None else b""
         if text is None:
             continue
-        held = {line.rstrip("\r\n") for line in diffs.lines_of(text.decode("utf-8", "surrogateescape"))}
-        found |= dict.fromkeys(sought & held, row)
-        gone = {line for line in sought if line in found and line not in held}
-        sought -= gone  # it was not there yet
+        plain = text.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
+        held = set(plain.removesuffix("\n").split("\n")) if plain else set()
+        sought -= standing - held  # it was not there yet
+        standing = sought & held
+        found |= dict.fromkeys(standing, row)
     for line in sought & found.keys():  # it was there as far back as anything is told
         told_by = found[line].told
-        if told_by is None or told_by.is_before or told_by.tool != _WHOLE:
+        if told_by is None or told_by.is_before or told_by.tool not in _WHOLE:
             del found[line]
     return [found.get(line) for line in wanted]
 
@@ -261,7 +278,8 @@ def telling(
 def put_in(recorded: Sequence[PathVersion], told: Sequence[PathVersion]) -> list[PathVersion]:
     """What was recorded and what was told of one path, newest first.
 
-    What was told of a text that was recorded as well says who brought it: it is one row with that one.
+    What was told of a text that was recorded as well says who brought it: it is one row with that one. So is what was
+    told of a deletion that was found to have happened.
 
     Args:
         recorded: Newest first.
@@ -275,8 +293,11 @@ def put_in(recorded: Sequence[PathVersion], told: Sequence[PathVersion]) -> list
             by_text.setdefault(text, deque()).append(row)
     same = {}
     for index, row in enumerate(recorded):
-        if (text := _text_of(row)) is not None and (rows := by_text.get(text)):
+        rows = by_text.get(text) if (text := _text_of(row)) is not None else None
+        if rows and (row.event.is_outside or row.event.call_id == rows[0].event.call_id):  # else it is known who did it
             same[index] = rows.popleft()
+        elif (deletion := _deletion_of(row, recorded[index + 1 :], told)) is not None:
+            same[index] = deletion
     matched = {row.event.seq for row in same.values()}
     waiting = deque(row for row in told if row.event.seq not in matched)
     merged: list[PathVersion] = []
@@ -286,6 +307,17 @@ def put_in(recorded: Sequence[PathVersion], told: Sequence[PathVersion]) -> list
         found = same.get(index)
         merged.append(row if found is None else replace(row, told=found.told, told_by=found.event))
     return [*merged, *waiting]
+
+
+def _deletion_of(row: PathVersion, older: Sequence[PathVersion], told: Sequence[PathVersion]) -> PathVersion | None:
+    """The deletion that is told of one that was only found; it was made since the change before."""
+    if row.after is not None or row.moved_to is not None or not row.event.is_outside:
+        return None
+    since = older[0].event.at_us if older else 0
+    return next(
+        (each for each in told if each.after is None and each.path == row.path and since <= each.at_us <= row.at_us),
+        None,
+    )
 
 
 def _text_of(row: PathVersion) -> tuple[str, str] | None:

@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from memtui.core.visible import one_line
 from memtui.places import claude_code, vscode
+from memtui.places.reach import Reach
 from memtui.places.recent import recent_folders
 from memtui.quiet import open_quietly
 
@@ -48,7 +49,8 @@ class Place:
         project: The directory that they are about; `None` if they are about none, or if that is not known.
         project_exists: Whether that is still there; `None` if it is not known, or if there is none.
         name: What the agent is called, for an agent's memory; else empty.
-        is_counted: Whether all files were counted; if not, there are at least so many.
+        is_counted: Whether all files were counted; if not, there are at least so many. None at all were where the disk
+            does not answer.
     """
 
     path: str
@@ -62,36 +64,42 @@ class Place:
     is_counted: bool = True
 
 
-def find_places(*, home: str | None = None, limit: int | None = ENOUGH) -> list[Place]:
+def find_places(*, home: str | None = None, limit: int | None = ENOUGH, reach: Reach | None = None) -> list[Place]:
     """The likely memory folders, the one that changed last first.
 
     Args:
         home: What `~` stands for; the user's home directory by default.
         limit: How many at most; `None` for all.
+        reach: Tells what is there, of what may be far away.
     """
     home = home or os.path.expanduser("~")
     found: dict[str, Place] = {}
-    for place in _candidates(home):
-        real = os.path.realpath(place.path)
-        if real not in found and os.path.isdir(real):
-            found[real] = _looked_at(real, place, home)
+    with reach or Reach() as asking:
+        for place in _candidates(home, asking):
+            is_there = asking.is_directory(place.path)
+            if is_there is None:
+                found.setdefault(place.path, replace(place, shown=_shown(place.path, home), is_counted=False))
+            elif is_there and (real := os.path.realpath(place.path)) not in found:
+                found[real] = _looked_at(real, place, home)
     return sorted(found.values(), key=lambda place: (-(place.changed_ns or 0), place.shown))[:limit]
 
 
-def _candidates(home: str) -> Iterator[Place]:
+def _candidates(home: str, reach: Reach) -> Iterator[Place]:
     """Where to look, the most telling first: of one folder that is found twice the first is taken."""
     for pattern in ("./memories", "./memory/memories", f"{glob.escape(home)}/memories"):
         for path in glob.glob(pattern):
             yield _unseen(path, Owner.HERE)
-    for memory in claude_code.memories(home):
-        exists = None if memory.project is None else os.path.isdir(memory.project)
+    for memory in claude_code.memories(home, reach):
         owner = Owner.CLAUDE_AGENT if memory.agent else Owner.CLAUDE_CODE
-        yield replace(_unseen(memory.path, owner), project=memory.project, project_exists=exists, name=memory.agent)
+        yield replace(_about(memory.project, _unseen(memory.path, owner), reach), name=memory.agent)
     for kept in vscode.memories(home):
-        exists = None if kept.project is None else os.path.isdir(kept.project)
-        yield replace(_unseen(kept.path, Owner.VSCODE), project=kept.project, project_exists=exists)
+        yield _about(kept.project, _unseen(kept.path, Owner.VSCODE), reach)
     for path in recent_folders():
         yield _unseen(path, Owner.RECENT)
+
+
+def _about(project: str | None, place: Place, reach: Reach) -> Place:
+    return replace(place, project=project, project_exists=None if project is None else reach.is_directory(project))
 
 
 def _unseen(path: str, owner: Owner) -> Place:
@@ -108,11 +116,12 @@ def _looked_at(real: str, place: Place, home: str) -> Place:
         files += 1
         if files >= _COUNTED:
             break
-    shown = "~" + place.path[len(home) :] if place.path.startswith(home + "/") else place.path
-    is_counted = files < _COUNTED
-    return replace(
-        place, path=real, shown=one_line(shown), files=files, changed_ns=newest, is_counted=is_counted
-    )  # fmt: skip
+    shown, is_counted = _shown(place.path, home), files < _COUNTED
+    return replace(place, path=real, shown=shown, files=files, changed_ns=newest, is_counted=is_counted)
+
+
+def _shown(path: str, home: str) -> str:
+    return one_line("~" + path[len(home) :] if path.startswith(home + "/") else path)
 
 
 def _files(top: str) -> Iterator["os.DirEntry[str]"]:

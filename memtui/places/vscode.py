@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from memtui.quiet import open_quietly
+
 _EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor")
 _SERVERS = (".vscode-server", ".vscode-server-insiders")
 _TOOL = "memory-tool/memories"
@@ -56,7 +58,7 @@ def _workspace(storage: str) -> str | None:
     import json  # for start-up cost: nobody waits for it before the first paint
 
     try:
-        fd = os.open(os.path.join(storage, "workspace.json"), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = open_quietly(os.path.join(storage, "workspace.json"), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(fd, "rb") as file:
             said = json.loads(file.read(_MOST_BYTES))
     except (OSError, ValueError, RecursionError):

@@ -20,6 +20,9 @@ def owner_of(place: Place) -> str:
 
 def about(place: Place) -> str:
     """Which project they are about, and whether it is still there; empty where there is none."""
+    if not place.files and not place.is_counted:
+        return "the disk does not answer"
     if place.project is None:
         return "project not known" if place.owner is Owner.CLAUDE_CODE else ""
-    return f"for {one_line(short(place.project))}{'' if place.project_exists else ', which is gone'}"
+    case = {True: "", False: ", which is gone", None: ", which does not answer"}[place.project_exists]
+    return f"for {one_line(short(place.project))}{case}"

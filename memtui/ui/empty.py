@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual.app import RenderResult
 from textual.content import Content
 from textual.reactive import reactive
@@ -17,8 +18,10 @@ from memtui.ui.text import content, fit_middle
 if TYPE_CHECKING:
     from memtui.places.finding import Place
 
-_NAME_WIDTH = 30
+_NAME_WIDTH = 32
 _OWNER_WIDTH = 20
+_KEYS = 9
+"""Folders that a number opens."""
 
 
 class EmptyFolder(Widget):
@@ -65,18 +68,24 @@ def place_row(number: int, place: "Place") -> Content:
     """A folder on one line: the key that opens it, what it is about, whose it is, and when one of its files changed.
 
     A folder that an agent keeps for a project has a name that nobody knows it by: the project is named.
+
+    Args:
+        number: Which it is, from 1; from the tenth on there is no key.
+        place: The folder.
     """
     from memtui.places.finding import Owner  # deferred, as below: few folders are empty
     from memtui.places.words import owner_of
 
     name = one_line(short(place.project)) if place.project is not None else place.shown
-    gone = ", project gone" if place.project_exists is False else ""
+    gone = " (gone)" if place.project_exists is False else ""
+    name = f"{fit_middle(name, _NAME_WIDTH - len(gone))}{gone}"
     files = f"{place.files:,}{'' if place.is_counted else '+'} {'file' if place.files == 1 else 'files'}"
+    files = files if place.files or place.is_counted else "does not answer"
     when = f", {wording.age(time.time() - place.changed_ns / 1e9)} ago" if place.changed_ns else ""
     return Content.assemble(
-        (f"  {number}  ", "bold $text-accent"),
-        content(fit_middle(name, _NAME_WIDTH).ljust(_NAME_WIDTH)),
+        (f"  {number if number <= _KEYS else ' '}  ", "bold $text-accent"),
+        content(name + " " * (_NAME_WIDTH - cell_len(name))),
         "  ",
-        content(f"{fit_middle(owner_of(place), _OWNER_WIDTH)}{gone}: " if place.owner is not Owner.HERE else ""),
-        (files if place.files else "empty") + when,
+        content(f"{fit_middle(owner_of(place), _OWNER_WIDTH)}: " if place.owner is not Owner.HERE else ""),
+        (files if place.files or not place.is_counted else "empty") + when,
     )

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from memtui.agents.waiting import Desk
+    from memtui.core.history import Blame
     from memtui.core.settings import Settings
     from memtui.engine import Engine
     from memtui.ui.remembered import Left
@@ -49,6 +50,8 @@ _RETRY_SECONDS = 2.0
 _CLOCK_US = 60_000_000
 """Microseconds by which the clock may be behind the last event before it is worth a word."""
 _SEEN = "seen"
+_PROMPT_BYTES = 200_000_000
+"""Bytes of other agents' session files that are read at most to say beside a note what had been asked for."""
 
 Post = Callable[[Message], object]
 """Takes a message, from any thread."""
@@ -164,18 +167,31 @@ class Session:
             self._post(Read(path, seen, as_model=answer, change=change, again=again))
 
     def blame(self, path: str, data: bytes, cancelled: Callable[[], bool]) -> None:
-        """Find out who wrote each line of a text, from a worker; `Blamed` follows."""
+        """Find out who wrote each line of a text, from a worker; `Blamed` follows, then with prompts."""
         engine = self._engine
         if engine is None:
             return
         try:
             told = engine.history.told_lines(path, data)
-            blame = replace(engine.history.blame(path, data), told=tuple(told))
+            blame = replace(engine.history.claimed(engine.history.blame(path, data)), told=tuple(told))
+            if not cancelled():
+                self._post(Blamed(path, data, blame))
+            prompts = self._prompts_of(blame)
         except (MemtuiError, OSError) as error:
             self._post(Trouble(str(error)))
             return
-        if not cancelled():
-            self._post(Blamed(path, data, blame))
+        if prompts and not cancelled():
+            self._post(Blamed(path, data, replace(blame, prompts=prompts)))
+
+    def _prompts_of(self, blame: "Blame") -> dict[int, str]:
+        """What the person had asked for when lines were written, by the number of the event."""
+        events = {event.seq: event for event in blame.lines if event is not None and event.call_id}
+        if not events:
+            return {}
+        from memtui.agents.origin import prompts_of  # deferred: only where somebody asks who wrote it
+
+        found = prompts_of(events.values(), self._state_directory(), most_bytes=_PROMPT_BYTES)
+        return {seq: asked.prompt for seq, asked in found.items()}
 
     def seen(self) -> int:
         """The number of the event up to which the person has seen everything, from a worker."""

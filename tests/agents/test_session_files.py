@@ -2,20 +2,25 @@
 
 import json
 import os
+import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import memtui
-from memtui.agents.origin import origins_of
+from memtui.agents.origin import origins_of, prompt_of, prompts_of
+from memtui.agents.transcripts.files import session_files
 from memtui.agents.transcripts.lines import LONGEST, Line, Stopped, lines_of
 from memtui.agents.transcripts.writes import Heard, hear
 from memtui.cli import main
 from memtui.core.errors import StateUnusable
+from memtui.core.events import Event, sha256
 from memtui.core.told import Told, circumstances_of
 from memtui.engine import Engine
+from memtui.engine.telling import Teller
 
 
 class Script:
@@ -49,6 +54,16 @@ class Script:
             result = {"type": "tool_result", "tool_use_id": call_id, "content": "ok", "is_error": failed}
             self.say("user", [result], toolUseResult=told)
         return call_id
+
+    def block(self, tool: str, name: str, **given: object) -> dict[str, Any]:
+        """What is asked for by a call of which the result is yet to be told."""
+        given = {"file_path": str(self.folder / name), **given}
+        return {"type": "tool_use", "id": "t", "name": tool, "input": given}
+
+    def run(self, command: str, *, failed: bool = False, **told: object) -> None:
+        """A shell command, and that it ended well."""
+        said = {"stdout": "", "stderr": "", "interrupted": False, "failed": failed, **told}
+        self.call("Bash", "", said, command=command)
 
     def hear(self) -> Heard:
         return hear(str(self.folder), [str(self.path)])
@@ -473,8 +488,14 @@ def test_a_time_that_no_calendar_has_is_none(script: Script) -> None:
         "input": {"file_path": str(script.folder / "a.md"), "content": "x"},
     }
     script.say("assistant", [block], timestamp="9999-12-31T23:59:59Z")
-    script.say("user", [{"type": "tool_result", "tool_use_id": "t"}])
+    script.say("user", [{"type": "tool_result", "tool_use_id": "t"}], timestamp="9999-12-31T23:59:59Z")
     assert script.hear().told[0].at_us == 0
+
+
+def test_a_call_without_a_time_was_made_when_its_result_came(script: Script) -> None:
+    script.say("assistant", [script.block("Write", "a.md", content="x")], timestamp=None)
+    script.say("user", [{"type": "tool_result", "tool_use_id": "t"}])
+    assert script.hear().told[0].at_us == 1_790_848_860_000_000
 
 
 def test_a_note_that_was_moved_is_told_of_under_its_old_name_and_is_not_gone(memory: Engine, script: Script) -> None:
@@ -556,3 +577,429 @@ def test_where_the_write_before_was_redacted_an_edit_is_not_blamed_for_its_lines
     memory.record_told(script.hear().told)
     memory.redact(match="swordfish", reason="a secret")
     assert [row is None for row in memory.history.told_lines("a.md", b"old\nnew\n")] == [True, True]
+
+
+# What the shell did
+
+
+def _gone(script: Script) -> list[str]:
+    return [told.path for told in script.hear().told if told.is_gone]
+
+
+def test_a_removal_is_told_and_the_note_is_restored_with_its_last_text(memory: Engine, script: Script) -> None:
+    script.call("Write", "tea.md", {}, content="black\n")
+    script.call("Edit", "tea.md", {}, old_string="black", new_string="green")
+    script.ask("Forget the tea")
+    script.run(f"rm {script.folder}/tea.md")
+    removal = script.hear().told[-1]
+    assert (removal.path, removal.tool, removal.is_gone) == ("tea.md", "rm", True)
+    assert (removal.before, removal.after, removal.prompt) == (b"green\n", None, "Forget the tea")
+    memory.record_told(script.hear().told)
+    (deleted,) = memory.history.deleted()
+    assert (deleted.path, deleted.told_us, deleted.event.note) == ("tea.md", removal.at_us, "rm, from a session file")
+    assert [row.sign for row in memory.history.versions_of("tea.md", told=True)] == ["-", "~", "+"]
+    memory.restore({"tea.md": deleted.version})
+    assert (script.folder / "tea.md").read_text() == "green\n"
+    assert memory.history.deleted() == []
+    assert [row.sign for row in memory.history.versions_of("tea.md", told=True)] == ["+", "-", "~", "+"]
+
+
+def test_a_deletion_that_was_only_found_is_told_who_made_it(memory: Engine, script: Script) -> None:
+    (script.folder / "a.md").write_text("a\n")
+    memory.reconcile()
+    (script.folder / "a.md").unlink()
+    memory.reconcile()
+    script.call("Bash", "", {"stdout": "", "stderr": ""}, command=f"rm {script.folder}/a.md")
+    memory.record_told([replace(script.hear().told[0], at_us=memory.history.versions_of("a.md")[0].event.at_us)])
+    newest, oldest = memory.history.versions_of("a.md", told=True)
+    assert (newest.sign, newest.event.is_outside, newest.actor.name) == ("-", True, "Claude Code")
+    assert oldest.told is None
+
+
+@pytest.mark.parametrize(
+    ("failed", "told"),
+    [
+        (True, {}),
+        (False, {"interrupted": True}),
+        (False, {"backgroundTaskId": "b"}),
+        (False, {"returnCodeInterpretation": "No matches found"}),
+    ],
+)
+def test_a_command_that_may_have_failed_removed_nothing(script: Script, failed: bool, told: dict[str, Any]) -> None:
+    script.run(f"rm {script.folder}/a.md", failed=failed, **told)
+    assert script.hear().told == []
+
+
+def test_of_two_commands_the_output_tells_whether_the_first_one_failed(script: Script) -> None:
+    script.run(f"rm {script.folder}/a.md; ls", stdout="rm: cannot remove 'a.md'")
+    script.run(f"rm {script.folder}/b.md; ls", stdout="c.md")
+    assert _gone(script) == ["b.md"]
+
+
+def test_a_command_in_the_background_tells_nothing(script: Script) -> None:
+    script.call("Bash", "", {"stdout": ""}, command=f"rm {script.folder}/a.md", run_in_background=True)
+    assert script.hear().told == []
+
+
+def test_commands_are_read_where_they_were_run_and_elsewhere_are_none_of_ours(script: Script) -> None:
+    for number, command in enumerate(("rm a.md", "cd /elsewhere && rm b.md", "rm /etc/c.md", "rm ../memory_bak/d.md")):
+        block = {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": command}}
+        script.say("assistant", [block], cwd=str(script.folder))
+        result = {"type": "tool_result", "tool_use_id": f"t{number}"}
+        script.say("user", [result], toolUseResult={"stdout": "", "stderr": ""})
+    assert _gone(script) == ["a.md"]
+
+
+def test_a_directory_goes_with_what_is_told_to_be_in_it(script: Script) -> None:
+    for name in ("old/a.md", "old/b/c.md", "older/d.md"):
+        script.call("Write", name, {}, content=name)
+    script.run(f"rm -r {script.folder}/old")
+    assert _gone(script) == ["old/a.md", "old/b/c.md"]
+    script.run(f"rm -rf {script.folder.parent}")
+    assert _gone(script)[2:] == ["older/d.md"]
+
+
+def test_a_removal_of_all_below_names_no_directory_that_nobody_told_of(script: Script) -> None:
+    script.run(f"rm -rf {script.folder}/unknown {script.folder}/b.md")
+    assert _gone(script) == ["b.md"]
+
+
+def test_a_copy_is_told_to_have_come_with_its_call(memory: Engine, script: Script) -> None:
+    script.call("Write", "a.md", {}, content="a\n")
+    script.ask("Copy it")
+    script.run(f"cp {script.folder}/a.md {script.folder}/b.md")
+    (script.folder / "b.md").write_text("a\n")
+    memory.reconcile()
+    memory.record_told(script.hear().told)
+    (origin,) = origins_of(memory, "b.md", b"a\n", state=None)
+    assert origin.asked.prompt == "Copy it"
+
+
+def test_a_move_is_one_note_under_two_names(memory: Engine, script: Script) -> None:
+    script.ask("Remember tea")
+    script.call("Write", "old.md", {}, content="tea\n")
+    script.ask("Call it better")
+    script.run(f"mv {script.folder}/old.md {script.folder}/new.md")
+    made, gone = script.hear().told[1:]
+    assert (made.path, made.after, made.moved_from) == ("new.md", b"tea\n", "old.md")
+    assert (gone.path, gone.is_gone, gone.moved_to) == ("old.md", True, "new.md")
+    (script.folder / "new.md").write_text("tea\n")
+    memory.reconcile()
+    memory.record_told(script.hear().told)
+    assert memory.history.deleted() == []
+    (origin,) = origins_of(memory, "new.md", b"tea\n", state=None)
+    assert origin.asked.prompt == "Remember tea"
+    assert [row.sign for row in memory.history.versions_of("old.md", told=True)] == [">", "+"]
+
+
+def test_what_is_moved_out_of_the_folder_is_gone_and_can_be_restored(memory: Engine, script: Script) -> None:
+    script.call("Write", "a.md", {}, content="a\n")
+    script.run(f"mv {script.folder}/a.md /elsewhere/")
+    memory.record_told(script.hear().told)
+    (deleted,) = memory.history.deleted()
+    assert (deleted.path, deleted.kept) == ("a.md", True)
+
+
+def test_a_target_that_may_be_a_directory_is_not_guessed(script: Script) -> None:
+    script.call("Write", "a.md", {}, content="a\n")
+    script.call("Write", "known/b.md", {}, content="b\n")
+    script.run(f"mv {script.folder}/a.md {script.folder}/somewhere")
+    script.run(f"cp {script.folder}/known/b.md {script.folder}")
+    script.run(f"mv {script.folder}/b.md {script.folder}/known")
+    told = [(each.path, each.is_gone, each.after) for each in script.hear().told[2:]]
+    assert told == [("a.md", True, None), ("b.md", False, b"b\n"), ("known/b.md", False, b"b\n"), ("b.md", True, None)]
+
+
+def test_texts_are_told_through_copies_and_here_documents(script: Script) -> None:
+    folder = script.folder
+    script.run(f"cat > {folder}/a.md <<'EOF'\none\nEOF\n")
+    script.run(f"cp {folder}/a.md {folder}/b.md && echo two >> {folder}/b.md")
+    script.run(f"echo more >> {folder}/unknown.md")
+    script.run(f"cp /elsewhere/x.md {folder}/x.md")
+    told = {each.path: each.after for each in script.hear().told}
+    assert told == {"a.md": b"one\n", "b.md": b"one\ntwo\n", "unknown.md": None, "x.md": None}
+
+
+def test_a_text_that_nobody_tells_is_neither_gone_nor_nothing(memory: Engine, script: Script) -> None:
+    script.call("Edit", "a.md", {}, old_string="one", new_string="1")
+    script.call("Write", "a.md", {}, content="two\n")
+    memory.record_told(script.hear().told)
+    rows = memory.history.versions_of("a.md", told=True)
+    assert [row.sign for row in rows] == ["~", "~"]
+    assert [memory.history.text(row.after) for row in rows] == [b"two\n", None]
+
+
+def test_a_notebook_is_told_as_its_result_notes_it(script: Script) -> None:
+    told = {"original_file": "{}", "updated_file": '{"cells": []}'}
+    script.call("NotebookEdit", "", told, notebook_path=str(script.folder / "n.ipynb"), new_source="x")
+    (edit,) = script.hear().told
+    assert (edit.path, edit.tool, edit.before, edit.after) == ("n.ipynb", "NotebookEdit", b"{}", b'{"cells": []}')
+
+
+# Who asked
+
+
+@pytest.mark.parametrize(
+    ("more", "prompt"),
+    [
+        ({"origin": {"kind": "human"}}, "hello"),
+        ({"origin": {"kind": "peer", "from": "a1"}}, "before"),
+        ({"origin": {"kind": "task-notification"}}, "before"),
+        ({"attachment": {"prompt": "hello", "commandMode": "prompt"}}, "hello"),
+        ({"attachment": {"prompt": [{"type": "text", "text": "hello"}]}}, "hello"),
+        ({"attachment": {"prompt": "x", "origin": {"kind": "peer"}}}, "before"),
+        ({"attachment": {"prompt": "x", "commandMode": "task-notification"}}, "before"),
+        ({"attachment": {"type": "file", "prompt": "x"}}, "before"),
+        ({"attachment": ["queued_command"]}, "before"),
+    ],
+)
+def test_a_prompt_is_what_a_person_wrote_also_while_the_agent_was_at_work(
+    script: Script, more: dict[str, Any], prompt: str
+) -> None:
+    script.ask("before")
+    attached = more.get("attachment")
+    if isinstance(attached, dict):
+        more = {"attachment": {"type": "queued_command", **attached}}
+    script.say("user" if attached is None else "attachment", "hello", **more)
+    script.call("Write", "a.md", {}, content="x")
+    assert script.hear().told[0].prompt == prompt
+
+
+def test_what_stands_behind_a_reminder_is_the_prompt(script: Script) -> None:
+    script.ask(" <system-reminder>be calm</system-reminder>\n<system-reminder>x</system-reminder>\nRemember tea")
+    script.call("Write", "a.md", {}, content="x")
+    assert script.hear().told[0].prompt == "Remember tea"
+
+
+def test_many_lines_that_are_no_prompts_do_not_hide_the_prompt(script: Script) -> None:
+    script.ask("Remember tea")
+    for _ in range(50):
+        script.ask("<task-notification>done</task-notification>")
+    script.call("Write", "a.md", {}, content="x")
+    assert script.hear().told[0].prompt == "Remember tea"
+
+
+def test_subagents_of_one_file_are_told_apart(script: Script) -> None:
+    for agent in ("a", "b"):
+        script.say("user", f"task of {agent}", isSidechain=True, agentId=agent)
+    script.say("assistant", [script.block("Write", "a.md", content="x")], isSidechain=True, agentId="a")
+    script.say("user", [{"type": "tool_result", "tool_use_id": "t"}], isSidechain=True, agentId="a")
+    assert script.hear().told[0].prompt == "task of a"
+
+
+def test_a_call_is_told_of_the_session_in_which_it_was_made_and_not_of_its_branch(
+    script: Script, tmp_path: Path
+) -> None:
+    script.call("Write", "a.md", {}, content="one\n")
+    lines = [json.loads(line) | {"sessionId": "a-branch"} for line in script.path.read_bytes().splitlines()]
+    branch = tmp_path / "app" / "a-branch.jsonl"  # before the other one by its name
+    copied = [json.dumps({**line, "forkedFrom": {"sessionId": "s-1", "messageUuid": "m"}}) for line in lines]
+    branch.write_text("\n".join(copied) + "\n")
+    (told,) = hear(str(script.folder), [str(branch), str(script.path)]).told
+    assert (told.source, told.agent.session) == ("s-1.jsonl", "s-1")
+
+
+def test_an_empty_line_came_with_the_write_that_first_had_one(memory: Engine, script: Script) -> None:
+    script.ask("First")
+    script.call("Write", "a.md", {}, content="one\n")
+    script.ask("Second")
+    script.call("Write", "a.md", {}, content="one\r\n\r\ntwo")
+    memory.record_told(script.hear().told)
+    data = b"one\n\ntwo\n"
+    assert [origin.asked.prompt for origin in origins_of(memory, "a.md", data, state=None)] == [
+        "First",
+        "Second",
+        "Second",
+    ]
+
+
+def test_what_a_person_wrote_is_not_said_to_be_an_agents_because_it_wrote_the_same(
+    memory: Engine, script: Script
+) -> None:
+    memory.execute({"command": "create", "path": "/memories/a.md", "file_text": "tea\n"}, actor=memtui.Person())
+    script.ask("Remember tea")
+    script.call("Write", "a.md", {}, content="tea\n")
+    memory.record_told(script.hear().told)
+    (origin,) = origins_of(memory, "a.md", b"tea\n", state=None)
+    assert isinstance(origin.event, Event)
+    assert (origin.event.actor, origin.asked.prompt) == (memtui.Person(), "")
+
+
+def test_a_change_that_an_agent_claimed_late_is_the_agents_in_origin_and_blame(memory: Engine, script: Script) -> None:
+    (script.folder / "a.md").write_text("tea\n")
+    memory.reconcile()
+    (script.folder / "a.md").write_text("tea\nmilk\n")
+    memory.reconcile()
+    agent = memtui.Agent("Claude Code", session="s-1")
+    assert memory.tell_late("a.md", actor=agent, call_id="toolu_1", hashes=[sha256(b"tea\nmilk\n")], note="Edit")
+    found, claimed = origins_of(memory, "a.md", b"tea\nmilk\n", state=None)
+    assert found.event is not None
+    assert claimed.event is not None
+    assert found.event.is_outside
+    assert (claimed.event.actor, claimed.event.call_id) == (agent, "toolu_1")
+    data = b"tea\nmilk\n"
+    blame = memory.history.claimed(memory.history.blame("a.md", data))
+    assert [event.actor.name for event in blame.lines if event] == ["outside", "Claude Code"]
+
+
+def test_prompts_of_many_calls_of_a_session_are_found_in_one_reading(
+    claude: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = memtui.Agent("Claude Code", session="s-1")
+    events = []
+    for number in range(20):
+        claude.ask(f"Prompt {number}")
+        call_id = claude.call("Write", f"{number}.md", {}, content="x")
+        events.append(Event(at_us=1, actor=agent, command="created", path="/memories/x", call_id=call_id, seq=number))
+    opened: list[object] = []
+    real = os.open
+    monkeypatch.setattr(os, "open", lambda path, *more, **named: (opened.append(path), real(path, *more, **named))[1])
+    found = prompts_of(events, None)
+    assert [found[number].prompt for number in range(20)] == [f"Prompt {number}" for number in range(20)]
+    assert opened.count(str(claude.path)) == 1
+    assert prompts_of(events, None, most_bytes=1) == {}
+
+
+def test_the_prompt_of_a_subagents_call_is_found_in_the_subagents_file(claude: Script) -> None:
+    agents = claude.path.parent / "s-1" / "subagents"
+    agents.mkdir(parents=True)
+    own, claude.path = claude.path, agents / "agent-a.jsonl"
+    claude.say("user", "Look at the tea", isSidechain=True, agentId="a")
+    claude.say("assistant", [claude.block("Write", "a.md", content="x")], isSidechain=True, agentId="a")
+    own.write_text("{}\n")
+    agent = memtui.Agent("Claude Code", session="s-1")
+    event = Event(at_us=1, actor=agent, command="created", path="/memories/a.md", call_id="t", seq=1)
+    assert prompt_of(event, None) == ("Look at the tea", "agent-a.jsonl:2")
+
+
+@pytest.mark.parametrize("session", ["../../x", "a/b", "*", "\0", "..", ""])
+def test_a_session_of_any_name_leads_nowhere_else(claude: Script, session: str) -> None:
+    claude.ask("Remember tea")
+    call_id = claude.call("Write", "a.md", {}, content="x")
+    agent = memtui.Agent("Claude Code", session=session)
+    event = Event(at_us=1, actor=agent, command="created", path="/memories/a.md", call_id=call_id, seq=1)
+    assert prompt_of(event, Path("/nowhere")) == ("", "")
+
+
+# Files
+
+
+@pytest.mark.usefixtures("claude")
+def test_session_files_are_found_in_every_directory_of_configuration_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = [
+        ".claude/projects/-srv-app/s-1/subagents/agent-a.jsonl",
+        ".claude/projects/-srv-app/s-1.jsonl",
+        ".claude-work/projects/-srv-b/s-2.jsonl",
+        ".config/claude/projects/-srv-c/s-3.jsonl",
+        "named/projects/-srv-d/s-4.jsonl",
+    ]
+    for name in places:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("{}\n")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "named"))
+    kept = tmp_path / ".claude" / "projects"
+    (kept / "-srv-linked").symlink_to(kept / "-srv-app")
+    (kept / "-srv-app" / "loop").symlink_to(kept)
+    (kept / "-srv-app" / "memory" / "note.jsonl").write_text("{}\n")
+    (kept / "-srv-app" / "s-1" / "tool-results").mkdir()
+    (kept / "-srv-app" / "s-1" / "tool-results" / "x.jsonl").write_text("{}\n")
+    found = {os.path.realpath(path) for path in session_files()}
+    assert found == {str(tmp_path / name) for name in places}
+    assert len(session_files()) == len(places)
+
+
+@pytest.mark.usefixtures("claude")
+def test_the_sessions_beside_a_memory_are_found_wherever_it_is_kept(tmp_path: Path) -> None:
+    folder = tmp_path / "copy" / "projects" / "-srv-app" / "memory"
+    folder.mkdir(parents=True)
+    (folder.parent / "s-9.jsonl").write_text("{}\n")
+    assert session_files() == []
+    assert session_files(str(folder)) == [str(folder.parent / "s-9.jsonl")]
+
+
+@pytest.mark.parametrize("start", [b"\xef\xbb\xbf", b"\n\n", b"\0\n", b"\r\n"])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_lines_of_other_programs_are_read_as_well(script: Script, start: bytes, end: bytes) -> None:
+    script.call("Write", "a.md", {}, content="a")
+    script.path.write_bytes(start + script.path.read_bytes().replace(b"\n", end))
+    assert [told.after for told in script.hear().told] == [b"a"]
+
+
+def test_a_file_that_grows_while_it_is_read_is_read_as_far_as_it_is_whole(script: Script) -> None:
+    script.call("Write", "a.md", {}, content="a")
+    whole = script.path.read_bytes()
+
+    def grow(_: int) -> bool:
+        with script.path.open("ab") as file:
+            file.write(b'{"half')
+        return len(script.path.read_bytes()) < len(whole) + 1_000
+
+    with pytest.raises(Stopped):
+        hear(str(script.folder), [str(script.path)], grow)
+    heard = script.hear()
+    assert (len(heard.told), heard.broken) == (1, 0)
+
+
+def test_edits_that_say_a_text_doubles_again_and_again_are_not_followed(script: Script) -> None:
+    edits = [{"old_string": "a", "new_string": "aa", "replace_all": True}] * 60
+    script.call("MultiEdit", "a.md", {"originalFile": "a"}, edits=edits)
+    assert script.hear().told[0].after is None
+
+
+# Importing
+
+
+def test_who_dies_while_recording_leaves_nothing_that_is_imported_twice(memory: Engine, script: Script) -> None:
+    for number in range(3):
+        script.call("Write", f"{number}.md", {}, content=str(number))
+    told = script.hear().told
+    real = memory.journal.append
+
+    def die(*given: Any, **named: Any) -> Any:
+        real(*given, **named)
+        raise KeyboardInterrupt
+
+    memory.journal.append = die  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        memory.record_told(told)
+    memory.journal.append = real  # type: ignore[method-assign]
+    assert memory.not_imported(told) == []
+    assert len(memory.history.deleted()) == 3
+
+
+def test_an_import_that_was_stopped_says_how_far_it_came_and_goes_on(
+    claude: Script, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(450):
+        claude.call("Write", f"{number}.md", {}, content=str(number))
+    where = ["-C", str(claude.folder)]
+    real = Teller._record_some
+
+    def interrupted(self: Teller, *given: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGINT)
+        return real(self, *given)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Teller, "_record_some", interrupted)
+        assert main(["import-transcripts", *where]) == 130
+    assert "Stopped: 200 changes of 450 are imported" in capfd.readouterr().err
+    assert main(["import-transcripts", *where]) == 0
+    assert "Imported 250 writes" in capfd.readouterr().out
+
+
+def test_the_verb_tells_removals_and_what_they_leave(claude: Script, capfd: pytest.CaptureFixture[str]) -> None:
+    claude.call("Write", "a.md", {}, content="a\n")
+    claude.run(f"rm {claude.folder}/a.md")
+    where = ["-C", str(claude.folder)]
+    assert main(["import-transcripts", *where, "-n", "--json"]) == 0
+    document = json.loads(capfd.readouterr().out)
+    assert [(each["tool"], each["removed"]) for each in document["new"]] == [("Write", False), ("rm", True)]
+    assert main(["import-transcripts", *where]) == 0
+    captured = capfd.readouterr()
+    assert "Imported 1 write and 1 removal of 1 note" in captured.out
+    assert "text is not told" not in captured.err
+    assert main(["restore", *where, "a.md"]) == 0
+    assert "as of #1 (Claude Code, 2026-10-01 " in capfd.readouterr().out
+    assert (claude.folder / "a.md").read_text() == "a\n"

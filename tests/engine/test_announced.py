@@ -197,6 +197,16 @@ def test_what_was_found_before_it_was_announced_is_said_and_not_rewritten(memory
     assert memory.tell_late("prefs.md", actor=CLAUDE, call_id="toolu_1", hashes=hashes, note="Write") is None
 
 
+def test_what_an_agent_claimed_is_taken_back_with_all_that_it_did(memory: memtui.Engine, folder: Path) -> None:
+    (folder / "prefs.md").write_text("coffee\n")
+    memory.reconcile()
+    memory.tell_late("prefs.md", actor=CLAUDE, call_id="toolu_1", hashes=[sha256(b"coffee\n")], note="Write")
+    assert memory.undo_since(0, actor_name="outside", rehearse=True).problem != ""
+    assert memory.undo_since(0, session="another", rehearse=True).problem != ""
+    assert memory.undo_since(0, actor_name=CLAUDE.name, session=CLAUDE.session).event is not None
+    assert (folder / "prefs.md").read_text() == "tea\n"
+
+
 @pytest.mark.parametrize("text", [b"water\n", b""])
 def test_nobody_can_claim_another_text(memory: memtui.Engine, folder: Path, text: bytes) -> None:
     (folder / "prefs.md").write_text("coffee\n")

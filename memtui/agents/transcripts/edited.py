@@ -5,6 +5,11 @@ from typing import Any
 
 from memtui.agents.transcripts.calls import Asked, Came
 
+_ORIGINAL = ("originalFile", "originalFileContents", "original_file")
+"""Under which names the text before is noted."""
+LONGEST = 16_000_000
+"""Characters of the longest text that is followed: edits may say that a text doubles, again and again."""
+
 
 def texts_of(asked: Asked, came: Came, known: str | None) -> tuple[str | None, str | None]:
     """What the file held before the call, and after it; `None` where that cannot be told, or for nothing.
@@ -15,6 +20,9 @@ def texts_of(asked: Asked, came: Came, known: str | None) -> tuple[str | None, s
         known: What the file is known to have held, from calls before.
     """
     before = _original(came.told, known)
+    if asked.tool == "NotebookEdit":
+        after = came.told.get("updated_file")
+        return before, after if isinstance(after, str) else None
     if asked.tool == "Write":
         content = came.told.get("content", asked.given.get("content"))
         return before, content if isinstance(content, str) else None
@@ -31,11 +39,11 @@ def texts_of(asked: Asked, came: Came, known: str | None) -> tuple[str | None, s
 
 
 def _tells_original(told: Mapping[str, Any]) -> bool:
-    return any(isinstance(told.get(name), str) for name in ("originalFile", "originalFileContents"))
+    return any(isinstance(told.get(name), str) for name in _ORIGINAL)
 
 
 def _original(told: Mapping[str, Any], known: str | None) -> str | None:
-    for name in ("originalFile", "originalFileContents"):
+    for name in _ORIGINAL:
         if isinstance(text := told.get(name), str):
             return text
     return None if told.get("type") == "create" else known
@@ -61,7 +69,10 @@ def _replaced(text: str, edit: Mapping[str, Any]) -> str | None:
         return None
     if not new and not old.endswith("\n") and f"{old}\n" in text:
         old += "\n"  # so Claude Code takes out the line and leaves no empty one
-    return text.replace(old, new) if edit.get("replace_all") is True else text.replace(old, new, 1)
+    times = text.count(old) if edit.get("replace_all") is True else 1
+    if len(text) + times * (len(new) - len(old)) > LONGEST:
+        return None
+    return text.replace(old, new, times)
 
 
 def _patched(before: str, hunks: object) -> str | None:

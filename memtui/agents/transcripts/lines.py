@@ -5,6 +5,8 @@ import stat
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from memtui.quiet import open_quietly
+
 _CHUNK = 1 << 20
 LONGEST = 64_000_000
 """Bytes of the longest line that is looked at; a longer one is passed over."""
@@ -37,7 +39,7 @@ def lines_of(path: str, read: Callable[[int], bool]) -> Iterator[Line]:
         OSError: It is not there, is no file, or cannot be read.
         Stopped: It was stopped.
     """
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    fd = open_quietly(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     with open(fd, "rb", buffering=0) as file:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise OSError("it is no file")

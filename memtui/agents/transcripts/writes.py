@@ -3,39 +3,36 @@
 import json
 import os
 import re
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from memtui.agents.transcripts.calls import (
+    SHELL,
     TOOLS,
     Asked,
     Came,
     asked_in,
     at_us_of,
     came_in,
-    is_of_subagent,
-    prompt_in,
+    is_copy,
     record_of,
     session_of,
 )
-from memtui.agents.transcripts.edited import texts_of
 from memtui.agents.transcripts.lines import Line, lines_of
+from memtui.agents.transcripts.prompts import Prompts
+from memtui.agents.transcripts.replaying import Replay
+from memtui.agents.transcripts.within import Within
 from memtui.core.events import Agent
-from memtui.core.told import MAX_PROMPT, Told
+from memtui.core.told import Told
 
 _NAME = "Claude Code"
-_LATELY = 8
-"""Lines of the user's among which the last prompt is looked for."""
-_LONGEST_PROMPT = 8_000_000
-"""Bytes of the longest line that is kept for the prompt that may be in it; pasted pictures are in it as well."""
-_MAX_NAME_BYTES, _MAX_PATH = 255, 4_000
 _KEPT, _LONGEST_KEPT = 50_000, 5_000
 """Names of files that are kept, and the longest of them: sessions write to the same ones again and again."""
-_OF_USER = re.compile(rb'"type":\s?"user"')
-_OF_SUBAGENT = re.compile(rb'"isSidechain":\s?true')
-_FILE = re.compile(rb'"file_path":\s?("[^"\\]*(?:\\.[^"\\]*)*")')
+_FILE = re.compile(rb'"(?:file|notebook)_path":\s?("[^"\\]*(?:\\.[^"\\]*)*")')
+_MAY_CHANGE = re.compile(rb"\b(?:rm|mv|cp|tee)\b|>")
+"""What is in a command that changes files, as far as commands are understood."""
 _TOOL_MARKS = tuple(json.dumps(tool).encode() for tool in sorted(TOOLS))
+_SHELL_MARK = json.dumps(SHELL).encode()
 
 
 @dataclass(slots=True)
@@ -43,7 +40,7 @@ class Heard:
     """What was heard from session files.
 
     Attributes:
-        told: The writes, in the order in which they happened.
+        told: The writes and deletions, in the order in which they happened.
         files: How many files were read.
         lines: How many lines they have.
         unreadable: Files that could not be read, with the reason.
@@ -63,9 +60,21 @@ class Heard:
 
 @dataclass(slots=True)
 class _Pending:
+    """A call whose result was not met yet.
+
+    Attributes:
+        asked: The call.
+        at_us: When it was made, in microseconds since 1970; 0 if that is not told.
+        session: Of which session.
+        is_copy: Whether it was taken over from another session.
+        line: In which line, from 1.
+        prompt: What the person had asked for last.
+    """
+
     asked: Asked
     at_us: int
     session: str
+    is_copy: bool
     line: int
     prompt: str
 
@@ -75,6 +84,12 @@ class _Written:
     pending: _Pending
     came: Came
     source: str
+
+    @property
+    def age(self) -> tuple[int, bool, str, int]:
+        """By which they are ordered; of one that is told twice, the session in which it was made comes first."""
+        at_us = self.pending.at_us or self.came.at_us
+        return at_us, self.pending.is_copy, self.source, self.pending.line
 
 
 def hear(folder: str, files: Sequence[str], read: Callable[[int], bool] = lambda _: True) -> Heard:
@@ -88,47 +103,57 @@ def hear(folder: str, files: Sequence[str], read: Callable[[int], bool] = lambda
     Raises:
         Stopped: It was stopped.
     """
-    heard = Heard()
+    heard, within = Heard(), Within(folder)
     written: list[_Written] = []
     for path in files:
         try:
-            written += _Listener(folder, os.path.basename(path), heard).listen(path, read)
+            written += _Listener(within, os.path.basename(path), heard).listen(path, read)
         except OSError as error:
             heard.unreadable.append((path, os.strerror(error.errno).lower() if error.errno else str(error)))
             continue
         heard.files += 1
-    heard.told = _told(folder, written)
+    heard.told = _told(within, written)
     return heard
 
 
-def _told(folder: str, written: list[_Written]) -> list[Told]:
+def _told(within: Within, written: list[_Written]) -> list[Told]:
     """The writes in order, each with the texts that can be told. Of a call that is told twice the first one counts."""
-    written.sort(key=lambda each: (each.pending.at_us, each.source, each.pending.line))
-    known: dict[str, str | None] = {}
+    replay, told = Replay(within), list[Told]()
     seen: set[tuple[str, str]] = set()
-    told = []
-    for each in written:
+    texts: dict[str, bytes] = {}
+    """The last text of each path: what one call left is what the next one found, and is kept once."""
+    for each in sorted(written, key=lambda each: each.age):
         asked, pending = each.pending.asked, each.pending
-        path = inside(folder, asked.file)
-        if path is None or (asked.call_id, path) in seen:  # a session that was gone on with in another file
+        if (asked.call_id, asked.file) in seen:  # a session that was gone on with in another file
             continue
-        seen.add((asked.call_id, path))
-        before, after = texts_of(asked, each.came, known.get(path))
-        known[path] = after
-        told.append(
-            Told(
-                path=path,
-                at_us=pending.at_us,
-                agent=Agent(_NAME, asked.model or None, pending.session or None),
-                call_id=asked.call_id,
-                tool=asked.tool,
-                prompt=pending.prompt,
-                source=each.source,
-                line=pending.line,
-                after=_bytes(after),
-                before=_bytes(before),
+        seen.add((asked.call_id, asked.file))
+        for path, changed in replay.changes(asked, each.came).items():
+            if (asked.call_id, path) in seen:
+                continue
+            seen.add((asked.call_id, path))
+            before, after = _bytes(changed.before), _bytes(changed.after)
+            if before is not None and texts.get(path) == before:
+                before = texts[path]
+            told.append(
+                Told(
+                    path=path,
+                    at_us=each.age[0],
+                    agent=Agent(_NAME, asked.model or None, pending.session or None),
+                    call_id=asked.call_id,
+                    tool=changed.tool,
+                    prompt=pending.prompt,
+                    source=each.source,
+                    line=pending.line,
+                    after=after,
+                    before=before,
+                    is_gone=changed.is_gone,
+                    moved_from=changed.moved_from,
+                    moved_to=changed.moved_to,
+                )
             )
-        )
+            texts.pop(path, None)
+            if after is not None:
+                texts[path] = after
     return told
 
 
@@ -137,16 +162,21 @@ def _bytes(text: str | None) -> bytes | None:
 
 
 class _Listener:
-    """Listens to one session file."""
+    """Listens to one session file.
 
-    def __init__(self, folder: str, source: str, heard: Heard) -> None:
-        self._folder = folder
+    Args:
+        within: Tells which files are in the folder.
+        source: The file's name.
+        heard: Where to count.
+    """
+
+    def __init__(self, within: Within, source: str, heard: Heard) -> None:
+        self._within = within
         self._source = source
         self._heard = heard
         self._pending: dict[str, _Pending] = {}
-        self._inside: dict[bytes, bool] = {}
-        self._lately: dict[bool, deque[bytes]] = {by: deque(maxlen=_LATELY) for by in (False, True)}
-        self._prompts: dict[bool, str] = {}
+        self._may_be: dict[bytes, bool] = {}
+        self._prompts = Prompts()
 
     def listen(self, path: str, read: Callable[[int], bool]) -> list[_Written]:
         """The writes that the file tells."""
@@ -160,28 +190,33 @@ class _Listener:
     def _take(self, line: Line) -> list[_Written]:
         """Take in a line. Most are passed after a look at their bytes: to read all would take minutes a gigabyte."""
         data = line.data
-        if self._pending and b'"tool_result"' in data:
-            return self._take_results(data)
-        if b'"tool_use"' in data and any(mark in data for mark in _TOOL_MARKS):
-            if any(self._may_be_inside(found[1]) for found in _FILE.finditer(data)):
+        if b'"tool_result"' in data:
+            return self._take_results(data) if self._pending else []
+        if b'"tool_use"' in data:
+            if self._may_write(data):
                 self._take_calls(line)
-        elif b'"tool_result"' not in data and len(data) <= _LONGEST_PROMPT and _OF_USER.search(data):
-            of_subagent = _OF_SUBAGENT.search(data) is not None
-            self._lately[of_subagent].append(data)  # read only if something is written because of it
-            self._prompts.pop(of_subagent, None)
+        else:
+            self._prompts.take(data)
         return []
+
+    def _may_write(self, data: bytes) -> bool:
+        if _SHELL_MARK in data and _MAY_CHANGE.search(data):
+            return True
+        return any(mark in data for mark in _TOOL_MARKS) and any(
+            self._may_be_inside(found[1]) for found in _FILE.finditer(data)
+        )
 
     def _may_be_inside(self, written: bytes) -> bool:
         """Whether a file may be in the folder; as it is written in a line, so that not all of the line is read."""
-        if (known := self._inside.get(written)) is not None:
+        if (known := self._may_be.get(written)) is not None:
             return known
         try:
             file = str(json.loads(written))
         except ValueError:
             file = ""
-        found = not os.path.isabs(file) or inside(self._folder, file) is not None  # else the line tells from where
-        if len(self._inside) < _KEPT and len(written) < _LONGEST_KEPT:
-            self._inside[written] = found
+        found = not os.path.isabs(file) or bool(self._within.path_of(file))  # else the line tells from where
+        if len(self._may_be) < _KEPT and len(written) < _LONGEST_KEPT:
+            self._may_be[written] = found
         return found
 
     def _take_calls(self, line: Line) -> None:
@@ -190,10 +225,24 @@ class _Listener:
             self._heard.broken += 1
             return
         for asked in asked_in(record):
-            if inside(self._folder, asked.file) is not None:
+            if self._is_about_it(asked):
                 self._pending[asked.call_id] = _Pending(
-                    asked, at_us_of(record), session_of(record), line.number, self._asked_for(is_of_subagent(record))
+                    asked,
+                    at_us_of(record),
+                    session_of(record),
+                    is_copy(record),
+                    line.number,
+                    self._prompts.before(record),
                 )
+
+    def _is_about_it(self, asked: Asked) -> bool:
+        if asked.tool != SHELL:
+            return bool(self._within.path_of(asked.file))
+        return any(
+            self._within.path_of(file) is not None or (each.is_deep and self._within.is_below(file))
+            for each in asked.effects
+            for file in filter(None, (each.file, each.source))
+        )
 
     def _take_results(self, data: bytes) -> list[_Written]:
         record = record_of(data)
@@ -210,29 +259,3 @@ class _Listener:
             else:
                 written.append(_Written(pending, came, self._source))
         return written
-
-    def _asked_for(self, of_subagent: bool) -> str:
-        """The last prompt, read when it is first needed. Not every line of the user's is one."""
-        if of_subagent not in self._prompts:
-            records = filter(None, map(record_of, reversed(self._lately[of_subagent])))
-            prompt = next(filter(None, map(prompt_in, records)), "")
-            self._prompts[of_subagent] = prompt[:MAX_PROMPT]
-        return self._prompts[of_subagent]
-
-
-def inside(folder: str, file: str) -> str | None:
-    """Where in a folder a file is that was named in full, relative to it; `None` if it is not in it, or cannot be."""
-    if "\0" in file or not os.path.isabs(file):
-        return None
-    try:
-        file.encode()
-    except UnicodeEncodeError:
-        return None  # half a character: no file is called so
-    path, top = os.path.normpath(file), folder.rstrip(os.sep) + os.sep
-    if not path.startswith(top):
-        path = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
-        if not path.startswith(top) or path == top:
-            return None
-    relative = os.path.relpath(path, folder)
-    is_name = all(len(os.fsencode(name)) <= _MAX_NAME_BYTES for name in relative.split(os.sep))
-    return relative if is_name and len(relative) <= _MAX_PATH else None

@@ -57,7 +57,8 @@ def about(row: PathVersion | None) -> str:
 def _told(row: PathVersion) -> str:
     """What a session file told of it: who, where that is not known otherwise, and what the person had asked for."""
     assert row.told is not None
-    who = f"{_actor(row.told_by)} wrote it with {row.told.tool}" if row.told_by is not None else ""
+    did = "removed" if row.told.is_gone else "wrote"
+    who = f"{_actor(row.told_by)} {did} it with {row.told.tool}" if row.told_by is not None else ""
     asked = f'asked: "{row.told.prompt[:_PROMPT]}"' if row.told.prompt else ""
     return ", ".join(filter(None, (who, asked)))
 

@@ -178,7 +178,8 @@ def _of_origin(engine: "Engine", versions: Sequence[PathVersion]) -> list[Fact]:
     event = newest.told_by or newest.event
     facts = []
     if newest.told is not None:
-        facts.append(Fact("written by", one_line(f"{shown_name(event.actor)}, {newest.told.tool}")))
+        name = "removed by" if newest.told.is_gone and newest.moved_to is None else "written by"
+        facts.append(Fact(name, one_line(f"{shown_name(event.actor)}, {newest.told.tool}")))
     if isinstance(event.actor, Agent) and event.actor.session:
         facts.append(Fact("session", one_line(event.actor.session)))
     path = engine.journal.path

@@ -6,7 +6,7 @@ from rich.cells import cell_len
 
 from memtui.core.actors import shown_name
 from memtui.core.events import Event, Outside, Person
-from memtui.core.history import Blame, PathVersion
+from memtui.core.history import Blame, PathVersion, is_unwritten
 from memtui.core.visible import one_line
 from memtui.ui import wording
 from memtui.ui.note.view import Remark
@@ -63,7 +63,7 @@ def sentence(blame: Blame, line: int, now_us: int) -> str:
         return ""
     event = blame.lines[line - 1]
     told = blame.told[line - 1] if line <= len(blame.told) else None
-    if told is not None and (event is None or event.is_outside or event.command == "found"):
+    if told is not None and is_unwritten(event):
         return _told(told, line, now_us)
     if event is None:
         return f"line {line}: not known who wrote it"
@@ -72,12 +72,17 @@ def sentence(blame: Blame, line: int, now_us: int) -> str:
     age = wording.age((now_us - event.at_us) / 1e6)
     call = f", call {event.call_id}" if event.call_id else ""
     at_least = "" if blame.complete else ", or older"
-    return f"line {line}: {shown_name(event.actor)} {age} ago, {event.command} #{event.seq}{call}{at_least}"
+    asked = _asked(blame.prompts.get(event.seq, ""))
+    return f"line {line}: {shown_name(event.actor)} {age} ago{asked}, {event.command} #{event.seq}{call}{at_least}"
 
 
 def _told(row: PathVersion, line: int, now_us: int) -> str:
     """What a session file tells of a line that nobody saw come: who wrote it, and what had been asked for."""
     age = wording.age(max(0, now_us - row.at_us) / 1e6)
-    prompt = one_line(" ".join(row.told.prompt.split())) if row.told is not None else ""
-    asked = f', asked: "{fit(prompt, _PROMPT)}"' if prompt else ""
+    asked = _asked(row.told.prompt if row.told is not None else "")
     return f"line {line}: {shown_name(row.actor)} {age} ago{asked}, by its session file"
+
+
+def _asked(prompt: str) -> str:
+    words = one_line(" ".join(prompt.split()))
+    return f', asked: "{fit(words, _PROMPT)}"' if words else ""

@@ -196,6 +196,11 @@ class NoteView(Following, can_focus=True):
         return self._document.source
 
     @property
+    def first_line(self) -> int:
+        """The first line of the text that is in view, from 1."""
+        return self._first_visible()[0] + 1
+
+    @property
     def mode(self) -> Mode:
         """Whether the note is `rendered` or shown as its `source`."""
         return self._document.layout.mode

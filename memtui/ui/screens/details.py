@@ -131,16 +131,16 @@ class DetailsScreen(ModalScreen[Link | Backlink | None], Once[Link | Backlink | 
         width = max(options.scrollable_content_region.width - 2, 20)
         before = options.highlighted
         facts = [*self._facts, *([self._reads] if self._reads else [])]
-        rows = [Option(_fact(fact, width), id=f"f{at}") for at, fact in enumerate(facts)]
+        rows = [Option(fact_row(fact, width), id=f"f{at}") for at, fact in enumerate(facts)]
         if not self._facts and not self._problem:
             rows.append(Option(Content("Looking .."), disabled=True))
         if self._problem:
             rows.append(Option(content(self._problem, "$text-warning"), disabled=True))
         if self._links:
-            rows += [_heading("links", len(self._links), width)]
+            rows += [_counted("links", len(self._links), width)]
             rows += [Option(_link(link, width), id=f"l{at}") for at, link in enumerate(self._links[:_MOST])]
         if self._backlinks:
-            rows += [_heading("linked from", len(self._backlinks), width)]
+            rows += [_counted("linked from", len(self._backlinks), width)]
             rows += [Option(_backlink(one, width), id=f"b{at}") for at, one in enumerate(self._backlinks[:_MOST])]
         elif self._facts and self._is_note:
             words = "Looking for links to it .." if self._backlinks is None else "No other note links to it."
@@ -181,7 +181,7 @@ class DetailsScreen(ModalScreen[Link | Backlink | None], Once[Link | Backlink | 
         options.border_subtitle = content(words, "$text-warning" if is_warning else "")
 
 
-def _fact(fact: Fact, width: int) -> Content:
+def fact_row(fact: Fact, width: int) -> Content:
     """A name, and beside it the value in as many lines as it needs."""
     room = max(10, width - _NAME_WIDTH)
     rest = one_line(fact.value)
@@ -199,10 +199,16 @@ def _fact(fact: Fact, width: int) -> Content:
     return Content("\n").join([*parts, *(Content(" " * _NAME_WIDTH + line) for line in others)])
 
 
-def _heading(name: str, count: int, width: int) -> Option:
+def heading_row(words: str, width: int, *, is_first: bool = False) -> Option:
+    """A row that cannot be chosen, with a line behind its words."""
+    above = "" if is_first else "\n"
+    line = "-" * max(0, width - len(words) - 1)
+    return Option(Content.styled(f"{above}{words} {line}", "bold $text-primary"), disabled=True)
+
+
+def _counted(name: str, count: int, width: int) -> Option:
     more = f", the first {_MOST:,}" if count > _MOST else ""
-    words = f"{name} {count:,}{more} "
-    return Option(Content.styled("\n" + words + "-" * max(0, width - len(words)), "bold $text-primary"), disabled=True)
+    return heading_row(f"{name} {count:,}{more}", width)
 
 
 def _link(link: Link, width: int) -> Content:

@@ -54,6 +54,10 @@ class Linking(PastKeys):
             "i", "details", "details", id="browse.details", tooltip="Size, tokens, who, when, hash, and links",
             show=False,
         ),
+        Binding(
+            "colon_origin", "origin", "origin", id="browse.origin",
+            tooltip="Who asked for these lines: the session, the prompt and the call", show=False,
+        ),
         Binding("backspace", "go_back_along", "back", id="browse.link_back", tooltip="Back from a link", show=False),
         Binding("y", "copy", "copy", id="browse.copy", tooltip="Copy path, content, diff or call", show=False),
     ]  # fmt: skip
@@ -214,6 +218,16 @@ class Linking(PastKeys):
         elif chosen is not None:
             seen = await asyncio.to_thread(engine.look, path)
             self._follow(chosen, (seen.data or b"").decode("utf-8", "replace"), path)
+
+    def action_origin(self) -> None:
+        """Where the lines of the note come from, from the first one in view on."""
+        engine, path = self._session.engine, self.files.cursor_path
+        if engine is None or path is None:
+            return
+        from memtui.ui.screens.origin import OriginScreen  # deferred: as above
+
+        line, folder, state = self.note.first_line, self._session.folder, self._session.state
+        self.app.push_screen(OriginScreen(engine, path, line, folder=folder, state=state))
 
     # Copying
 

@@ -13,7 +13,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from memtui.core.visible import one_line
-from memtui.places.finding import Place, find_places
+from memtui.places.finding import ENOUGH, Place, find_places
 from memtui.ui.empty import place_row
 from memtui.ui.frame import Header, KeyLine, MessageLine, Status
 
@@ -49,7 +49,7 @@ class PlacesScreen(Screen[str | None]):
 
     @work(thread=True, exit_on_error=False)
     def _find(self) -> None:
-        places = find_places()
+        places = find_places(limit=None)
         self.app.call_from_thread(self._show, places)
 
     def _show(self, places: list[Place]) -> None:
@@ -58,9 +58,12 @@ class PlacesScreen(Screen[str | None]):
         options.add_options(Option(place_row(number, place)) for number, place in enumerate(places, start=1))
         if places:
             options.highlighted = 0
-            self._tell("Found on this machine:")
+            more = f" {len(places):,} folders, the one that changed last first" if len(places) > ENOUGH else ""
+            self._tell(f"Found on this machine:{more}")
         else:
-            self._tell("No memory folder was found in the usual places.")
+            self._tell(
+                "No memory folder was found in the usual places.\nTo look around in one that is made up: memtui demo"
+            )
             self.query_one(Input).focus()
 
     def _tell(self, words: str) -> None:

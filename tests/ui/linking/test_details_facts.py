@@ -41,3 +41,14 @@ def test_the_details_lead_to_the_session_and_the_prompt_of_the_last_write(tmp_pa
     assert facts["written by"] == "Claude Code, Write"
     assert (facts["session"], facts["told in"]) == ("s-1", "s-1.jsonl:3")
     assert facts["asked for"] == "Keep\\x1b[2J this"
+
+
+def test_the_details_tell_who_removed_what_is_gone(tmp_path: Path) -> None:
+    (tmp_path / "memories").mkdir()
+    agent = memtui.Agent("Claude Code", None, "s-1")
+    made = Told(path="a.md", at_us=1, agent=agent, call_id="toolu_1", tool="Write", after=b"kept\n")
+    gone = Told(path="a.md", at_us=2, agent=agent, call_id="toolu_2", tool="rm", prompt="Forget it", is_gone=True)
+    with memtui.open(tmp_path / "memories", state=tmp_path / "state") as memory:
+        memory.record_told([made, gone])
+        facts = {fact.name: fact.value for fact in facts_of(memory, "a.md", folder="/m", now_us=3)}
+    assert (facts["removed by"], facts["asked for"]) == ("Claude Code, rm", "Forget it")
