@@ -11,6 +11,7 @@ import contextlib
 import ctypes
 import errno
 import os
+import resource
 import stat
 import struct
 import sys
@@ -27,6 +28,7 @@ _NO_NEW_PRIVS = 38
 _WRITE_FILE = 1 << 1
 _TRUNCATE = 1 << 14
 _IOCTL_DEV = 1 << 15
+_TRUNCATE_SINCE = 3
 _OF_A_FILE = _WRITE_FILE | _TRUNCATE | _IOCTL_DEV
 """What can be allowed for one file; all else is about what is in a directory."""
 _RIGHTS = (
@@ -34,7 +36,7 @@ _RIGHTS = (
     # and a link.
     (1, _WRITE_FILE | sum(1 << bit for bit in range(4, 13))),
     (2, 1 << 13),  # move or link a file to another directory
-    (3, _TRUNCATE),
+    (_TRUNCATE_SINCE, _TRUNCATE),
     (5, _IOCTL_DEV),
 )
 """The rights to write, each with the first version of Landlock that knows it."""
@@ -68,8 +70,9 @@ class Confined:
         """For a screen and a report."""
         if not self.version:
             return f"{self.reason} memtui itself opens everything read-only."
+        written = "write no file" if self.version >= _TRUNCATE_SINCE else "open no file for writing"
         network = "" if self.has_network else ", and make no TCP connection"
-        return f"The kernel lets this process write no file{network} (Landlock {self.version})."
+        return f"The kernel lets this process {written}{network} (Landlock {self.version})."
 
 
 def offered() -> int:
@@ -80,7 +83,8 @@ def offered() -> int:
 def give_up_writing(*, but: Iterable[str] = (), network: bool = False) -> Confined:
     """Give up the right to write anywhere, for this process and all that it starts, until its end.
 
-    What is open stays open, and `/dev/null` and the terminal can still be written to.
+    What is open stays open, and `/dev/null` and the terminal can still be written to. Should the process crash, no
+    image of its memory is written either, which the kernel would do where it stands.
 
     Args:
         but: Files and directories below which writing stays allowed; one that is not there is left out.
@@ -93,6 +97,7 @@ def give_up_writing(*, but: Iterable[str] = (), network: bool = False) -> Confin
         RuntimeError: The process has other threads already: those would keep the right.
     """
     sys.dont_write_bytecode = True
+    leave_no_core()
     version = _version()
     if version <= 0:
         return Confined(0, reason=_why_not(-version))
@@ -106,6 +111,11 @@ def give_up_writing(*, but: Iterable[str] = (), network: bool = False) -> Confin
     except OSError as error:
         return Confined(0, reason=_why_not(error.errno or 0))
     return Confined(version, has_network=not no_network)
+
+
+def leave_no_core() -> None:
+    """Have the kernel write no image of this process's memory when it crashes: it holds what was read."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
 
 def _restrict(version: int, but: Iterable[str], *, no_network: bool) -> None:

@@ -5,6 +5,7 @@ The state must lie where the agent cannot reach it: where it lies is decided in 
 
 import contextlib
 import os
+import stat
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,6 +32,7 @@ JOURNAL = "journal.db"
 _LOCK_SECONDS = 5.0
 _BEGUN = "begun"
 """A file beside the journal that says that there was one: made once there is."""
+_GONE = "the journal that was kept for this folder before is gone"
 
 
 def open(
@@ -77,16 +79,15 @@ def connect(
     settings: Settings | None = None,
 ) -> Engine:
     """As `open`, without looking for changes yet: a screen paints first and looks then."""
-    path = os.path.realpath(os.path.expanduser(folder))
-    title = short(path)
-    if not os.path.isdir(path):
-        raise FolderMissing(f"No folder at {title}.")
+    path, title = _existing(folder)
     where = state_directory(path, state)
     journal = where / JOURNAL
     if read_only:
         store = FolderStore(path, None, title=title)
         try:
             known = Journal.copy_of(str(journal))
+            if _is_gone(where) and not known.head()[0]:
+                _begin(known, _GONE)  # as where it can be recorded
             return Engine(store, known, settings=settings, read_only=True, announced=Announcements(where))
         except BaseException:
             store.close()
@@ -132,15 +133,12 @@ def observe(
         FolderMissing: There is no such directory, or it may not be read.
         StateUnusable: The journal that was named cannot be used, or `state` is inside the folder.
     """
-    path = os.path.realpath(os.path.expanduser(folder))
-    title = short(path)
-    if not os.path.isdir(path):
-        raise FolderMissing(f"No folder at {title}.")
+    path, title = _existing(folder)
     where = state_directory(path, state)
     if journal is not None:
         known, recorded = _named_journal(_outside(journal, path))
     else:
-        known, recorded = _readable_journal(str(where / JOURNAL))
+        known, recorded = _readable_journal(where)
     store: ReadOnlyFolder | None = None
     try:
         store = ReadOnlyFolder(path, title=title, state=str(where))
@@ -161,9 +159,30 @@ def observe(
     return observer
 
 
-def _readable_journal(path: str) -> tuple[Journal, Recorded]:
+def _existing(folder: str | os.PathLike[str]) -> tuple[str, str]:
+    """A folder's path, with links resolved, and what a person calls it.
+
+    Raises:
+        FolderMissing: There is no such directory, or it may not be looked at.
+    """
+    path = os.path.realpath(os.path.expanduser(folder))
+    title = short(path)
+    try:
+        if stat.S_ISDIR(os.stat(path).st_mode):
+            return path, title
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError as error:
+        raise FolderMissing(f"{title} cannot be opened: {os.strerror(error.errno or 0).lower()}.") from error
+    raise FolderMissing(f"No folder at {title}.")
+
+
+def _readable_journal(where: Path) -> tuple[Journal, Recorded]:
     """The folder's own journal in memory, or an empty one if there is none that can be read."""
+    path = str(where / JOURNAL)
     place = short(path)
+    if _is_gone(where):
+        return _no_journal(place, f"The journal that was kept for this folder is gone from {place}.", is_damaged=True)
     try:
         os.stat(path)
         journal = Journal.copy_of(path)
@@ -224,7 +243,7 @@ def _unusable(where: Path, error: OSError) -> StateUnusable:
 
 def _journal(path: Path, store: FolderStore, *, was_used: bool) -> Journal:
     """Open the journal, or set a damaged one aside and begin anew. What happened is the new one's first event."""
-    was_there = path.exists() and path.stat().st_size > 0
+    was_there = _is_kept(path)
     try:
         journal = Journal(str(path))
     except JournalDamaged:
@@ -239,10 +258,26 @@ def _journal(path: Path, store: FolderStore, *, was_used: bool) -> Journal:
     if was_used and not was_there:
         with store.writing(_LOCK_SECONDS):
             if journal.head()[0] == 0:
-                _begin(journal, "the journal that was kept for this folder before is gone")
+                _begin(journal, _GONE)
     if not was_used:
         path.with_name(_BEGUN).touch(0o600)
     return journal
+
+
+def _is_kept(path: Path) -> bool:
+    """Whether there is a journal that holds anything; what cannot be looked at is told by whoever reads it."""
+    try:
+        seen = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return seen.st_size > 0 or not stat.S_ISREG(seen.st_mode)
+
+
+def _is_gone(where: Path) -> bool:
+    """Whether there was a journal in a state directory, and is none any more."""
+    return os.path.exists(where / _BEGUN) and not _is_kept(where / JOURNAL)
 
 
 def _set_aside(path: Path) -> str:

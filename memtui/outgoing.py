@@ -1,27 +1,26 @@
 """Files that are written for a person, outside of every memory: exports, reports, reviews.
 
 Where one may lie is judged here and nowhere else: never in a memory folder, where an agent could read or change it, nor
-beside a journal. It is judged by where the opened directory really is, whatever its path says, and nobody sees a file
-before it is whole and on the disk.
+beside a journal. It is judged by where the opened directory really is, whatever its path says, before anything is made.
 """
 
 import contextlib
 import errno
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+import stat
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import partial
 
 from memtui.core.errors import MemtuiError
 from memtui.core.visible import one_line
+from memtui.mounts import Origin, origin_of
+from memtui.outgoing_file import OutgoingFile
 from memtui.places import short
 
-_BUFFER = 1 << 20
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-_PASSED = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_PASSED = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 """For a directory that need not be listed: it may be one that cannot be (Linux)."""
-_NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 _DEEPEST = 4_096
 """Directories above each other; no system has more."""
 
@@ -68,13 +67,13 @@ class Outgoing:
         nothing: str = "Nothing was written.",
     ) -> None:
         self._nothing = nothing
-        inside = "is inside the memory folder, where an agent could read it. {nothing} Choose another place."
-        beside = "is where the journal lies. {nothing}"
+        inside = f"is inside the memory folder, where an agent could read it. {nothing} Choose another place."
+        beside = f"is where the journal lies. {nothing}"
         self._forbidden = {
-            os.path.realpath(path): words.format(nothing=nothing)
-            for path, words in ((folder, inside), (state, beside))
-            if path is not None
+            os.path.realpath(path): words for path, words in ((folder, inside), (state, beside)) if path is not None
         }
+        self._known = {_identity(path): words for path, words in self._forbidden.items()}
+        """They as they are now, whatever name they have later."""
 
     def write(self, target: str, data: bytes, *, force: bool = False, parents: bool = False) -> str:
         """Write a file whole.
@@ -96,7 +95,7 @@ class Outgoing:
             file.keep()
             return file.place
 
-    def begin(self, target: str, *, force: bool = False, parents: bool = False) -> "OutgoingFile":
+    def begin(self, target: str, *, force: bool = False, parents: bool = False) -> OutgoingFile:
         """Begin a file, which is in its place once it is kept.
 
         Args:
@@ -114,13 +113,10 @@ class Outgoing:
         place = os.path.join(directory, os.path.basename(name))
         self._judge(place, os.path.basename(name))
         with self._said(place):
-            if parents:
-                _make_private(directory)
-            fd = _opened(directory)
+            fd = self._opened(directory, place, parents=parents)
         try:
-            self._judge_directory(fd, place)
-            if not force and _exists(place, fd):
-                raise self._exists(place)
+            with self._said(place):
+                self._judge_present(fd, place, force=force)
             said, exists = partial(self._said, place), partial(self._exists, place)
             return OutgoingFile(fd, place, force=force, said=said, exists=exists)
         except BaseException:
@@ -139,13 +135,73 @@ class Outgoing:
         if os.path.exists(place) and not os.path.isfile(place):
             raise NotWritten(Why.NAME, f"{shown} is no regular file. {self._nothing} Name another one.")
 
+    def _opened(self, directory: str, place: str, *, parents: bool) -> int:
+        """Open a directory. What is missing of it is made only below one that was judged."""
+        missing: list[str] = []
+        while True:
+            try:
+                fd = _opened(directory)
+                break
+            except FileNotFoundError:
+                if not parents:
+                    raise
+                directory, name = os.path.split(directory)
+                missing.append(name)
+        try:
+            self._judge_directory(fd, place)
+            for name in reversed(missing):
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(name, 0o700, dir_fd=fd)
+                inner = _opened(name, fd)
+                os.close(fd)
+                fd = inner
+            if missing:  # somebody may have moved anything there meanwhile
+                self._judge_directory(fd, place)
+        except BaseException:
+            os.close(fd)
+            raise
+        return fd
+
     def _judge_directory(self, fd: int, place: str) -> None:
         """Judge by what was opened: a mount or a swapped link leads elsewhere than its path says."""
         with self._said(place):
-            inner = {_identity(directory): words for directory, words in self._forbidden.items()}
-            words = _found_above(fd, inner)
+            now = {_identity(directory): words for directory, words in self._forbidden.items()}
+            words = _found_above(fd, self._known | now) or self._mounted_from(fd)
         if words:
             raise NotWritten(Why.FORBIDDEN, f"Refused: {_shown(place)} {words}")
+
+    def _mounted_from(self, fd: int) -> str:
+        """What is said of a part of a forbidden directory that is mounted elsewhere; empty for any other."""
+        here = origin_of(fd)
+        for directory, words in self._forbidden.items() if here is not None else ():
+            other = _origin(directory)
+            if other is not None and here is not None and here.is_within(other):
+                return words
+        return ""
+
+    def _judge_present(self, fd: int, place: str, *, force: bool) -> None:
+        """Judge what stands there already."""
+        try:
+            seen = os.stat(os.path.basename(place), dir_fd=fd, follow_symlinks=False)
+        except FileNotFoundError:
+            return
+        if not force:
+            raise self._exists(place)
+        if seen.st_nlink > 1 and stat.S_ISREG(seen.st_mode) and self._is_named_inside(seen):
+            words = f"is another name of a memory, or of the journal. {self._nothing} Choose another name."
+            raise NotWritten(Why.FORBIDDEN, f"Refused: {_shown(place)} {words}")
+
+    def _is_named_inside(self, seen: os.stat_result) -> bool:
+        """Whether a file has a name in a forbidden directory, too: it would lose one of its names."""
+        from memtui.store.looking import ReadOnlyFolder  # deferred: hardly any file has two names
+
+        for directory in self._forbidden:
+            with contextlib.suppress(OSError, MemtuiError), contextlib.closing(ReadOnlyFolder(directory)) as folder:
+                if folder.device == str(seen.st_dev) and any(
+                    entry.inode() == seen.st_ino for _, entry in folder.entries(())
+                ):
+                    return True
+        return False
 
     def _exists(self, place: str) -> NotWritten:
         text = f"{_shown(place)} is there already. {self._nothing} To replace it: --force"
@@ -161,107 +217,11 @@ class Outgoing:
             raise NotWritten(Why.FAILED, text) from error
 
 
-class OutgoingFile:
-    """A file that nobody sees before it is whole. To be closed, whatever comes of it.
-
-    Args:
-        directory: The opened directory, which this file closes.
-        place: Where it is to be.
-        force: Whether a file that stands there is replaced.
-        said: Says what the system refuses, around whatever asks it.
-        exists: What is said where something stands there already.
-
-    Attributes:
-        place: Where it is to be.
-    """
-
-    def __init__(
-        self,
-        directory: int,
-        place: str,
-        *,
-        force: bool,
-        said: Callable[[], AbstractContextManager[None]],
-        exists: Callable[[], NotWritten],
-    ) -> None:
-        self.place = place
-        self._said = said
-        self._exists = exists
-        self._directory = directory
-        self._force = force
-        self._name = os.path.basename(place)
-        self._aside = f".{os.fsdecode(os.fsencode(self._name)[:200])}.{os.urandom(4).hex()}.part"
-        with said():
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-            fd = os.open(self._aside, flags, 0o600, dir_fd=directory)
-            self._file = open(fd, "wb", buffering=_BUFFER)  # noqa: SIM115 - see `close`
-
-    def write(self, data: bytes) -> None:
-        """Write what comes next."""
-        with self._said():
-            self._file.write(data)
-
-    def keep(self) -> None:
-        """It is whole: put it on the disk and in its place.
-
-        Raises:
-            NotWritten: It is not in its place; what stood there still does.
-        """
-        with self._said():
-            self._file.flush()
-            os.fsync(self._file.fileno())
-            self._move()
-        with contextlib.suppress(OSError):  # it is in its place; not every file system syncs directories
-            os.fsync(self._directory)
-
-    def close(self) -> None:
-        """Leave nothing behind but what was kept."""
-        if self._directory < 0:
-            return
-        with contextlib.suppress(OSError):  # what could not be written was told when it was to be kept
-            self._file.close()
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(self._aside, dir_fd=self._directory)
-        os.close(self._directory)
-        self._directory = -1
-
-    def _move(self) -> None:
-        here = self._directory
-        if self._force:
-            os.replace(self._aside, self._name, src_dir_fd=here, dst_dir_fd=here)
-            return
-        try:
-            os.link(self._aside, self._name, src_dir_fd=here, dst_dir_fd=here, follow_symlinks=False)
-        except FileExistsError:
-            raise self._exists() from None
-        except OSError as error:  # not every file system has links
-            if error.errno not in _NO_LINKS:
-                raise
-            if _exists(self._name, here):
-                raise self._exists() from None
-            os.rename(self._aside, self._name, src_dir_fd=here, dst_dir_fd=here)
-
-
-def _exists(path: str, directory: int) -> bool:
+def _opened(directory: str, above: int | None = None) -> int:
     try:
-        os.stat(os.path.basename(path), dir_fd=directory, follow_symlinks=False)
-    except FileNotFoundError:
-        return False
-    return True
-
-
-def _opened(directory: str) -> int:
-    try:
-        return os.open(directory, _DIRECTORY)
+        return os.open(directory, _DIRECTORY, dir_fd=above)
     except PermissionError:
-        return os.open(directory, _PASSED)
-
-
-def _make_private(directory: str) -> None:
-    if not os.path.isdir(directory):
-        _make_private(os.path.dirname(directory))
-        with contextlib.suppress(FileExistsError):
-            os.mkdir(directory, 0o700)
+        return os.open(directory, _PASSED, dir_fd=above)
 
 
 def _identity(path: str) -> tuple[int, int] | None:
@@ -270,6 +230,17 @@ def _identity(path: str) -> tuple[int, int] | None:
     except OSError:
         return None  # gone, or not ours to look at: nobody can be inside
     return seen.st_dev, seen.st_ino
+
+
+def _origin(path: str) -> Origin | None:
+    try:
+        fd = os.open(path, _PASSED)
+    except OSError:
+        return None
+    try:
+        return origin_of(fd)
+    finally:
+        os.close(fd)
 
 
 def _found_above(fd: int, wanted: Mapping[tuple[int, int] | None, str]) -> str:

@@ -8,7 +8,6 @@ allows, and nothing else. It holds neither terminal nor folder, and ends with it
 import contextlib
 import json
 import os
-import resource
 import signal
 import socket
 import struct
@@ -16,7 +15,7 @@ import sys
 import threading
 from typing import NoReturn, Protocol, Self
 
-from memtui.confinement import threads
+from memtui.confinement import leave_no_core, threads
 from memtui.outgoing import NotWritten, Outgoing, Why
 
 _ASKED = struct.Struct("!IQ")
@@ -85,20 +84,24 @@ class Scribe:
 
     Raises:
         RuntimeError: There are other threads already, which a forked process would do without.
-        OSError: No process can be made.
+        NotWritten: No process can be made.
     """
 
     def __init__(self, outgoing: Outgoing) -> None:
         if threads() > 1:
             raise RuntimeError("the process that writes has to be forked before there are threads")
         self._lock = threading.Lock()
-        ours, its = socket.socketpair()
         try:
-            self._pid = os.fork()
-        except OSError:
-            ours.close()
-            its.close()
-            raise
+            ours, its = socket.socketpair()
+            with contextlib.ExitStack() as undo:
+                undo.callback(its.close)
+                undo.callback(ours.close)
+                self._pid = os.fork()
+                undo.pop_all()
+        except OSError as error:
+            reason = os.strerror(error.errno or 0).lower()
+            words = f"No process can be begun that writes for this one: {reason}. Nothing was written."
+            raise NotWritten(Why.FAILED, words) from error
         if self._pid == 0:
             _serve(its, outgoing)
         its.close()
@@ -223,7 +226,11 @@ def _let_go(kept: int) -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nothing, stream)
-    os.closerange(3, kept)
-    os.closerange(kept + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    for fd in map(int, os.listdir("/dev/fd")):  # not up to a limit: that may be lower than it was, or be none
+        if fd > 2 and fd != kept:
+            with contextlib.suppress(OSError):
+                os.close(fd)
     sys.stdin = sys.stdout = sys.stderr = None
     os.chdir("/")
+    leave_no_core()
+    sys.dont_write_bytecode = True

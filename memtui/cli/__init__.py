@@ -45,6 +45,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _ended(Exit.PIPE)
     except MemtuiError as error:
         return _ended(_failed(error, words))
+    except MemoryError as error:
+        error.__traceback__ = None  # lets go of what it was at work on: even a sentence needs some memory
+        output.message("memtui stopped: the system gives it no more memory. Raise its limit, or name a smaller folder.")
+        return _ended(Exit.INTERNAL)
     except Exception as error:  # the last one to see it: it is kept in full, and its name is said
         return _ended(_stopped(error, words))
 

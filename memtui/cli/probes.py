@@ -140,8 +140,12 @@ def state(path: str | None, chosen: str | None, *, read_only: bool = False) -> I
 
 def _state_directory(where: Path, path: str) -> Iterator[Check]:
     there = where
-    while not there.exists() and there != there.parent:
-        there = there.parent
+    try:
+        while not there.exists() and there != there.parent:
+            there = there.parent
+    except OSError as error:
+        yield Check("state", "fail", f"{short(where)}: {_why(error)}")
+        return
     if there == where:
         if not where.is_dir():
             yield Check("state", "fail", f"{short(where)} is no directory")
@@ -160,16 +164,17 @@ def _state_directory(where: Path, path: str) -> Iterator[Check]:
 
 
 def _journal(path: Path) -> Iterator[Check]:
-    if not path.exists():
-        yield Check("journal", "ok", "none yet")
-        return
     try:
+        if not path.exists():
+            yield Check("journal", "ok", "none yet")
+            return
         with contextlib.closing(copied(str(path))) as database:
             words = database.execute("PRAGMA quick_check(1)").fetchone()[0]
             count = database.execute("SELECT count(*) FROM events").fetchone()[0]
             head = database.execute("SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1").fetchone()
     except (OSError, sqlite3.Error) as error:
-        yield Check("journal", "fail", f"{short(path)} cannot be read: {error}")
+        reason = _why(error) if isinstance(error, OSError) else error
+        yield Check("journal", "fail", f"{short(path)} cannot be read: {reason}")
         return
     yield Check("journal", "ok" if words == "ok" else "fail", f"quick_check: {words}")
     if head:
@@ -368,4 +373,4 @@ def _inotify() -> Iterator[Check]:
 
 
 def _why(error: OSError) -> str:
-    return os.strerror(error.errno or 0).lower()
+    return (error.strerror or str(error)).lower()

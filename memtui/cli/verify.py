@@ -65,11 +65,15 @@ def journal_of(options: Options, argument: str | None) -> tuple[str | None, str]
             "No memory folder is named, and there is no ./memories here. Name one: --dir DIR, or MEMTUI_DIR",
         )
     path = os.path.join(directory, JOURNAL)
-    if not os.path.exists(path):
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
         raise Failure(
             Exit.MISSING,
             f"There is no journal {whose}. Nothing was recorded there yet, or it is kept elsewhere: --state DIR",
-        )
+        ) from None
+    except OSError as error:
+        raise unreadable(path, error) from error
     return folder, path
 
 
@@ -96,7 +100,7 @@ def _verified(path: str, head: str | None, *, read_only: bool) -> "Report":
 
 def unreadable(path: str, error: Exception) -> Failure:
     """The failure to open a journal."""
-    reason = os.strerror(error.errno or 0).lower() if isinstance(error, OSError) else str(error)
+    reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else str(error)
     return Failure(Exit.MISSING, f"The journal {short(path)} cannot be read: {reason}. Nothing was changed.")
 
 

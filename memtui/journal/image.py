@@ -73,7 +73,8 @@ def _read(path: str) -> _Read | None:
         if data is None:
             os.stat(path)  # says why
         return None
-    if (begun or b"") != (log or b"")[: _HEADER.size]:
+    ended = _bytes_of(path + "-wal", _HEADER.size)  # it may have been cut off while it was read
+    if not (begun or b"") == (log or b"")[: _HEADER.size] == (ended or b""):
         return _Read(data, None)
     if not log and _signature(path) != before:
         return _Read(data, None)  # without a log it was written to in its place

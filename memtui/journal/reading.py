@@ -120,7 +120,7 @@ def copied(path: str, *, quietly: bool = True) -> sqlite3.Connection:
         with contextlib.ExitStack() as stack:
             copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
             stack.callback(copy.close)
-            if not os.path.exists(path) or _is_copied(path, copy):
+            if not _is_there(path) or _is_copied(path, copy):
                 stack.pop_all()
                 return copy
     raise sqlite3.OperationalError("it is opened and closed all the time")
@@ -129,7 +129,7 @@ def copied(path: str, *, quietly: bool = True) -> sqlite3.Connection:
 def _read_quietly(path: str) -> sqlite3.Connection | None:
     """The same, so that not even the time of last access changes; `None` where that cannot be done."""
     with OPENING, contextlib.ExitStack() as stack:
-        image = image_of(path) if os.path.exists(path) else None
+        image = image_of(path) if _is_there(path) else None
         if image is None or not hasattr(sqlite3.Connection, "deserialize"):  # SQLite may be built without
             return None
         copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
@@ -141,6 +141,19 @@ def _read_quietly(path: str) -> sqlite3.Connection | None:
             source.backup(copy)
         stack.pop_all()
         return copy
+
+
+def _is_there(path: str) -> bool:
+    """Whether there is a journal.
+
+    Raises:
+        OSError: Nobody can tell: that it may not be looked at does not mean that there is none.
+    """
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
 
 
 def _is_copied(path: str, copy: sqlite3.Connection) -> bool:

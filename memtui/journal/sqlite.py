@@ -181,6 +181,11 @@ class Journal:
         )
         return self._event(rows[0]) if rows else None
 
+    def texts_of_event(self, seq: int) -> tuple[str | None, str | None]:
+        """The answer and the arguments of an event, where they are kept."""
+        rows = self._rows("SELECT answer, arguments FROM texts_of_events WHERE seq = ?", (seq,))
+        return rows[0] if rows else (None, None)
+
     def bodies(self, after: int, until: int, *, backwards: bool = False) -> Iterator[tuple[int, bytes]]:
         """The canonical bytes of events, for whoever needs a field or two of many: `(number, body)`.
 
@@ -618,7 +623,8 @@ def _fault(words: str, error: Exception) -> StateUnusable:
     """A fault of the database in words, and whether it means that the file is damaged."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     kind = JournalDamaged if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) else StateUnusable
-    return kind(f"{words} ({error}).")
+    reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else error
+    return kind(f"{words} ({reason}).")
 
 
 def _numbered(event: Event, seq: int, hash: str = "") -> Event:

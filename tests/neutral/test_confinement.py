@@ -12,9 +12,29 @@ import pytest
 from memtui.confinement import Confined, offered
 
 _TRY = """
-import json, os, socket, sqlite3, subprocess, sys, threading
+import json, os, resource, socket, sqlite3, struct, subprocess, sys, threading
 
+resource.setrlimit(resource.RLIMIT_CORE, (resource.getrlimit(resource.RLIMIT_CORE)[1],) * 2)
 place = sys.argv[1]
+if len(sys.argv) > 3:  # as a kernel of an earlier version answers, which refuses rights that it does not know
+    from memtui import confinement
+
+    version, real = int(sys.argv[3]), confinement._call
+    known = (1 << (13 if version < 2 else 14 if version < 3 else 15 if version < 5 else 16)) - 1
+
+    def answered(number, *arguments):
+        if number == 444:
+            if arguments[2].value & 1:
+                return version
+            asked = arguments[0]._obj
+            assert not asked.files & ~known, "a right that this kernel does not know"
+            assert version >= 4 or not asked.network
+            assert arguments[1].value == (8 if version < 4 else 16 if version < 6 else 24)
+        if number == 445:
+            assert not struct.unpack_from("=Q", arguments[2].raw)[0] & ~known
+        return real(number, *arguments)
+
+    confinement._call = answered
 kept = open(os.path.join(place, "kept"), "w")
 server = socket.create_server(("127.0.0.1", 0))
 from memtui.confinement import give_up_writing
@@ -80,7 +100,8 @@ found = {
     "in": tried(lambda: open(at("inner/new"), "x")),
     "connect": tried(connect),
 }
-print(json.dumps({"version": confined.version, "sentence": confined.sentence, "found": found}))
+core = resource.getrlimit(resource.RLIMIT_CORE)[0]
+print(json.dumps({"version": confined.version, "sentence": confined.sentence, "found": found, "core": core}))
 """
 
 _CHANGES = (
@@ -108,28 +129,35 @@ _WORKS = ("read", "list", "what was open", "nowhere", "a database in memory")
 needs_landlock = pytest.mark.skipif(not offered(), reason="this kernel has no Landlock")
 
 
-def tried(place: Path, **options: object) -> Any:
-    """What a process can do that gave up its right to write."""
+def tried(place: Path, version: int | None = None, **options: object) -> Any:
+    """What a process can do that gave up its right to write, such as on a kernel with an earlier Landlock."""
     (place / "old").write_text("text")
     (place / "inner").mkdir()
     words = [sys.executable, "-c", _TRY, os.fspath(place), json.dumps(options)]
+    words += [] if version is None else [str(version)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 @needs_landlock
-def test_the_kernel_refuses_every_change_and_every_connection(tmp_path: Path) -> None:
-    told = tried(tmp_path)
+@pytest.mark.parametrize("version", [None, *range(1, 8)], ids=lambda version: f"Landlock {version or 'as it is'}")
+def test_the_kernel_refuses_every_change_and_every_connection(tmp_path: Path, version: int | None) -> None:
+    if version is not None and version > offered():
+        pytest.skip(f"this kernel has Landlock {offered()}")
+    told = tried(tmp_path, version)
+    assert told["version"] == (version or offered())
     refused = {name for name, code in told["found"].items() if code}
     expected = {*_CHANGES, "in"} | ({"connect"} if told["version"] >= 4 else set())
     if told["version"] < 3:
         expected.discard("truncate")
     assert refused == expected
-    network = ", and make no TCP connection" if told["version"] >= 4 else ""
-    assert told["sentence"] == f"The kernel lets this process write no file{network} (Landlock {told['version']})."
-    assert (tmp_path / "old").read_text() == "text"
+    what = "write no file" if "truncate" in expected else "open no file for writing"
+    network = ", and make no TCP connection" if "connect" in expected else ""
+    assert told["sentence"] == f"The kernel lets this process {what}{network} (Landlock {told['version']})."
+    assert (tmp_path / "old").read_text() == ("text" if "truncate" in expected else "")
     assert sorted(each.name for each in tmp_path.iterdir() if each.name != "home") == ["inner", "kept", "old"]
+    assert told["core"] == 0
 
 
 @needs_landlock
@@ -164,7 +192,7 @@ end.set()
 
 
 _WITHOUT = """
-import ctypes, errno, json, sys
+import json, resource, sys
 from memtui import confinement
 
 def refuse(number, *arguments):
@@ -173,7 +201,7 @@ def refuse(number, *arguments):
 confinement._call = refuse
 confined = confinement.give_up_writing()
 open(sys.argv[2], "x").close()
-print(json.dumps([confined.version, confined.sentence]))
+print(json.dumps([confined.version, confined.sentence, resource.getrlimit(resource.RLIMIT_CORE)[0]]))
 """
 
 
@@ -190,7 +218,7 @@ print(json.dumps([confined.version, confined.sentence]))
 def test_where_the_kernel_takes_no_right_it_is_said(tmp_path: Path, code: int, words: str) -> None:
     command = [sys.executable, "-c", _WITHOUT, str(code), os.fspath(tmp_path / "made")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-    assert json.loads(done.stdout) == [0, words]
+    assert json.loads(done.stdout) == [0, words, 0]
 
 
 def test_the_sentence_is_true_of_what_is_kept() -> None:

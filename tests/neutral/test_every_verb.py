@@ -73,6 +73,8 @@ audit --format html                         | *
 audit --format json --since 1               | *
 audit -o {out}/report.md --format md        | *
 audit -o {folder}/report.md --format md     | 4
+audit --write-baseline {out}/known.json     | *
+audit --write-baseline {folder}/known.json  | 4
 audit --rules                               | 0
 replay {commands}                           | 3
 demo                                        | 2
@@ -85,6 +87,8 @@ _CHANGING = (
     "setxattr,lsetxattr,fsetxattr,removexattr,lremovexattr,fremovexattr"
 )
 _OPENING = "open,openat,openat2"
+_CONNECTING = "socket"
+_TO_THE_NETWORK = re.compile(r"\bAF_INET6?\b")
 _TO_WRITE = re.compile(r"\bO_(?:WRONLY|RDWR|CREAT|TRUNC|TMPFILE|APPEND)\b")
 
 
@@ -105,7 +109,7 @@ def traced(tmp_path: Path) -> list[str] | None:
     if strace is None:
         return None
     words = [strace, "-f", "-y", "-qq", "-s", "4096", "-o", os.fspath(tmp_path / "calls")]
-    words += ["-e", f"trace={_OPENING},{_CHANGING}"]
+    words += ["-e", f"trace={_OPENING},{_CHANGING},{_CONNECTING}"]
     tried = subprocess.run([*words, sys.executable, "-c", ""], capture_output=True, timeout=60, check=False)
     return words if tried.returncode == 0 else None
 
@@ -145,6 +149,16 @@ def test_nothing_is_touched(
         calls = (tmp_path / "calls").read_text(errors="replace").splitlines()
         assert calls
         assert [line for line in calls if _changes(line, watched)] == []
+        assert [line for line in calls if _TO_THE_NETWORK.search(line)] == []
+
+
+def test_a_connection_would_be_found(traced: list[str] | None, tmp_path: Path) -> None:
+    if traced is None:
+        pytest.skip("strace is not here, or may not trace")
+    code = "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).close()"
+    subprocess.run([*traced, sys.executable, "-c", code], timeout=60, check=True)
+    calls = (tmp_path / "calls").read_text(errors="replace").splitlines()
+    assert [line for line in calls if _TO_THE_NETWORK.search(line)] != []
 
 
 def _changes(line: str, places: list[Path]) -> bool:

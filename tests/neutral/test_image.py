@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from memtui.journal import image
 from memtui.journal.image import image_of
 from memtui.journal.reading import copied
 from memtui.journal.sqlite import Journal
@@ -166,3 +167,24 @@ def test_it_is_of_one_moment_while_another_process_writes(database: Path) -> Non
     finally:
         process.kill()
         process.communicate()
+
+
+def test_a_log_that_is_cut_off_while_it_is_read_is_read_again(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a checkpoint does that empties it: what had been read of it by then is not all that was committed."""
+    with contextlib.closing(sqlite3.connect(database, isolation_level=None)) as writer:
+        writer.execute("PRAGMA wal_autocheckpoint = 0")
+        for number in range(200, 260):
+            writer.execute("INSERT INTO t VALUES (?, ?)", (number, bytes(700)))
+        read, log = image._bytes_of, f"{database}-wal"
+        half = os.path.getsize(log) // 2
+
+        def cut_off(path: str, limit: int) -> bytearray | None:
+            data = read(path, limit)
+            if path == log and data is not None and len(data) > half:
+                writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                assert os.path.getsize(log) == 0
+                return data[:half]
+            return data
+
+        monkeypatch.setattr(image, "_bytes_of", cut_off)
+        assert [number for number, _ in rows(database) or ()] == list(range(260))

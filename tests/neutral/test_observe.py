@@ -84,6 +84,14 @@ def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
         opening.observe(tmp_path / "none")
 
 
+def test_a_folder_that_cannot_be_looked_at_is_not_said_to_be_missing(tmp_path: Path) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    for opened in (memtui.open, opening.observe):
+        with pytest.raises(FolderMissing, match="loop cannot be opened: too many levels of symbolic links"):
+            opened(loop)
+
+
 # As another user, and on a disk that cannot be written
 
 

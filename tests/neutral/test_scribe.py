@@ -231,6 +231,26 @@ def test_it_ends_with_its_parent_however_that_ends(tmp_path: Path, number: int) 
 
 
 @needs_proc
+def test_half_a_file_is_not_written_where_its_parent_was_killed(tmp_path: Path) -> None:
+    code = """
+import json, os, signal, sys
+from memtui import scribe
+from memtui.outgoing import Outgoing
+writer = scribe.Scribe(Outgoing(None, None))
+print(writer.pid, flush=True)
+words = json.dumps({"path": sys.argv[1], "force": True}).encode()
+writer._socket.sendall(scribe._ASKED.pack(len(words), 1_000_000) + words + bytes(900_000))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    (tmp_path / "out").mkdir()
+    words = [sys.executable, "-c", code, os.fspath(tmp_path / "out" / "report")]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == -signal.SIGKILL
+    wait_until(lambda: not is_running(int(done.stdout)))
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@needs_proc
 def test_it_is_no_zombie_once_it_was_closed(tmp_path: Path) -> None:
     with parent(tmp_path / "report") as (process, scribe):
         assert asked(process, "close") == "done"
@@ -254,6 +274,23 @@ def test_it_holds_nothing_of_its_parents_but_their_line(tmp_path: Path) -> None:
         held = {os.readlink(each.path) for each in os.scandir(f"/proc/{scribe}/fd")}
         assert {each.partition(":")[0] for each in held} == {"/dev/null", "socket"}
         assert os.readlink(f"/proc/{scribe}/cwd") == "/"
+
+
+@needs_proc
+def test_what_was_open_above_a_limit_that_was_lowered_is_not_held_either(tmp_path: Path) -> None:
+    code = """
+import os, resource, sys
+from memtui.outgoing import Outgoing
+from memtui.scribe import Scribe
+high = os.dup2(os.open(sys.argv[1], os.O_RDONLY), 200)
+resource.setrlimit(resource.RLIMIT_NOFILE, (100, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+with Scribe(Outgoing(None, None)) as scribe:
+    print(*(os.readlink(each.path) for each in os.scandir(f"/proc/{scribe.pid}/fd")))
+"""
+    words = [sys.executable, "-c", code, os.fspath(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
+    assert os.fspath(tmp_path) not in done.stdout
+    assert "socket:" in done.stdout
 
 
 @needs_proc
@@ -298,6 +335,30 @@ end.set()
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert "before there are threads" in done.stdout
+
+
+@pytest.mark.parametrize("call", ["os.fork", "socket.socketpair"])
+def test_that_there_can_be_no_such_process_is_said(call: str) -> None:
+    code = f"""
+import errno, os, socket
+from memtui.outgoing import NotWritten, Outgoing
+from memtui.scribe import Scribe
+def refused():
+    raise BlockingIOError(errno.EAGAIN, "")
+{call} = refused
+before = len(os.listdir("/dev/fd"))
+try:
+    Scribe(Outgoing(None, None))
+except NotWritten as error:
+    print(error.why.value, error)
+print(len(os.listdir("/dev/fd")) - before)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.splitlines() == [
+        "failed No process can be begun that writes for this one: resource temporarily unavailable. "
+        "Nothing was written.",
+        "0",
+    ]
 
 
 def test_several_threads_may_ask_it_at_once(tmp_path: Path) -> None:
