@@ -64,7 +64,7 @@ def audit_screen(
     since: str = "last",
     repo: str | None = None,
     only: Collection[str] | None = None,
-    baseline: Collection[str] = (),
+    baseline: Collection[str] | None = None,
     watch: bool = False,
     on_changes: bool = False,
 ) -> int:
@@ -83,7 +83,7 @@ def audit_screen(
         since: What the inbox begins with: `last`, the number of an event, a moment.
         repo: A repository that notes are compared with.
         only: Only these rules.
-        baseline: Fingerprints of findings that do not count.
+        baseline: Fingerprints of findings that do not count; `None` without a baseline.
         watch: Whether it looks again whenever something in the folder changes.
         on_changes: Whether the changes have the focus at first, and not the findings.
 

@@ -1,12 +1,14 @@
 """Two keys that come at once close one screen, never the one below it."""
 
 import pytest
-from textual.app import App
+from textual.app import App, ComposeResult
 from textual.events import Key
 from textual.screen import Screen
+from textual.widgets import Static
 
 from memtui.ui.screens.ask import AskScreen, PromptScreen
 from memtui.ui.screens.menu import Choice, MenuScreen
+from memtui.ui.screens.once import Once
 
 
 @pytest.mark.parametrize(
@@ -30,3 +32,31 @@ async def test_the_second_key_does_not_close_the_screen_below(above: object, key
         await pilot.pause()
         assert app.screen is below
         assert len(answers) == 1
+
+
+class Late(Once[str]):
+    """A screen that looks for its widgets when it is mounted."""
+
+    def compose(self) -> ComposeResult:
+        yield Static("here", id="here")
+
+    def on_mount(self) -> None:
+        self.query_one("#here", Static).update("found")
+
+
+async def test_a_screen_that_is_closed_before_it_is_mounted_is_closed_once_it_is() -> None:
+    app, answers = App[None](), list[object]()
+    async with app.run_test() as pilot:
+        below = Screen[None]()
+        await app.push_screen(below)
+        above = Late()
+        app.push_screen(above, answers.append)
+        assert not above.is_mounted
+        above.dismiss("a")
+        above.dismiss("b")
+        for _ in range(20):
+            await pilot.pause()
+            if app.screen is below:
+                break
+        assert app.screen is below
+        assert answers == ["a"]

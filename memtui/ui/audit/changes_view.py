@@ -1,28 +1,27 @@
 """What changed since the last review as rows, with a box before each for what was said of it."""
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
-from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.strip import Strip
 
 from memtui.audit.inbox import Verdict
 from memtui.core.visible import one_line
 from memtui.ui.audit.change_listing import FileRow, Row, RunRow, box_of, files_of, lines, versions
-from memtui.ui.rows import RowsView
+from memtui.ui.item_rows import ItemRows
 from memtui.ui.text import fit, fit_middle
 
 _VERSIONS, _ACTOR = 8, 8
 _ROOMY = 46
 """Cells from which on it is said how often and by whom."""
+_RUN = "run"
+"""What a run is called where there is no room for more."""
 _SIGNS = {"+": "added", "-": "removed", "~": "changed", ">": "changed"}
 
 
-class ChangesView(RowsView):
+class ChangesView(ItemRows[Row]):
     """Box, sign, path, versions, lines, who.
 
     Args:
@@ -38,8 +37,7 @@ class ChangesView(RowsView):
 
     STYLES = "changes--"
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"changes--{name}"
-        for name in ("open", "done", "flag", "added", "removed", "changed", "detail", "run", "cursor")
+        f"changes--{name}" for name in ("open", "done", "flag", "added", "removed", "changed", "detail", "run")
     }
 
     DEFAULT_CSS = """
@@ -52,32 +50,8 @@ class ChangesView(RowsView):
         & > .changes--changed { color: $text-warning; }
         & > .changes--detail { color: $foreground 85%; }
         & > .changes--run { color: $text-primary; text-style: bold; }
-        & > .changes--cursor {
-            color: $block-cursor-blurred-foreground;
-            background: $block-cursor-blurred-background;
-            text-style: $block-cursor-blurred-text-style;
-        }
-        &:focus > .changes--cursor {
-            color: $block-cursor-foreground;
-            background: $block-cursor-background;
-            text-style: $block-cursor-text-style;
-        }
     }
     """
-
-    class Highlighted(Message):
-        """The cursor is on another row, or on none."""
-
-        def __init__(self, row: Row | None) -> None:
-            super().__init__()
-            self.row = row
-
-        def can_replace(self, message: Message) -> bool:
-            """Only the last place of a moving cursor matters."""
-            return isinstance(message, ChangesView.Highlighted)
-
-    class Opened(Message):
-        """The person asks for the file under the cursor."""
 
     class Unfolded(Message):
         """The files of a run are to be shown, or no longer."""
@@ -87,37 +61,6 @@ class ChangesView(RowsView):
             self.first = first
             self.is_open = is_open
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
-        self._rows: Sequence[Row] = ()
-        self.notice: tuple[str, ...] = ()
-        """What is said where there is no row."""
-
-    @property
-    def row_count(self) -> int:
-        """How many rows there are."""
-        return len(self._rows)
-
-    @property
-    def here(self) -> Row | None:
-        """What is under the cursor."""
-        return self._rows[self._row] if self._row < len(self._rows) else None
-
-    def show(self, rows: Sequence[Row], notice: Sequence[str] = ()) -> None:
-        """Show other rows, with the cursor on the same one if it is among them, and as much in view above it."""
-        here = self.here
-        above = self._row - self.scroll_offset.y
-        self._rows, self.notice = rows, tuple(notice)
-        keys = [row.key for row in rows]
-        again = here is not None and here.key in keys
-        self._row = keys.index(here.key) if here is not None and again else min(self._row, max(len(rows) - 1, 0))
-        self._fit_height()
-        if again:
-            self.scroll_to(y=max(self._row - above, 0), animate=False)
-        self._bring_into_view()
-        self.post_message(self.Highlighted(self.here))
-        self.refresh()
-
     def go_to(self, path: str) -> bool:
         """Put the cursor on a file; tells whether it is listed."""
         at = next((n for n, row in enumerate(self._rows) if isinstance(row, FileRow) and row.file.path == path), None)
@@ -125,23 +68,13 @@ class ChangesView(RowsView):
             self._go(at)
         return at is not None
 
-    def _go(self, row: int) -> None:
-        if not self._rows:
-            return
-        row = max(0, min(row, len(self._rows) - 1))
-        if row != self._row:
-            self._row = row
-            self.post_message(self.Highlighted(self.here))
-        self._bring_into_view()
-        self.refresh()
-
     def action_open(self) -> None:
         """To what changed; a run opens or closes."""
         here = self.here
         if isinstance(here, RunRow):
             self.post_message(self.Unfolded(here.run.first, is_open=not here.is_open))
-        elif here is not None:
-            self.post_message(self.Opened())
+        else:
+            super().action_open()
 
     def action_unfold(self, is_open: bool) -> None:
         """Show the files of a run, or no longer; on a file, to what changed, or to its run."""
@@ -157,42 +90,19 @@ class ChangesView(RowsView):
                 at -= 1
             self._go(at)
 
-    def on_click(self, event: events.Click) -> None:
-        """Select; twice, open."""
-        offset = event.get_content_offset(self)
-        index = self.scroll_offset.y + offset.y if offset is not None else len(self._rows)
-        if index < len(self._rows):
-            event.stop()
-            self._go(index)
-            if event.chain == 2:
-                self.action_open()
+    def _key(self, item: Row) -> object:
+        return item.key
 
     # Paint
 
-    def render_line(self, y: int) -> Strip:
-        """Draw one line of the widget; see `ScrollView`."""
-        width = self.scrollable_content_region.width
-        plain = self._style("")
-        index = self.scroll_offset.y + y
-        if not self._rows and index < len(self.notice):
-            return Strip([Segment(fit(f" {self.notice[index]}", width), plain)]).adjust_cell_length(width, plain)
-        if index >= len(self._rows):
-            return Strip.blank(width, plain)
-        row = self._rows[index]
-        cursor = index == self._row
-        segments = [Segment(">" if cursor else " ", plain), *self._drawn(row, max(width - 2, 0))]
-        if cursor:
-            segments = [Segment(text, self._style("cursor")) for text, _, _ in segments]
-        return Strip(segments).adjust_cell_length(width, self._style("cursor") if cursor else plain)
-
-    def _drawn(self, row: Row, width: int) -> list[Segment]:
-        mark = box_of(row)
+    def _drawn(self, item: Row, width: int) -> list[Segment]:
+        mark = box_of(item)
         done = {"[x]": "done", "[<]": "done", "[!]": "flag"}.get(mark, "open")
-        has_note = any(each.words or each.verdict is Verdict.NOTE for file in files_of(row) for each in file.marks)
+        has_note = any(each.words or each.verdict is Verdict.NOTE for file in files_of(item) for each in file.marks)
         head = [Segment(mark, self._style(done)), Segment('"' if has_note else " ", self._style("changed"))]
-        if isinstance(row, RunRow):
-            return [*head, *self._run(row, width - 4)]
-        return [*head, *self._file(row, width - 4)]
+        if isinstance(item, RunRow):
+            return [*head, *self._run(item, max(width - 5, 0))]
+        return [*head, *self._file(item, max(width - 5, 0))]
 
     def _file(self, row: FileRow, width: int) -> list[Segment]:
         file = row.file
@@ -224,9 +134,10 @@ class ChangesView(RowsView):
         lost = f"  {len(run.lost) + run.unlisted:,} lost" if run.lost else ""
         counts = f" {added:>4} {removed:>4}"
         last = " " * (_ACTOR + 2) if width - 2 >= _ROOMY else ""
-        room = max(width - 2 - cell_len(counts) - cell_len(lost) - len(last), 8)
-        whole = f"run by {one_line(run.actor)}, {count:,} {'file' if count == 1 else 'files'}"
-        words = fit(whole if cell_len(whole) <= room else whole.removeprefix("run by "), room)
+        room = max(width - 2 - cell_len(counts) - cell_len(lost) - len(last), len(_RUN))
+        files = f"{count:,} {'file' if count == 1 else 'files'}"
+        whole = f"{one_line(run.actor)}, {files}"
+        words = next((each for each in (f"run by {whole}", whole, files) if cell_len(each) <= room), _RUN)
         return [
             Segment("▾ " if row.is_open else "▸ ", self._style("run")),
             Segment(words, self._style("run")),

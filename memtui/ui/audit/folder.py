@@ -5,24 +5,22 @@ by whoever was chosen for that before this process gave up its own right to.
 """
 
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from memtui.audit.audit import Audit
-from memtui.audit.auditing import audit
 from memtui.audit.changed_hunks import compared
-from memtui.audit.growth import growth
 from memtui.audit.inbox import ChangedFile, ChangedHunk, Inbox, Mark, Verdict
 from memtui.audit.inboxes import hunks, inbox
 from memtui.audit.judging import Head, accept, completing, done, flag, head_of, note, reverted
 from memtui.audit.marks import Review, ReviewUnusable
-from memtui.audit.report.formats import written
 from memtui.audit.reverting import revert
 from memtui.audit.review_file import ReviewFile
 from memtui.core.audit_settings import AuditSettings
 from memtui.core.diffs import Difference
 from memtui.core.errors import Closed, StateUnusable
+from memtui.core.events import Agent, Event
 from memtui.core.restoring import Restored
 from memtui.core.settings import Settings
 from memtui.core.visible import one_line
@@ -30,7 +28,8 @@ from memtui.engine.pins import pins_of
 from memtui.outgoing import NotWritten, Why
 from memtui.places import short
 from memtui.scribe import Writer
-from memtui.ui.audit.inspection import Comparison, Telling
+from memtui.state import state_directory
+from memtui.ui.audit.inspection import Calls, Comparison, Telling
 
 if TYPE_CHECKING:
     from memtui.engine import Engine, Observer
@@ -38,6 +37,13 @@ if TYPE_CHECKING:
 
 _MOST_BYTES = 4_000_000
 """Bytes of the largest note whose lines are shown."""
+_REACH = 400
+"""Events before and after a change among which its conversation is looked for."""
+_MOST_CALLS = 40
+"""Calls before and after it that are told."""
+_SAYING: Mapping[Verdict, Callable[..., Mark]] = {
+    Verdict.ACCEPT: accept, Verdict.FLAG: flag, Verdict.NOTE: note, Verdict.REVERTED: reverted,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +61,7 @@ class Wanted:
         since: What the inbox begins with.
         repo: A repository that notes are compared with.
         only: Only these rules.
-        baseline: Fingerprints that do not count.
+        baseline: Fingerprints that do not count; `None` without a baseline.
         neutral: What this process gave up, as sentences.
         enforced: What the kernel enforces, as a sentence.
         is_confined: Whether the kernel enforces anything.
@@ -71,7 +77,7 @@ class Wanted:
     since: str = "last"
     repo: str | None = None
     only: Collection[str] | None = None
-    baseline: Collection[str] = ()
+    baseline: Collection[str] | None = None
     neutral: tuple[str, ...] = ()
     enforced: str = ""
     is_confined: bool = False
@@ -120,6 +126,8 @@ class FolderInspection:
         self._seen = -1
         self._watch: tuple[Watch, Callable[[], None]] | None = None
         self._is_closed = False
+        self._prompts: dict[str, str] = {}
+        self._asking = threading.Lock()
         self._lock = threading.Lock()
 
     def begin(self) -> None:
@@ -135,6 +143,8 @@ class FolderInspection:
 
     def look(self, telling: Telling) -> Audit:
         """See `Inspection.look`."""
+        from memtui.audit.auditing import audit  # deferred: all rules are loaded with it, behind the first paint
+
         if self._looked and not self.reverts:
             self._open_again()
         self._looked = True
@@ -221,26 +231,45 @@ class FolderInspection:
             review = self._review
         return Comparison(found.difference, hunks(observer, file, review))
 
+    def calls(self, seq: int) -> Calls:
+        """See `Inspection.calls`."""
+        observer = self._open_observer
+        event = observer.history.event(seq)
+        if event is None:
+            return Calls(seq)
+        start = max(seq - _REACH - 1, 0)
+        near = [each for each in observer.journal.events(start, limit=2 * _REACH + 1) if _goes_with(each, event)]
+        at = next((number for number, each in enumerate(near) if each.seq == seq), 0)
+        first, last = max(at - _MOST_CALLS, 0), at + _MOST_CALLS + 1
+        return Calls(seq, near[first:last], first, max(len(near) - last, 0), self._asked(event))
+
+    def _asked(self, event: Event) -> str:
+        """What had been asked for. One at a time, and each once: a session file may have gigabytes."""
+        from memtui.agents.origin import prompt_of  # deferred: only where a call is looked at
+
+        if not isinstance(event.actor, Agent) or event.call_id is None:
+            return ""
+        with self._asking:
+            if self._is_closed:
+                return ""
+            if event.call_id not in self._prompts:
+                self._prompts[event.call_id] = prompt_of(
+                    event, state_directory(self._wanted.folder, self._wanted.state)
+                ).prompt
+            return self._prompts[event.call_id]
+
     def judge(
-        self, file: ChangedFile, verdict: Verdict, *, hunk: ChangedHunk | None = None, words: str = ""
+        self, files: Sequence[ChangedFile], verdict: Verdict, *, hunk: ChangedHunk | None = None, words: str = ""
     ) -> Sequence[Mark]:
         """See `Inspection.judge`."""
         observer = self._open_observer
-        head = head_of(observer)
-        reviewer = self.reviewer
-        match verdict:
-            case Verdict.ACCEPT:
-                mark = accept(file, reviewer=reviewer, head=head, hunk=hunk, words=words)
-            case Verdict.FLAG:
-                mark = flag(file, reviewer=reviewer, head=head, hunk=hunk, words=words)
-            case Verdict.NOTE:
-                mark = note(file, reviewer=reviewer, head=head, hunk=hunk, words=words)
-            case Verdict.REVERTED:
-                mark = reverted(file, reviewer=reviewer, head=head, hunk=hunk, words=words)
-        marks = [mark]
+        head, reviewer = head_of(observer), self.reviewer
+        say = _SAYING[verdict]
+        marks = [say(file, reviewer=reviewer, head=head, hunk=hunk, words=words) for file in files]
         if hunk is not None and verdict is Verdict.ACCEPT:
             with self._lock:
                 review = self._review
+            file = files[0]
             whole = completing(file, hunks(observer, file, review), marks, reviewer=reviewer, head=head)
             marks += [whole] if whole is not None else []
         self._add(marks)
@@ -269,6 +298,9 @@ class FolderInspection:
 
     def export(self, audit: Audit, format: str, path: str, *, force: bool) -> str:
         """See `Inspection.export`."""
+        from memtui.audit.growth import growth  # deferred: only where a report is written
+        from memtui.audit.report.formats import written
+
         with self._lock:
             box = self._inbox
         told = replace(audit, inbox=box)
@@ -319,6 +351,14 @@ class FolderInspection:
         if not self.reverts:
             for each in held:
                 each.close()
+
+
+def _goes_with(event: Event, other: Event) -> bool:
+    """Whether two events are of one conversation; where none is known, of one actor."""
+    one, two = event.actor, other.actor
+    if isinstance(one, Agent) and isinstance(two, Agent):
+        return (one.name, one.session) == (two.name, two.session)
+    return one == two
 
 
 def _changes(box: Inbox) -> set[tuple[object, ...]]:

@@ -9,6 +9,7 @@ from memtui.audit.findings import Finding
 from memtui.audit.inbox import ChangedFile, ChangedHunk, Inbox, Mark, Verdict
 from memtui.core.audit_settings import AuditSettings
 from memtui.core.diffs import Difference
+from memtui.core.events import Event
 from memtui.core.restoring import Restored
 
 if TYPE_CHECKING:  # the engine is loaded behind the first paint
@@ -33,6 +34,25 @@ class Comparison:
     hunks: Sequence[ChangedHunk] = ()
     notice: str = ""
     detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """What somebody did before and after a change: in the same conversation, where that is known.
+
+    Attributes:
+        seq: The number of the event that brought the change.
+        events: It, and those around it that are told, the oldest first.
+        earlier: How many more came before these.
+        later: How many more came after them.
+        prompt: What a person had asked for; empty if nothing tells.
+    """
+
+    seq: int
+    events: Sequence[Event] = ()
+    earlier: int = 0
+    later: int = 0
+    prompt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +116,19 @@ class Inspection(Protocol):
     def compared(self, file: ChangedFile) -> Comparison:
         """What differs in a changed file, hunk by hunk."""
 
+    def calls(self, seq: int) -> Calls:
+        """What was done around an event, and what had been asked for."""
+
     def judge(
-        self, file: ChangedFile, verdict: Verdict, *, hunk: ChangedHunk | None = None, words: str = ""
+        self, files: Sequence[ChangedFile], verdict: Verdict, *, hunk: ChangedHunk | None = None, words: str = ""
     ) -> Sequence[Mark]:
-        """Write down what the reviewer says of a change; of the last hunk, also that the file is accepted with it.
+        """Write down what the reviewer says of changes; of the last hunk, also that the file is accepted with it.
+
+        Args:
+            files: Of one file, or of several at once.
+            verdict: What is said.
+            hunk: Only this hunk; then there is one file.
+            words: What the reviewer writes.
 
         Raises:
             MemtuiError: It could not be written; nothing is kept of it.

@@ -7,6 +7,7 @@ from enum import Enum
 from memtui.audit.audit import Audit, Excepted, Passed
 from memtui.audit.findings import Finding, Severity
 from memtui.ui.audit.narrowing import Narrowing
+from memtui.ui.item_rows import Words
 
 WORDS = {Severity.FAIL: "FAIL", Severity.WARN: "WARN", Severity.INFO: "info"}
 """What a severity is called on a row: what counts is in capitals."""
@@ -49,13 +50,6 @@ class PassedRow:
     def key(self) -> tuple[str, str, int | None]:
         """The same in another audit."""
         return ("", f"{self.passed.family} {self.passed.name}", None)
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """A row that only says what follows, or why nothing does."""
-
-    words: str
 
 
 Item = FindingRow | PassedRow

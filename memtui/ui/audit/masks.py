@@ -43,6 +43,11 @@ def collapsed(text: str) -> str:
     return _STARS.sub(STARS, text)
 
 
+def without_secrets(text: str) -> str:
+    """A text with a few stars for each secret in it."""
+    return collapsed(masked(text, spans_in(text), STAR))
+
+
 def masked_difference(difference: Difference) -> tuple[Difference, bool]:
     """A difference with what is masked in both of its texts; where they differ stays as it is.
 

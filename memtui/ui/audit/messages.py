@@ -11,14 +11,24 @@ from memtui.audit.inbox import ChangedFile, Inbox
 from memtui.ui.diff.layout import Comparison as Drawn
 
 if TYPE_CHECKING:  # the engine is loaded behind the first paint
-    from memtui.ui.audit.inspection import Comparison
+    from memtui.ui.audit.inspection import Calls, Comparison
 
 
-class Begun(Message):
+class OfLook(Message):
+    """A fact of one look at the folder.
+
+    Attributes:
+        look: Which look: of one that was stopped, or that another one took the place of, nothing is wanted any more.
+    """
+
+    look: object = None
+
+
+class Begun(OfLook):
     """The folder is open."""
 
 
-class Progressed(Message):
+class Progressed(OfLook):
     """The audit is further."""
 
     def __init__(self, what: str, done: int, of: int) -> None:
@@ -30,10 +40,10 @@ class Progressed(Message):
 
     def can_replace(self, message: Message) -> bool:
         """Only the last one matters."""
-        return isinstance(message, Progressed)
+        return isinstance(message, Progressed) and message.look is self.look
 
 
-class InboxRead(Message):
+class InboxRead(OfLook):
     """It is known what changed since the last review."""
 
     def __init__(self, inbox: Inbox) -> None:
@@ -42,7 +52,7 @@ class InboxRead(Message):
         self.inbox = inbox
 
 
-class FamilyLooked(Message):
+class FamilyLooked(OfLook):
     """A family of rules has looked."""
 
     def __init__(self, findings: Sequence[Finding]) -> None:
@@ -51,7 +61,7 @@ class FamilyLooked(Message):
         self.findings = findings
 
 
-class Looked(Message):
+class Looked(OfLook):
     """The audit is done."""
 
     def __init__(self, audit: Audit) -> None:
@@ -60,19 +70,13 @@ class Looked(Message):
         self.audit = audit
 
 
-class Ended(Message):
-    """The audit ended without a result."""
+class Ended(OfLook):
+    """The audit could not be made."""
 
-    def __init__(self, words: str, *, is_failure: bool) -> None:
-        """Tell why.
-
-        Args:
-            words: In sentences.
-            is_failure: Whether it could not be done; else somebody stopped it.
-        """
+    def __init__(self, words: str) -> None:
+        """Tell why, in sentences."""
         super().__init__()
         self.words = words
-        self.is_failure = is_failure
 
 
 class Changed(Message):
@@ -121,3 +125,12 @@ class ChangeRead(Message):
         self.drawn = drawn
         self.is_masked = is_masked
         self.reveals = reveals
+
+
+class CallsRead(Message):
+    """It is known what was done around an event."""
+
+    def __init__(self, calls: "Calls") -> None:
+        """Tell what."""
+        super().__init__()
+        self.calls = calls

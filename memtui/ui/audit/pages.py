@@ -15,7 +15,7 @@ from memtui.core.visible import one_line
 from memtui.ui import wording
 from memtui.ui.audit.around import Around
 from memtui.ui.audit.listing import WORDS, nothing_found
-from memtui.ui.audit.masks import STAR, collapsed, masked, spans_in
+from memtui.ui.audit.masks import without_secrets
 from memtui.ui.audit.page import Line, Writer, broken, fact, heading, joined
 
 ROLES = {Severity.FAIL: "fail", Severity.WARN: "warn", Severity.INFO: "info"}
@@ -35,6 +35,7 @@ class About:
         excepted: Why it does not count; `None` where it does.
         reveals: Whether a person asked to see what is masked.
         is_masked: Whether anything is masked on the page.
+        asked: What a person had asked for when it was brought in; empty if nothing tells.
     """
 
     finding: Finding
@@ -44,6 +45,7 @@ class About:
     excepted: Excepted | None = None
     reveals: bool = False
     is_masked: bool = False
+    asked: str = ""
 
 
 def of_finding(about: About, reveal_key: str, *, with_rule: bool) -> Writer:
@@ -80,7 +82,7 @@ def of_finding(about: About, reveal_key: str, *, with_rule: bool) -> Writer:
             shown,
             hidden,
             [*what, *held],
-            _origin(finding.origin, width),
+            [*_origin(finding.origin, width), *fact("asked", about.asked, width)],
             fact("do", finding.do or (rule.do if rule else ""), width),
             fact("why", rule.why if rule and with_rule else "", width),
             fact("id", finding.fingerprint, width, "detail"),
@@ -123,17 +125,12 @@ def of_rule(rule: Rule | None, name: str) -> Writer:
         return joined(
             [((rule.id, "strong"),), *broken(rule.title, width)],
             broken(rule.why, width),
-            [heading("found", width), *broken(_without_secrets(rule.bad).rstrip(), width, "code")] if rule.bad else [],
+            [heading("found", width), *broken(without_secrets(rule.bad).rstrip(), width, "code")] if rule.bad else [],
             [heading("passed", width), *broken(rule.good.rstrip(), width, "code")] if rule.good else [],
             [*broken(switch, width, "detail"), *broken(f"Tuned by: {tuned}." if tuned else "", width, "detail")],
         )
 
     return write
-
-
-def _without_secrets(text: str) -> str:
-    """A text with a few stars for each secret in it."""
-    return collapsed(masked(text, spans_in(text), STAR))
 
 
 def of_passed(passed: Passed) -> Writer:
@@ -155,12 +152,13 @@ def of_run(run: Run, keys: str) -> Writer:
     """
 
     def write(width: int) -> list[Line]:
-        span = f"{moment(run.at_us)} to {moment(run.until_us)}, #{run.first} to #{run.last}"
+        when = " to ".join(dict.fromkeys((moment(run.at_us), moment(run.until_us))))
+        span = f"{when}, #{run.first} to #{run.last}"
         paths = [line for path in run.paths for line in broken(f"  {path}", width, "detail")]
         lost: list[Line] = []
         for each in run.lost[:_LOST]:
             lost += broken(f"{each.path}:{each.line}  (#{each.seq})", width, "detail")
-            rows = broken(_without_secrets(each.text), max(width - 2, 8), "removed")
+            rows = broken(without_secrets(each.text), max(width - 2, 8), "removed")
             lost += [(("  " if at else "- ", "removed"), *line) for at, line in enumerate(rows)]
         more = max(len(run.lost) - _LOST, 0) + run.unlisted
         if more:
@@ -170,6 +168,8 @@ def of_run(run: Run, keys: str) -> Writer:
             if lost
             else "Every line that it dropped stands elsewhere."
         )
+        if run.unsearched:
+            words = f"Not all of it was held against the notes: {run.unsearched}."
         return joined(
             [
                 *fact("who", one_line(run.actor), width, "strong"),

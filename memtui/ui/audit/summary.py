@@ -1,5 +1,7 @@
 """The box at the top: what was looked at, since when, what came of it, and what it was done with."""
 
+from collections.abc import Iterable, Mapping
+
 from rich.cells import cell_len
 from textual.app import RenderResult
 from textual.content import Content
@@ -11,10 +13,11 @@ from memtui.audit.findings import Severity
 from memtui.audit.inbox import Inbox
 from memtui.core.visible import one_line
 from memtui.ui import wording
-from memtui.ui.audit.listing import counts
+from memtui.ui.audit.listing import WORDS, counts
 from memtui.ui.audit.pages import moment
 from memtui.ui.text import fit
 
+LOOKING = "Looking at the folder."
 _WIDE = 100
 """Cells from which on both halves of a row are labelled."""
 _NARROW = 70
@@ -58,6 +61,10 @@ class SummaryView(Widget):
     inbox: reactive[Inbox | None] = reactive(None)
     progress: reactive[str] = reactive("")
     """How far the audit is, in words, while it goes on."""
+    state: reactive[str] = reactive(LOOKING)
+    """Why there is no audit yet, as a sentence."""
+    so_far: reactive[Mapping[Severity, int]] = reactive(dict)
+    """How much of each was found while it goes on."""
     enforced: reactive[str] = reactive("")
     """What this process cannot do any more, in a few words."""
 
@@ -93,12 +100,15 @@ class SummaryView(Widget):
         audit, inbox = self.audit, self.inbox or (self.audit.inbox if self.audit else None)
         wide = width >= _WIDE
         if audit is None:
-            rows = [Content("Looking at the folder."), Content(""), _since(inbox, wide, width)]
-            return [*rows, *[Content("")] * 2]
+            counts = [(word, self.so_far[severity]) for severity, word in WORDS.items() if self.so_far.get(severity)]
+            found = Content.assemble(_counted(counts), " so far") if counts else Content("")
+            found = _labelled("result", found) if wide and counts else found
+            return [Content(self.state), found, _since(audit, inbox, wide, width), *[Content("")] * 2]
+        files, left = _files(audit, self._budget, wide), _left(width, wide)
         rows = [
-            _two(_files(audit, self._budget, wide), _events(audit, wide), _left(width, wide)),
-            _two(_result(audit, wide), _journal(audit, wide, width), _left(width, wide)),
-            _since(inbox, wide, width),
+            _two(files, _events(audit, wide, width - max(files.cell_length + 3, left)), left),
+            _two(_result(audit, wide), _journal(audit, wide, width), left),
+            _since(audit, inbox, wide, width),
         ]
         refused = (
             f"; {audit.refused:,} {'call was' if audit.refused == 1 else 'calls were'} refused" if audit.refused else ""
@@ -145,27 +155,32 @@ def _tokens(count: int) -> str:
     return f"~{count:,} tokens"
 
 
-def _events(audit: Audit, wide: bool) -> Content:
+def _events(audit: Audit, wide: bool, room: int) -> Content:
     who = sorted(audit.actors.items(), key=lambda item: -item[1])
     named = "   ".join(f"{fit(one_line(name), 16)} {count:,}" for name, count in who[:_ACTORS])
     more = sum(count for _, count in who[_ACTORS:])
     if wide:
         return _labelled("events", f"{audit.events:,}   {named}" + (f"   others {more:,}" if more else ""))
-    ours = "  ".join(f"{audit.actors[name]:,} {words}" for name, words in _NAMED if audit.actors.get(name))
-    return Content(f"{audit.events:,} {'event' if audit.events == 1 else 'events'}  {ours}")
+    words = [f"{audit.events:,} {'event' if audit.events == 1 else 'events'}"]
+    words += [f"{audit.actors[name]:,} {how}" for name, how in _NAMED if audit.actors.get(name)]
+    while len(words) > 1 and len("  ".join(words)) > room:
+        words.pop()
+    return Content("  ".join(words))
 
 
 _NAMED = (("you", "by you"), ("outside", "outside"))
 
 
 def _result(audit: Audit, wide: bool) -> Content:
-    parts = [
-        Content.styled(f"{word} {count:,}", _STYLES[word] if count or word == "ok" else "")
-        for word, count in counts(audit)
-        if count or word in ("FAIL", "WARN", "ok")
-    ]
-    words = Content("   ").join(parts)
+    words = _counted([(word, count) for word, count in counts(audit) if count or word in ("FAIL", "WARN", "ok")])
     return _labelled("result", words) if wide else words
+
+
+def _counted(counts: Iterable[tuple[str, int]]) -> Content:
+    parts = [
+        Content.styled(f"{word} {count:,}", _STYLES[word] if count or word == "ok" else "") for word, count in counts
+    ]
+    return Content("   ").join(parts)
 
 
 def _journal(audit: Audit, wide: bool, width: int) -> Content:
@@ -177,13 +192,15 @@ def _journal(audit: Audit, wide: bool, width: int) -> Content:
     return _labelled("journal", Content.assemble(words)) if wide else Content.assemble("journal: ", words)
 
 
-def _since(inbox: Inbox | None, wide: bool, width: int) -> Content:
+def _since(audit: Audit | None, inbox: Inbox | None, wide: bool, width: int) -> Content:
     if inbox is None:
         return Content("")
     new = sum(file.sign == "+" for file in inbox.files)
     gone = sum(file.sign == "-" for file in inbox.files)
     changed = f"{len(inbox.files):,}   new {new:,}   deleted {gone:,}"
     since = one_line(inbox.since_words) or "the beginning"
+    if audit is not None and audit.chain.state == "none" and not inbox.files:
+        since = "there is no record"
     if inbox.since_us is not None and not since[:1].isdecimal():
         since = f"{moment(inbox.since_us)} ({since})"
     if wide:

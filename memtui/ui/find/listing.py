@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memtui.search.found import FormerName, Found, LineHit, NameHit, NoteHits, PastHit, Scope
+from memtui.ui.item_rows import Words
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """Says what follows; the cursor never stands on it."""
-
-    words: str
+class Rule(Words):
+    """Says what follows, with a line to the edge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,26 +163,6 @@ def key_of(row: Hit) -> tuple[object, ...]:
             return ("past note", hits[0].path, hits[0].now)
         case PastRow(hit):
             return ("past", hit.came.seq, hit.path, hit.line.line)
-
-
-def nearest_hit(rows: Sequence[Row], index: int, step: int) -> int | None:
-    """The row where the cursor may stand: this one, or the next one in a direction, else in the other.
-
-    Args:
-        rows: All rows.
-        index: Where it would like to stand.
-        step: 1 or -1.
-    """
-    if not rows:
-        return None
-    index = max(0, min(index, len(rows) - 1))
-    for direction in (step, -step):
-        at = index
-        while 0 <= at < len(rows):
-            if not isinstance(rows[at], Rule):
-                return at
-            at += direction
-    return None
 
 
 def counted(found: Found, scope: Scope) -> str:

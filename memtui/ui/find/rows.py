@@ -1,15 +1,12 @@
 """What was found as rows, of which only those on screen are drawn."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
-from textual import events
 from textual.binding import BindingType
-from textual.message import Message
-from textual.strip import Strip
 
 from memtui.core.actors import shown_name
 from memtui.core.visible import one_line
@@ -23,13 +20,10 @@ from memtui.ui.find.listing import (
     NoteRow,
     PastNoteRow,
     PastRow,
-    Row,
-    Rule,
     key_of,
-    nearest_hit,
 )
 from memtui.ui.find.pieces import Piece, around_match, cut_start, pieces
-from memtui.ui.rows import RowsView
+from memtui.ui.item_rows import ItemRows
 from memtui.ui.text import fit
 
 _NUMBER = 5
@@ -38,7 +32,7 @@ _ACTOR = 10
 _AGE = 4
 
 
-class FoundView(RowsView, can_focus=False, inherit_bindings=False):
+class FoundView(ItemRows[Hit], can_focus=False, inherit_bindings=False):
     """What was found. The box above keeps the focus; the screen moves the cursor.
 
     Args:
@@ -56,8 +50,7 @@ class FoundView(RowsView, can_focus=False, inherit_bindings=False):
         "found--rule",
         "found--detail",
         "found--gone",
-        "found--cursor",
-        "found--cursor-match",
+        "found--match-here",
     }
 
     DEFAULT_CSS = """
@@ -68,12 +61,12 @@ class FoundView(RowsView, can_focus=False, inherit_bindings=False):
         & > .found--rule { color: $text-secondary; }
         & > .found--detail { color: $foreground 85%; }
         & > .found--gone { color: $text-error; }
-        & > .found--cursor {
+        & > .items--cursor {
             color: $block-cursor-foreground;
             background: $block-cursor-background;
             text-style: $block-cursor-text-style;
         }
-        & > .found--cursor-match {
+        & > .found--match-here {
             color: $block-cursor-foreground;
             background: $block-cursor-background;
             text-style: bold underline;
@@ -81,115 +74,22 @@ class FoundView(RowsView, can_focus=False, inherit_bindings=False):
     }
     """
 
-    class Highlighted(Message):
-        """The cursor is on another hit, or on none."""
-
-        def __init__(self, hit: Hit | None) -> None:
-            super().__init__()
-            self.hit = hit
-
-        def can_replace(self, message: Message) -> bool:
-            """Only the last place of a moving cursor matters."""
-            return isinstance(message, FoundView.Highlighted)
-
-    class Chosen(Message):
-        """The person asks for the hit under the cursor."""
-
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
-        self._rows: Sequence[Row] = ()
-        self._hits = 0
-
-    @property
-    def row_count(self) -> int:
-        """How many rows there are, with those that say what follows."""
-        return len(self._rows)
-
-    @property
-    def here(self) -> Hit | None:
-        """What is under the cursor."""
-        row = self._rows[self._row] if self._row < len(self._rows) else None
-        return None if row is None or isinstance(row, Rule) else row
-
-    @property
-    def position(self) -> tuple[int, int]:
-        """The cursor among the hits, from 1, and how many there are."""
-        at = sum(not isinstance(row, Rule) for row in self._rows[: self._row + 1])
-        return (at, self._hits) if self.here is not None else (0, self._hits)
-
-    def show(self, rows: Sequence[Row], *, keep: bool) -> None:
-        """Show other rows.
-
-        Args:
-            rows: All of them.
-            keep: Whether the cursor stays on its hit where that is still found; else it goes to the first one.
-        """
-        here = self.here
-        self._rows = rows
-        self._hits = sum(not isinstance(row, Rule) for row in rows)
-        at = self._index_of(here) if keep and here is not None else 0
-        self._row = nearest_hit(rows, at, 1) or 0
-        self._fit_height()
-        if not keep:
-            self.scroll_to(y=0, animate=False)
-        self._bring_into_view()
-        self.post_message(self.Highlighted(self.here))
-        self.refresh()
-
-    def _index_of(self, hit: Hit) -> int:
-        key = key_of(hit)
-        found = (at for at, row in enumerate(self._rows) if not isinstance(row, Rule) and key_of(row) == key)
-        return next(found, self._row)
-
-    def _go(self, row: int) -> None:
-        target = nearest_hit(self._rows, row, 1 if row >= self._row else -1)
-        if target is None:
-            return
-        if target != self._row:
-            self._row = target
-            self.post_message(self.Highlighted(self.here))
-        if target <= 1:  # what stands above the first hit is seen as well
-            self.scroll_to(y=0, animate=False)
-        self._bring_into_view()
-        self.refresh()
-
-    def on_click(self, event: events.Click) -> None:
-        """Select; twice, open."""
-        offset = event.get_content_offset(self)
-        if offset is None:
-            return
-        index = self.scroll_offset.y + offset.y
-        if index < len(self._rows) and not isinstance(self._rows[index], Rule):
-            event.stop()
-            self._go(index)
-            if event.chain == 2:
-                self.post_message(self.Chosen())
+    def _key(self, item: Hit) -> object:
+        return key_of(item)
 
     # Paint
 
-    def render_line(self, y: int) -> Strip:
-        """Draw one line of the widget; see `ScrollView`."""
-        width = self.scrollable_content_region.width
-        index = self.scroll_offset.y + y
-        plain = self._style("")
-        if index >= len(self._rows):
-            return Strip.blank(width, plain)
-        row = self._rows[index]
-        if isinstance(row, Rule):
-            words = fit(f"-- {row.words} ", width)
-            return Strip([Segment(words + "-" * (width - cell_len(words)), self._style("rule"))])
-        cursor = index == self._row
-        segments = [Segment(">" if cursor else " ", plain), *self._drawn(row, width - 1)]
-        if cursor:
-            marked = self._style("match")
-            segments = [
-                Segment(text, self._style("cursor-match" if style == marked else "cursor"))
-                for text, style, _ in segments
-            ]
-        return Strip(segments).adjust_cell_length(width, self._style("cursor") if cursor else plain)
+    def _said(self, words: str, width: int) -> list[Segment]:
+        words = fit(f"-- {words} ", width)
+        return [Segment(words + "-" * (width - cell_len(words)), self._style("rule"))]
 
-    def _drawn(self, row: Hit, width: int) -> Iterable[Segment]:
-        match row:
+    def _under_cursor(self, segment: Segment) -> Segment:
+        if segment.style == self._style("match"):
+            return Segment(segment.text, self._style("match-here"))
+        return super()._under_cursor(segment)
+
+    def _drawn(self, item: Hit, width: int) -> Iterable[Segment]:
+        match item:
             case NameRow(hit):
                 return self._pieces(cut_start(pieces(hit.path, hit.spans), width), "")
             case NoteRow(hits):
@@ -203,10 +103,10 @@ class FoundView(RowsView, can_focus=False, inherit_bindings=False):
             case FormerRow(name):
                 return self._former(name, width)
             case PastNoteRow():
-                then = "" if row.now == row.path else f" now {one_line(row.now)}" if row.now else " deleted"
+                then = "" if item.now == item.path else f" now {one_line(item.now)}" if item.now else " deleted"
                 then = fit(then, width // 2)
-                path = cut_start(pieces(row.path, ()), width - cell_len(then))
-                style = "path" if row.now else "gone"
+                path = cut_start(pieces(item.path, ()), width - cell_len(then))
+                style = "path" if item.now else "gone"
                 return [*self._pieces(path, style), Segment(then, self._style("detail"))]
             case PastRow(hit):
                 return self._past(hit, width)

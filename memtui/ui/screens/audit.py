@@ -5,42 +5,33 @@ but what a person takes back in an ordinary session, and that goes through the e
 """
 
 import asyncio
-import time
-from collections.abc import Callable
-from dataclasses import replace
-from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.cells import cell_len
-from textual import getters, on, work
-from textual.app import ComposeResult
+from textual import on, work
+from textual.app import ComposeResult, RenderResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.content import Content
 from textual.events import DescendantFocus, Key, Resize
-from textual.timer import Timer
 from textual.widgets import Input, Static
-from textual.worker import Worker, get_current_worker
 
-from memtui.audit.stopping import Stopped
-from memtui.core.errors import Closed, MemtuiError
 from memtui.core.visible import one_line
-from memtui.ui import said_keys
 from memtui.ui.audit import pages
+from memtui.ui.audit.calls import CallsView
 from memtui.ui.audit.change_diff import AboutChange, ChangeDiff
-from memtui.ui.audit.change_listing import unreviewed
 from memtui.ui.audit.changes_view import ChangesView
 from memtui.ui.audit.findings_view import FindingsView
-from memtui.ui.audit.inspection import Inspection, Telling
+from memtui.ui.audit.inspection import Inspection
 from memtui.ui.audit.listing import Order
-from memtui.ui.audit.messages import Begun, Changed, Ended, FamilyLooked, InboxRead, Looked, Progressed
 from memtui.ui.audit.page import PageView
 from memtui.ui.audit.summary import SummaryView
 from memtui.ui.diff.view import DIFF_KEYS
-from memtui.ui.frame import Header, KeyLine, MessageLine, Status
-from memtui.ui.screens.ask import AskScreen
+from memtui.ui.frame import Header, KeyLine, MessageLine
+from memtui.ui.item_rows import ItemRows
 from memtui.ui.screens.audit_exporting import AuditExporting
 from memtui.ui.screens.audit_judging import AuditJudging
+from memtui.ui.screens.audit_revealing import AuditRevealing
 from memtui.ui.screens.lines import LinesScreen
 from memtui.ui.screens.menu import Choice, MenuScreen
 from memtui.ui.text import fit_middle
@@ -51,14 +42,9 @@ if TYPE_CHECKING:  # the engine is loaded behind the first paint
 _SMALLEST = (60, 15)
 _SLACK = 12
 """Cells that are lost where words are broken into rows."""
-_CALM_SECONDS = 0.5
-"""For how long nothing more may change before a folder that is watched is looked at again."""
-_NEVER_CALM_SECONDS = 2.0
-"""After so long it is looked at again even while it still changes."""
 _CHANGING = frozenset({"revert", "undo_here", "redo_here"})
 _EDITING = frozenset({"e", "E", "f4", "d", "c", "b", "Z"})
 """Keys that change something in the browser, where a hand may press them out of habit."""
-_REVEAL = "Show what is masked, on this screen? Whoever sees or records it reads it too."
 _CHANGES_NOTHING = "Read-only session: an audit changes nothing. To edit or take back: memtui DIR, then A."
 _SORTS = (
     Choice("s", "by severity, the gravest first", "severity"),
@@ -81,17 +67,26 @@ class AuditKeys(KeyLine):
     """The keys, with the way out last."""
 
     LAST: ClassVar[tuple[str, ...]] = ("app.commands", "app.help", "audit.leave")
-    ON_FINDINGS: ClassVar[frozenset[str]] = frozenset({"audit.reveal", "audit.sort"})
+    ON_FINDINGS: ClassVar[frozenset[str]] = frozenset({"audit.sort"})
     ON_CHANGES: ClassVar[frozenset[str]] = frozenset({"audit.accept", "audit.flag", "audit.note", "audit.done"})
 
+    def render(self) -> RenderResult:
+        """As many keys as fit; while somebody types which rows are wanted, those that end it."""
+        if not isinstance(self.screen.focused, Input):
+            return super().render()
+        keys = (("Enter", "to the list"), ("Esc", "all again"), ("F1", "help"))
+        return Content("  ").join([Content.assemble((key, "bold $text-accent"), " ", words) for key, words in keys])
+
     def offers(self, binding: Binding) -> bool:
-        """What is about the other list has no room in this one's line."""
+        """What is about the other list has no room in this one's line, nor has what there is nothing to do with."""
         screen = self.screen
-        others = self.ON_FINDINGS if isinstance(screen, AuditScreen) and screen.is_on_changes else self.ON_CHANGES
-        return binding.id not in others
+        assert isinstance(screen, AuditScreen)
+        if binding.id == "audit.reveal" and not screen.has_masked():
+            return False
+        return binding.id not in (self.ON_FINDINGS if screen.is_on_changes else self.ON_CHANGES)
 
 
-class AuditScreen(AuditJudging, AuditExporting):
+class AuditScreen(AuditJudging, AuditRevealing, AuditExporting):
     """Findings and changes, and what is known of each.
 
     Args:
@@ -167,6 +162,10 @@ class AuditScreen(AuditJudging, AuditExporting):
         & #page { height: 1fr; }
         & #diff { display: none; height: 1fr; }
         & AboutChange { display: none; }
+        & #calls { display: none; height: 1fr; }
+        &.-with-calls #page { height: 2fr; }
+        &.-with-calls #diff { height: 2fr; }
+        &.-with-calls #calls { display: block; }
         &.-on-file #page { display: none; }
         &.-on-file #diff { display: block; }
         &.-on-file AboutChange { display: block; }
@@ -203,25 +202,12 @@ class AuditScreen(AuditJudging, AuditExporting):
         """The memory, for what can be undone: there is one by the time that anything is."""
         return cast("Engine", self._observer)
 
-    header = getters.query_one(Header)
-    summary = getters.query_one(SummaryView)
-
     def __init__(
         self, inspection: Inspection, *, on_changes: bool = False, watch: bool = False, stands_alone: bool = True
     ) -> None:
-        super().__init__(inspection, on_changes=on_changes)
-        self._stands_alone = stands_alone
-        self._wants_watch = watch
-        self._end_watch: Callable[[], None] | None = None
-        self._looking: Worker[None] | None = None
-        self._calm: Timer | None = None
-        self._changing_since = 0.0
-        self._keeps_words = False
-        self._told = ""
         program = "memtui audit" if stands_alone else "memtui review"
-        self._status = Status(
-            inspection.title, read_only=not inspection.reverts, live="opening", follow=None, program=program
-        )
+        super().__init__(inspection, on_changes=on_changes, watch=watch, program=program)
+        self._stands_alone = stands_alone
 
     def compose(self) -> ComposeResult:
         """The panes of the sketch."""
@@ -239,6 +225,7 @@ class AuditScreen(AuditJudging, AuditExporting):
                 yield PageView(id="page", classes="pane")
                 yield ChangeDiff(id="diff", classes="pane")
                 yield AboutChange()
+                yield CallsView(id="calls", classes="pane")
             yield PageView(id="rule", classes="pane")
         yield MessageLine(id="message")
         yield Static(id="read-only", markup=False)
@@ -250,24 +237,16 @@ class AuditScreen(AuditJudging, AuditExporting):
         is_read_only = not self._inspection.reverts
         for node in (self, self.summary):
             node.set_class(is_read_only, "-read-only")
-        self.rule_page.can_focus = False
-        folder = one_line(self._inspection.title)
-        self._show_status()
-        self.set_class(self._on_changes, "-on-changes")
+        self.rule_page.can_focus = self.calls_view.can_focus = False
         self.show_detail()
         self.focus_list()
-        self.message.say(f"Looking at {folder}. Nothing is changed.", is_news=True)
-        self._looking = self._look(begin=True)
+        self.begin_to_look()
 
     async def on_unmount(self) -> None:
         """End what goes on, and close the folder."""
         if self._looking is not None:
             self._looking.cancel()
-        await asyncio.to_thread(self._end)
-
-    def _end(self) -> None:
-        self._stop_watching()
-        self._inspection.close()
+        await asyncio.to_thread(self.end_looking)
 
     def on_resize(self, event: Resize) -> None:
         """Say it where the terminal is too small, and recover; both lists where there is room for both."""
@@ -290,187 +269,6 @@ class AuditScreen(AuditJudging, AuditExporting):
             if self.focused is None:
                 self.focus_list()
             self.show_detail(keep_place=True)
-
-    # What threads tell
-
-    @on(Begun)
-    def _begin_watch(self) -> None:
-        if self._wants_watch:
-            self._begin_to_watch()
-        self._show_status()
-
-    @on(Progressed)
-    def _show_progress(self, message: Progressed) -> None:
-        if self._looking is not None:
-            count = f" {message.done:,} of {message.of:,}" if message.of else ""
-            self.summary.progress = f"looking: {one_line(message.what)}{count}   Esc stops"
-
-    @on(InboxRead)
-    def _take_inbox(self, message: InboxRead) -> None:
-        self._inbox = self.summary.inbox = message.inbox
-        self.show_lists()
-
-    @on(FamilyLooked)
-    def _take_findings(self, message: FamilyLooked) -> None:
-        if self._looking is not None:
-            self._so_far.extend(message.findings)
-            if self._audit is None:
-                self.show_lists()
-
-    @on(Looked)
-    def _take_audit(self, message: Looked) -> None:
-        audit = message.audit
-        self._audit, self._so_far, self._looking, self._text = audit, [], None, None
-        self._inbox = audit.inbox if audit.inbox is not None else self._inbox
-        self.summary.progress = ""
-        self.summary.audit, self.summary.inbox = audit, self._inbox
-        self.summary.enforced = "kernel: no writes" if self._inspection.is_confined else ""
-        self._show_status()
-        self.show_lists()
-        self.show_detail(keep_place=True)
-        if not self._keeps_words or self.message.text == self._told:  # numbers that are no longer so are told anew
-            self._tell_result()
-        self._keeps_words = False
-
-    def _tell_result(self) -> None:
-        audit, inbox = self._audit, self._inbox
-        assert audit is not None
-        if inbox is not None and inbox.problem:
-            self.message.say(one_line(inbox.problem), warning=True)
-            return
-        left = len(unreviewed(inbox.files)) if inbox else 0
-        files = len(inbox.files) if inbox else 0
-        words = f"{files - left:,} of {files:,} changed files reviewed." if files else " ".join(self.nothing_changed())
-        keys = [f"{said_keys.said('audit.changes', '3')} goes to them"]
-        if self._on_changes:
-            keys = [f"{said_keys.said('audit.accept', 'Space')} reviewed", f"{said_keys.said('audit.note', 'm')} note"]
-            keys.append(f"{said_keys.said('audit.flag', 'F')} flag")
-        keys = keys if left else []
-        if any(finding.masked for finding in audit.findings):
-            keys.append(f"{said_keys.said('audit.reveal', 'X')} reveal (asks first)")
-        room = self.size.width - 4 - len(words)
-        while keys and len("   ".join(keys)) > room:
-            keys.pop(-2 if len(keys) > 2 else -1)
-        self._told = words
-        self.message.say(words, hint="   ".join(keys), is_news=True)
-
-    @on(Ended)
-    def _show_end(self, message: Ended) -> None:
-        self._looking = None
-        self.summary.progress = "" if message.is_failure else "stopped: not everything was looked at"
-        self._show_status()
-        self.message.say(message.words, warning=True)
-        if message.is_failure and self._audit is None:
-            self._title(self.page, "2 Detail")
-            self.page.show(pages.notice("The audit could not be made.", message.words, "Nothing was written."))
-
-    @on(Changed)
-    def _look_soon(self) -> None:
-        """Something changed: look again once it is calm, or has not been calm for long."""
-        now = time.monotonic()
-        if self._calm is not None:
-            if now - self._changing_since > _NEVER_CALM_SECONDS:
-                return  # the timer that runs is the last one: who writes without a pause is looked at all the same
-            self._calm.stop()
-        else:
-            self._changing_since = now
-        self._calm = self.set_timer(_CALM_SECONDS, self._look_after_change)
-
-    def _look_after_change(self) -> None:
-        self._calm = None
-        if self._looking is not None:
-            self._look_soon()  # what is being looked at may be old already
-        elif self._end_watch is not None:
-            self.look_again(keep_words=True)
-
-    def take_news(self, last: int) -> None:
-        """The session below saw a change: tell that this is how it was, or look again."""
-        if self._audit is not None and last <= self._audit.events:
-            return  # it is in what is shown
-        if self._end_watch is not None or self._wants_watch:
-            self._look_soon()
-        elif self._audit is not None and self._looking is None:
-            self.message.say("The folder has changed since.", hint="R looks again", is_news=True)
-
-    def took_back(self) -> None:
-        """What is shown is what was there before that."""
-        self.look_again(keep_words=True)
-
-    # Looking
-
-    def look_again(self, *, keep_words: bool = False) -> None:
-        """Look at everything once more; what is shown stays until it is known anew."""
-        self._keeps_words = keep_words
-        if self._observer is not None:
-            self._so_far = []
-            self._looking = self._look(begin=False)
-
-    @work(thread=True, exclusive=True, group="look", exit_on_error=False)
-    def _look(self, *, begin: bool) -> None:
-        worker = get_current_worker()
-
-        def tell(message: Progressed | InboxRead | FamilyLooked) -> None:
-            if not worker.is_cancelled:
-                self.post_message(message)
-
-        telling = Telling(
-            progress=lambda what, done, of: tell(Progressed(what, done, of)),
-            inbox=lambda inbox: tell(InboxRead(inbox)),
-            found=lambda found: tell(FamilyLooked(found)),
-            stop=lambda: worker.is_cancelled,
-        )
-        try:
-            if begin:
-                self._inspection.begin()
-                self.post_message(Begun())
-            audit = self._inspection.look(telling)
-        except Closed:
-            return
-        except Stopped as error:
-            self.post_message(Ended(f"{error} R looks again.", is_failure=False))
-        except (MemtuiError, OSError) as error:
-            self.post_message(Ended(str(error), is_failure=True))
-        except Exception as error:  # without these words the screen would say for ever that it is looking
-            self.post_message(
-                Ended(f"The audit stopped because of a bug: {error!r}. Nothing was written.", is_failure=True)
-            )
-        else:
-            if not worker.is_cancelled:
-                self.post_message(Looked(audit))
-
-    def action_rescan(self) -> None:
-        """Look at everything again."""
-        if self._observer is None:
-            self.message.say("The folder is being opened.")
-            return
-        self.message.say("Looking at everything again.")
-        self.look_again()
-
-    def action_watch(self) -> None:
-        """Look again whenever something changes, or no longer."""
-        if self._end_watch is not None:
-            self._wants_watch = False
-            self._stop_watching()
-            self.message.say("What is shown stays as it is. R looks again.")
-        elif self._observer is not None:
-            self._wants_watch = True
-            self._begin_to_watch()
-            self.message.say("Looking again at each change. W holds it still.")
-            self.look_again(keep_words=True)
-        self._show_status()
-
-    def _begin_to_watch(self) -> None:
-        if self._end_watch is None:
-            self._end_watch = self._inspection.watch(self._tell_changed)
-
-    def _tell_changed(self) -> None:
-        """From the thread that watches."""
-        self.post_message(Changed())
-
-    def _stop_watching(self) -> None:
-        end, self._end_watch = self._end_watch, None
-        if end is not None:
-            end()
 
     # What the person does
 
@@ -499,23 +297,14 @@ class AuditScreen(AuditJudging, AuditExporting):
         """The list with the focus is the one whose detail is shown."""
         focused = self.focused
         if focused is self.findings or focused is self.changes:
-            self._go_to_list(on_changes=focused is self.changes)
-
-    def _go_to_list(self, *, on_changes: bool) -> None:
-        if self._on_changes != on_changes:
-            self._on_changes = on_changes
-            self.set_class(on_changes, "-on-changes")
-            self._forget_reveal()
-            self.show_detail()
-            if self._audit is not None and self.message.text == self._told:
-                self._tell_result()  # its keys are those of this list
+            self.go_to_list(on_changes=focused is self.changes)
 
     def action_pane(self, name: str) -> None:
         """Focus a pane, and show it if it is not."""
         if name == "detail":
-            (self.diff if self.has_class("-on-file") else self.page).focus()
+            self.focus_detail()
         else:
-            self._go_to_list(on_changes=name == "changes")
+            self.go_to_list(on_changes=name == "changes")
             self.call_after_refresh(self.focus_list)
 
     def action_next_pane(self, step: int) -> None:
@@ -525,11 +314,10 @@ class AuditScreen(AuditJudging, AuditExporting):
         at = order.index(focused) if focused in order else 2
         self.action_pane(order[(at + step) % len(order)])
 
-    @on(FindingsView.Opened)
-    @on(ChangesView.Opened)
+    @on(ItemRows.Opened)
     def action_open(self) -> None:
         """To what is known of what is under the cursor."""
-        self.action_pane("detail")
+        self.focus_detail()
 
     def action_narrow(self) -> None:
         """Type which rows are wanted."""
@@ -543,7 +331,7 @@ class AuditScreen(AuditJudging, AuditExporting):
             self.remove_class("-narrowing")
             self.focus_list()
         elif self._looking is not None:
-            self._looking.cancel()
+            self.stop_looking()
         elif self.focused is self.page or self.focused is self.diff:
             self.focus_list()
         elif not self._stands_alone:
@@ -562,35 +350,8 @@ class AuditScreen(AuditJudging, AuditExporting):
         chosen = await self.app.push_screen_wait(MenuScreen("Sort the findings", _SORTS))
         if chosen is not None:
             self._order = Order(chosen)
-            self.show_lists()
+            self.show_findings()
             self.message.say(f"Sorted {next(each.label for each in _SORTS if each.value == chosen)}.")
-
-    @work(exclusive=True, group="reveal")
-    async def action_reveal(self) -> None:
-        """Show what is masked here, once the person said yes; or hide it again."""
-        if self.reveals:
-            self._revealed = None
-            self.message.say("Masked again.")
-        elif not self._has_masked():
-            self.message.say("Nothing is masked here.")
-            return
-        else:
-            key = self.shown_key
-            if not await self.app.push_screen_wait(AskScreen(_REVEAL, "It is masked again as soon as you go on.")):
-                return
-            if key != self.shown_key:
-                return
-            self._revealed = key
-            self.message.say("Revealed on this screen only.", hint=f"{said_keys.said('audit.reveal', 'X')} masks it")
-        self.show_detail(keep_place=True)
-
-    def _has_masked(self) -> bool:
-        file, finding = self.file, self.finding
-        if file is not None:
-            return self._change is not None and self._change.is_masked
-        if finding is None:
-            return False
-        return finding.masked is not None or "masked" in str(self.page.border_subtitle)
 
     def action_whole(self) -> None:
         """Show the whole note, or only the lines around what was found; in a diff, the unchanged lines."""
@@ -604,71 +365,20 @@ class AuditScreen(AuditJudging, AuditExporting):
         """List what does not count too, or no longer."""
         audit = self._audit
         self._shows_excepted = not self._shows_excepted and audit is not None and bool(audit.excepted)
-        if audit is not None and not audit.excepted:
-            self.message.say("Nothing is excepted here.")
+        if audit is None:
+            self.message.say(" ".join(self.why_no_audit))
+            return
+        if not audit.excepted:
+            words = "Nothing is excepted here."
         else:
             words = "What is excepted is listed too." if self._shows_excepted else "What is excepted is left out."
-            self.message.say(words)
-        self.show_lists()
+        self.message.say(words)
+        self.show_findings()
 
     def action_about(self) -> None:
         """All that is known of this audit besides its findings."""
         if self._audit is None:
-            self.message.say("The audit goes on. Esc stops it.")
+            self.message.say(" ".join(self.why_no_audit))
         else:
             lines = pages.of_audit(self._audit, self._inspection.enforced)
             self.app.push_screen(LinesScreen("About this audit", lines))
-
-    # The past
-
-    def action_diff(self) -> None:
-        """What changed; for a finding, the change that brought it in."""
-        if self._on_changes:
-            self.action_pane("detail")
-        else:
-            self._open_history(diff_first=True)
-
-    def action_history(self) -> None:
-        """All versions of the file under the cursor."""
-        self._open_history(diff_first=False)
-
-    @work(exclusive=True, group="history")
-    async def _open_history(self, *, diff_first: bool) -> None:
-        file, finding, observer = self.file, self.finding, self._observer
-        path = file.path if file else finding.place.path if finding else ""
-        if not path or observer is None:
-            self.message.say("Nothing with a history is under the cursor.")
-            return
-        try:
-            known = await asyncio.to_thread(observer.history.versions_of, path, limit=1)
-        except Closed:
-            return
-        except (MemtuiError, OSError) as error:
-            self.message.say(str(error), warning=True)
-            return
-        if not known:
-            self.message.say(f"Nothing has been recorded of {one_line(path)}.")
-            return
-        if self._has_masked() and not self.reveals:
-            question = (
-                "Its versions show what is masked here. Open them? Whoever sees or records the screen reads it too."
-            )
-            if not await self.app.push_screen_wait(AskScreen(question)):
-                return
-        from memtui.ui.screens.history import HistoryScreen  # deferred: only where somebody looks back
-
-        at = finding.origin.seq if finding else None
-        self.app.push_screen(
-            HistoryScreen(cast("Engine", observer), path, title=self._inspection.title, diff_first=diff_first, at=at)
-        )
-
-    # Words around the panes
-
-    def _show_status(self) -> None:
-        taken = self._audit.taken_us / 1e6 if self._audit else 0.0
-        clock = datetime.fromtimestamp(taken).strftime("%H:%M:%S") if taken else ""
-        live = f"snapshot {clock}" if clock else "looking" if self._looking else "opening"
-        if self._end_watch is not None:
-            live = f"LIVE {clock}".rstrip()
-        self._status = replace(self._status, live=live)
-        self.header.status = self._status

@@ -31,7 +31,7 @@ class AuditExporting(AuditShowing):
         """Ask for the form and the place, and write it there."""
         audit = self._audit
         if audit is None:
-            self.message.say("The audit goes on: there is nothing to report yet.")
+            self.message.say(" ".join(self.why_no_audit))
             return
         format = await self.app.push_screen_wait(MenuScreen("Export a report", _CHOICES))
         if format is None:

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from textual import work
@@ -16,14 +16,36 @@ from memtui.ui.audit import change_listing
 from memtui.ui.audit.change_listing import FileRow, RunRow, files_of
 from memtui.ui.audit.pages import names
 from memtui.ui.screens.ask import AskScreen, PromptScreen
-from memtui.ui.screens.audit_showing import AuditShowing
+from memtui.ui.screens.audit_looking import AuditLooking
 from memtui.ui.screens.menu import Choice, MenuScreen
+from memtui.ui.text import fit_middle
 
 _WORDS = {Verdict.ACCEPT: "Accepted", Verdict.FLAG: "Flagged", Verdict.NOTE: "Noted on"}
 NO_CHANGE = "Only changes are reviewed. 3 goes to them."
+_SHORTEST = 8
+"""Cells that a file's name has in a question at least."""
 
 
-class AuditJudging(AuditShowing):
+@dataclass(frozen=True, slots=True)
+class _Saying:
+    """What is being said, over exactly what was shown when the key was pressed.
+
+    Attributes:
+        files: Of which files.
+        verdict: What.
+        what: How they are called in a sentence.
+        hunk: Only of this hunk.
+        words: What was written to it.
+    """
+
+    files: Sequence[ChangedFile]
+    verdict: Verdict
+    what: str
+    hunk: ChangedHunk | None = None
+    words: str = ""
+
+
+class AuditJudging(AuditLooking):
     """Writes down what the reviewer says, one thing after the other."""
 
     def action_accept(self) -> None:
@@ -52,88 +74,96 @@ class AuditJudging(AuditShowing):
 
     def _judge_row(self, verdict: Verdict) -> None:
         row = self.changes.here if self._on_changes else None
-        if row is None or not files_of(row):
+        files = files_of(row) if row is not None else ()
+        if not files:
             self.message.say(NO_CHANGE)
+            return
+        what = wording.files(len(files)) if isinstance(row, RunRow) else one_line(files[0].path)
+        said = _Saying(files, verdict, what)
+        if verdict is Verdict.ACCEPT:
+            self._go_on(said)  # at once: the next key may be on its way, and means the next file
+            self._write_down(said)
         else:
-            self._judge(files_of(row), verdict, None, of_run=isinstance(row, RunRow))
+            self._ask_why(said)
 
     def _judge_hunk(self, verdict: Verdict) -> None:
         file, hunk = self.file, self.hunk
         if file is None:
             self.message.say(NO_CHANGE)
-        elif hunk is None:
+            return
+        if hunk is None:
             self.message.say("There is no hunk here. Space and F speak of the whole file.")
+            return
+        number, _ = self.diff.position
+        said = _Saying((file,), verdict, f"hunk {number} of {one_line(file.path)}", hunk)
+        if verdict is Verdict.ACCEPT:
+            self._go_on(said)
+            self._write_down(said)
         else:
-            self._judge((file,), verdict, hunk, of_run=False)
+            self._ask_why(said)
+
+    @work(exclusive=True, group="ask")
+    async def _ask_why(self, said: "_Saying") -> None:
+        if said.verdict is Verdict.NOTE:
+            question, hint = "Note on", "Enter writes it into the review file. Esc leaves it."
+        else:
+            question, hint = "Flag", "Why, if you like. Enter flags it, Esc leaves it."
+        name = fit_middle(said.what, max(self.size.width // 2 - len(question), _SHORTEST))
+        words = await self.app.push_screen_wait(PromptScreen(f"{question} {name}:", hint))
+        if words is None or (said.verdict is Verdict.NOTE and not words):
+            return
+        if said.verdict is Verdict.FLAG:
+            self._go_on(said)
+        self._write_down(replace(said, words=words))
 
     @work(group="judge")
-    async def _judge(
-        self, files: Sequence[ChangedFile], verdict: Verdict, hunk: ChangedHunk | None, *, of_run: bool
-    ) -> None:
-        what = f"{one_line(files[0].path)}" if not of_run else wording.files(len(files))
-        words: str | None = ""
-        if hunk is not None:
-            number, _ = self.diff.position
-            what = f"hunk {number} of {what}"
-        if verdict is not Verdict.ACCEPT:
-            question = "Note on" if verdict is Verdict.NOTE else "Flag"
-            hint = "Enter writes it into the review file. Esc leaves it."
-            if verdict is Verdict.FLAG:
-                hint = "Why, if you like. Enter flags it, Esc leaves it."
-            words = await self.app.push_screen_wait(PromptScreen(f"{question} {what}:", hint))
-            if words is None or (verdict is Verdict.NOTE and not words):
-                return
+    async def _write_down(self, said: "_Saying") -> None:
         async with self._changing:
-            for file in files:
-                try:
-                    judged = partial(self._inspection.judge, file, verdict, hunk=hunk, words=words or "")
-                    marks = await asyncio.to_thread(judged)
-                except Closed:
-                    return
-                except (MemtuiError, OSError) as error:
-                    self.message.say(str(error), warning=True)
-                    return
-                for mark in marks:
-                    self._take_mark(file, hunk if mark.hunk else None, mark)
-        self._tell_marked(verdict, what)
-        if verdict is not Verdict.NOTE:
-            self._go_on(hunk)
+            judge = partial(self._inspection.judge, said.files, said.verdict, hunk=said.hunk, words=said.words)
+            try:
+                marks = await asyncio.to_thread(judge)
+            except Closed:
+                return
+            except (MemtuiError, OSError) as error:
+                self.message.say(str(error), warning=True)
+                if len(said.files) == 1:
+                    self.changes.go_to(said.files[0].path)
+                return
+            self._take_marks(marks, said.hunk)
+        self._tell_marked(said.verdict, said.what)
 
-    def _take_mark(self, file: ChangedFile, hunk: ChangedHunk | None, mark: Mark) -> None:
+    def _take_marks(self, marks: Sequence[Mark], hunk: ChangedHunk | None) -> None:
         """What was written down is known here too, without looking at everything again."""
         inbox, shown = self._inbox, self._change
         if inbox is None:
             return
-        marks = (*inbox.marks, mark)
-        if hunk is None:
-            files = tuple(
-                replace(each, marks=(*each.marks, mark)) if each.path == file.path else each for each in inbox.files
-            )
-            self._inbox = replace(inbox, files=files, marks=marks)
-        else:
-            self._inbox = replace(inbox, marks=marks)
-            if shown is not None and shown.file.path == file.path:
-                shown.comparison = replace(
-                    shown.comparison,
-                    hunks=tuple(
-                        replace(each, marks=(*each.marks, mark)) if each.fingerprint == hunk.fingerprint else each
-                        for each in shown.comparison.hunks
-                    ),
+        of_files: dict[str, tuple[Mark, ...]] = {}
+        for mark in marks:
+            if not mark.hunk:
+                of_files[mark.path] = (*of_files.get(mark.path, ()), mark)
+            elif shown is not None and hunk is not None and shown.file.path == mark.path:
+                hunks = (
+                    replace(each, marks=(*each.marks, mark)) if each.fingerprint == hunk.fingerprint else each
+                    for each in shown.comparison.hunks
                 )
-        self.show_lists()
-        self.show_detail(keep_place=True)
+                shown.comparison = replace(shown.comparison, hunks=tuple(hunks))
+        files = tuple(
+            replace(each, marks=(*each.marks, *of_files[each.path])) if each.path in of_files else each
+            for each in inbox.files
+        )
+        self._inbox = replace(inbox, files=files, marks=(*inbox.marks, *marks))
+        self.show_changes()
+        if self._on_changes:
+            self.show_detail(keep_place=True)
 
     def _tell_marked(self, verdict: Verdict, what: str) -> None:
-        files = self._inbox.files if self._inbox else ()
-        done = len(files) - len(change_listing.unreviewed(files))
-        words = f"{_WORDS[verdict]} {what}. {done:,} of {len(files):,} changed files reviewed."
-        self.message.say(
-            words, hint=f"{said_keys.said('audit.done', 'D')} ends the review" if done == len(files) else ""
-        )
+        total = len(self._inbox.files) if self._inbox else 0
+        words = f"{_WORDS[verdict]} {what}. {total - self._left:,} of {total:,} changed files reviewed."
+        self.message.say(words, hint="" if self._left else f"{said_keys.said('audit.done', 'D')} ends the review")
 
-    def _go_on(self, hunk: ChangedHunk | None) -> None:
+    def _go_on(self, said: "_Saying") -> None:
         """To what comes next: the next hunk, or the next row."""
-        if hunk is None:
+        if said.hunk is None:
             self.changes.action_down()
             return
         number, total = self.diff.position
@@ -167,7 +197,7 @@ class AuditJudging(AuditShowing):
             try:
                 restored = await asyncio.to_thread(self._inspection.revert, self._engine, file, taken)
                 if restored.event is not None and not restored.problem:
-                    await asyncio.to_thread(partial(self._inspection.judge, file, Verdict.REVERTED, hunk=taken))
+                    await asyncio.to_thread(partial(self._inspection.judge, [file], Verdict.REVERTED, hunk=taken))
             except Closed:
                 return
             except (MemtuiError, OSError) as error:
@@ -182,10 +212,6 @@ class AuditJudging(AuditShowing):
         part = f"Took back hunk {number} in" if taken is not None else "Took back all changes of"
         self.message.say(f"{part} {one_line(file.path)}. {said_keys.undo()} undoes that.", held=5.0)
         self.look_again(keep_words=True)
-
-    def look_again(self, *, keep_words: bool = False) -> None:
-        """Look at everything once more."""
-        raise NotImplementedError  # the screen knows how
 
     # The end
 
@@ -233,4 +259,7 @@ class AuditJudging(AuditShowing):
         if target.run is not None and inbox is not None:
             self._opened.update(run.first for run in inbox.runs if run.number == target.run)
             self.show_lists()
-        self.changes.go_to(target.path)
+        self.go_to_list(on_changes=True)
+        self.focus_list()
+        if not self.changes.go_to(target.path):
+            self.message.say(f"{one_line(target.path)} is not reviewed, and is not listed with these words.")

@@ -1,111 +1,50 @@
-"""What the audit's screen shows of what it knows: the lists, and beside them what is under the cursor."""
+"""What the audit's screen shows beside its lists: all that is known of what is under the cursor."""
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
-
-from rich.cells import cell_len
 from textual import getters, on, work
-from textual.content import Content
-from textual.widget import Widget
-from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
-from memtui.audit.audit import Audit
 from memtui.audit.findings import Finding
-from memtui.audit.inbox import ChangedFile, ChangedHunk, Inbox, Verdict
+from memtui.audit.inbox import ChangedFile, ChangedHunk, Verdict
 from memtui.audit.rule import Rule
 from memtui.core.errors import Closed, MemtuiError
 from memtui.core.visible import one_line
-from memtui.ui import said_keys, titles
-from memtui.ui.audit import change_listing, listing, pages
+from memtui.ui import said_keys
+from memtui.ui.audit import calls, change_listing, pages
 from memtui.ui.audit.around import around
 from memtui.ui.audit.change_diff import AboutChange, ChangeDiff, Said
 from memtui.ui.audit.change_listing import FileRow, RunRow
-from memtui.ui.audit.changes_view import ChangesView
-from memtui.ui.audit.findings_view import FindingsView
-from memtui.ui.audit.inspection import Comparison, Inspection
-from memtui.ui.audit.listing import FindingRow, Order, PassedRow, place_of
+from memtui.ui.audit.inspection import Calls, Comparison, Inspection
+from memtui.ui.audit.listing import FindingRow, PassedRow, place_of
 from memtui.ui.audit.masks import masked_difference, spans_in
 from memtui.ui.audit.messages import ChangeRead, TextRead
-from memtui.ui.audit.narrowing import Narrowing, parsed
 from memtui.ui.audit.page import PageView
 from memtui.ui.diff.layout import Comparison as Drawn
-from memtui.ui.screens.beside_diff import BesideDiff
-from memtui.ui.text import fit_middle
-
-if TYPE_CHECKING:  # the engine is loaded behind the first paint
-    from memtui.engine import Observer
+from memtui.ui.item_rows import ItemRows
+from memtui.ui.screens.audit_calls import AuditCalls, call_of, last_call
 
 LABELS = ("last review", "now")
 _SHORT = ("then", "now")
-_ENDS = 6
-"""Cells of a pane's upper edge that its title cannot have."""
 
 
-class AuditShowing(BesideDiff):
-    """Shows an audit and an inbox.
+class AuditShowing(AuditCalls):
+    """Shows a finding or a change.
 
     Args:
         inspection: What is asked.
         on_changes: Whether the changes have the focus at first, and not the findings.
     """
 
-    findings = getters.query_one("#findings", FindingsView)
-    changes = getters.query_one("#changes", ChangesView)
     page = getters.query_one("#page", PageView)
     rule_page = getters.query_one("#rule", PageView)
     change_diff = getters.query_one(ChangeDiff)
     about = getters.query_one(AboutChange)
-    line = getters.query_one("#filter", Input)
 
     def __init__(self, inspection: Inspection, *, on_changes: bool = False) -> None:
-        super().__init__()
-        self._inspection = inspection
-        self._on_changes = on_changes
-        self._audit: Audit | None = None
-        self._inbox: Inbox | None = None
-        self._had_audit = False
-        self._so_far: list[Finding] = []
-        self._order = Order.SEVERITY
-        self._wanted = Narrowing()
-        self._shows_excepted = False
-        self._opened: set[int] = set()
+        super().__init__(inspection, on_changes=on_changes)
         self._revealed: tuple[str, ...] | None = None
         self._whole = False
         self._text: TextRead | None = None
         self._change: ChangeRead | None = None
-        self._titles = titles.Titles()
-
-    # What is known
-
-    @property
-    def _observer(self) -> "Observer | None":
-        return self._inspection.observer
-
-    @property
-    def is_on_changes(self) -> bool:
-        """Whether the person is at the changes, and not at the findings."""
-        return self._on_changes
-
-    @property
-    def rules(self) -> Mapping[str, Collection[str]]:
-        """By path, the ids and families of the rules that found something there."""
-        found: dict[str, set[str]] = {}
-        for each in self._audit.findings if self._audit else self._so_far:
-            found.setdefault(each.place.path, set()).update((each.rule, str(each.family)))
-        return found
-
-    @property
-    def file(self) -> ChangedFile | None:
-        """The changed file that is under the cursor, while the person is at the changes."""
-        row = self.changes.here if self._on_changes else None
-        return row.file if isinstance(row, FileRow) else None
-
-    @property
-    def finding(self) -> Finding | None:
-        """The finding under the cursor, while the person is at the findings."""
-        item = None if self._on_changes else self.findings.here
-        return item.finding if isinstance(item, FindingRow) else None
 
     @property
     def hunk(self) -> ChangedHunk | None:
@@ -116,99 +55,15 @@ class AuditShowing(BesideDiff):
         hunks = shown.comparison.hunks
         return hunks[number - 1] if 0 < number <= len(hunks) else None
 
-    # The lists
-
-    def show_lists(self) -> None:
-        """Show the findings and the changes as they are known, sorted and narrowed as the person wants it."""
-        audit = self._audit
-        if audit is not None:
-            rows = listing.rows_of(audit, self._order, self._wanted, excepted=self._shows_excepted)
-            stays = self._had_audit and isinstance(self.findings.here, FindingRow)
-            self.findings.show(rows, keep=stays or self.findings.is_moved)
-            self._had_audit = True
-        else:
-            found = listing.sorted_findings(self._so_far, self._order)
-            held = [FindingRow(each) for each in found if self._wanted.takes_finding(each)]
-            self.findings.show(held, keep=self.findings.is_moved)
-        if self._inbox is not None:
-            rules = self.rules if self._wanted.rule else {}
-            changed = change_listing.rows_of(self._inbox, self._wanted, rules, self._opened)
-            self.changes.show(changed, self.nothing_changed())
-        self.show_titles()
-
-    def nothing_changed(self) -> tuple[str, ...]:
-        """Why there is no change to review, in sentences."""
-        inbox, audit = self._inbox, self._audit
-        if inbox is not None and inbox.files:
-            return ("No change is listed with these words.",)
-        if audit is not None and audit.chain.state == "none":
-            return ("memtui has no record of this folder:", "what changed in it is not known.")
-        since = one_line(inbox.since_words) if inbox is not None else ""
-        return ("Nothing to review:", f"nothing changed since {since or 'the beginning'}.")
-
-    @on(Input.Changed, "#filter")
-    def _narrow(self, event: Input.Changed) -> None:
-        event.stop()
-        self._wanted = parsed(event.value)
-        self.show_lists()
-
-    @on(Input.Submitted, "#filter")
-    def _keep(self, event: Input.Submitted) -> None:
-        event.stop()
-        self.focus_list()
-
-    def focus_list(self) -> None:
-        """To the list that the person is at."""
-        (self.changes if self._on_changes else self.findings).focus()
-
-    def show_titles(self) -> None:
-        """The words in the edges of the panes."""
-        at, total = self.findings.found
-        files = self._inbox.files if self._inbox else ()
-        left = len(change_listing.unreviewed(files))
-        one, three = f"1 Findings {total:,}" if total else "1 Findings", "3 Changes"
-        changes = f"{three} {len(files):,}" if files else three
-        is_stacked = self.has_class("-stacked")
-        sort = f"sort: {self._order.value}"
-        excepted = "  with excepted" if self._shows_excepted else ""
-        position = f"{at:,} of {total:,}" if at else ""
-        others: Sequence[str] = ("",) if is_stacked else (f"   Tab: {changes}", f"   Tab: {three}", f"   {three}", "")
-        self._title(self.findings, one, "   ".join(word for word in (sort + excepted, position) if word), others=others)
-        reviewed = f"{len(files) - left:,} of {len(files):,} reviewed" if files else ""
-        others = ("",) if is_stacked else (f"   1: {one[2:]}", "   1: Findings", "")
-        self._title(self.changes, changes, reviewed, others=others)
-        self.query_one("#count", Static).update(
-            Content("" if self._wanted.is_empty else f"{total:,} and {self.changes.row_count:,}")
-        )
-
-    def _title(self, pane: Widget, title: str, subtitle: str = "", *, others: Sequence[str] = ("",)) -> None:
-        """Put words into the edges of a pane, the title with the first of others behind it that there is room for."""
-        around = pane.parent  # one of two that stand in the same place has no width of its own yet
-        place = around if isinstance(around, Widget) and pane is not self.rule_page else pane
-        width = place.outer_size.width or self.size.width
-        whole = next((title + other for other in others if cell_len(title + other) <= width - _ENDS), title)
-        self._titles.put(pane, fit_middle(whole, max(width - _ENDS, _ENDS)), subtitle)
-
     # What is under the cursor
 
-    @on(FindingsView.Highlighted)
-    def _show_item(self) -> None:
-        if not self._on_changes:
-            self._forget_reveal()
+    @on(ItemRows.Highlighted)
+    def _show_item(self, message: ItemRows.Highlighted) -> None:
+        if message.rows is self.current:
+            self.forget_reveal()
             self.show_detail()
 
-    @on(ChangesView.Highlighted)
-    def _show_row(self) -> None:
-        if self._on_changes:
-            self._forget_reveal()
-            self.show_detail()
-
-    @on(ChangesView.Unfolded)
-    def _unfold(self, message: ChangesView.Unfolded) -> None:
-        (self._opened.add if message.is_open else self._opened.discard)(message.first)
-        self.show_lists()
-
-    def _forget_reveal(self) -> None:
+    def forget_reveal(self) -> None:
         """What was revealed is hidden again once the person is somewhere else."""
         if self._revealed is not None and self._revealed != self.shown_key:
             self._revealed = None
@@ -229,32 +84,46 @@ class AuditShowing(BesideDiff):
 
     def show_detail(self, *, keep_place: bool = False) -> None:
         """Show what is known of what is under the cursor."""
+        row = self.current.here
+        call = call_of(row)
+        is_shown = {
+            "-on-changes": self._on_changes,
+            "-on-file": isinstance(row, FileRow),
+            "-on-finding": isinstance(row, FindingRow),
+            "-with-calls": call is not None and self.shows_calls,
+        }
+        others = self.classes - is_shown.keys()
+        self.set_classes(others | {name for name, is_so in is_shown.items() if is_so})  # each time costs a frame
         self.show_titles()
-        row = self.changes.here if self._on_changes else None
-        self.set_class(isinstance(row, FileRow), "-on-file")
+        self.ask_for_calls(call if self.shows_calls or not self._on_changes else None)
         if self._on_changes:
-            self._show_change(row, keep_place=keep_place)
+            self._show_change(self.changes.here, keep_place=keep_place)
         else:
             self._show_finding(keep_place=keep_place)
         self.refresh_bindings()
 
+    def focus_detail(self) -> None:
+        """To what is known of it."""
+        (self.diff if self.has_class("-on-file") else self.page).focus()
+
+    # A finding
+
     def _show_finding(self, *, keep_place: bool) -> None:
         item = self.findings.here
-        self.set_class(isinstance(item, FindingRow), "-on-finding")
         match item:
             case FindingRow(finding):
                 self._write_finding(item, keep_place=keep_place)
                 if finding.place.line is not None and (self._text is None or self._text.path != finding.place.path):
                     self._read(finding.place.path)
             case PassedRow(passed):
-                self._title(self.page, f"2 {one_line(passed.name)}")
+                self.title_pane(self.page, f"2 {one_line(passed.name)}")
                 self.page.show(pages.of_passed(passed))
             case _ if self._audit is not None:
-                self._title(self.page, "2 Detail")
+                self.title_pane(self.page, "2 Detail")
                 self.page.show(pages.of_nothing(self._audit))
             case _:
-                self._title(self.page, "2 Detail")
-                self.page.show(pages.notice("The audit goes on.", "What it finds is listed as it comes. Esc stops it."))
+                self.title_pane(self.page, "2 Detail")
+                self.page.show(pages.notice(*self.why_no_audit))
 
     def _write_finding(self, row: FindingRow, *, keep_place: bool) -> None:
         finding, text = row.finding, self._text
@@ -267,14 +136,21 @@ class AuditShowing(BesideDiff):
                 is_masked = bool(spans)
                 hidden = () if self.reveals else spans
                 shown = around(text.text, finding.place, hidden, whole=self._whole)
-        about = pages.About(finding, rule, shown, problem, row.excepted, self.reveals, is_masked)
+        known = self._calls if self._calls is not None and self._calls.seq == finding.origin.seq else None
+        prompt = known.prompt if known is not None and not self.shows_calls else ""
+        about = pages.About(finding, rule, shown, problem, row.excepted, self.reveals, is_masked, calls.asked(prompt))
         key = said_keys.said("audit.reveal", "X")
-        is_wide = self.has_class("-wide")
-        self.page.show(pages.of_finding(about, key, with_rule=not is_wide), keep_place=keep_place)
+        self.page.show(pages.of_finding(about, key, with_rule=not self.has_class("-wide")), keep_place=keep_place)
         self.rule_page.show(pages.of_rule(rule, finding.rule), keep_place=keep_place)
-        self._title(self.rule_page, f"Rule {one_line(finding.rule)}")
+        self.title_pane(self.rule_page, f"Rule {one_line(finding.rule)}")
         how = "revealed" if self.reveals else "masked" if is_masked else ""
-        self._title(self.page, f"2 {one_line(place_of(finding))}", how)
+        self.title_pane(self.page, f"2 {one_line(place_of(finding))}", how)
+
+    def show_calls(self, found: Calls | None) -> None:
+        """Show them; where they have no pane of their own, what was asked for with the finding."""
+        super().show_calls(found)
+        if found is not None and found.prompt and self.finding is not None and not self.shows_calls:
+            self.show_detail(keep_place=True)
 
     def _masked_in(self, path: str) -> list[Finding]:
         audit = self._audit
@@ -305,27 +181,23 @@ class AuditShowing(BesideDiff):
     # A change
 
     def _show_change(self, row: change_listing.Row | None, *, keep_place: bool) -> None:
-        self.set_class(False, "-on-finding")
         match row:
             case RunRow(run, _, is_open):
                 keys = f"Enter {'folds' if is_open else 'shows'} its files. Space accepts all of them."
-                self._title(self.page, f"2 run by {one_line(run.actor)}")
+                self.title_pane(self.page, f"2 run by {one_line(run.actor)}")
                 self.page.show(pages.of_run(run, keys), keep_place=keep_place)
             case FileRow(file):
-                if (
-                    self._change is None
-                    or not _is_same(self._change.file, file)
-                    or self._change.reveals != self.reveals
-                ):
+                shown = self._change
+                if shown is None or not _is_same(shown.file, file) or shown.reveals != self.reveals:
                     self._compare(file, self.reveals)
                 else:
                     self._show_said()
             case _ if self._inbox is not None and not self._inbox.files:
-                self._title(self.page, "2 Change")
+                self.title_pane(self.page, "2 Change")
                 words = " ".join(self.nothing_changed())
                 self.page.show(pages.notice(words, "What changes from now on will be listed here."))
             case _:
-                self._title(self.page, "2 Change")
+                self.title_pane(self.page, "2 Change")
                 words = "" if self._inbox else "What changed since the last review is being read."
                 self.page.show(pages.notice(words or "No change is listed with these words."))
 
@@ -382,7 +254,10 @@ class AuditShowing(BesideDiff):
             if judged:
                 signs[at] = judged[-1]
         self.change_diff.sign(signs)
-        self.about.said = Said(file, self.hunk, number, hunks)
+        hunk = self.hunk
+        self.about.said = Said(file, hunk, number, hunks)
+        if hunk is not None and self.shows_calls:
+            self.ask_for_calls(last_call(file, hunk.events) or last_call(file))
 
 
 def rule_of(name: str) -> Rule | None:

@@ -182,14 +182,15 @@ class DeletedScreen(AboveBrowser):
         self._titles.put(self.listed, words, f"{row:,} of {total:,}")
 
     @on(DeletedView.Highlighted)
-    def _open(self, message: DeletedView.Highlighted) -> None:
+    def _open(self) -> None:
+        here = self.listed.here
         self._show_titles()
-        if message.deleted is None:
+        if here is None:
             words = "Try other letters, or Esc." if self._found else "What is deleted from now on will be listed here."
             self.note.show_notice("Nothing is listed.", words)
             self._titles.put(self.note, "2 Note")
         else:
-            self._read(message.deleted)
+            self._read(here)
 
     @work(thread=True, exclusive=True, group="read", exit_on_error=False)
     def _read(self, deleted: Deleted) -> None:
@@ -236,7 +237,7 @@ class DeletedScreen(AboveBrowser):
             event.stop()
             self.message.say(self.why_read_only, warning=True)
 
-    @on(DeletedView.Chosen)
+    @on(DeletedView.Opened)
     def action_restore(self) -> None:
         """Bring back what is marked, or else what is under the cursor."""
         here = self.listed.here

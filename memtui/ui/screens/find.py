@@ -323,15 +323,16 @@ class FindScreen(AboveBrowser):
     # The list and the note
 
     @on(FoundView.Highlighted)
-    def _open_note(self, message: FoundView.Highlighted) -> None:
+    def _open_note(self) -> None:
+        hit = self.found.here
         self._show_position()
-        self.set_class(isinstance(message.hit, PAST), "-past")
-        if message.hit is None:
+        self.set_class(isinstance(hit, PAST), "-past")
+        if hit is None:
             self._preview.clear()
             self.note.show_notice("Nothing found." if self.line.value.strip() else "")
             self._titles.put(self.note, "Note")
         else:
-            self._read(message.hit)
+            self._read(hit)
 
     def _show_position(self) -> None:
         at, total = self.found.position
@@ -394,7 +395,7 @@ class FindScreen(AboveBrowser):
         (self.note.action_scroll_down if step > 0 else self.note.action_scroll_up)()
 
     @on(Input.Submitted, "#query")
-    @on(FoundView.Chosen)
+    @on(FoundView.Opened)
     def action_open(self) -> None:
         """Open it there: a note at its line, something past in its history."""
         hit = self.found.here

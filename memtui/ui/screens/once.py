@@ -18,7 +18,15 @@ class Once(Screen[Result]):
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
         """Close, with an answer; a screen that is closed already, or below another, is not closed.
 
+        One that is not mounted yet is closed once it is: taken away before, it would look for widgets that never came.
+
         Args:
             result: The answer.
         """
+        if self.is_active and not self.is_mounted:
+            self.call_later(self._dismiss_mounted, result)
+            return AwaitComplete()
         return super().dismiss(result) if self.is_active else AwaitComplete()
+
+    def _dismiss_mounted(self, result: Result | None) -> None:
+        self.dismiss(result)  # and nobody waits for it: what is returned must not be awaited by the screen itself

@@ -19,7 +19,7 @@ from memtui.core.errors import MemtuiError
 from memtui.core.events import Agent, Event, Outside, Person, Version, sha256
 from memtui.core.restoring import Restored
 from memtui.core.snapshot import Kind
-from memtui.ui.audit.inspection import Comparison, Telling
+from memtui.ui.audit.inspection import Calls, Comparison, Telling
 
 AT = datetime(2026, 11, 21, 10, 9, 12).timestamp()
 """When the story of these tests is, in seconds since 1970, by the clock on the wall."""
@@ -199,6 +199,10 @@ class MadeInspection:
         self.reverts = reverts
         self.notes = NOTES if notes is None else notes
         self.marks: list[Mark] = []
+        self.judgements = 0
+        """How often something was to be written."""
+        self.told: dict[int, Calls] = {}
+        """What was done around events."""
         self.finished = 0
         self.reverted: list[tuple[str, str]] = []
         self.written: list[tuple[str, str, bool]] = []
@@ -210,6 +214,8 @@ class MadeInspection:
         self.unopened: MemtuiError | None = None
         self.gate: threading.Event | None = None
         """What an audit waits for in its middle."""
+        self.slow: threading.Event | None = None
+        """What a mark waits for before it is written."""
         self.changed: Callable[[], None] | None = None
 
     def begin(self) -> None:
@@ -241,23 +247,33 @@ class MadeInspection:
         )
         return Comparison(difference, hunks)
 
+    def calls(self, seq: int) -> Calls:
+        return self.told.get(seq, Calls(seq))
+
     def judge(
-        self, file: ChangedFile, verdict: Verdict, *, hunk: ChangedHunk | None = None, words: str = ""
+        self, files: Sequence[ChangedFile], verdict: Verdict, *, hunk: ChangedHunk | None = None, words: str = ""
     ) -> list[Mark]:
+        if self.slow is not None:
+            assert self.slow.wait(20)
         if self.refuses is not None:
             raise self.refuses
-        mark = Mark(
-            reviewer=self.reviewer, at_us=time.time_ns() // 1_000, verdict=verdict, path=file.path,
-            hunk=hunk.fingerprint if hunk else "", words=words, seq=41,
-        )  # fmt: skip
-        self.marks.append(mark)
+        new = [
+            Mark(
+                reviewer=self.reviewer, at_us=time.time_ns() // 1_000, verdict=verdict, path=file.path,
+                hunk=hunk.fingerprint if hunk else "", words=words, seq=41,
+            )
+            for file in files
+        ]  # fmt: skip
+        self.marks += new
+        self.judgements += 1
         if hunk is None and self.made.inbox is not None:
-            files = tuple(
-                replace(each, marks=(*each.marks, mark)) if each.path == file.path else each
+            of_files = {mark.path: mark for mark in new}
+            marked = tuple(
+                replace(each, marks=(*each.marks, of_files[each.path])) if each.path in of_files else each
                 for each in self.made.inbox.files
             )
-            self.made = replace(self.made, inbox=replace(self.made.inbox, files=files))
-        return [mark]
+            self.made = replace(self.made, inbox=replace(self.made.inbox, files=marked))
+        return new
 
     def finish(self, shown: Inbox) -> Mark:
         del shown

@@ -6,17 +6,29 @@ from dataclasses import replace
 import pytest
 from textual.widgets import Input
 
-from memtui.audit.audit import Chain
+from memtui.audit.audit import Audit, Chain
 from memtui.audit.findings import Family, Origin, Place, Severity
 from memtui.audit.inbox import Inbox
 from memtui.core.audit_settings import AuditSettings
 from memtui.core.errors import FolderMissing
+from memtui.ui.audit.inspection import Calls, Telling
 from memtui.ui.audit.messages import Changed
 from memtui.ui.frame import key_name
 from memtui.ui.screens.audit import AuditScreen
 from memtui.ui.screens.lines import LinesScreen
 from tests.ui.audit.conftest import Auditing
-from tests.ui.audit.made import AT_US, NOTES, MadeInspection, audit, finding, findings, inbox, secret
+from tests.ui.audit.made import (
+    AT_US,
+    CLAUDE,
+    NOTES,
+    MadeInspection,
+    audit,
+    event,
+    finding,
+    findings,
+    inbox,
+    secret,
+)
 
 HOSTILE = "a\x1b[2J\u202e[/b][@click=app.exit]\ud800\n.md"
 """A name that would clear the terminal, turn words around, end the app, and cannot be written."""
@@ -93,14 +105,14 @@ async def test_s_sorts_by_path_rule_or_time_and_the_cursor_stays_on_its_finding(
 async def test_a_slash_narrows_both_lists_and_esc_widens_them_again(audited: Auditing) -> None:
     async with audited() as app:
         await app.press("slash", *"rule:stale")
-        await app.wait_for(lambda: app.screen.findings.found[1] == 1, "one finding")
+        await app.wait_for(lambda: app.screen.findings.position[1] == 1, "one finding")
         await app.press("ctrl+u", *"actor:you")
         await app.wait_for(lambda: app.screen.changes.row_count == 1, "one change")
         assert "Nothing is listed with these words." in app.text
         await app.press("enter")
         assert app.screen.focused is app.screen.findings
         await app.press("escape")
-        await app.wait_for(lambda: app.screen.findings.found[1] == 5, "all findings")
+        await app.wait_for(lambda: app.screen.findings.position[1] == 5, "all findings")
         assert app.screen.query_one(Input).value == ""
 
 
@@ -156,11 +168,138 @@ async def test_esc_stops_looking_and_r_looks_again(audited: Auditing) -> None:
     async with audited(inspection, ready=False) as app:
         await app.sees("looking: secret")
         await app.press("escape")
-        await app.sees("stopped: not everything was looked at")
+        await app.sees("Not everything was looked at.", "stopped")
         inspection.gate = None
         await app.press("R")
         await app.sees("stale 314 d")
         assert inspection.looks == 2
+
+
+class Deaf(MadeInspection):
+    """One that does not hear that nobody waits for it any more."""
+
+    def look(self, telling: Telling) -> Audit:
+        return super().look(replace(telling, stop=lambda: False))
+
+
+async def test_esc_stops_at_once_whatever_the_audit_is_at_and_what_it_still_tells_is_not_shown(
+    audited: Auditing,
+) -> None:
+    inspection = Deaf()
+    inspection.gate = threading.Event()
+    async with audited(inspection, ready=False) as app:
+        await app.sees("looking: secret")
+        await app.press("escape")
+        await app.sees("The audit was stopped. R looks again.", "Not everything was looked at.")
+        inspection.gate.set()
+        await app.wait_for(lambda: all(worker.is_finished for worker in app.app.workers), "the thread")
+        await app.pilot.pause()
+        assert app.screen._audit is None
+        await app.press("o")
+        assert app.message == "The audit was stopped. R looks again."
+        await app.press("R")
+        await app.sees("stale 314 d")
+
+
+async def test_a_look_that_another_one_took_the_place_of_does_not_end_it(audited: Auditing) -> None:
+    inspection = Deaf()
+    async with audited(inspection) as app:
+        inspection.gate = threading.Event()
+        await app.press("R")
+        await app.wait_for(lambda: inspection.looks == 2, "the second look")
+        first = inspection.gate
+        inspection.gate = None
+        inspection.made = audit(findings=())
+        await app.press("R")
+        await app.sees("No findings: 62 rules looked at 23 files.")
+        inspection.made = audit()
+        first.set()
+        await app.wait_for(lambda: all(worker.is_finished for worker in app.app.workers), "the threads")
+        await app.pilot.pause()
+        assert "No findings" in app.text
+        assert "stopped" not in app.text
+
+
+async def test_a_folder_that_could_not_be_opened_is_opened_when_asked_again(audited: Auditing) -> None:
+    inspection = MadeInspection()
+    inspection.unopened = FolderMissing("No folder at ~/gone.")
+    async with audited(inspection, ready=False) as app:
+        await app.sees("The audit could not be made.", "It could not be looked at.")
+        await app.press("i")
+        assert "No folder at ~/gone." in app.message
+        inspection.unopened = None
+        await app.press("R")
+        await app.sees("anthropic-key", "FAIL 1")
+
+
+async def test_how_much_was_found_so_far_is_counted(audited: Auditing) -> None:
+    inspection = MadeInspection()
+    inspection.gate = threading.Event()
+    async with audited(inspection, ready=False) as app:
+        await app.sees("Looking at the folder.", "FAIL 1 so far")
+
+
+async def test_while_words_are_typed_the_key_line_says_what_ends_that(audited: Auditing) -> None:
+    async with audited() as app:
+        await app.press("slash")
+        await app.sees("Enter to the list  Esc all again")
+        await app.press(*"stale")
+        await app.sees("1 finding, 0 changes")
+        await app.press("enter")
+        await app.wait_for(lambda: app.screen.focused is app.screen.findings, "the list")
+        await app.sees("Enter open")
+
+
+async def test_a_key_that_reveals_is_offered_where_something_is_masked(audited: Auditing) -> None:
+    async with audited(size=(80, 24)) as app:
+        await app.sees("X reveal")
+        await app.press("j", "j")
+        await app.wait_for(lambda: "X reveal" not in app.text.splitlines()[-1], "without it")
+        assert "o export report" in app.text
+
+
+def told_calls(prompt: str = "") -> Calls:
+    """What Claude did around the call that wrote the key."""
+    events = [
+        event(16, CLAUDE, "view", "project", 0),
+        event(17, CLAUDE, "create", "project/status.json", 0),
+        replace(event(18, CLAUDE, "create", "../notes.md", 1), is_error=True, note="outside /memories"),
+    ]
+    return Calls(17, events, earlier=3, prompt=prompt)
+
+
+async def test_where_there_is_room_the_calls_around_a_finding_are_shown_with_what_was_asked_for(
+    audited: Auditing,
+) -> None:
+    inspection = MadeInspection()
+    inspection.told[17] = told_calls(f"save the staging\ntoken {secret()} for later")
+    async with audited(inspection, size=(200, 50)) as app:
+        await app.sees("Calls of Claude in session session-9", 'asked  "save the staging token sk-ant********')
+        await app.sees("  3 calls before", "/memories/project/status.json", "REFUSED", "outside /memories")
+        assert secret()[:12] not in app.text
+        here = [line for line in app.text.splitlines() if "> " in line and "create" in line]
+        assert len(here) == 1
+        assert "/memories/project/status.json" in here[0]
+        await app.press("j")
+        await app.wait_for(lambda: "Calls of Claude" not in app.text, "no calls where nobody is known")
+
+
+async def test_where_there_is_little_room_what_was_asked_for_stands_with_the_finding(audited: Auditing) -> None:
+    inspection = MadeInspection()
+    inspection.told[17] = told_calls("save the staging token for later")
+    async with audited(inspection) as app:
+        await app.sees('asked  "save the staging token for later"')
+        assert "Calls of" not in app.text
+
+
+async def test_the_calls_around_a_change_are_those_of_its_hunk(audited: Auditing) -> None:
+    inspection = MadeInspection()
+    inspection.told[20] = Calls(20, [event(20, CLAUDE, "create", "notes/2026-11-21-standup.md", 4)])
+    async with audited(inspection, size=(200, 50)) as app:
+        await app.to_change("notes/2026-11-21-standup.md")
+        await app.sees("Calls of Claude in session session-9", "/memories/notes/2026-11-21-standup.md")
+        await app.to_change("people/me.md")
+        await app.wait_for(lambda: "Calls of" not in app.text, "none of what came from outside")
 
 
 async def test_a_bug_in_a_rule_is_told_and_not_waited_for(audited: Auditing) -> None:

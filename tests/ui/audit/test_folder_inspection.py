@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -100,7 +102,7 @@ def test_what_is_accepted_stays_listed_with_its_mark_until_the_review_ends(inspe
     told = Told()
     inspection.look(told.telling)
     file = next(each for each in told.inboxes[0].files if each.path == "b.md")
-    inspection.judge(file, Verdict.ACCEPT)
+    inspection.judge([file], Verdict.ACCEPT)
     again = inspection.look(told.telling).inbox
     assert again is not None
     assert next(each for each in again.files if each.path == "b.md").verdict is Verdict.ACCEPT
@@ -123,8 +125,8 @@ def test_the_last_hunk_that_is_accepted_accepts_the_file(
     (file,) = box.files
     compared = inspection.compared(file)
     assert len(compared.hunks) == 2
-    assert len(inspection.judge(file, Verdict.ACCEPT, hunk=compared.hunks[0])) == 1
-    marks = inspection.judge(file, Verdict.ACCEPT, hunk=compared.hunks[1])
+    assert len(inspection.judge([file], Verdict.ACCEPT, hunk=compared.hunks[0])) == 1
+    marks = inspection.judge([file], Verdict.ACCEPT, hunk=compared.hunks[1])
     assert [bool(mark.hunk) for mark in marks] == [True, False]
 
 
@@ -186,7 +188,7 @@ def test_a_review_file_that_is_no_review_is_told_and_left_as_it_is(
     inspection.look(told.telling)
     assert "r.json" in told.inboxes[0].problem
     with pytest.raises(MemtuiError):
-        inspection.judge(told.inboxes[0].files[0], Verdict.ACCEPT)
+        inspection.judge([told.inboxes[0].files[0]], Verdict.ACCEPT)
     assert (tmp_path / "r.json").read_text() == "no review"
 
 
@@ -206,3 +208,60 @@ def test_a_moment_that_is_none_is_said_as_a_sentence(folder: Path, tmp_path: Pat
     with pytest.raises(MemtuiError):
         made.look(Told().telling)
     made.close()
+
+
+def test_the_calls_around_a_change_are_those_of_its_conversation_in_order(folder: Path, tmp_path: Path) -> None:
+    other = Agent("Clara", session="session-2")
+    with memtui.open(folder, state=tmp_path / "state") as memory:
+        for actor, path in ((CLARA, "c.md"), (other, "d.md"), (CLARA, "../e.md"), (CLARA, "f.md")):
+            memory.execute({"command": "create", "path": f"/memories/{path}", "file_text": "x\n"}, actor=actor)
+        seq = next(event.seq for event in memory.events() if event.path == "/memories/c.md")
+    state = str(tmp_path / "state")
+    wanted = Wanted(folder=str(folder), title="~/m", review=str(tmp_path / "r.json"), reviewer="ada", state=state)
+    look = partial(opening.observe, folder, state=state, look=False)
+    inspection = FolderInspection(wanted, look, Here(Outgoing(folder, state)))
+    inspection.begin()
+    try:
+        told = inspection.calls(seq)
+        paths = [(event.path, event.is_error) for event in told.events]
+        assert paths == [
+            ("/memories/b.md", False), ("/memories/c.md", False), ("/memories/../e.md", True),
+            ("/memories/f.md", False),
+        ]  # fmt: skip
+        assert (told.seq, told.earlier, told.later, told.prompt) == (seq, 0, 0, "")
+        assert inspection.calls(10_000).events == ()
+    finally:
+        inspection.close()
+
+
+def test_what_was_asked_for_is_read_from_the_session_file_once(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claude = tmp_path / "claude"
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(claude))
+    session = claude / "projects" / "-srv-app" / "session-1.jsonl"
+    lines = [
+        {"type": "user", "message": {"role": "user", "content": "remember that I moved"}},
+        {"type": "assistant", "message": {"role": "assistant", "content": [{"type": "tool_use", "id": "call-7"}]}},
+    ]
+    fill(tmp_path, {str(session.relative_to(tmp_path)): "".join(json.dumps(each) + "\n" for each in lines)})
+    state = str(tmp_path / "state")
+    with memtui.open(folder, state=state) as memory:
+        command = {"command": "create", "path": "/memories/c.md", "file_text": "x\n"}
+        seq = memory.execute(command, actor=CLARA, call_id="call-7").event.seq
+    wanted = Wanted(folder=str(folder), title="~/m", review=str(tmp_path / "r.json"), reviewer="ada", state=state)
+    look = partial(opening.observe, folder, state=state, look=False)
+    inspection = FolderInspection(wanted, look, Here(Outgoing(folder, state)))
+    inspection.begin()
+    try:
+        assert inspection.calls(seq).prompt == "remember that I moved"
+        session.unlink()
+        assert inspection.calls(seq).prompt == "remember that I moved"
+    finally:
+        inspection.close()
+
+
+def test_the_rules_are_loaded_behind_the_first_paint() -> None:
+    code = "import memtui.ui.audit_app, memtui.ui.audit.folder, sys; print('memtui.audit.rules' in sys.modules)"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout == "False\n"

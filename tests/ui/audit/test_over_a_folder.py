@@ -197,7 +197,22 @@ def test_every_key_that_there_is_leaves_folder_and_journal_as_they_were(tmp_path
         if number % 4 == 0:
             screen.press("\x1b")
             screen.settle()
-    for keys_of_a_course in ("3 ", "3Fx\r", "3mx\r", "X", "y", "D", "y", "R", "W", "V", "\x1b", "o", "\x1b"):
+    for keys_of_a_course in (
+        *["\x1b"] * 3,
+        "3 ",
+        "3Fx\r",
+        "3mx\r",
+        "X",
+        "y",
+        "D",
+        "y",
+        "R",
+        "W",
+        "V",
+        "\x1b",
+        "o",
+        "\x1b",
+    ):
         screen.press(keys_of_a_course)
         screen.settle()
     screen.press("\x11")

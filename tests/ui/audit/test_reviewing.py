@@ -1,5 +1,6 @@
 """What a reviewer says of changes on screen: which keys say it, what is written down, and what comes next."""
 
+import threading
 from dataclasses import replace
 
 from memtui.audit.inbox import Inbox, Mark, Verdict
@@ -38,6 +39,59 @@ async def test_space_accepts_the_file_and_goes_to_the_next(audited: Auditing) ->
         await app.sees("[x]", f"Accepted {PREFS}. 1 of 5 changed files reviewed.")
         assert app.screen.file is not None
         assert app.screen.file.path == "notes/2026-11-21-standup.md"
+
+
+async def test_keys_that_come_faster_than_marks_are_written_mean_one_file_after_the_other(audited: Auditing) -> None:
+    inspection = MadeInspection()
+    inspection.slow = threading.Event()
+    async with audited(inspection) as app:
+        await app.to_change(PREFS)
+        await app.pilot.press("space", "space", "space")
+        assert inspection.marks == []
+        inspection.slow.set()
+        await app.wait_for(lambda: len(inspection.marks) == 3, "the marks")
+        assert [path for _, path, _ in said(app)] == [PREFS, "notes/2026-11-21-standup.md", "people/me.md"]
+        await app.sees("3 of 5 changed files reviewed.")
+
+
+async def test_a_file_whose_mark_could_not_be_written_is_under_the_cursor_again(audited: Auditing) -> None:
+    inspection = MadeInspection()
+    inspection.refuses = StateUnusable("Nothing was noted: there is no room.")
+    async with audited(inspection) as app:
+        await app.to_change(PREFS)
+        await app.press("space")
+        await app.sees("Nothing was noted: there is no room.")
+        assert app.screen.file is not None
+        assert app.screen.file.path == PREFS
+
+
+async def test_all_of_a_run_is_written_down_at_once(audited: Auditing) -> None:
+    async with audited() as app:
+        await app.press("3")
+        await app.wait_for(lambda: app.screen.focused is app.screen.changes, "the changes")
+        await app.press("g", "space")
+        await app.sees("Accepted 2 files. 2 of 5 changed files reviewed.")
+        assert app.inspection.judgements == 1
+        assert [path for _, path, _ in said(app)] == ["notes/old.md", "notes/older.md"]
+
+
+async def test_where_there_is_little_room_a_run_still_says_what_it_lost_and_removed(audited: Auditing) -> None:
+    async with audited(size=(60, 20)) as app:
+        row = app.screen.changes
+        await app.press("3")
+        await app.wait_for(lambda: app.screen.focused is row, "the changes")
+        await app.wait_for(lambda: "1 lost" in row.render_line(0).text, "the run")
+        assert row.render_line(0).text.split()[-1] == "-3"
+
+
+async def test_a_question_about_a_file_with_a_long_name_leaves_room_for_the_answer(audited: Auditing) -> None:
+    box = Inbox(since=16, since_us=AT_US, since_words="", until=23,
+                files=(replace(audit().inbox.files[0], path="a/" * 60 + "b.md"),))  # type: ignore[union-attr]  # fmt: skip
+    async with audited(MadeInspection(audit(inbox=box)), size=(60, 20)) as app:
+        await app.press("3", "m")
+        await app.wait_for(lambda: isinstance(app.app.screen, PromptScreen), "the question")
+        await app.press(*"seen")
+        await app.sees("b.md:", "seen")
 
 
 async def test_flag_asks_why_and_esc_leaves_it(audited: Auditing) -> None:
@@ -141,6 +195,17 @@ async def test_the_next_unreviewed_file_is_found_inside_a_run_too(audited: Audit
     async with audited(MadeInspection(audit(inbox=box)), on_changes=True) as app:
         await app.press("right_square_bracket")
         await app.wait_for(lambda: app.screen.file is not None and app.screen.file.path == "notes/old.md", "the file")
+
+
+async def test_the_next_unreviewed_file_is_gone_to_from_anywhere_or_said_not_to_be_listed(audited: Auditing) -> None:
+    async with audited(size=(80, 24)) as app:
+        await app.press("right_square_bracket")
+        await app.wait_for(lambda: app.screen.file is not None, "a file")
+        assert app.screen.focused is app.screen.changes
+        await app.press("slash", *"nowhere", "enter")
+        await app.wait_for(lambda: app.screen.changes.here is None, "no file")
+        await app.press("right_square_bracket")
+        await app.sees("is not reviewed, and is not listed with these words.")
 
 
 async def test_the_end_of_a_review_names_what_is_unreviewed_and_the_next_starts_there(audited: Auditing) -> None:

@@ -22,9 +22,9 @@ from memtui.ui.find.listing import (
     Rule,
     counted,
     key_of,
-    nearest_hit,
     rows_of,
 )
+from memtui.ui.item_rows import nearest
 
 LINE = LineHit(3, "the needle", ((4, 10),), 5)
 CAME = Event(at_us=1, actor=Outside(), command="created", path="/memories/a.md", seq=4)
@@ -81,12 +81,12 @@ def test_every_hit_has_a_key_of_its_own() -> None:
 
 def test_the_cursor_passes_over_rules_in_either_direction() -> None:
     rows = rows_of(FOUND, Scope.ALL)
-    assert nearest_hit(rows, 1, 1) == 3
-    assert nearest_hit(rows, 2, -1) == 0
-    assert nearest_hit(rows, 99, 1) == len(rows) - 1
-    assert nearest_hit([Rule("x"), *rows], 0, -1) == 1
-    assert nearest_hit([Rule("x")], 0, 1) is None
-    assert nearest_hit([], 0, 1) is None
+    assert nearest(rows, 1, 1) == 3
+    assert nearest(rows, 2, -1) == 0
+    assert nearest(rows, 99, 1) == len(rows) - 1
+    assert nearest([Rule("x"), *rows], 0, -1) == 1
+    assert nearest([Rule("x")], 0, 1) is None
+    assert nearest([], 0, 1) is None
 
 
 def test_what_was_found_is_counted_for_the_scope() -> None:

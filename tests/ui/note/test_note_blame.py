@@ -1,6 +1,8 @@
 """What is said of the line in view, while the gutter tells who wrote each."""
 
-from memtui.core.events import Agent, Event, Outside
+from dataclasses import replace
+
+from memtui.core.events import Agent, Event, Outside, Person
 from memtui.core.history import Blame, PathVersion
 from memtui.core.told import Circumstances
 from memtui.ui.note.blame import sentence
@@ -29,3 +31,15 @@ def test_a_long_prompt_is_cut_and_none_is_left_out() -> None:
 def test_what_was_seen_to_come_is_told_as_it_was_seen() -> None:
     assert "Scribe" in sentence(Blame((_BY_ANOTHER,), told=(_told("no"),)), 1, 10 * _DAY_US)
     assert "when memtui first looked" in sentence(Blame((_FOUND,), told=(None,)), 1, 10 * _DAY_US)
+
+
+def test_what_had_been_asked_for_is_told_of_a_call_that_was_seen_as_well() -> None:
+    event = replace(_BY_ANOTHER, call_id="toolu_1")
+    words = sentence(Blame((event,), prompts={2: "Remember\n my \x1b[31mshell"}), 1, 10 * _DAY_US)
+    assert words == 'line 1: Scribe 5d ago, asked: "Remember my \\x1b[31mshell", create #2, call toolu_1'
+
+
+def test_a_line_that_was_brought_back_is_told_by_whom_it_was_written() -> None:
+    event = Event(seq=4, at_us=9 * _DAY_US, actor=Person(), command="restore", path="/memories/a.md")
+    assert "Claude Code" in sentence(Blame((event,), told=(_told("Keep"),)), 1, 10 * _DAY_US)
+    assert "restore #4" in sentence(Blame((event,), told=(None,)), 1, 10 * _DAY_US)
