@@ -81,8 +81,10 @@ class Growth:
         at_us: The moments, in microseconds since 1970, evenly spaced, the first change to now; empty without journal.
         files: How many files there were at each.
         bytes: How many bytes they had.
-        writes: By actor, how many changes were made in the span that ends at each moment.
+        writes: By actor, how many changes were made in the span that ends at each moment. Where there are many, those
+            who wrote least stand together as `others`.
         findings: By severity, how many of today's findings had been brought in by each.
+        gathered: How many actors stand together as `others`; 0 if each stands alone.
     """
 
     at_us: tuple[int, ...] = ()
@@ -90,6 +92,7 @@ class Growth:
     bytes: tuple[int, ...] = ()
     writes: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: MappingProxyType({}))
     findings: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    gathered: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

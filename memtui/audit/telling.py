@@ -1,14 +1,14 @@
 """From hits to findings: where each is, what is shown of it, and how it is known again; nothing secret goes along."""
 
 import hashlib
-from bisect import bisect_right
+from bisect import bisect_right, insort
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from memtui.audit.findings import Family, Finding, Hit, Place, Severity
 from memtui.audit.gathering import gathered
-from memtui.audit.masking import MASK, Span, again, cleaned, evidence_of, merged, secret_spans
+from memtui.audit.masking import MASK, Span, again, cleaned, evidence_of, merged, secret_spans, touched
 from memtui.audit.origins import Origins
 from memtui.audit.rule import Rule
 from memtui.audit.subject import Note, Subject
@@ -65,9 +65,11 @@ class Teller:
         """Hits of one note, none told twice: of secrets that overlap, the rule that stands first is kept."""
         secret = [hit for hit in hits if self._is_secret(hit)]
         kept: list[Hit] = []
+        taken: list[Span] = []  # in order, and none over another: a note may hold thousands
         for hit in sorted(secret, key=lambda hit: (self._order[hit.rule], _secret_of(hit))):
-            start, end = _secret_of(hit)
-            if not any(start < _secret_of(each)[1] and _secret_of(each)[0] < end for each in kept):
+            span = _secret_of(hit)
+            if not touched(taken, *span):
+                insort(taken, span)
                 kept.append(hit)
         others: dict[tuple[object, ...], Hit] = {}
         for hit in hits:
@@ -93,24 +95,23 @@ class Teller:
         identity = self._identity(hit, page)
         ordinal = self._same[hit.rule, hit.path, identity]
         self._same[hit.rule, hit.path, identity] += 1
-        values = page.values
         return Finding(
             rule=rule.id,
             family=rule.family,
             severity=self._severities[rule.id],
             place=place,
-            words=cleaned(hit.words, values),
+            words=page.cleaned(hit.words),
             evidence=self._evidence(hit, page),
             do=rule.do,
             origin=self._origins.of(hit, page.data, place.line),
             fingerprint=_fingerprint(hit.rule, hit.path, identity, ordinal),
-            facts={name: cleaned(fact, values) if isinstance(fact, str) else fact for name, fact in hit.facts.items()},
+            facts={name: page.cleaned(fact) if isinstance(fact, str) else fact for name, fact in hit.facts.items()},
             masked=_secret_of(hit) if hit.masked is not None or self._is_secret(hit) else None,
         )
 
     def _evidence(self, hit: Hit, page: "_Page") -> str:
         if hit.evidence is not None:
-            shown = one_line(cleaned(hit.evidence, page.values))
+            shown = one_line(page.cleaned(hit.evidence))
             return shown if len(shown) <= _LONGEST else shown[:_LONGEST] + "..."
         if page.text is None or hit.start is None:
             return ""
@@ -119,14 +120,12 @@ class Teller:
     def _identity(self, hit: Hit, page: "_Page") -> str:
         """What a finding is known by when lines move: nothing that a secret could be guessed from."""
         if hit.identity is not None:
-            return cleaned(hit.identity, page.values)
+            return page.cleaned(hit.identity)
         if page.text is None or hit.start is None:
             return ""
         start, end = hit.start, hit.start if hit.end is None else hit.end
         if self._is_secret(hit) or hit.masked is not None or start == end:
-            start = page.text.rfind("\n", 0, start) + 1
-            end = page.text.find("\n", start)
-            end = len(page.text) if end < 0 else end
+            return page.line_without_secrets(start)
         return " ".join(page.without_secrets(start, end).split())
 
 
@@ -143,13 +142,20 @@ class _Page:
         self.data = note.data if note is not None else None
         self.text = note.text if note is not None else None
         self.hidden = hidden
-        self._starts: list[int] | None = None
+        self._cleaned: dict[str, str] = {}
+        self._lines: dict[int, str] = {}
 
     @cached_property
     def values(self) -> tuple[str, ...]:
         """The secrets themselves, each once, so that no other words hold them."""
         text = self.text
         return () if text is None else tuple(dict.fromkeys(text[start:end] for start, end in self.hidden))
+
+    def cleaned(self, words: str) -> str:
+        """Words about the note without any secret. A rule says the same of many places, so it is worked out once."""
+        if words not in self._cleaned:
+            self._cleaned[words] = cleaned(words, self.values)
+        return self._cleaned[words]
 
     def place(self, hit: Hit) -> Place:
         """Where a hit is, in lines and columns."""
@@ -166,24 +172,35 @@ class _Page:
 
     def _line(self, at: int) -> tuple[int, int]:
         """The line and the column of a character, both from 1."""
-        assert self.text is not None
-        if self._starts is None:
-            self._starts = [0]
-            at_feed = self.text.find("\n")
-            while at_feed >= 0:
-                self._starts.append(at_feed + 1)
-                at_feed = self.text.find("\n", at_feed + 1)
         line = bisect_right(self._starts, at)
         return line, at - self._starts[line - 1] + 1
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where each line begins."""
+        assert self.text is not None
+        starts = [0]
+        feed = self.text.find("\n")
+        while feed >= 0:
+            starts.append(feed + 1)
+            feed = self.text.find("\n", feed + 1)
+        return starts
+
+    def line_without_secrets(self, at: int) -> str:
+        """The line that a character is in, as `without_secrets` has it, with one blank between its words."""
+        assert self.text is not None
+        line = bisect_right(self._starts, at)
+        if line not in self._lines:
+            end = self._starts[line] - 1 if line < len(self._starts) else len(self.text)
+            self._lines[line] = " ".join(self.without_secrets(self._starts[line - 1], end).split())
+        return self._lines[line]
 
     def without_secrets(self, first: int, last: int) -> str:
         """Characters of the text in which every secret is the same word, whatever it is and however long."""
         assert self.text is not None
         parts: list[str] = []
         at = first
-        for start, end in self.hidden:
-            if end <= first or start >= last:
-                continue
+        for start, end in touched(self.hidden, first, last):
             parts += [self.text[at : max(start, at)], MASK]
             at = min(end, last)
         return "".join([*parts, self.text[at:last]])

@@ -19,7 +19,9 @@ def _arguments(parser: Parser) -> None:
     parser.add_argument(
         "--fail-on", metavar="LEVEL", choices=_LEVELS, default="fail", help="exit with 1 from fail, warn or never on"
     )
-    parser.add_argument("--baseline", metavar="FILE", help="what stands in it does not count")
+    parser.add_argument(
+        "--baseline", metavar="FILE", help="what stands in it does not count; --write-baseline makes it"
+    )
     parser.add_argument("--repo", metavar="DIR", help="compare what notes claim with this repository")
     parser.add_argument(
         "--only", metavar="RULE", action="append", help="only these rules, patterns of rules, or families"

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from memtui.audit.baselines import NoBaseline, fingerprints
 from memtui.audit.findings import Family, Severity
-from memtui.audit.settled import is_known, meant, problems_of_rules
+from memtui.audit.rules import RULES
+from memtui.audit.settled import is_known, problems_of_rules
 from memtui.cli import output, places
 from memtui.cli.configured import configured
 from memtui.cli.exits import Exit, Failure
 from memtui.cli.verb import Options
+from memtui.config.nearest import nearest
 from memtui.places import short
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ class Job:
         format: One of those there are.
         only: Rules that were asked for; `None` for all.
         repo: The repository that notes are compared with.
-        baseline: Fingerprints that do not count.
+        baseline: Fingerprints that do not count; `None` if none was given, and one may well be empty.
         fail_on: From which severity on the exit code is 1; `None` for never.
     """
 
@@ -45,7 +47,7 @@ class Job:
     format: str
     only: tuple[str, ...] | None
     repo: str | None
-    baseline: frozenset[str]
+    baseline: frozenset[str] | None
     fail_on: Severity | None
 
     @property
@@ -82,12 +84,14 @@ def job_of(options: Options, arguments: argparse.Namespace) -> Job:
         if getattr(arguments, name) == "":
             option = "-o" if name == "output" else f"--{name.replace('_', '-')}"
             raise Failure(Exit.USAGE, f"memtui audit: what follows {option} is empty. Nothing was audited.")
-    only = tuple(name for given in arguments.only or () for name in given.split(",") if name) or None
-    if arguments.only and only is None:
-        raise Failure(Exit.USAGE, "memtui audit: what follows --only is empty. Nothing was audited.")
-    for name in only or ():
-        if not is_known(name) and name not in tuple(Family):
-            raise Failure(Exit.USAGE, f"memtui audit: there is no rule '{name}'. {meant(name)}")
+    only = only_of(arguments)
+    format = "json" if options.json else arguments.format or "text"
+    if arguments.watch:
+        _judge_watching(arguments, format)
+    wants_both = options.json or arguments.format is not None
+    if arguments.write_baseline == "-" and wants_both and arguments.output in (None, "-"):
+        words = "the baseline and the report cannot both be printed. Name a file for one of them. Nothing was audited."
+        raise Failure(Exit.USAGE, f"memtui audit: {words}")
     folder = places.folder(options, arguments.folder)
     loaded = configured(options, folder)
     for problem in () if options.quiet else (*loaded.problems, *problems_of_rules(loaded)):
@@ -97,12 +101,39 @@ def job_of(options: Options, arguments: argparse.Namespace) -> Job:
         arguments,
         folder,
         loaded,
-        "json" if options.json else arguments.format or "text",
+        format,
         only,
         _repository(arguments.repo),
         _baseline(arguments.baseline, folder),
         None if arguments.fail_on == "never" else Severity(arguments.fail_on),
     )
+
+
+def only_of(arguments: argparse.Namespace) -> tuple[str, ...] | None:
+    """The rules, patterns of rules and families that were asked for; `None` for all.
+
+    Raises:
+        Failure: There is no such rule.
+    """
+    only = tuple(name.strip() for given in arguments.only or () for name in given.split(",") if name.strip()) or None
+    if arguments.only and only is None:
+        raise Failure(Exit.USAGE, "memtui audit: what follows --only is empty. Nothing was audited.")
+    for name in only or ():
+        if not is_known(name) and name not in tuple(Family):
+            near = nearest(name, (*Family, *RULES))
+            hint = f"Did you mean {near}?" if near else "All there are: memtui audit --rules."
+            raise Failure(Exit.USAGE, f"memtui audit: there is no rule and no family of rules '{name}'. {hint}")
+    return only
+
+
+def _judge_watching(arguments: argparse.Namespace, format: str) -> None:
+    """Refuse what would make no sense when it is told again and again."""
+    if arguments.write_baseline is not None:
+        words = "with a baseline that grows by itself nothing would ever count. Leave out one."
+        raise Failure(Exit.USAGE, f"memtui audit: --watch and --write-baseline do not go together: {words}")
+    if format not in ("text", "json") and arguments.output in (None, "-"):
+        words = f"what is printed again and again is no {format} file. Name a file: -o FILE"
+        raise Failure(Exit.USAGE, f"memtui audit: --watch and --format {format}: {words}")
 
 
 def _repository(given: str | None) -> str | None:
@@ -114,9 +145,9 @@ def _repository(given: str | None) -> str | None:
     return path
 
 
-def _baseline(given: str | None, folder: str) -> frozenset[str]:
+def _baseline(given: str | None, folder: str) -> frozenset[str] | None:
     if given is None:
-        return frozenset()
+        return None
     path = os.path.realpath(os.path.expanduser(given))
     if path == folder or path.startswith(folder.rstrip("/") + "/"):
         words = "is inside the memory folder, where an agent could say of what it wrote that it was there before."

@@ -1,13 +1,15 @@
 """`memtui audit --rules`: every rule there is, why it is there, and what it finds."""
 
 import argparse
+import shutil
+import sys
 import textwrap
 from typing import TYPE_CHECKING
 
 from memtui.audit.choosing import names, word_for
 from memtui.audit.rules import RULES
-from memtui.audit.settled import is_known, meant
 from memtui.cli import output, places
+from memtui.cli.audit_job import only_of
 from memtui.cli.configured import configured
 from memtui.cli.exits import Exit, Failure
 from memtui.cli.verb import Options
@@ -22,43 +24,53 @@ _INDENT = " " * 6
 
 def listed(options: Options, arguments: argparse.Namespace) -> int:
     """Print the rules, all or those that are named, as they are set here."""
-    only = [name for given in arguments.only or () for name in given.split(",") if name]
-    for name in only:
-        if not is_known(name) and not any(name == rule.family for rule in RULES.values()):
-            raise Failure(Exit.USAGE, f"memtui audit: there is no rule '{name}'. {meant(name)}")
+    for option, is_given in (
+        (f"--format {arguments.format}", arguments.format not in (None, "text", "json")),
+        ("-o", arguments.output is not None),
+        ("--watch", arguments.watch),
+        ("--write-baseline", arguments.write_baseline is not None),
+    ):
+        if is_given:
+            why = "the rules are listed as text or, with --json, as JSON, and nothing is audited. Leave out one."
+            raise Failure(Exit.USAGE, f"memtui audit: --rules and {option} do not go together: {why}")
+    only = only_of(arguments)
     given = places.named(options, arguments.folder)
     words = configured(options, given).config.audit.rules
-    shown = [rule for rule in RULES.values() if not only or any(names(name, rule) for name in only)]
+    shown = [rule for rule in RULES.values() if only is None or any(names(name, rule) for name in only)]
     if options.json or arguments.format == "json":
         output.document({"schema": output.SCHEMA, "rules": [_record(rule, word_for(rule.id, words)) for rule in shown]})
         return Exit.OK
+    width = min(shutil.get_terminal_size().columns, _WIDTH) if output.is_terminal(sys.stdout) else _WIDTH
     family, said = "", ("", "")
     for rule in shown:
         if rule.family != family:
             output.line(f"{'' if not family else chr(10)}{rule.family}")
             family = rule.family
-        _print(rule, word_for(rule.id, words), said)
+        _print(rule, word_for(rule.id, words), said, max(width, 40))
         said = (rule.why, rule.do)
     return Exit.OK
 
 
-def _print(rule: "Rule", word: str, said: tuple[str, str]) -> None:
+def _print(rule: "Rule", word: str, said: tuple[str, str], width: int) -> None:
     """Print a rule, without the reason and the advice if they were just said of the rule before."""
     severity, is_on = _as_set(rule, word)
     state = "" if is_on else "  (off)" if word == "off" else "  (off by default)"
     needs = f"  (needs {rule.needs})" if rule.needs else ""
     tuned = f"  (tuned by {', '.join(rule.settings)})" if rule.settings else ""
-    output.line(f"  {severity:<4}  {rule.id}: {one_line(rule.title)}{state}{needs}{tuned}")
+    head = f"  {severity:<4}  {rule.id}: {one_line(rule.title)}{state}{needs}{tuned}"
+    for line in textwrap.wrap(head, width, subsequent_indent=_INDENT + "    "):
+        output.line(line)
     for words in (rule.why, rule.do) if (rule.why, rule.do) != said else ():
-        for line in textwrap.wrap(one_line(words), _WIDTH - len(_INDENT)):
-            output.line(f"  {_INDENT}{line}")
+        for line in textwrap.wrap(
+            one_line(words), width, initial_indent=_INDENT + "  ", subsequent_indent=_INDENT + "  "
+        ):
+            output.line(line)
     for name, example in (("finds", rule.bad), ("passes", rule.good)):
         if example:
-            output.line(f"  {_INDENT}{name:<6}  {_cut(one_line(example.strip()))}")
+            output.line(f"  {_INDENT}{name:<6}  {_cut(one_line(example.strip()), width - len(_INDENT) - 10)}")
 
 
-def _cut(example: str) -> str:
-    most = _WIDTH - len(_INDENT) - 10
+def _cut(example: str, most: int) -> str:
     return example if len(example) <= most else example[: most - 3] + "..."
 
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import NoReturn
 
 from memtui import opening
 from memtui.audit.audit import Audit
@@ -21,6 +22,7 @@ from memtui.cli import output
 from memtui.cli.audit_job import Job
 from memtui.cli.exits import Exit, Failure
 from memtui.cli.progress import progress_line
+from memtui.cli.words import closest
 from memtui.confinement import give_up_writing
 from memtui.core.errors import FolderMissing
 from memtui.core.watching import Mode, Watching
@@ -76,7 +78,9 @@ def _opened(job: Job) -> Observer:
 
 def _audited(job: Job, session: _Session, observer: Observer | None = None) -> Audit:
     observer = session.first if observer is None else observer
-    changes = _inbox(job, observer) if job.arguments.since is not None else None
+    given = job.arguments
+    wants_changes = any(each is not None for each in (given.since, given.review, given.reviewer))
+    changes = _inbox(job, observer) if wants_changes else None
     with progress_line(quiet=job.options.quiet) as progress:
         return audit(
             observer,
@@ -103,9 +107,10 @@ def _inbox(job: Job, observer: Observer) -> Inbox:
     place = review_path(job.folder) if given.review is None else outside(given.review, job.folder, job.options.state)
     observer.reconcile()
     try:
-        return inbox(observer, Review.read(place), since=given.since, reviewer=given.reviewer)
+        return inbox(observer, Review.read(place), since=given.since or "last", reviewer=given.reviewer)
     except ValueError as error:
-        raise Failure(Exit.USAGE, f"memtui audit: --since: {error}") from error
+        hint = " Did you mean last, the last review?" if closest(given.since or "", ["last"]) else ""
+        raise Failure(Exit.USAGE, f"memtui audit: --since: {error}{hint} Nothing was audited.") from error
 
 
 def _told(job: Job, session: _Session, found: Audit, *, force: bool) -> int:
@@ -113,10 +118,10 @@ def _told(job: Job, session: _Session, found: Audit, *, force: bool) -> int:
     code = Exit.FINDINGS if found.fails(job.fail_on) else Exit.OK
     given = job.arguments
     if given.write_baseline is not None:
+        code = Exit.OK
         _write_baseline(job, session, found, force=force)
         if given.format is None and given.output is None and not job.options.json:
-            return Exit.OK
-        code = Exit.OK
+            return code
     if given.output is None or given.output == "-":
         _print(found, job, code)
         return code
@@ -128,53 +133,99 @@ def _told(job: Job, session: _Session, found: Audit, *, force: bool) -> int:
 
 
 def _print(found: Audit, job: Job, code: int) -> None:
-    if job.format == "text" and output.is_terminal(sys.stdout):
+    if job.format == "text":
         from memtui.audit.report import text  # deferred: as every other format
 
-        width = shutil.get_terminal_size().columns
+        is_for_person = output.is_terminal(sys.stdout)
+        width = shutil.get_terminal_size().columns if is_for_person else text.WIDTH
         shown = text.write(found, color=output.is_colored(), width=width, everything=job.arguments.all)
-        output.line(shown.removesuffix("\n"))
-        return
-    shown = written(found, job.format, folder=job.folder, exit_code=code, everything=job.arguments.all)
+        if is_for_person:
+            output.line(shown.removesuffix("\n"))
+            return
+    else:
+        shown = written(found, job.format, folder=job.folder, exit_code=code, everything=job.arguments.all)
     output.exact(shown.encode("utf-8", "backslashreplace"))
 
 
 def _write_baseline(job: Job, session: _Session, found: Audit, *, force: bool) -> None:
     stands = [each.finding for each in found.excepted if each.by == "baseline"]
     findings = [*found.findings, *stands]
+    if job.arguments.write_baseline == "-":
+        output.exact(document(findings).encode())
+        return
     session.writer.write(job.arguments.write_baseline, document(findings).encode(), force=force)
     if not job.options.quiet:
         where = short(os.path.abspath(os.path.expanduser(job.arguments.write_baseline)))
         output.message(f"{counted(len(findings), 'finding')} in {where}: with --baseline none of them counts any more.")
 
 
-def watched(job: Job) -> int:
-    """Audit again whenever something changed, until somebody ends it."""
+def watched(job: Job) -> NoReturn:
+    """Audit again whenever something changed, until somebody ends it, or the folder is gone."""
+    with _session(job) as session, contextlib.ExitStack() as opened:
+        observer, force, said = session.first, job.arguments.force, set[str]()
+        while True:
+            _told(job, session, _audited(job, session, observer), force=force)
+            _wait(observer, job, said)
+            opened.close()
+            observer, force = opened.enter_context(_opened(job)), True
+
+
+def _wait(observer: Observer, job: Job, said: set[str]) -> None:
+    """Return when the folder has changed since it was looked at.
+
+    Args:
+        observer: Who looked.
+        job: What is done.
+        said: What was said of how changes are noticed; what is new is said, and comes to it.
+
+    Raises:
+        FolderMissing: The folder is gone.
+    """
     from memtui.watch import Watch  # deferred: the watcher's library is for those who follow
 
-    with _session(job) as session:
-        code = _told(job, session, _audited(job, session), force=job.arguments.force)
-        observer, opened = session.first, contextlib.ExitStack()
-        with opened:
-            while True:
-                woken, gone = threading.Event(), list[str]()
+    news = News(observer)
+    watch = Watch(observer, job.folder, None, changed=news.changed, mode_changed=news.noticed_otherwise)
+    watch.start()
+    try:
+        while not news.woken.wait(_PAUSE):
+            output.flush()
+            if news.reason and news.reason not in said and not job.options.quiet:
+                said.add(news.reason)
+                output.message(news.reason)
+        time.sleep(_SETTLE)  # what belongs together is written in one go, and its record a moment later
+    finally:
+        watch.stop()
+    if news.is_gone:
+        raise FolderMissing(news.reason)
 
-                def note(watching: Watching, gone: list[str] = gone, woken: threading.Event = woken) -> None:
-                    if watching.mode is Mode.GONE:
-                        gone.append(watching.reason)
-                        woken.set()
 
-                watch = Watch(observer, job.folder, None, changed=woken.set, mode_changed=note)
-                watch.start()
-                try:
-                    while not woken.wait(_PAUSE):
-                        output.flush()
-                    time.sleep(_SETTLE)  # what belongs together is written in one go, and its record a moment later
-                finally:
-                    watch.stop()
-                if gone:
-                    raise FolderMissing(gone[-1])
-                opened.close()
-                observer = opened.enter_context(_opened(job))
-                code = _told(job, session, _audited(job, session, observer), force=True)
-    return code
+class News:
+    """What a watcher reports of a folder that was just looked at.
+
+    Args:
+        observer: Who looked.
+
+    Attributes:
+        woken: Set when it is to be looked at again, and not before.
+        reason: Why changes are not noticed as they should be; empty if they are.
+        is_gone: Whether the folder is.
+    """
+
+    def __init__(self, observer: Observer) -> None:
+        self.woken = threading.Event()
+        self.reason = ""
+        self.is_gone = False
+        self._observer = observer
+        self._seen = observer.head()
+
+    def changed(self) -> None:
+        """There may be something new: a watcher says so when it begins, too, and then there is nothing."""
+        if self._observer.head() != self._seen:
+            self.woken.set()
+
+    def noticed_otherwise(self, watching: Watching) -> None:
+        """Changes begin to be noticed in another way."""
+        self.reason = watching.reason
+        if watching.mode is Mode.GONE:
+            self.is_gone = True
+            self.woken.set()

@@ -6,7 +6,6 @@ such, and goes to a file or a pipe, goes there as it is.
 """
 
 import os
-import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -15,7 +14,7 @@ from datetime import UTC, datetime
 from typing import IO
 
 from memtui.cli.exits import Exit, Failure
-from memtui.core.visible import HIDDEN, one_line, visible
+from memtui.core.visible import one_line, visible, visible_json
 
 SCHEMA = 1
 """Stands in every JSON document; additions do not raise it."""
@@ -40,8 +39,15 @@ def is_terminal(stream: IO[str] | None) -> bool:
 
 
 def is_colored() -> bool:
-    """Whether what is printed may be colored: only on a terminal that can, and where nobody asked for none."""
-    return is_terminal(sys.stdout) and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "") not in ("", "dumb")
+    """Whether what is printed may be colored: on a terminal that can, or where somebody asked for it.
+
+    `NO_COLOR` and `FORCE_COLOR` count unless they are empty, and the former wins.
+    """
+    if os.environ.get("NO_COLOR"):
+        return False
+    if forced := os.environ.get("FORCE_COLOR"):
+        return forced != "0"
+    return is_terminal(sys.stdout) and os.environ.get("TERM", "") not in ("", "dumb")
 
 
 def line(text: str) -> None:
@@ -85,7 +91,7 @@ def as_json(value: object, *, indent: int | None = None) -> str:
     """JSON in which hidden characters are named (`\\u202e`), so that it is valid and drives no terminal."""
     import json  # for start-up cost: not before there is something to answer in it
 
-    return HIDDEN.sub(_named, json.dumps(value, ensure_ascii=False, indent=indent))
+    return visible_json(json.dumps(value, ensure_ascii=False, indent=indent))
 
 
 def flush() -> None:
@@ -159,9 +165,3 @@ def _writing() -> Iterator[None]:
     except OSError as error:
         reason = os.strerror(error.errno or 0).lower()
         raise Failure(Exit.OUTPUT, f"The output could not be written: {reason}.") from error
-
-
-def _named(match: re.Match[str]) -> str:
-    """A character as JSON escapes it: two halves beyond the Basic Multilingual Plane."""
-    units = match.group().encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[at] << 8 | units[at + 1]:04x}" for at in range(0, len(units), 2))

@@ -7,7 +7,7 @@ a verb, the rest with that verb's own parser. Only one verb's parser is ever bui
 import argparse
 import os
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from memtui.cli import help as help_text
 from memtui.cli.exits import Exit, Failure
@@ -105,6 +105,15 @@ def add_common(parser: Parser) -> None:
 class _Strict(Parser):
     def error(self, message: str) -> NoReturn:
         raise Failure(Exit.USAGE, f"{self.prog}: {message}. See: {self.prog} --help")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        known = [] if action.choices is None else [str(each) for each in action.choices]
+        nearest = None if action.choices is None or value in action.choices else closest(str(value), known)
+        if nearest is not None:
+            told = ", ".join(map(repr, known))
+            words = f"invalid choice: {value!r}, did you mean {nearest!r}? (choose from {told})"
+            raise argparse.ArgumentError(action, words)
+        super()._check_value(action, value)
 
 
 class VerbParser(_Strict):

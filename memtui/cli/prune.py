@@ -2,6 +2,9 @@
 
 import argparse
 import re
+import shutil
+import sys
+import textwrap
 import time
 from typing import TYPE_CHECKING
 
@@ -66,13 +69,14 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
         planned = pruning.plan(
             memory, older_than_us=arguments.older_than, unread=arguments.unread, now_us=time.time_ns() // 1_000
         )
+        planned = pruning.with_links(memory, planned)
         done = pruning.run(memory, planned) if arguments.apply and planned.going else None
     if options.json:
         output.document(_record(planned, done))
     elif done is None:
         _print(planned, quiet=options.quiet, is_applied=arguments.apply)
     else:
-        restored.tell(done, options, _done(done), folder=path, dry_run=False)
+        restored.tell(done, options, _done(done, planned), folder=path, dry_run=False)
     return restored.code_of(done) if done is not None else Exit.OK
 
 
@@ -109,18 +113,44 @@ def _print(planned: "Plan", *, quiet: bool, is_applied: bool) -> None:
     """What would go, and why."""
     if not planned.going:
         if not quiet:
-            output.line(_nothing(planned))
+            _sentence(_nothing(planned))
     else:
-        output.line(f"What would go: {_counted(planned)}, {_meaning(planned)}.")
+        _sentence(f"What would go: {_counted(planned)}, {_meaning(planned)}.")
         width = min(40, max(output.cells(one_line(note.path)) for note in planned.going))
         for note in planned.going:
-            output.line(f"  {output.cell(note.path, width)}  {human_size(note.bytes):>6}  {note.why}")
+            why = "; ".join(filter(None, (note.why, note.links)))
+            place = f"  {output.cell(note.path, width)}  {human_size(note.bytes):>6}"
+            if not output.is_terminal(sys.stdout) or output.cells(f"{place}  {why}") <= _columns():
+                output.line(f"{place}  {why}")
+            else:
+                output.line(place)
+                _sentence(why, indent=6)
     for staying in planned.staying if not quiet else ():
         output.line(f"  stays: {one_line(staying.path)} ({staying.why})")
     if planned.caution:
-        output.message(planned.caution)
+        _aside(planned.caution)
     if planned.going and not is_applied and not quiet:
-        output.message("Nothing was removed. To do it, add --apply; memtui undo takes it back.")
+        _aside("Nothing was removed. To do it, add --apply; memtui undo takes it back.")
+
+
+def _sentence(words: str, indent: int = 0) -> None:
+    """A sentence; on a terminal, set in the width there is."""
+    if not output.is_terminal(sys.stdout):
+        output.line(words)
+        return
+    for line in textwrap.wrap(words, max(20, _columns() - indent), break_on_hyphens=False):
+        output.line(" " * indent + line)
+
+
+def _aside(words: str) -> None:
+    """A sentence beside the output, set in the same way."""
+    is_set = output.is_terminal(sys.stderr)
+    for line in textwrap.wrap(words, max(20, _columns()), break_on_hyphens=False) if is_set else [words]:
+        output.message(line)
+
+
+def _columns() -> int:
+    return shutil.get_terminal_size().columns
 
 
 def _nothing(planned: "Plan") -> str:
@@ -135,6 +165,8 @@ def _meaning(planned: "Plan") -> str:
     from memtui.audit.staleness import counted  # for start-up cost, as above
 
     age = counted(planned.older_than_us)
+    if not planned.older_than_us:
+        return "each never read by an agent" if planned.unread else "whatever their age"
     if planned.unread:
         return f"each never read by an agent and unchanged for {age}"
     return f"each neither read by an agent nor changed for {age}"
@@ -148,10 +180,21 @@ def _notes(count: int) -> str:
     return f"{count:,} {'note' if count == 1 else 'notes'}"
 
 
-def _done(done: Restored) -> str:
+def _done(done: Restored, planned: "Plan") -> str:
     if done.event is None:
         return ""
-    return f"Deleted {restored.files(restored.told(done.changes))}. Nothing is lost: memtui undo brings it back."
+    gone = {change.path for change in done.changes}
+    leading = {path for note in planned.going if note.path in gone for path in note.linked_from}
+    words = f"Deleted {restored.files(restored.told(done.changes))}. Nothing is lost: memtui undo brings it back."
+    if not leading:
+        return words
+    first = one_line(min(leading))
+    who = first if len(leading) == 1 else f"{first} and {_others(len(leading) - 1)}"
+    return f"{words} {who} still {'links' if len(leading) == 1 else 'link'} there."
+
+
+def _others(count: int) -> str:
+    return "1 other note" if count == 1 else f"{count:,} other notes"
 
 
 def _record(planned: "Plan", done: Restored | None) -> dict[str, object]:
@@ -179,6 +222,7 @@ def _note_record(note: "Going") -> dict[str, object]:
         "why": note.why,
         "days": note.age.days,
         "known": note.age.known,
+        "linked_from": [str(MemoryPath.of(path)) for path in note.linked_from],
         "read": _deed(note.read),
         "change": _deed(note.change),
     }

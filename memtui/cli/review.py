@@ -1,6 +1,8 @@
 """`memtui review`: what changed since the last review, and what a reviewer says of it."""
 
 import argparse
+import shutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -119,6 +121,8 @@ def _opened(path: str, options: Options) -> Iterator[Observer]:
     """The memory; with `--read-only`, by what cannot write."""
     if options.read_only:
         with opening.observe(path, state=options.state, settings=memory_settings(options, path)) as observer:
+            if observer.recorded.problem:
+                output.message(observer.recorded.problem)
             yield observer
     else:
         with opened(path, options) as memory:
@@ -159,12 +163,9 @@ class _Desk:
         """Tell what there is."""
         found = self._inbox(accepted=self._given.accepted)
         left = self._left(found)
-        shown: dict[str, tuple[Compared, Sequence[ChangedHunk]]] = {}
+        shown: list[tuple[Compared, Sequence[ChangedHunk]]] = []
         if self._given.diff:
-            shown = {
-                file.path: (compared(self._memory, file), hunks(self._memory, file, self._review))
-                for file in found.files
-            }
+            shown = [(compared(self._memory, file), hunks(self._memory, file, self._review)) for file in found.files]
         if self._options.json:
             head = judging.head_of(self._memory)
             output.document(
@@ -184,20 +185,24 @@ class _Desk:
     def _left(self, found: Inbox) -> int:
         return sum(judging.is_left(file, self._given.reviewer) for file in found.files)
 
-    def _print(self, found: Inbox, left: int, shown: dict[str, tuple[Compared, Sequence[ChangedHunk]]]) -> None:
+    def _print(self, found: Inbox, left: int, shown: Sequence[tuple[Compared, Sequence[ChangedHunk]]]) -> None:
         if found.problem:
             output.message(found.problem)
         if not shown:
-            for line in review_text.lines(found, left):
+            is_for_person = output.is_terminal(sys.stdout)
+            width = shutil.get_terminal_size().columns if is_for_person else None
+            for line in review_text.lines(found, left, width):
                 output.line(line)
+            if left and is_for_person and not self._options.quiet:
+                output.line("To look at them one by one, on a screen: memtui audit")
             return
         colored = output.is_colored()
         rows = iter(review_text.lines(found, left))
         output.line(next(rows))
-        for file in found.files:
+        for file, each in zip(found.files, shown, strict=True):
             name = f"{file.was} -> {file.path}" if file.was else file.path
             output.line(f"  {file.sign} {one_line(name)}")
-            for sign, line in review_text.hunk_lines(*shown[file.path]):
+            for sign, line in review_text.hunk_lines(*each):
                 color = {"+": 32, "-": 31, "@": 36}.get(sign)
                 output.line(f"\x1b[{color}m{line}\x1b[m" if colored and color else line)
 
@@ -311,7 +316,7 @@ class _Desk:
                 return Exit.FINDINGS
         code = Exit.OK
         records: list[dict[str, object]] = []
-        for each in chosen:
+        for each in sorted(chosen, key=lambda each: each.file.sign != ">"):  # so that no directory is left behind
             done, marks = self._take_back(memory, each)
             if marks:
                 self._keep(marks)
@@ -372,7 +377,7 @@ class _Desk:
         return [_Chosen(files[0], tuple(known[number - 1] for number in numbers))]
 
     def _named_files(self, found: Inbox, past: str) -> Sequence[ChangedFile]:
-        chosen: dict[str, ChangedFile] = {}
+        chosen: dict[int, ChangedFile] = {}  # two may have one path: what was there, and what took its place
         for given in self._given.paths:
             place = places.place(given, self._folder)
             inside = [
@@ -387,7 +392,7 @@ class _Desk:
                     Exit.MISSING,
                     f"{past}: {place} has not changed since {one_line(found.since_words)}. Nothing was noted.",
                 )
-            chosen |= {file.path: file for file in inside}
+            chosen |= {id(file): file for file in inside}
         return list(chosen.values())
 
     def _insist_on_seen(self, files: Sequence[ChangedFile], past: str) -> None:
@@ -395,8 +400,8 @@ class _Desk:
         if seen is None:
             return
         for file in files:
-            later = next((event for event in file.events if event.seq > seen), None)
-            if later is not None:
+            newer = next((event.seq for event in file.events if event.seq > seen), 0)
+            if (later := self._memory.history.event(newer)) is not None:
                 raise Failure(
                     Exit.CONFLICT,
                     f"{past}: {one_line(file.path)} has changed since #{seen}: {moments.described(later)}. "

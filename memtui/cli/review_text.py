@@ -1,6 +1,7 @@
 """An inbox as lines for a person, and as an object for a program."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 
 from memtui.audit.changed_hunks import Compared
 from memtui.audit.inbox import ChangedFile, ChangedHunk, Inbox, LostFact, Mark, Run, Verdict
@@ -13,6 +14,9 @@ from memtui.core import diffs
 from memtui.core.paths import MemoryPath
 from memtui.core.visible import one_line
 
+_DETAILS = 4 + 2 + 9 + 2 + 9 + 2 + 11
+"""Cells of a line beside the name: the sign before it, and how often, how much and by whom behind it."""
+_LEAST_NAME = 20
 _LOST = 10
 """Lost facts of a run that are listed; all of them in JSON."""
 _WORDS = {
@@ -26,12 +30,13 @@ _WORDS = {
 # Lines
 
 
-def lines(inbox: Inbox, left: int) -> Iterator[str]:
+def lines(inbox: Inbox, left: int, width: int | None = None) -> Iterator[str]:
     """The inbox, a file a line; what came, went or moved as a whole directory is one line.
 
     Args:
         inbox: Which.
         left: How many of its files are left to be reviewed.
+        width: Cells of the terminal: what does not fit into a line gets another one; `None` for a line each.
     """
     yield f"Since {one_line(inbox.since_words)}: {_counted(left, 'change')} to review, up to #{inbox.until}."
     folded = settled_folders(inbox)
@@ -41,18 +46,33 @@ def lines(inbox: Inbox, left: int) -> Iterator[str]:
     ]
     told += [(file, ()) for file in inbox.files if file.path not in inside]
     rows = [(_name(file, len(files)), file) for file, files in told]
-    width = max((output.cells(name) for name, _ in rows), default=0)
+    column = max((output.cells(name) for name, _ in rows), default=0)
+    if width is not None:
+        column = min(column, max(width - _DETAILS, _LEAST_NAME))
     for name, file in rows:
-        columns = (
-            f"  {file.sign} {output.cell(name, width)}",
-            f"{_counted(len(file.events), 'event'):<9}",
-            f"{_lines_of(file):<9}",
-            output.cell(", ".join(file.actors), 11),
-            _said(file),
-        )
-        yield "  ".join(columns).rstrip()
+        yield from _row(name, file, column, width)
     for run in inbox.runs:
         yield from _run(run)
+
+
+def _row(name: str, file: ChangedFile, column: int, width: int | None) -> Iterator[str]:
+    """A file with what became of it, in one line where that fits."""
+    details = (
+        f"{_counted(len(file.events), 'event'):<9}",
+        f"{_lines_of(file):<9}",
+        output.cell(", ".join(file.actors), 11),
+    )
+    said = _said(file)
+    whole = "  ".join((f"  {file.sign} {output.cell(name, column)}", *details, said)).rstrip()
+    if width is None or output.cells(whole) <= width:
+        yield whole
+        return
+    if output.cells(one_line(name)) <= column:
+        yield "  ".join((f"  {file.sign} {output.cell(name, column)}", *details)).rstrip()
+    else:
+        yield f"  {file.sign} {one_line(name)}"
+        yield ("    " + "  ".join(details)).rstrip()
+    yield from textwrap.wrap(said, width, initial_indent="    ", subsequent_indent="    ") if said else ()
 
 
 def _as_one(folder: str, files: Sequence[ChangedFile]) -> ChangedFile:
@@ -108,7 +128,10 @@ def _run(run: Run) -> Iterator[str]:
         f"+{run.added} -{run.removed}"
     )
     count = len(run.lost) + run.unlisted
-    yield f"  facts lost: {count:,}" if count else "  facts lost: none that is nowhere else"
+    if run.unsearched:
+        yield f"  facts lost: {f'{count:,}, perhaps more' if count else 'not known'}: {run.unsearched}"
+    else:
+        yield f"  facts lost: {count:,}" if count else "  facts lost: none that is nowhere else"
     for fact in run.lost[:_LOST]:
         yield f"    {one_line(fact.path)}:{fact.line}  {_text(fact)}"
     if count > _LOST:
@@ -173,7 +196,7 @@ def record(
     head: tuple[int, str],
     review: str,
     reviewer: str | None,
-    hunks: Mapping[str, tuple[Compared, Sequence[ChangedHunk]]] | None = None,
+    hunks: Sequence[tuple[Compared, Sequence[ChangedHunk]]] | None = None,
 ) -> dict[str, object]:
     """The inbox with the keys that programs rely on; keys may be added, none is taken away.
 
@@ -183,7 +206,7 @@ def record(
         head: The record's head.
         review: The review file.
         reviewer: Whose acceptance counts; `None` for anybody's.
-        hunks: By path, where they were asked for.
+        hunks: Those of each file, where they were asked for.
     """
     return {
         "schema": output.SCHEMA,
@@ -198,7 +221,7 @@ def record(
         "reviewer": reviewer,
         "problem": inbox.problem or None,
         "left": left,
-        "files": [_file(file, (hunks or {}).get(file.path)) for file in inbox.files],
+        "files": [_file(file, hunks[at] if hunks else None) for at, file in enumerate(inbox.files)],
         "runs": [_run_record(run) for run in inbox.runs],
     }
 
@@ -277,4 +300,5 @@ def _run_record(run: Run) -> dict[str, object]:
             for fact in run.lost
         ],
         "unlisted": run.unlisted,
+        "unsearched": run.unsearched or None,
     }

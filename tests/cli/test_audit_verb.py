@@ -14,6 +14,9 @@ from typing import Any
 import pytest
 
 import memtui
+from memtui import opening
+from memtui.cli.audit_run import News
+from memtui.core.watching import Mode, Watching
 
 Run = Callable[..., Any]
 CLAUDE = memtui.Agent("Claude", "a-model", "session-1")
@@ -61,7 +64,7 @@ def test_a_key_is_told_with_its_place_who_wrote_it_and_what_to_do(leaky: Path, r
     assert "      from  Claude, 20" in out
     assert "call toolu_01B2" in out
     assert "What to do\n" in out
-    assert f"READ-ONLY: nothing under {leaky} can be changed from this session." in out
+    assert f"READ-ONLY: nothing under {leaky} can be changed from this session." in " ".join(out.split())
     assert "journal: intact, 2 of 2 events" in out
     assert SECRET not in out
 
@@ -113,8 +116,24 @@ def test_clean_notes_end_with_zero(folder: Path, run: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        (["--only", "anthropic-kee"], 2, "there is no rule 'anthropic-kee'. Did you mean anthropic-key?"),
+        (["--only", "anthropic-kee"], 2, "no family of rules 'anthropic-kee'. Did you mean anthropic-key?"),
+        (["--only", "secrets"], 2, "there is no rule and no family of rules 'secrets'. Did you mean secret?"),
+        (["--only", "planted, hiden"], 2, "'hiden'. Did you mean hidden?"),
+        (["--only", "zzz*"], 2, "All there are: memtui audit --rules."),
         (["--only", ","], 2, "what follows --only is empty"),
+        (["--rules", "--only", ","], 2, "what follows --only is empty"),
+        (["--rules", "--only", "secrets"], 2, "Did you mean secret?"),
+        (["--rules", "--format", "md"], 2, "--rules and --format md do not go together"),
+        (["--rules", "-o", "rules.txt"], 2, "--rules and -o do not go together"),
+        (["--rules", "--watch"], 2, "--rules and --watch do not go together"),
+        (["--watch", "--write-baseline", "b.json"], 2, "--watch and --write-baseline do not go together"),
+        (["--watch", "--format", "html"], 2, "Name a file: -o FILE"),
+        (["--watch", "--format", "sarif", "-o", "-"], 2, "Name a file: -o FILE"),
+        (["--write-baseline", "-", "--json"], 2, "cannot both be printed"),
+        (["--format", "jsn"], 2, "invalid choice: 'jsn', did you mean 'json'?"),
+        (["--fail-on", "wran"], 2, "did you mean 'warn'?"),
+        (["--since", "lsat"], 2, "Did you mean last, the last review? Nothing was audited."),
+        (["--since", "99999"], 2, "There is no event #99999."),
         (["--json", "--format", "md"], 2, "--json and --format md do not go together"),
         (["--format", "pdf"], 2, "invalid choice"),
         (["-o", ""], 2, "what follows -o is empty"),
@@ -171,6 +190,39 @@ def test_a_report_that_cannot_be_printed_is_said(format: str, leaky: Path) -> No
         )
     assert done.returncode == 74
     assert b"The output could not be written" in done.stderr
+
+
+def test_with_an_empty_baseline_a_checkout_needs_no_journal(folder: Path, run: Run) -> None:
+    (folder / ".hidden").unlink()
+    assert findings(run("audit", "--json")) == ["no-journal"]
+    baseline = folder.parent / "baseline.json"
+    baseline.write_text('{"schema": 1, "kind": "memtui baseline", "findings": []}')
+    ran = run("audit", "--json", "--fail-on", "warn", "--baseline", str(baseline))
+    assert ran.code == 0
+
+
+def test_a_baseline_is_printed_where_that_is_asked_for(leaky: Path, run: Run) -> None:
+    before = tree(leaky.parent)
+    ran = run("audit", "--write-baseline", "-")
+    assert ran.code == 0
+    assert "anthropic-key" in [each["rule"] for each in json.loads(ran.out)["findings"]]
+    assert tree(leaky.parent) == before
+
+
+def test_two_audits_of_the_same_say_the_same_but_for_times(leaky: Path, run: Run) -> None:  # noqa: ARG001
+    said = []
+    for _ in range(2):
+        document = json.loads(run("audit", "--json", "--since", "0").out)
+        for volatile in ("taken", "seconds"):
+            document.pop(volatile)
+        document["growth"].pop("ts")
+        said.append(document)
+    assert said[0] == said[1]
+
+
+def test_a_review_file_that_is_named_is_regarded(leaky: Path, run: Run) -> None:
+    assert json.loads(run("audit", "--json", "--review", str(leaky.parent / "review.json")).out)["inbox"] is not None
+    assert json.loads(run("audit", "--json", "--reviewer", "ada").out)["inbox"] is not None
 
 
 def test_what_stands_in_a_baseline_does_not_count(leaky: Path, run: Run) -> None:
@@ -293,6 +345,42 @@ def test_colors_are_for_a_terminal_that_wants_them(leaky: Path, run_in_terminal:
     assert b"\x1b[1;31mFAIL\x1b[0m" in run_in_terminal(*words).out
     assert b"\x1b" not in run_in_terminal(*words, env={"NO_COLOR": "1"}).out
     assert b"\x1b" not in run_in_terminal(*words, env={"TERM": "dumb"}).out
+
+
+def test_colors_go_into_a_pipe_only_where_they_are_forced(leaky: Path, run: Run) -> None:  # noqa: ARG001
+    words = ("audit", "--format", "text")
+    assert b"\x1b[1;31mFAIL\x1b[0m" in run(*words, env={"FORCE_COLOR": "1", "NO_COLOR": ""}).out
+    for wish in ({}, {"FORCE_COLOR": ""}, {"FORCE_COLOR": "0"}, {"FORCE_COLOR": "1", "NO_COLOR": "1"}):
+        assert b"\x1b" not in run(*words, env=wish).out
+
+
+def test_a_watcher_that_begins_is_no_news(folder: Path) -> None:
+    with opening.observe(folder) as observer:
+        news = News(observer)
+        news.changed()
+        news.noticed_otherwise(Watching(Mode.LIVE))
+        assert not news.woken.is_set()
+        news.noticed_otherwise(Watching(Mode.POLLING, "It is slower."))
+        assert not news.woken.is_set()
+        assert (news.reason, news.is_gone) == ("It is slower.", False)
+        (folder / "new.md").write_text("new\n")
+        observer.reconcile()
+        news.changed()
+        assert news.woken.is_set()
+
+
+def test_a_watched_folder_that_goes_away_ends_the_audit(folder: Path, reading_until: Any) -> None:
+    words = [sys.executable, "-m", "memtui", "audit", "--watch", "--format", "text", "--only", "secret"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            reading_until(process.stdout.fileno(), lambda read: b"READ-ONLY" in read)
+            folder.rename(folder.with_name("moved"))
+            assert process.wait(60) == 3
+            assert b"is not there any more" in process.stderr.read()
+        finally:
+            process.kill()
 
 
 def test_a_watched_audit_is_told_again_when_something_changed(leaky: Path, reading_until: Any) -> None:

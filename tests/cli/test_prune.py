@@ -298,3 +298,71 @@ def test_hostile_names_of_notes_are_made_visible(unneeded: Path, capsys: pytest.
         assert main(["prune", "--older-than", "0s", *words]) == 0
         printed = capsys.readouterr()
         assert not HIDDEN.search(printed.out + printed.err)
+
+
+def test_on_a_terminal_the_reasons_are_set_in_its_width(unneeded: Path, run_in_terminal: Any) -> None:
+    (unneeded / "reader.md").write_text("see [it](old.md) and [it](a/b.md)\n")
+    ran = run_in_terminal("prune", "--older-than", "150d", env={"COLUMNS": "80"})
+    assert ran.code == 0
+    rows = ran.out.decode().split("\n")
+    assert "  old.md     22B" in rows
+    assert max(map(len, rows)) <= 80
+    told = " ".join(row.strip() for row in rows)
+    assert "last written, by the file's time, 300 days ago; no agent has read it since memtui began to record" in told
+    assert "reader.md links to it" in told
+
+
+def test_notes_that_stay_and_link_to_what_goes_are_named(unneeded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("one.md", "two.md", "three.md"):
+        (unneeded / name).write_text("see [[old]]\n")
+    (unneeded / "\x1b[2J.md").write_text("see [it](old.md)\n")
+    assert main(["prune", "--older-than", "150d"]) == 0
+    out, _ = capsys.readouterr()
+    assert out.splitlines()[1].endswith(r"; \x1b[2J.md and 3 others link to it")
+    assert main(["prune", "--older-than", "150d", "--json"]) == 0
+    (note,) = json.loads(capsys.readouterr().out)["notes"]
+    assert note["linked_from"][1:] == ["/memories/one.md", "/memories/three.md", "/memories/two.md"]
+    assert main(["prune", "--older-than", "150d", "--apply"]) == 0
+    assert r"undo brings it back. \x1b[2J.md and 3 other notes still link there." in capsys.readouterr().out
+    assert (unneeded / "one.md").exists()
+
+
+def test_what_a_loaded_file_imports_is_loaded_with_it_and_stays(
+    unneeded: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (unneeded / "CLAUDE.md").write_text("Read @old.md first.\n")
+    assert main(["prune", "--older-than", "150d", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["notes"] == []
+    assert {"path": "/memories/old.md", "why": "every session loads it"} in document["stay"]
+
+
+@pytest.mark.parametrize("at", [0, 1, 315_532_800])
+def test_a_time_that_no_file_was_written_at_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], at: int
+) -> None:
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "a.md").write_text("from an archive\n")
+    os.utime(tmp_path / "m" / "a.md", (at, at))
+    monkeypatch.setenv("MEMTUI_DIR", str(tmp_path / "m"))
+    assert main(["prune", "--older-than", "1d"]) == 0
+    assert capsys.readouterr().out.startswith("Nothing is to go: of 1 note none was left unread and unchanged")
+
+
+def test_a_change_in_what_is_the_future_now_makes_a_note_young(
+    unneeded: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with opening.connect(unneeded) as memory:
+        ahead = time.time_ns() + 400 * DAY_NS
+        engine = Engine(memory.store, memory.journal, now_ns=lambda: ahead)
+        engine.execute(
+            {"command": "insert", "path": "/memories/old.md", "insert_line": 0, "insert_text": "x"}, actor=ADA
+        )
+    assert main(["prune", "--older-than", "1d"]) == 0
+    assert "old.md" not in capsys.readouterr().out
+
+
+def test_without_an_age_all_are_meant_and_that_is_said(unneeded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prune", "--older-than", "0d"]) == 0
+    assert capsys.readouterr().out.startswith("What would go: 3 of 6 notes, 49B, whatever their age.\n")
+    assert names(unneeded) == ALL

@@ -4,14 +4,17 @@ import json
 import os
 import random
 import string
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import memtui
+from memtui.audit.inbox import Run
+from memtui.audit.inboxes import inbox
 from memtui.audit.marks import Review
-from memtui.cli import main
+from memtui.cli import main, review_text
 
 CLAUDE = memtui.Agent("Claude", "a-model", "session-1")
 DREAM = memtui.Agent("dream", "a-model", "night-1")
@@ -320,3 +323,42 @@ def test_hostile_names_and_lines_do_not_reach_the_terminal(changed: Path, capsys
         out = capsys.readouterr().out
         assert "\x1b" not in out
         assert "\u202e" not in out
+
+
+def test_rows_that_do_not_fit_into_the_terminal_get_another_line(changed: Path) -> None:
+    act(changed, {"command": "create", "path": f"notes/{'long' * 20}.md", "file_text": "x\n"})
+    act(changed, {"command": "rename", "old_path": "e.md", "new_path": "archive/of/the/year/2026/old-e.md"})
+    with memtui.open(changed) as memory:
+        found = inbox(memory, Review())
+        narrow = list(review_text.lines(found, 7, 80))
+        assert [line for line in narrow if len(line) > 80] == [f"  + notes/{'long' * 20}.md"]
+        assert "    1 event    +1 -0      Claude" in narrow
+        assert len(list(review_text.lines(found, 7))) == len(found.files) + 1
+
+
+def test_two_changes_of_one_path_are_told_and_judged_both(changed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["review", "done"]) == 0
+    (changed / "notes" / "new.md").unlink()
+    act(changed, {"command": "rename", "old_path": "e.md", "new_path": "notes/new.md"})
+    capsys.readouterr()
+    _, document = said(capsys, "review", "--diff")
+    rows = [(file["sign"], file["was"], file["path"]) for file in document["files"]]
+    assert sorted(rows) == [
+        ("-", None, "/memories/notes/new.md"),
+        (">", "/memories/e.md", "/memories/notes/new.md"),
+    ]
+    assert [len(file["hunks"]) for file in document["files"]] == [int(sign == "-") for sign, _, _ in rows]
+    assert main(["review", "accept", "notes/new.md"]) == 0
+    capsys.readouterr()
+    assert left(capsys) == []
+
+
+def test_what_was_not_looked_for_is_not_said_to_be_none(changed: Path) -> None:
+    with memtui.open(changed) as memory:
+        found = inbox(memory, Review())
+    run = Run(
+        number=1, actor="dream", session=None, first=1, last=2, at_us=1, until_us=2, paths=("a.md",), added=0,
+        removed=9, unsearched="some of the texts are not kept",
+    )  # fmt: skip
+    lines = list(review_text.lines(replace(found, runs=(run,)), 1))
+    assert lines[-1] == "  facts lost: not known: some of the texts are not kept"

@@ -6,7 +6,6 @@ character is hidden, and none is a lone surrogate, so any parser reads it and no
 
 import json
 import math
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,7 +15,7 @@ from memtui.audit.inbox import ChangedFile, Inbox, LostFact, Mark, Run
 from memtui.audit.report.words import SEVERITIES, undecodable, unicode, utc, without_secrets, worst
 from memtui.core.events import Version
 from memtui.core.paths import MemoryPath
-from memtui.core.visible import HIDDEN
+from memtui.core.visible import visible_json
 
 SCHEMA = 1
 KIND = "memtui audit"
@@ -24,7 +23,7 @@ KIND = "memtui audit"
 
 def write(audit: Audit) -> str:
     """The report as a JSON document, legible, with a line feed at its end."""
-    return HIDDEN.sub(escaped, json.dumps(document(audit), ensure_ascii=False, indent=2, allow_nan=False)) + "\n"
+    return visible_json(json.dumps(document(audit), ensure_ascii=False, indent=2, allow_nan=False)) + "\n"
 
 
 def document(audit: Audit) -> dict[str, Any]:
@@ -220,15 +219,10 @@ def _growth(growth: Growth) -> dict[str, Any]:
         "files": list(growth.files),
         "bytes": list(growth.bytes),
         "writes": [{"actor": unicode(name), "counts": list(counts)} for name, counts in growth.writes.items()],
+        "gathered": growth.gathered,
         "findings": {name: list(counts) for name, counts in growth.findings.items()},
     }
 
 
 def _optional(text: str | None) -> str | None:
     return None if text is None else unicode(text)
-
-
-def escaped(match: re.Match[str]) -> str:
-    """A character that is hidden as JSON escapes it: two halves beyond the Basic Multilingual Plane."""
-    units = match.group().encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[at] << 8 | units[at + 1]:04x}" for at in range(0, len(units), 2))

@@ -9,13 +9,11 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from memtui.audit.report.words import day, minute, second, shown
+from memtui.audit.report.words import day, shown, to_the_second, when
 
-WIDTH, HEIGHT = 560, 236
-_LEFT, _RIGHT, _TOP, _BOTTOM = 66, 14, 14, 34
-_COLUMNS = 60
-"""Columns that are told apart at this width."""
-_DAY = 86_400_000_000
+WIDTH, HEIGHT = 560, 250
+_LEFT, _RIGHT, _TOP, _BOTTOM = 80, 14, 28, 34
+_HOUR, _DAY = 3_600_000_000, 86_400_000_000
 _BASE = float(HEIGHT - _BOTTOM)
 
 
@@ -48,7 +46,14 @@ class Scale:
 
 
 def line(
-    title: str, words: str, moments: Sequence[int], series: Series, label: Callable[[float], str], *, unit: int = 1_000
+    title: str,
+    words: str,
+    moments: Sequence[int],
+    series: Series,
+    label: Callable[[float], str],
+    *,
+    unit: str = "",
+    base: int = 1_000,
 ) -> str:
     """One number over time, as a line with its area.
 
@@ -58,14 +63,15 @@ def line(
         moments: When, in microseconds since 1970, evenly spaced.
         series: The numbers.
         label: How a number is written at the side.
-        unit: What round numbers are counted in: 1,024 for bytes.
+        unit: What is counted, above the numbers; empty where each number says it.
+        base: What round numbers are counted in: 1,024 for bytes.
     """
-    scale = scale_of(max(series.values, default=0), unit=unit)
+    scale = scale_of(max(series.values, default=0), base=base)
     points = [(_x(number, len(moments)), _y(value, scale)) for number, value in enumerate(series.values)]
-    return _chart(title, words, [*_grid(scale, label), *_line(points, series.css), *_times(moments)])
+    return _chart(title, words, unit, [*_grid(scale, label), *_line(points, series.css), *_times(moments)])
 
 
-def stacked_columns(title: str, words: str, moments: Sequence[int], parts: Sequence[Series]) -> str:
+def stacked_columns(title: str, words: str, moments: Sequence[int], parts: Sequence[Series], *, unit: str) -> str:
     """What came in each span of time, in parts that add up, as columns.
 
     Args:
@@ -73,31 +79,31 @@ def stacked_columns(title: str, words: str, moments: Sequence[int], parts: Seque
         words: The same as a sentence.
         moments: When each span ends.
         parts: The numbers, the lowest part first; each has one for each moment.
+        unit: What is counted.
     """
-    moments, parts = _gathered(moments, parts)
     totals = [sum(part.values[number] for part in parts) for number in range(len(moments))]
     scale = scale_of(max(totals, default=0))
     room = (WIDTH - _LEFT - _RIGHT) / max(len(moments), 1)
     width = min(room * 0.82, 34.0)
     columns: list[str] = []
-    for number, moment in enumerate(moments):
+    for at, moment in enumerate(moments):
         below = 0
-        left = _LEFT + room * (number + 0.5) - width / 2
+        left = _LEFT + room * (at + 0.5) - width / 2
         for part in parts:
-            value = part.values[number]
+            value = part.values[at]
             if not value:
                 continue
             top, bottom = _y(below + value, scale), _y(below, scale)
-            said = html.escape(f"{day(moment)}: {shown(part.name)} {value:,}")
+            said = html.escape(f"{when(moment)}: {shown(part.name)} {value:,}")
             columns.append(
                 f'<rect class="fill {part.css}" x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" '
                 f'height="{bottom - top:.1f}"><title>{said}</title></rect>'
             )
             below += value
-    return _chart(title, words, [*_grid(scale, "{:,.0f}".format), *columns, *_times(moments)])
+    return _chart(title, words, unit, [*_grid(scale, number), *columns, *_times(moments)])
 
 
-def stacked_steps(title: str, words: str, moments: Sequence[int], parts: Sequence[Series]) -> str:
+def stacked_steps(title: str, words: str, moments: Sequence[int], parts: Sequence[Series], *, unit: str) -> str:
     """How many there were at each moment, in parts that add up, as areas with steps.
 
     Args:
@@ -105,6 +111,7 @@ def stacked_steps(title: str, words: str, moments: Sequence[int], parts: Sequenc
         words: The same as a sentence.
         moments: When.
         parts: The numbers, the lowest part first.
+        unit: What is counted.
     """
     lower = [0] * len(moments)
     upper = [sum(part.values[number] for part in parts) for number in range(len(moments))]
@@ -116,17 +123,22 @@ def stacked_steps(title: str, words: str, moments: Sequence[int], parts: Sequenc
             outline = [*_steps(over, scale), *reversed(_steps(lower, scale))]
             areas.append(f'<path class="fill {part.css}" d="{_path(outline)}Z"/>')
         lower = over
-    return _chart(title, words, [*_grid(scale, "{:,.0f}".format), *areas, *_times(moments)])
+    return _chart(title, words, unit, [*_grid(scale, number), *areas, *_times(moments)])
 
 
-def scale_of(highest: float, *, unit: int = 1_000) -> Scale:
-    """Round numbers from 0 to at least a highest one, two to four of them.
+def number(count: float) -> str:
+    """A number at the side of a chart, where there is little room: `500`, `20,000`, `1.5M`."""
+    return f"{count:,.0f}" if count < 1_000_000 else f"{count / 1_000_000:,g}M"
+
+
+def scale_of(highest: float, *, base: int = 1_000) -> Scale:
+    """Round numbers from 0 to at least a highest one, two to five of them.
 
     Args:
         highest: The highest number that is drawn.
-        unit: What round numbers are counted in: 1,024 for bytes.
+        base: What round numbers are counted in: 1,024 for bytes.
     """
-    size = float(unit) ** math.floor(math.log(max(highest, 1), unit))
+    size = float(base) ** math.floor(math.log(max(highest, 1), base))
     wanted = max(highest / size, 1.0) / 3
     power = 10.0 ** math.floor(math.log10(wanted))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= wanted * 0.999)
@@ -135,24 +147,13 @@ def scale_of(highest: float, *, unit: int = 1_000) -> Scale:
     return Scale(step * count, tuple(step * number for number in range(count + 1)))
 
 
-def _gathered(moments: Sequence[int], parts: Sequence[Series]) -> tuple[Sequence[int], Sequence[Series]]:
-    """The same numbers in fewer, longer spans, where there are too many to be seen."""
-    every = math.ceil(len(moments) / _COLUMNS)
-    if every <= 1:
-        return moments, parts
-    starts = range(0, len(moments), every)
-    ends = [moments[min(start + every, len(moments)) - 1] for start in starts]
-    return ends, [
-        Series(part.name, part.css, [sum(part.values[start : start + every]) for start in starts]) for part in parts
-    ]
-
-
-def _chart(title: str, words: str, marks: Sequence[str]) -> str:
+def _chart(title: str, words: str, unit: str, marks: Sequence[str]) -> str:
     name = "chart-" + "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in title.lower())
+    above = f'<text class="tick" x="0" y="13">{html.escape(unit)}</text>' if unit else ""
     return (
         f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-labelledby="{name}-t {name}-d">'
         f'<title id="{name}-t">{html.escape(title)}</title><desc id="{name}-d">{html.escape(words)}</desc>'
-        f"{''.join(marks)}</svg>"
+        f"{above}{''.join(marks)}</svg>"
     )
 
 
@@ -165,14 +166,16 @@ def _grid(scale: Scale, label: Callable[[float], str]) -> Iterator[str]:
 
 
 def _times(moments: Sequence[int]) -> Iterator[str]:
-    """The first, the middle and the last moment below a chart, as far as they differ."""
+    """When a chart begins and ends, and where there is room the day of its middle, below it."""
     if not moments:
         return
     span = moments[-1] - moments[0]
-    write = day if len(moments) == 1 or span >= 2 * _DAY else minute if span >= _DAY // 48 else second
+    write = day if span >= 2 * _DAY else when if span >= _HOUR // 2 or len(moments) == 1 else to_the_second
     shown_at = {0: "start", len(moments) // 2: "middle", len(moments) - 1: "end"}
-    if len(moments) < 3:
-        shown_at = {0: "middle"} if len(moments) == 1 else {0: "start", 1: "end"}
+    if len(moments) == 1:
+        shown_at = {0: "middle"}
+    elif len(moments) == 2 or write is not day:
+        shown_at = {0: "start", len(moments) - 1: "end"}
     last = ""
     for number, anchor in shown_at.items():
         words = write(moments[number])

@@ -17,7 +17,7 @@ def written(audit: "Audit", format: str, *, folder: str, exit_code: int | None =
         format: One of `FORMATS`.
         folder: The memory folder, with links resolved.
         exit_code: What the process will end with.
-        everything: Whether a text tells also what is excepted, finding by finding.
+        everything: Whether a text and a SARIF log tell also what is excepted, finding by finding; JSON always does.
     """
     match format:
         case "json":
@@ -31,7 +31,7 @@ def written(audit: "Audit", format: str, *, folder: str, exit_code: int | None =
         case "sarif":
             from memtui.audit.report import sarif
 
-            return sarif.write(audit, below=_below_here(folder), exit_code=exit_code)
+            return sarif.write(audit, below=_below_here(folder), exit_code=exit_code, suppressed=everything)
         case "html":
             from memtui.audit.report import html
 
@@ -45,4 +45,4 @@ def written(audit: "Audit", format: str, *, folder: str, exit_code: int | None =
 def _below_here(folder: str) -> str:
     """The folder relative to the directory in which memtui was started; empty if it is not inside of that."""
     relative = os.path.relpath(folder, os.path.realpath("."))
-    return "" if relative == "." or relative.startswith("..") else relative
+    return "" if relative in (".", "..") or relative.startswith("../") else relative

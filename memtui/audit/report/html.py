@@ -8,19 +8,26 @@ import html
 from collections.abc import Iterable, Mapping, Sequence
 
 from memtui.audit.audit import Audit, Growth
-from memtui.audit.findings import Family, Finding, Severity
+from memtui.audit.findings import Family, Finding
+from memtui.audit.growth import OTHERS
 from memtui.audit.inbox import ChangedFile, Inbox, LostFact, Run
 from memtui.audit.report import charts
 from memtui.audit.report.charts import Series
 from memtui.audit.report.style import STYLE
 from memtui.audit.report.words import (
+    CHANGES,
     SEVERITIES,
+    TITLES,
+    UNTOLD,
     because,
     counted,
     day,
+    hand,
+    knows_origins,
     said,
     shown,
     size,
+    span,
     tokens,
     verdict,
     when,
@@ -37,7 +44,6 @@ _SENTENCE = 1_200
 _ACTORS = 4
 """Actors that have a color of their own; the rest are gathered."""
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-_LABELS = {Severity.FAIL: "Must not stay", Severity.WARN: "Should be looked at", Severity.INFO: "Worth knowing"}
 _FAMILIES = {
     Family.SECRET: "Secrets",
     Family.HIDDEN: "Deceptive text",
@@ -46,7 +52,6 @@ _FAMILIES = {
     Family.UPKEEP: "Upkeep",
     Family.CLAIMS: "Claims",
 }
-_CHANGES = {"+": "new", "~": "changed", "-": "deleted", ">": "renamed"}
 
 
 def write(audit: Audit) -> str:
@@ -99,7 +104,7 @@ def _header(audit: Audit) -> str:
 
 def _glance(audit: Audit) -> str:
     cards = [
-        _card(f"{audit.count(severity):,}", _LABELS[severity], severity.value if audit.count(severity) else "none")
+        _card(f"{audit.count(severity):,}", TITLES[severity], severity.value if audit.count(severity) else "none")
         for severity in SEVERITIES
     ]
     cards.append(_card(f"{len(audit.excepted):,}", "Excepted"))
@@ -136,13 +141,18 @@ def _budgets(budgets: Sequence[Budget]) -> str:
     rows = []
     for budget in budgets:
         css, words = (
-            ("fail", "over") if budget.is_over else ("warn", "nearly used up") if budget.is_near else ("clean", "")
+            ("fail", "over")
+            if budget.is_over
+            else ("warn", "used up" if budget.used == budget.of else "nearly used up")
+            if budget.is_near
+            else ("clean", "")
         )
         write = size if budget.name == "bytes" else "{:,}".format
         rows.append(
             f'<tr><th scope="row">{budget.name}</th>'
             f'<td class="bar"><i class="{css}" style="width:{100 * min(budget.share, 1):.1f}%"></i></td>'
-            f"<td>{write(budget.used)} of {write(budget.of)}</td><td>{budget.percent} {words}</td></tr>"
+            f"<td>{write(budget.used)} of {write(budget.of)}</td>"
+            f"<td>{', '.join(filter(None, (budget.percent, words)))}</td></tr>"
         )
     head = "<tr><th>what</th><th></th><th>used</th><th>share</th></tr>"
     table = f'<table class="shares"><thead class="unseen">{head}</thead><tbody>{"".join(rows)}</tbody></table>'
@@ -151,14 +161,15 @@ def _budgets(budgets: Sequence[Budget]) -> str:
 
 def _files(growth: Growth) -> str:
     words = f"{counted(growth.files[-1], 'file')} now{_once(growth, f'{growth.files[0]:,}')}."
-    chart = charts.line("Files over time", words, growth.at_us, Series("files", "s0", growth.files), "{:,.0f}".format)
+    series = Series("files", "s0", growth.files)
+    chart = charts.line("Files over time", words, growth.at_us, series, charts.number, unit="files")
     rows = [(when(at), f"{files:,}") for at, files in zip(growth.at_us, growth.files, strict=True)]
     return _figure("Files", words, chart + _numbers(("when", "files"), rows))
 
 
 def _bytes(growth: Growth) -> str:
     words = f"{size(growth.bytes[-1])} now{_once(growth, size(growth.bytes[0]))}."
-    chart = charts.line("Bytes over time", words, growth.at_us, Series("bytes", "s2", growth.bytes), _tick, unit=1_024)
+    chart = charts.line("Bytes over time", words, growth.at_us, Series("bytes", "s2", growth.bytes), _tick, base=1_024)
     rows = [(when(at), f"{octets:,}") for at, octets in zip(growth.at_us, growth.bytes, strict=True)]
     return _figure("Size", words, chart + _numbers(("when", "bytes"), rows))
 
@@ -171,25 +182,33 @@ def _once(growth: Growth, then: str) -> str:
 
 
 def _who(growth: Growth) -> str:
-    hands = sum(map(any, growth.writes.values()))
-    if not hands:
+    writes = {name: counts for name, counts in growth.writes.items() if any(counts)}
+    if not writes:
         return _figure("Who wrote", "Nobody has changed anything yet.", "")
-    parts = _actors(growth.writes, len(growth.at_us))
+    parts = _actors(writes, growth.gathered)
     total = sum(sum(part.values) for part in parts)
-    words = f"{counted(total, 'change')} by {counted(hands, 'actor')} since {day(growth.at_us[0])}."
-    chart = charts.stacked_columns("Changes over time, by who made them", words, growth.at_us, parts)
+    hands = len(writes) + max(growth.gathered - 1, 0)
+    words = f"{counted(total, 'change')} by {counted(hands, 'actor')} since {day(growth.at_us[0])}"
+    if len(growth.at_us) > 1:
+        words += f", {span((growth.at_us[-1] - growth.at_us[0]) / (len(growth.at_us) - 1))} a column"
+    words += "."
+    title = "Changes over time, by who made them"
+    chart = charts.stacked_columns(title, words, growth.at_us, parts, unit="changes")
     shares = _shares([(part.name, part.css, sum(part.values)) for part in parts], total)
     rows = [(when(at), *(f"{part.values[number]:,}" for part in parts)) for number, at in enumerate(growth.at_us)]
     return _figure("Who wrote", words, chart + shares + _numbers(("when", *(part.name for part in parts)), rows))
 
 
-def _actors(writes: Mapping[str, Sequence[int]], moments: int) -> list[Series]:
-    """Those who wrote most, each in a color of its own, and the rest together."""
-    most = sorted((name for name in writes if any(writes[name])), key=lambda name: -sum(writes[name]))
-    parts = [Series(name, f"s{number}", writes[name]) for number, name in enumerate(most[:_ACTORS])]
-    if rest := most[_ACTORS:]:
-        together = [sum(writes[name][number] for name in rest) for number in range(moments)]
-        parts.append(Series(f"{len(rest)} others" if len(rest) > 1 else rest[0], "s9", together))
+def _actors(writes: Mapping[str, Sequence[int]], gathered: int) -> list[Series]:
+    """Those who wrote most, each in a color of its own, and the rest together; so many of these already are."""
+    alone = [name for name in writes if not gathered or name != OTHERS]
+    most = sorted(alone, key=lambda name: -sum(writes[name]))
+    parts = [Series(hand(name), f"s{number}", writes[name]) for number, name in enumerate(most[:_ACTORS])]
+    rest = most[_ACTORS:]
+    if number := len(rest) + gathered:
+        others = [counts for name, counts in writes.items() if name not in most[:_ACTORS]]
+        together = [sum(counts) for counts in zip(*others, strict=True)]
+        parts.append(Series(f"{number:,} others" if number > 1 else hand(rest[0]), "s9", together))
     return parts
 
 
@@ -197,11 +216,17 @@ def _shares(shares: Sequence[tuple[str, str, int]], total: int) -> str:
     rows = [
         f'<tr><th scope="row"><i class="swatch {css}"></i>{_name(name, 60)}</th>'
         f'<td class="bar"><i class="{css}" style="width:{100 * number / max(total, 1):.1f}%"></i></td>'
-        f"<td>{number:,}</td><td>{100 * number / max(total, 1):.0f} %</td></tr>"
+        f"<td>{number:,}</td><td>{_percent(number, total)}</td></tr>"
         for name, css, number in shares
     ]
     head = "<tr><th>who</th><th></th><th>changes</th><th>share</th></tr>"
     return f'<table class="shares"><thead class="unseen">{head}</thead><tbody>{"".join(rows)}</tbody></table>'
+
+
+def _percent(number: int, of: int) -> str:
+    """A share as people read it; none that is anything is `0%`, and none but all is `100%`."""
+    share = 100 * number / max(of, 1)
+    return "under 1%" if 0 < share < 1 else "over 99%" if 99 < share < 100 else f"{share:.0f}%"
 
 
 def _over_time(audit: Audit, growth: Growth) -> str:
@@ -209,10 +234,11 @@ def _over_time(audit: Audit, growth: Growth) -> str:
     parts = [Series(each.value, each.value, growth.findings.get(each.value, none)) for each in SEVERITIES]
     known = sum(part.values[-1] for part in parts)
     if not known:
-        words = "There is none of which it is known when it was brought in." if audit.findings else "There is none."
+        ran = counted(audit.rules, "rule")
+        words = "It is not known when any of them was brought in." if audit.findings else f"{ran} ran and found none."
         return _figure("Findings", words, _by_family(audit))
     words = f"{counted(known, 'finding')} of today, by when they were brought in."
-    chart = charts.stacked_steps("Findings over time, by severity", words, growth.at_us, parts)
+    chart = charts.stacked_steps("Findings over time, by severity", words, growth.at_us, parts, unit="findings")
     rows = [(when(at), *(f"{part.values[number]:,}" for part in parts)) for number, at in enumerate(growth.at_us)]
     table = _numbers(("when", *(part.name for part in parts)), rows)
     return _figure("Findings", words, chart + _by_family(audit) + table)
@@ -269,8 +295,10 @@ def _findings(audit: Audit) -> str:
     if not audit.findings:
         inside = '<p class="nothing">Nothing was found.</p>'
     else:
-        items = "".join(_finding(found) for found in audit.findings[:MOST])
-        inside = f'{_filters(audit)}<ol class="findings">{items}</ol>'
+        tells_origins = knows_origins(audit)
+        items = "".join(_finding(found, tells_origin=tells_origins) for found in audit.findings[:MOST])
+        note = "" if tells_origins else f'<p class="since">{UNTOLD}</p>'
+        inside = f'{note}{_filters(audit)}<ol class="findings">{items}</ol>'
         if left := len(audit.findings) - MOST:
             inside += f"<p>{counted(left, 'finding')} more: see memtui audit --format json.</p>" if left > 0 else ""
     return f'<section id="findings"><h2>Findings</h2>\n{inside}</section>\n'
@@ -289,18 +317,16 @@ def _filters(audit: Audit) -> str:
     ):
         if len(chosen) < 2:
             continue
-        pills.append(
-            f'<input type="radio" name="{group}" id="{group}-all" checked><label for="{group}-all">all</label>'
-        )
         pills += [
-            f'<input type="radio" name="{group}" id="{group}-{value}"><label for="{group}-{value}">{value}</label>'
-            for value in chosen
+            f'<input type="radio" name="{group}" id="{group}-{value}" aria-label="{group}: {value}"'
+            f'{" checked" if value == "all" else ""}><label for="{group}-{value}">{value}</label>'
+            for value in ("all", *chosen)
         ]
         pills.append('<i class="gap"></i>')
     return "".join(pills)
 
 
-def _finding(found: Finding) -> str:
+def _finding(found: Finding, *, tells_origin: bool) -> str:
     who, *details = because(found.origin)
     origin = "".join(f", {_text(part, 160)}" for part in details)
     evidence = "\n".join(_text(line, _EVIDENCE) for line in found.evidence.split("\n")[:12])
@@ -311,7 +337,8 @@ def _finding(found: Finding) -> str:
         f'<p class="words">{_name(said(found.words))}</p>'
         + (f'<pre class="evidence"><code>{evidence}</code></pre>' if found.evidence else "")
         + f'<p class="do"><b>What to do:</b> {_name(found.do)}</p>'
-        f'<p class="origin">Brought in by: <b>{_name(who, 160)}</b>{origin}</p></li>\n'
+        + (f'<p class="origin">Brought in by: <b>{_name(who, 160)}</b>{origin}</p>' if tells_origin else "")
+        + "</li>\n"
     )
 
 
@@ -336,14 +363,16 @@ def _change(changed: ChangedFile) -> str:
     lines = ""
     if changed.added is not None:
         lines = f'<span class="added">+{changed.added:,}</span> <span class="removed">-{changed.removed or 0:,}</span>'
-    who = ", ".join(_name(actor, 60) for actor in changed.actors[:6])
+    who = ", ".join(_name(hand(actor), 60) for actor in changed.actors[:6])
+    if len(changed.actors) > 6:
+        who += f" and {len(changed.actors) - 6} more"
     said = [
         f'<span class="mark {mark.verdict.value}">{mark.verdict.value}</span> by {_name(mark.reviewer, 60)}'
         + (f": {_name(without_secrets(mark.words), 300)}" if mark.words else "")
         for mark in changed.marks
     ]
     return (
-        f"<tr><td>{html.escape(changed.sign)} {_CHANGES[changed.sign]}</td>"
+        f"<tr><td>{html.escape(changed.sign)} {CHANGES[changed.sign]}</td>"
         f'<td><code>{_name(changed.path, 300)}</code>{was}</td><td class="lines">{lines}</td><td>{who}</td>'
         f"<td>{'<br>'.join(said) or changed.changed_since or 'open'}</td></tr>"
     )
@@ -356,7 +385,7 @@ def _lost(runs: Sequence[Run]) -> str:
     inside = ""
     for run in losing:
         inside += (
-            f'<p class="since">A run of {_name(run.actor, 160)}, {when(run.at_us)}, events {run.first:,} to '
+            f'<p class="since">A run of {_name(hand(run.actor), 160)}, {when(run.at_us)}, events {run.first:,} to '
             f"{run.last:,}, {counted(len(run.paths), 'file')}, +{run.added:,} -{run.removed:,} lines. "
             'What it dropped stands nowhere any more:</p><ul class="lost">'
         )

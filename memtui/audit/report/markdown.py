@@ -6,6 +6,7 @@ longer than any row of its characters in the text (CommonMark 0.31.2, 4.5 and 6.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
@@ -13,9 +14,14 @@ from memtui.audit.audit import Audit
 from memtui.audit.findings import Finding, Severity
 from memtui.audit.inbox import ChangedFile, Inbox, LostFact, Run
 from memtui.audit.report.words import (
+    CHANGES,
     SEVERITIES,
+    TITLES,
+    UNTOLD,
     because,
     counted,
+    hand,
+    knows_origins,
     said,
     shown,
     size,
@@ -37,19 +43,21 @@ _NAME = 160
 """Characters of a name in a table."""
 _OPEN = 12
 """Findings of one severity that are not folded; those that must not stay never are."""
+_RULES = 12
+"""Rules of one severity that are counted by name where their findings are folded, or may not all fit."""
 _RESERVE = 1_500
 """Characters that are kept for the closing lines."""
+_FOR_CHANGES, _FOR_A_CHANGE = 16_000, 300
+"""Characters that findings leave for what changed, at most, and for each changed file."""
 _TICKS = re.compile("`+")
 _NOT_A_WORD = re.compile("[^A-Za-z0-9 ]")
 _PLAIN = re.compile(
-    r"[(\"]*"
-    r"(?:[A-Za-z]+(?:['’-][A-Za-z]+)*|[0-9][0-9,]*(?:\.[0-9]+)?%?|[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{2}:[0-9]{2})"
-    r"[)\"]*[,.;:?]*"
+    r"[A-Za-z]+(?:['’-][A-Za-z]+)*|[0-9][0-9,]*(?:\.[0-9]+)?%?|[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{2}:[0-9]{2}"
 )
 """A word that no forge makes anything of: not a name behind an `@`, an address, a number behind a `#`, a shortcode."""
-_TITLES = {Severity.FAIL: "Must not stay", Severity.WARN: "Should be looked at", Severity.INFO: "Worth knowing"}
+_OPENING, _CLOSING = '("“', ',.;:?)"”'
+"""What stands around a word and is none of it, nor of what a forge makes something of."""
 _T = TypeVar("_T")
-_CHANGES = {"+": "new", "~": "changed", "-": "deleted", ">": "renamed"}
 
 
 def write(audit: Audit, *, limit: int = LIMIT) -> str:
@@ -61,11 +69,16 @@ def write(audit: Audit, *, limit: int = LIMIT) -> str:
     """
     page = _Page(limit - _RESERVE)
     gravest = worst(audit)
+    teller = _Teller(tells_origins=knows_origins(audit))
+    files = len(audit.inbox.files) if audit.inbox is not None else 0
+    kept = min(_FOR_CHANGES, _FOR_A_CHANGE * files)
     page.add(f"**{gravest.value.upper() if gravest else 'CLEAN'}: {verdict(audit)}**\n\n")
     page.add(f"memtui audit of {code(audit.title, limit=_NAME)}, {when(audit.taken_us)}.\n\n")
     page.add(_summary(audit))
     for severity in SEVERITIES:
-        _findings(page, severity, [found for found in audit.findings if found.severity is severity])
+        _findings(page, severity, [found for found in audit.findings if found.severity is severity], teller, kept)
+    if audit.findings and not teller.tells_origins:
+        page.add(f"{UNTOLD}\n\n")
     if audit.inbox is not None:
         _changes(page, audit.inbox)
         _lost(page, audit.inbox.runs)
@@ -85,8 +98,16 @@ def code(text: str, *, limit: int = 0) -> str:
 
 def sentence(text: str) -> str:
     """A sentence that may hold names from outside: what is no plain word of English stands in code spans."""
-    words = [word if _PLAIN.fullmatch(word) else code(word) for word in shown(text, limit=_WORDS).split(" ") if word]
-    return " ".join(words)
+    return " ".join(map(_word, shown(text, limit=_WORDS).split()))
+
+
+def _word(word: str) -> str:
+    behind = word.rstrip(_CLOSING)
+    inner = behind.lstrip(_OPENING)
+    if not inner:
+        return code(word)
+    told = inner if _PLAIN.fullmatch(inner) else code(inner)
+    return f"{behind[: len(behind) - len(inner)]}{told}{word[len(behind) :]}"
 
 
 def fenced(text: str) -> str:
@@ -115,10 +136,10 @@ class _Page:
         self._pieces.append(piece)
         return True
 
-    def each(self, items: Sequence[_T], piece: Callable[[_T], str]) -> int:
-        """Add a piece for each item as far as there is room, and return how many were left out."""
+    def each(self, items: Sequence[_T], piece: Callable[[_T], str], *, keep: int = 0) -> int:
+        """Add a piece for each item as far as there is room and so much besides, and return how many were left out."""
         for number, item in enumerate(items):
-            if not self.add(piece(item), keep=200):
+            if not self.add(piece(item), keep=200 + keep):
                 return len(items) - number
         return 0
 
@@ -133,7 +154,7 @@ def _length(text: str) -> int:
 
 def _summary(audit: Audit) -> str:
     fails, warns, infos = (audit.count(severity) for severity in SEVERITIES)
-    actors = ", ".join(f"{code(name, limit=_NAME)} {events:,}" for name, events in list(audit.actors.items())[:5])
+    actors = ", ".join(f"{code(hand(name), limit=_NAME)} {events:,}" for name, events in list(audit.actors.items())[:5])
     rows = [
         ("Findings", f"fail {fails:,}, warn {warns:,}, info {infos:,}; excepted {len(audit.excepted):,}"),
         ("Folder", f"{counted(audit.files, 'file')}, {size(audit.bytes)}, {tokens(audit.tokens)} tokens"),
@@ -151,33 +172,71 @@ def _summary(audit: Audit) -> str:
     return _table(("", ""), rows) + "\n"
 
 
-def _findings(page: _Page, severity: Severity, findings: Sequence[Finding]) -> None:
+def _findings(page: _Page, severity: Severity, findings: Sequence[Finding], teller: "_Teller", kept: int) -> None:
     if not findings:
         return
     is_folded = severity is not Severity.FAIL and len(findings) > _OPEN
-    title = f"{_TITLES[severity]} ({severity.value} {len(findings):,})"
-    opening = f"<details><summary>{title}</summary>\n\n" if is_folded else f"### {title}\n\n"
-    if not page.add(opening, keep=1_000):
+    title = f"{TITLES[severity]} ({severity.value} {len(findings):,})"
+    opening = f"### {title}\n\n"
+    if len(findings) > _OPEN:
+        opening += f"{_by_rule(findings)}\n\n"
+    if is_folded:
+        opening += "<details><summary>The findings</summary>\n\n"
+    if not page.add(opening, keep=1_000 + kept):
         page.add(f"{counted(len(findings), 'finding')} more ({severity.value}) did not fit here.\n\n")
         return
-    left = page.each(findings, _finding)
+    left = page.each(findings, teller.finding, keep=kept)
     if left:
+        teller.forget(findings[-left])
         page.add(f"{left:,} more of them did not fit here.\n\n")
     if is_folded:
         page.add("</details>\n\n")
 
 
-def _finding(found: Finding) -> str:
-    first, *others = because(found.origin)
-    first = code(first, limit=_NAME) if found.origin.is_known else first
-    who = ", ".join((first, *map(sentence, others)))
-    lines = [f"**{code(found.rule)}** at {code(where(found.place))}: {sentence(said(found.words))}"]
-    if found.evidence:
-        lines += ["", fenced(found.evidence)]
-    else:
-        lines.append("")
-    lines += [f"Brought in by: {who}. {sentence(found.do)}", "", ""]
-    return "\n".join(lines)
+def _by_rule(findings: Iterable[Finding]) -> str:
+    """How many findings there are of each rule, the most first, on one line."""
+    counts = Counter(found.rule for found in findings).most_common()
+    named = ", ".join(f"{code(rule)} {count:,}" for rule, count in counts[:_RULES])
+    rest = counted(len(counts) - _RULES, "rule") if len(counts) > _RULES else ""
+    return f"By rule: {named}{f', and {rest} more' if rest else ''}."
+
+
+class _Teller:
+    """Tells findings; what to do is told once, and referred to after that.
+
+    Args:
+        tells_origins: Whether anything is known of who brought in what.
+    """
+
+    def __init__(self, *, tells_origins: bool) -> None:
+        self.tells_origins = tells_origins
+        self._told_at: dict[str, str] = {}
+        """By what to do, the rule of the finding at which that was told."""
+
+    def finding(self, found: Finding) -> str:
+        """One finding, as paragraphs."""
+        lines = [f"**{code(found.rule)}** at {code(where(found.place))}: {sentence(said(found.words))}", ""]
+        if found.evidence:
+            lines.append(fenced(found.evidence))
+        last = [self._origin(found)] if self.tells_origins else []
+        first = self._told_at.setdefault(found.do, "")
+        if not first:
+            self._told_at[found.do] = found.rule
+            last.append(f"What to do: {sentence(found.do)}")
+        elif first != found.rule:
+            last.append(f"What to do: as for {code(first)}.")
+        if last:
+            lines += [" ".join(last), ""]
+        return "\n".join([*lines, ""])
+
+    def forget(self, found: Finding) -> None:
+        """A finding did not fit, so what it said to do was not told with it."""
+        self._told_at.pop(found.do, None)
+
+    def _origin(self, found: Finding) -> str:
+        first, *others = because(found.origin)
+        first = code(first, limit=_NAME) if found.origin.is_known else first
+        return f"Brought in by: {', '.join((first, *map(sentence, others)))}."
 
 
 def _changes(page: _Page, inbox: Inbox) -> None:
@@ -202,13 +261,13 @@ def _row(changed: ChangedFile) -> str:
     if changed.was:
         name = f"{code(changed.was, limit=_NAME)} to {name}"
     lines = "" if changed.added is None else f"+{changed.added:,} -{changed.removed or 0:,}"
-    who = ", ".join(code(actor, limit=_NAME) for actor in changed.actors[:4])
+    who = ", ".join(code(hand(actor), limit=_NAME) for actor in changed.actors[:4])
     if len(changed.actors) > 4:
         who += f" and {len(changed.actors) - 4} more"
     marks = [f"{mark.verdict.value} by {code(mark.reviewer, limit=_NAME)}" for mark in changed.marks[-2:]]
     return _cells(
         (
-            f"{changed.sign} {_CHANGES[changed.sign]}",
+            f"{changed.sign} {CHANGES[changed.sign]}",
             name,
             lines,
             who,
@@ -221,11 +280,12 @@ def _lost(page: _Page, runs: Iterable[Run]) -> None:
     for run in runs:
         if not run.lost:
             continue
-        title = f"Facts lost in a run of {code(run.actor, limit=_NAME)}, {when(run.at_us)} ({_facts(run):,})"
-        if not page.add(f"### {title}\n\n", keep=800):
+        title = f"{counted(_facts(run), 'fact')} lost in a run of {code(hand(run.actor), limit=_NAME)}"
+        if not page.add(f"### {title}, {when(run.at_us)}\n\n", keep=800):
             return
         left = page.each(run.lost, _fact)
-        page.add("\n" if not left else f"\n{counted(left, 'line')} more did not fit here.\n\n")
+        left += run.unlisted
+        page.add("\n" if not left else f"\n{counted(left, 'fact')} more are not listed here.\n\n")
 
 
 def _facts(run: Run) -> int:

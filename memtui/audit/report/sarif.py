@@ -16,7 +16,7 @@ from memtui.audit.report import as_json
 from memtui.audit.report.words import because, counted, name_bytes, said, shown, unicode, utc
 from memtui.audit.rule import Rule
 from memtui.audit.rules import RULES
-from memtui.core.visible import HIDDEN
+from memtui.core.visible import visible_json
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 MOST = 25_000
@@ -37,7 +37,7 @@ _SECURITY = frozenset({Family.SECRET, Family.HIDDEN, Family.PLANTED, Family.INTE
 _VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
 
 
-def write(audit: Audit, *, below: str = "", exit_code: int | None = None) -> str:
+def write(audit: Audit, *, below: str = "", exit_code: int | None = None, suppressed: bool = True) -> str:
     """The report as a SARIF log with one run.
 
     Args:
@@ -45,29 +45,33 @@ def write(audit: Audit, *, below: str = "", exit_code: int | None = None) -> str
         below: Where the folder is, relative to the top of the sources, "/"-joined: a viewer looks for a file from
             there. Empty where the folder itself is the top.
         exit_code: With what the process is going to end, where that is known.
+        suppressed: Whether what does not count is in it, as suppressed. Not every service regards that: code scanning
+            shows such a result as an open alert.
     """
-    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(audit, below, exit_code)]}
-    text = json.dumps(log, ensure_ascii=False, indent=2, allow_nan=False)
-    return HIDDEN.sub(as_json.escaped, text) + "\n"
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(audit, below, exit_code, suppressed=suppressed)]}
+    return visible_json(json.dumps(log, ensure_ascii=False, indent=2, allow_nan=False)) + "\n"
 
 
-def _run(audit: Audit, below: str, exit_code: int | None) -> dict[str, Any]:
-    results = [*((found, None) for found in audit.findings), *((each.finding, each) for each in audit.excepted)]
+def _run(audit: Audit, below: str, exit_code: int | None, *, suppressed: bool) -> dict[str, Any]:
+    excepted = audit.excepted if suppressed else ()
+    results = [*((found, None) for found in audit.findings), *((each.finding, each) for each in excepted)]
     shown_results = results[:MOST]
+    told = list(_told(audit, left_out=len(results) - len(shown_results), silent=len(audit.excepted) - len(excepted)))
     rules = _rules(audit, (found for found, _ in shown_results))
     numbers = {rule["id"]: number for number, rule in enumerate(rules)}
-    has_baseline = "baseline" in audit.settings or any(each.by == "baseline" for each in audit.excepted)
+    has_baseline = any(each.by == "baseline" for each in audit.excepted)
     return {
         "tool": {"driver": _driver(audit, rules)},
         "automationDetails": {
-            "id": f"memtui/audit/{_uri(audit.title, safe='')}/",
+            # The same on each machine: by it code scanning knows which results take the place of which.
+            "id": f"memtui/audit/{_uri(below or audit.title.rstrip('/').rpartition('/')[2] or 'memories', safe='')}/",
             "description": {"text": _message(f"memtui audit of {shown(audit.title)}")},
         },
         "originalUriBaseIds": {_BASE: {"description": {"text": _base_words(below)}}},
         "columnKind": "unicodeCodePoints",
-        "invocations": [_invocation(audit, len(results) - len(shown_results), exit_code)],
+        "invocations": [_invocation(audit, told, exit_code)],
         "results": [
-            _result(found, excepted, numbers[found.rule], below, has_baseline) for found, excepted in shown_results
+            _result(found, because_of, numbers[found.rule], below, has_baseline) for found, because_of in shown_results
         ],
         "properties": {
             "folder": unicode(audit.title),
@@ -136,7 +140,7 @@ def _unknown(found: Finding) -> dict[str, Any]:
     return {"id": found.rule, "shortDescription": words, "fullDescription": words, "help": words}
 
 
-def _invocation(audit: Audit, left_out: int, exit_code: int | None) -> dict[str, Any]:
+def _invocation(audit: Audit, told: Iterable[str], exit_code: int | None) -> dict[str, Any]:
     start = utc(audit.taken_us)
     end = utc(audit.taken_us + int(sum(audit.seconds.values()) * 1e6))
     invocation: dict[str, Any] = {"executionSuccessful": True}
@@ -144,10 +148,8 @@ def _invocation(audit: Audit, left_out: int, exit_code: int | None) -> dict[str,
         invocation |= {"startTimeUtc": start, "endTimeUtc": end}
     if exit_code is not None:
         invocation["exitCode"] = exit_code
-    if told := list(_told(audit, left_out)):
-        invocation["toolExecutionNotifications"] = [
-            {"level": "warning", "message": {"text": _message(shown(sentence))}} for sentence in told
-        ]
+    if notes := [{"level": "warning", "message": {"text": _message(shown(sentence))}} for sentence in told]:
+        invocation["toolExecutionNotifications"] = notes
     if audit.skipped:
         invocation["toolConfigurationNotifications"] = [
             {
@@ -160,8 +162,8 @@ def _invocation(audit: Audit, left_out: int, exit_code: int | None) -> dict[str,
     return invocation
 
 
-def _told(audit: Audit, left_out: int) -> Iterator[str]:
-    """What a reader must know to trust the results."""
+def _told(audit: Audit, *, left_out: int, silent: int) -> Iterator[str]:
+    """What a reader must know to trust the results: also how many are left out, and how many do not count."""
     if audit.chain.state in ("broken", "unknown"):
         yield f"Journal: {audit.chain.words}."
     if audit.inbox is not None and audit.inbox.problem:
@@ -169,6 +171,9 @@ def _told(audit: Audit, left_out: int) -> Iterator[str]:
     yield from audit.expired
     if left_out:
         yield f"{counted(left_out, 'result')} more than {MOST:,} were left out. memtui audit --format json has all."
+    if silent:
+        words = "excepted in the settings or by the baseline, and left out. memtui audit --all has them, as suppressed."
+        yield f"{counted(silent, 'result')} {'is' if silent == 1 else 'are'} {words}"
 
 
 def _result(found: Finding, excepted: Excepted | None, number: int, below: str, has_baseline: bool) -> dict[str, Any]:

@@ -117,13 +117,13 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:6px 22px;font-size:14p
 dt{color:var(--soft)}dd{margin:0}
 @media (max-width:820px){.figures{grid-template-columns:minmax(0,1fr)}.cards{grid-template-columns:repeat(2,1fr)}}
 @media (max-width:560px){header,main{padding-left:14px;padding-right:14px}header{padding-top:20px}h1{font-size:22px}
-figure,.finding{padding:12px 14px}.chart .tick{font-size:17px}.verdict{font-size:16px;padding:12px 14px}
+figure,.finding{padding:12px 14px}.chart .tick{font-size:16px}.verdict{font-size:16px;padding:12px 14px}
 dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:8px}.card b{font-size:22px}.gap{display:block;height:0}}
 @media print{:root{color-scheme:light}body{background:#fff;font-size:11px}header,main{max-width:none;padding:0}
 nav,input[type=radio]+label,.gap,.numbers{display:none}.finding{content-visibility:visible;break-inside:avoid}
 figure,.card,.verdict,tr{break-inside:avoid}h2,.since{break-after:avoid}
 .figures{grid-template-columns:repeat(2,minmax(0,1fr))}.cards{grid-template-columns:repeat(4,1fr)}
-.chart .tick{font-size:19px}.origin,.since,.card span,.fold li,figcaption p,dl,table,code{font-size:11px}
+.chart .tick{font-size:16px}.origin,.since,.card span,.fold li,figcaption p,dl,table,thead th,code{font-size:11px}
 .fold::details-content{content-visibility:visible}
 *{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 """

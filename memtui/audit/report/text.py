@@ -6,9 +6,22 @@ from collections.abc import Iterator
 from memtui.audit.audit import Audit, Excepted
 from memtui.audit.findings import Finding, Origin, Severity
 from memtui.audit.inbox import ChangedFile, Inbox, Run
-from memtui.audit.report.words import SEVERITIES, counted, shown, size, tokens, verdict, when, where, without_secrets
+from memtui.audit.report.words import (
+    SEVERITIES,
+    UNTOLD,
+    counted,
+    hand,
+    knows_origins,
+    shown,
+    size,
+    tokens,
+    verdict,
+    when,
+    where,
+    without_secrets,
+)
 
-_WIDTH = 96
+WIDTH = 96
 """Columns in which sentences are set; what is shown of files is not broken."""
 _INDENT = " " * 6
 _COLORS = {Severity.FAIL: "1;31", Severity.WARN: "33", Severity.INFO: "36"}
@@ -20,7 +33,7 @@ _RULES = 8
 """Rules that are told by name where many did not run for the same reason."""
 
 
-def write(audit: Audit, *, color: bool = False, width: int = _WIDTH, everything: bool = False) -> str:
+def write(audit: Audit, *, color: bool = False, width: int = WIDTH, everything: bool = False) -> str:
     """The report as lines of text.
 
     Args:
@@ -29,7 +42,7 @@ def write(audit: Audit, *, color: bool = False, width: int = _WIDTH, everything:
         width: Columns in which sentences are set.
         everything: Whether also fingerprints are told, and what is excepted, finding by finding.
     """
-    return "\n".join(_Text(audit, color=color, width=max(40, min(width, _WIDTH))).lines(everything=everything)) + "\n"
+    return "\n".join(_Text(audit, color=color, width=max(40, min(width, WIDTH))).lines(everything=everything)) + "\n"
 
 
 class _Text:
@@ -37,8 +50,7 @@ class _Text:
         self._audit = audit
         self._color = color
         self._width = width
-        self._tells_origins = any(each.origin.is_known or each.origin.seq is not None for each in audit.findings)
-        """Whether anything is known of who brought in what; if not, it is said once."""
+        self._tells_origins = knows_origins(audit)
 
     def lines(self, *, everything: bool) -> Iterator[str]:
         """The report, line by line."""
@@ -52,23 +64,26 @@ class _Text:
             yield from self._finding(finding, everything=everything)
         if audit.findings and not self._tells_origins:
             yield ""
-            yield "Who brought these in is not known: the journal does not tell of any of them."
+            yield from self._wrapped(UNTOLD)
         if audit.findings:
             yield from self._what_to_do()
         if audit.passed:
             yield ""
             wide = max(len(each.name) for each in audit.passed)
             for each in audit.passed:
-                yield f"{self._painted('ok', _OK)}    {shown(each.name):<{wide}}  {shown(each.words)}"
+                first = f"ok    {shown(each.name):<{wide}}  "
+                lines = list(self._wrapped(shown(each.words), first, " " * len(first)))
+                yield from (lines[0].replace("ok", self._painted("ok", _OK), 1), *lines[1:])
         yield from self._excepted(everything=everything)
         yield from self._skipped()
         yield ""
         yield from self._wrapped(verdict(audit))
         if audit.chain.hash:
-            yield f"Head: {audit.chain.seq}:{audit.chain.hash[:_HASH]}   rules: {audit.rules} ran, {audit.digest}"
+            head = f"Head: {audit.chain.seq}:{audit.chain.hash[:_HASH]}"
+            yield from self._wrapped(f"{head}   rules: {audit.rules} ran, {audit.digest}", "", "  ")
         else:
             yield f"Rules: {audit.rules} ran, {audit.digest}"
-        yield f"READ-ONLY: nothing under {shown(audit.title)} can be changed from this session."
+        yield from self._wrapped(f"READ-ONLY: nothing under {shown(audit.title)} can be changed from this session.")
         for sentence in audit.neutral:
             yield from self._wrapped(shown(sentence))
 
@@ -80,16 +95,17 @@ class _Text:
         by = ", ".join(f"{count:,} {_by(name)}" for name, count in audit.actors.items())
         refused = f"   {counted(audit.refused, 'call')} refused" if audit.refused else ""
         held = f"{counted(audit.files, 'file')}  {size(audit.bytes)}  {tokens(audit.tokens)} tokens"
-        yield f"{held}   {events}{f': {by}' if by else ''}{refused}"
+        yield from self._wrapped(f"{held}   {events}{f': {by}' if by else ''}{refused}", "", "  ")
         if audit.budgets:
-            yield f"budgets: {'; '.join(shown(budget.words) for budget in audit.budgets)}"
-        counts = "   ".join(
-            self._painted(f"{severity.upper()} {audit.count(severity)}", _COLORS[severity])
-            if audit.count(severity)
-            else f"{severity.upper()} 0"
-            for severity in SEVERITIES
-        )
-        yield f"{counts}   ok {len(audit.passed)}   journal: {shown(audit.chain.words)}"
+            words = "; ".join(shown(budget.words) for budget in audit.budgets)
+            yield from self._wrapped(f"budgets: {words}", "", "  ")
+        counts = {severity: f"{severity.upper()} {audit.count(severity):,}" for severity in SEVERITIES}
+        words = f"{'   '.join(counts.values())}   ok {len(audit.passed)}   journal: {shown(audit.chain.words)}"
+        first, *others = self._wrapped(words, "", "  ")
+        for severity, said in counts.items():
+            if audit.count(severity):
+                first = first.replace(said, self._painted(said, _COLORS[severity]), 1)
+        yield from (first, *others)
 
     def _finding(self, finding: Finding, *, everything: bool) -> Iterator[str]:
         word = self._painted(f"{finding.severity.upper():<4}", _COLORS[finding.severity])
@@ -99,7 +115,7 @@ class _Text:
         if finding.evidence:
             yield f"{_INDENT}| {shown(finding.evidence)}"
         if self._tells_origins and (finding.place.path or finding.origin.is_known):  # the folder itself is by nobody
-            yield f"{_INDENT}{_from(finding.origin)}"
+            yield from self._wrapped(_from(finding.origin), _INDENT, _INDENT + "      ")
 
     def _what_to_do(self) -> Iterator[str]:
         yield ""
@@ -127,12 +143,16 @@ class _Text:
 
     def _run(self, run: Run) -> Iterator[str]:
         files = counted(len(run.paths), "file")
-        yield f"  {shown(run.actor)} in one go, events {run.first} to {run.last}: {files}, +{run.added} -{run.removed}"
+        words = f"in one go, events {run.first} to {run.last}: {files}, +{run.added} -{run.removed}"
+        yield from self._wrapped(f"{shown(hand(run.actor))} {words}", "  ", "    ")
         if run.lost:
-            yield f"    {counted(len(run.lost), 'fact')} lost: what was dropped and stands nowhere any more"
+            lost = counted(len(run.lost) + run.unlisted, "fact")
+            yield from self._wrapped(f"{lost} lost: what was dropped and stands nowhere any more", "    ")
         for fact in run.lost:
             said = shown(without_secrets(fact.text.strip()), limit=self._width)
             yield f"    - {shown(fact.path)}:{fact.line}  {said}"
+        if run.unlisted:
+            yield f"    {run.unlisted:,} more are not listed"
 
     def _excepted(self, *, everything: bool) -> Iterator[str]:
         audit = self._audit
@@ -146,7 +166,7 @@ class _Text:
             parts.append(f"{by_baseline:,} by the baseline")
         more = "" if everything else "   (all of them: --all)"
         yield ""
-        yield f"Not counted: {', '.join(parts)}{more}"
+        yield from self._wrapped(f"Not counted: {', '.join(parts)}{more}", "", "  ")
         for each in audit.excepted if everything else ():
             yield from self._excepted_one(each)
 
@@ -192,7 +212,7 @@ def _from(origin: Origin) -> str:
         if origin.seq is None or origin.at_us is None:
             return "from  unknown: the journal does not tell"
         return f"from  unknown: there when memtui first looked, {when(origin.at_us)} (#{origin.seq})"
-    who = "outside memtui" if origin.actor == "outside" else shown(origin.actor)
+    who = shown(hand(origin.actor))
     if origin.seq is None:
         return f"from  {who}: not recorded, found {when(origin.at_us)}"
     number = f" (#{origin.seq})"
@@ -203,7 +223,7 @@ def _from(origin: Origin) -> str:
 
 def _changed(file: ChangedFile) -> str:
     lines = "" if file.added is None and file.removed is None else f"+{file.added or 0} -{file.removed or 0}"
-    who = ", ".join(shown(actor) for actor in file.actors)
+    who = ", ".join(shown(hand(actor)) for actor in file.actors)
     was = f"was {shown(file.was)}" if file.was else ""
     verdict = f"[{file.verdict.value}]" if file.verdict is not None else ""
     return "  ".join(part for part in (f"{lines:<9}", who, was, verdict) if part)

@@ -14,6 +14,12 @@ from memtui.core.visible import escape, visible
 
 SEVERITIES = (Severity.FAIL, Severity.WARN, Severity.INFO)
 """The gravest first."""
+UNTOLD = "Who brought these in is not known: the journal does not tell of any of them."
+"""What is said once where it is known of no finding."""
+TITLES = {Severity.FAIL: "Must not stay", Severity.WARN: "Should be looked at", Severity.INFO: "Worth knowing"}
+"""What a severity asks of its reader."""
+CHANGES = {"+": "new", "~": "changed", "-": "deleted", ">": "renamed"}
+"""What the sign of a changed file means."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNITS = ("B", "KB", "MB", "GB", "TB")
 
@@ -36,16 +42,19 @@ def day(microseconds: int) -> str:
     return "" if at is None else f"{at:%Y-%m-%d}"
 
 
-def minute(microseconds: int) -> str:
-    """A time of day as people read it, in UTC: `10:14`; empty for one that no calendar has."""
+def to_the_second(microseconds: int) -> str:
+    """A time as people read it, where minutes are too long: `2026-11-21 10:14:02 UTC`."""
     at = _moment(microseconds)
-    return "" if at is None else f"{at:%H:%M}"
+    return "" if at is None else f"{at:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def second(microseconds: int) -> str:
-    """The same to the second: `10:14:02`."""
-    at = _moment(microseconds)
-    return "" if at is None else f"{at:%H:%M:%S}"
+def span(microseconds: float) -> str:
+    """How long something lasts, in one unit: `9 days`, `2 hours`, `40 minutes`, `under a second`."""
+    seconds = microseconds / 1e6
+    for unit, name in ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")):
+        if seconds >= unit * 0.95:
+            return counted(max(round(seconds / unit), 1), name)
+    return "under a second"
 
 
 def unicode(text: str) -> str:
@@ -98,14 +107,16 @@ def counted(number: int, one: str, many: str = "") -> str:
 def size(octets: int) -> str:
     """Bytes as people read them: `812 B`, `41.2 KB`; powers of 1,024."""
     scaled, unit = float(octets), 0
-    while scaled >= 1_024 and unit < len(_UNITS) - 1:
+    while round(scaled, 1) >= 1_024 and unit < len(_UNITS) - 1:
         scaled, unit = scaled / 1_024, unit + 1
     return f"{octets:,} B" if unit == 0 else f"{scaled:,.1f} {_UNITS[unit]}"
 
 
 def tokens(number: int) -> str:
-    """Tokens, which are estimated: `~812`, `~10.4k`."""
-    return f"~{number:,}" if number < 1_000 else f"~{number / 1_000:,.1f}k"
+    """Tokens, which are estimated: `~812`, `~10.4k`, `~1.2M`."""
+    if number < 1_000:
+        return f"~{number:,}"
+    return f"~{number / 1_000:,.1f}k" if number < 999_950 else f"~{number / 1_000_000:,.1f}M"
 
 
 def worst(audit: Audit) -> Severity | None:
@@ -132,13 +143,23 @@ def said(words: str) -> str:
     return f"{begun.rstrip('.')}."
 
 
+def hand(actor: str) -> str:
+    """Who did something, where no column says what it is: `outside memtui`; an agent cannot be called `outside`."""
+    return "outside memtui" if actor == "outside" else actor
+
+
+def knows_origins(audit: Audit) -> bool:
+    """Whether anything is known of who brought in what; if not, it is enough to say so once."""
+    return any(each.origin.is_known or each.origin.seq is not None for each in audit.findings)
+
+
 def because(origin: Origin) -> list[str]:
     """Who brought something in, and when, in parts; what is in them from outside is as it is."""
     if not origin.is_known:
         if origin.seq is None:
             return ["not known"]
         return ["not known", f"there when memtui first looked, {when(origin.at_us)}", f"event {origin.seq:,}"]
-    parts = [origin.actor]
+    parts = [hand(origin.actor)]
     if origin.at_us is not None:
         parts.append(when(origin.at_us))
     if origin.command:

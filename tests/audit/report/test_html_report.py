@@ -10,7 +10,8 @@ from xml.etree import ElementTree
 import pytest
 
 from memtui.audit.audit import Audit, Growth
-from memtui.audit.findings import Severity
+from memtui.audit.findings import UNKNOWN, Severity
+from memtui.audit.growth import OTHERS
 from memtui.audit.report import charts, html
 from memtui.audit.report.charts import Series
 from memtui.audit.report.style import STYLE
@@ -156,7 +157,7 @@ def test_the_verdict_the_changes_and_the_facts_lost_are_told() -> None:
         "stale_days = 300",
         "Landlock",
         "41.0 KB of 48.8 KB",
-        "130% over",
+        "130%, over",
     ):
         assert said in words
 
@@ -198,29 +199,81 @@ def test_charts_hold_however_little_or_much_there_is(moments: int) -> None:
     parts = [Series(name, "s0", values) for name, values in growth.writes.items()]
     for drawn in (
         charts.line("A", "a", growth.at_us, Series("files", "s0", growth.files), str),
-        charts.stacked_columns("B", "b", growth.at_us, parts),
-        charts.stacked_steps("C", "c", growth.at_us, parts),
+        charts.stacked_columns("B", "b", growth.at_us, parts, unit="changes"),
+        charts.stacked_steps("C", "c", growth.at_us, parts, unit="findings"),
     ):
         root = ElementTree.fromstring(drawn)
         for mark in root.iter("rect"):
             assert 0 <= float(mark.get("x", "-1")) <= charts.WIDTH
             assert float(mark.get("y", "-1")) >= 0
             assert float(mark.get("y", "0")) + float(mark.get("height", "999")) <= charts.HEIGHT
-        assert len(list(root.iter("rect"))) <= 4 * 60
         assert "nan" not in drawn
 
 
-def test_columns_add_up_to_what_was_written_also_where_spans_are_gathered() -> None:
-    growth = samples.grown(500).growth
+def test_columns_add_up_to_what_was_written() -> None:
+    growth = samples.grown(40).growth
     assert growth is not None
-    [together] = charts._gathered(growth.at_us, [Series("Claude", "s0", growth.writes["Claude"])])[1]
-    assert sum(together.values) == sum(growth.writes["Claude"])
-    assert len(together.values) <= 60
+    parts = [Series(name, "s0", counts) for name, counts in growth.writes.items()]
+    root = ElementTree.fromstring(charts.stacked_columns("A", "a", growth.at_us, parts, unit="changes"))
+    told = [int((each.text or "").rpartition(" ")[2].replace(",", "")) for each in root.iterfind("rect/title")]
+    assert sum(told) == sum(sum(counts) for counts in growth.writes.values())
+
+
+@pytest.mark.parametrize(
+    ("apart", "labels"),
+    [
+        (samples.DAY * 10, ["2026-11-01", "2026-11-11", "2026-11-21"]),
+        (3_600_000_000, ["2026-11-21 20:26 UTC", "2026-11-21 22:26 UTC"]),
+        (1_000_000, ["2026-11-21 22:26:38 UTC", "2026-11-21 22:26:40 UTC"]),
+    ],
+    ids=["days", "hours", "seconds"],
+)
+def test_a_chart_says_when_it_begins_and_ends_and_what_it_counts(apart: int, labels: list[str]) -> None:
+    moments = [samples.NOW - apart * before for before in (2, 1, 0)]
+    drawn = charts.line("A", "a", moments, Series("files", "s0", (1, 2, 3)), "{:,.0f}".format, unit="files")
+    words = [each.text for each in ElementTree.fromstring(drawn).iter("text")]
+    assert words[0] == "files"
+    assert words[-len(labels) :] == labels
+
+
+@pytest.mark.parametrize("highest", [0, 9, 999, 999_999, 15 * 10**8, 2**40 - 1])
+def test_the_numbers_at_the_side_have_room(highest: int) -> None:
+    """At the size in which they are set on a narrow page and on paper, 16 units; a digit is at most 0.64 em wide."""
+    for label, base in ((charts.number, 1_000), (html._tick, 1_024)):
+        for tick in charts.scale_of(highest, base=base).ticks:
+            assert len(label(tick)) * 0.56 * 16 <= charts._LEFT - 8, label(tick)
+
+
+def test_all_who_wrote_are_counted_and_those_without_a_color_stand_together() -> None:
+    counts = {f"agent {number}": (9 - number,) for number in range(8)} | {OTHERS: (30,)}
+    growth = Growth(at_us=(samples.NOW,), files=(1,), bytes=(1,), writes=MappingProxyType(counts), gathered=22)
+    words = Page(html.write(replace(samples.nothing(), growth=growth))).words
+    assert "74 changes by 30 actors" in words
+    assert "26 others 44 59%" in " ".join(words.split())
+    alone = replace(growth, writes=MappingProxyType({OTHERS: (3,), "outside": (1,)}), gathered=0)
+    words = " ".join(Page(html.write(replace(samples.nothing(), growth=alone))).words.split())
+    assert "4 changes by 2 actors" in words
+    assert "others 3 75%" in words
+    assert "outside memtui 1 25%" in words
+
+
+@pytest.mark.parametrize(
+    ("part", "said"), [(0, "0%"), (1, "under 1%"), (500, "50%"), (999, "over 99%"), (1_000, "100%")]
+)
+def test_a_share_is_never_all_or_nothing_unless_it_is(part: int, said: str) -> None:
+    assert html._percent(part, 1_000) == said
+
+
+def test_where_nothing_is_known_of_who_brought_it_in_it_is_said_once() -> None:
+    found = tuple(samples.finding(origin=UNKNOWN, fingerprint=f"{at:016x}") for at in range(3))
+    words = Page(html.write(replace(samples.nothing(), findings=found))).words
+    assert words.count("Who brought these in is not known") == 1
+    assert "Brought in by" not in words
 
 
 def test_what_came_last_is_seen_in_the_steps() -> None:
     parts = [Series("fail", "fail", (0, 0, 4))]
-    drawn = ElementTree.fromstring(charts.stacked_steps("A", "a", (1, 2, 3), parts))
+    drawn = ElementTree.fromstring(charts.stacked_steps("A", "a", (1, 2, 3), parts, unit="findings"))
     area = list(drawn.iter("path"))[-1]
     top = f"{charts._y(4, charts.scale_of(4)):.1f}"
     assert area.get("class") == "fill fail"
@@ -230,7 +283,7 @@ def test_what_came_last_is_seen_in_the_steps() -> None:
 @pytest.mark.parametrize("highest", [0, 1, 2, 3, 4, 7, 10, 23, 99, 100, 101, 5_000, 1_234_567])
 @pytest.mark.parametrize("unit", [1_000, 1_024])
 def test_the_numbers_at_the_side_are_few_and_reach_the_top(highest: int, unit: int) -> None:
-    scale = charts.scale_of(highest, unit=unit)
+    scale = charts.scale_of(highest, base=unit)
     assert scale.top >= highest
     assert scale.ticks[0] == 0
     assert 2 <= len(scale.ticks) <= 5

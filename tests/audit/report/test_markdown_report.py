@@ -122,7 +122,7 @@ def test_findings_of_which_there_are_many_are_folded_unless_they_must_not_stay()
     ]
     report = markdown.write(replace(samples.ordinary(), findings=tuple(many)))
     assert "### Must not stay (fail 30)" in report
-    assert "<details><summary>Should be looked at (warn 30)</summary>" in report
+    assert "### Should be looked at (warn 30)\n\nBy rule: `anthropic-key` 30.\n\n<details><summary>" in report
     assert len(re.findall("^<details>", report, re.MULTILINE)) == len(re.findall("^</details>$", report, re.MULTILINE))
 
 
@@ -148,6 +148,49 @@ def test_the_report_fits_in_a_comment_and_counts_what_does_not(count: int) -> No
     shown = report.count("**`anthropic-key`** at")
     assert shown + sum(said) == count
     assert all(token.type != "image" for token in rendered(report))
+
+
+def test_many_findings_are_counted_by_rule_and_leave_room_for_what_changed() -> None:
+    audit = samples.ordinary()
+    assert audit.inbox is not None
+    many = tuple(
+        samples.finding(rule="stale" if number % 3 else "orphan", severity=Severity.WARN, fingerprint=f"{number:016x}")
+        for number in range(3_000)
+    )
+    files = tuple(replace(audit.inbox.files[0], path=f"notes/{number}.md") for number in range(20))
+    written = markdown.write(replace(audit, findings=many, inbox=replace(audit.inbox, files=files)))
+    assert "By rule: `stale` 2,000, `orphan` 1,000." in written
+    assert "more of them did not fit here" in written
+    assert all(f"`notes/{number}.md`" in written for number in range(20))
+    assert len(written) <= markdown.LIMIT
+
+
+def test_what_to_do_is_said_once_and_referred_to_after_that() -> None:
+    findings = tuple(
+        samples.finding(rule=rule, fingerprint=f"{number:016x}")
+        for number, rule in enumerate(("first-key", "first-key", "second-key"))
+    )
+    written = markdown.write(replace(samples.nothing(), findings=findings))
+    assert written.count("What to do: Rotate the key") == 1
+    assert written.count("What to do: as for `first-key`.") == 1
+
+
+@pytest.mark.parametrize("limit", range(2_500, 6_500, 200))
+def test_no_finding_refers_to_one_that_did_not_fit(limit: int) -> None:
+    long = samples.finding(rule="first-key", evidence="\n".join(["word " * 50] * 8))
+    short = samples.finding(rule="second-key", severity=Severity.INFO, fingerprint="f" * 16)
+    written = markdown.write(replace(samples.nothing(), findings=(long, short)), limit=limit)
+    if "as for `first-key`" in written:
+        assert "**`first-key`** at" in written
+    elif "**`second-key`** at" in written:
+        assert written.count("What to do: Rotate the key") == 1
+
+
+def test_what_stands_around_a_word_stays_outside_of_the_code() -> None:
+    assert markdown.sentence("It leads to “a_b.md”, (see x/y): <U+202E>.") == (
+        "It leads to “`a_b.md`”, (see `x/y`): `<U+202E>`."
+    )
+    assert markdown.sentence('" ... ,') == '`"` `...` `,`'
 
 
 def test_a_title_or_a_chain_of_a_megabyte_does_not_fill_the_report() -> None:

@@ -1,19 +1,24 @@
 """The report for code scanning, against the public schema of SARIF 2.1.0."""
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
 import pytest
 from jsonschema import Draft4Validator
 
+from memtui import opening
 from memtui.audit.audit import Audit, Excepted
+from memtui.audit.auditing import audit
 from memtui.audit.findings import Place, Severity
 from memtui.audit.report import sarif
+from memtui.audit.report.formats import written
 from memtui.audit.rules import RULES
 from memtui.core.visible import HIDDEN
 from tests.audit.report import samples
@@ -26,8 +31,8 @@ REFERENCE = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,;=@/-]|%[0-9A-F]{2})+")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 
 
-def run_of(audit: Audit, **options: Any) -> Any:
-    [run] = json.loads(sarif.write(audit, **options))["runs"]
+def run_of(given: Audit, **options: Any) -> Any:
+    [run] = json.loads(sarif.write(given, **options))["runs"]
     return run
 
 
@@ -108,9 +113,9 @@ def test_no_character_of_the_log_is_hidden_or_a_lone_surrogate(sample: Callable[
     ],
 )
 def test_a_path_is_a_relative_reference_to_exactly_its_bytes(path: str, raw: bytes) -> None:
-    audit = replace(samples.nothing(), findings=(samples.finding(place=Place(path)),))
+    one = replace(samples.nothing(), findings=(samples.finding(place=Place(path)),))
     for below, prefix in (("", b""), ("app/memories", b"app/memories/")):
-        [result] = run_of(audit, below=below)["results"]
+        [result] = run_of(one, below=below)["results"]
         uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
         assert REFERENCE.fullmatch(uri)
         assert unquote_to_bytes(uri) == prefix + raw
@@ -136,6 +141,55 @@ def test_what_does_not_count_is_suppressed_and_the_baseline_is_told() -> None:
     ]
     bare = replace(samples.ordinary(), excepted=())
     assert all("baselineState" not in result for result in run_of(bare)["results"])
+
+
+def test_what_does_not_count_can_be_left_out_and_is_counted_then() -> None:
+    run = run_of(samples.ordinary(), suppressed=False)
+    assert len(run["results"]) == len(samples.ordinary().findings)
+    assert all("suppressions" not in result for result in run["results"])
+    [told] = run["invocations"][0]["toolExecutionNotifications"]
+    assert told["message"]["text"].startswith("2 results are excepted in the settings or by the baseline")
+
+
+@pytest.mark.parametrize(
+    ("title", "below", "id"),
+    [
+        ("~/work/shop/memories", "", "memtui/audit/memories/"),
+        ("/builds/7/shop/memories/", "", "memtui/audit/memories/"),
+        ("/builds/7/shop/app/memories", "app/memories", "memtui/audit/app%2Fmemories/"),
+        ("C d#", "", "memtui/audit/C%20d%23/"),
+    ],
+)
+def test_a_run_is_called_the_same_on_each_machine(title: str, below: str, id: str) -> None:
+    assert run_of(replace(samples.nothing(), title=title), below=below)["automationDetails"]["id"] == id
+
+
+@pytest.mark.parametrize(
+    ("folder", "uri"),
+    [("memories", "memories/a.md"), ("..memories", "..memories/a.md"), (".", "a.md"), ("../elsewhere", "a.md")],
+)
+def test_files_are_found_from_where_memtui_was_started(
+    folder: str, uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "checkout"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    one = replace(samples.nothing(), findings=(samples.finding(place=Place("a.md")),))
+    log = json.loads(written(one, "sarif", folder=os.path.realpath(folder)))
+    [result] = log["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == uri
+
+
+def test_columns_count_characters_also_behind_what_takes_two_units_of_utf16(tmp_path: Path) -> None:
+    folder = tmp_path / "memories"
+    folder.mkdir()
+    (folder / "a.md").write_text("\U0001f600\u00e9 say \u202ex\u202c\n", encoding="utf-8")
+    with opening.observe(folder) as observer:
+        found = audit(observer, title="a", only=("bidi-control",))
+    run = run_of(found)
+    region = run["results"][0]["locations"][0]["physicalLocation"]["region"]
+    assert run["columnKind"] == "unicodeCodePoints"
+    assert (region["startLine"], region["startColumn"]) == (1, 8)
 
 
 def test_results_are_told_apart_by_their_fingerprints() -> None:
@@ -174,9 +228,9 @@ def test_more_results_than_code_scanning_takes_are_left_out_and_counted() -> Non
 
 
 def test_a_finding_of_an_unknown_rule_is_told_all_the_same() -> None:
-    audit = replace(
+    strange = replace(
         samples.nothing(),
         findings=(samples.finding(rule="unheard-of", severity=Severity.INFO),),
         excepted=(Excepted(samples.finding(rule="never-seen"), "known"),),
     )
-    assert [result["ruleId"] for result in run_of(audit)["results"]] == ["unheard-of", "never-seen"]
+    assert [result["ruleId"] for result in run_of(strange)["results"]] == ["unheard-of", "never-seen"]

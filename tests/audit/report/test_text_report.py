@@ -8,7 +8,7 @@ import pytest
 
 from memtui.audit.audit import Audit
 from memtui.audit.findings import UNKNOWN, Origin
-from memtui.audit.report import text
+from memtui.audit.report import html, markdown, text
 from memtui.core.visible import HIDDEN
 from tests.audit.report import samples
 
@@ -39,7 +39,7 @@ def test_it_begins_with_the_folder_the_numbers_and_the_journal() -> None:
     first = lines(samples.ordinary())
     assert first[0].startswith("memtui audit ~/app/memories   20")
     assert first[2].startswith("23 files  41.0 KB  ~10.4k tokens   412 events: 302 by Claude, 61 by you")
-    assert "9 outside memtui   1 call refused" in first[2]
+    assert "9 outside memtui 1 call refused" in " ".join("".join(first[2:4]).split())
     assert "FAIL 1   WARN 2   INFO 1   ok 3   journal: intact, 412 of 412 events" in first
 
 
@@ -52,7 +52,7 @@ def test_a_finding_says_what_where_and_who() -> None:
     ) in written
     assert "      from  Claude, 20" in written
     assert " UTC, create (#12)  call toolu_01B2\n" in written
-    assert "(#2), or somebody before: earlier texts are gone\n" in written
+    assert "(#2), or somebody before: earlier texts are gone" in " ".join(written.split())
 
 
 @pytest.mark.parametrize(
@@ -122,6 +122,30 @@ def test_facts_that_a_clean_up_dropped_show_no_secret() -> None:
     assert key[10:30] not in told
 
 
-def test_sentences_are_set_in_the_width_there_is() -> None:
-    audit = replace(samples.nothing(), findings=(samples.finding(words="word " * 60),))
-    assert max(len(line) for line in text.write(audit, width=60).split("\n") if "word" in line) <= 60
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_sentences_are_set_in_the_width_there_is(width: int) -> None:
+    audit = samples.ordinary()
+    audit = replace(audit, findings=(*audit.findings, samples.finding(words="word " * 60)))
+    sentences = [line for line in text.write(audit, width=width).split("\n") if not re.match(r" *(\||[+~>-] )", line)]
+    assert max(map(len, sentences)) <= min(width, 96)
+
+
+def test_facts_lost_are_all_counted_also_those_that_are_not_listed() -> None:
+    audit = samples.ordinary()
+    assert audit.inbox is not None
+    [run] = audit.inbox.runs
+    told = text.write(replace(audit, inbox=replace(audit.inbox, runs=(replace(run, unlisted=40),))))
+    assert f"{len(run.lost) + 40} facts lost" in told
+    assert "    40 more are not listed\n" in told
+
+
+def test_who_is_not_memtui_is_said_so_everywhere() -> None:
+    audit = samples.ordinary()
+    assert audit.inbox is not None
+    [first, *_] = audit.inbox.files
+    outside = replace(audit, inbox=replace(audit.inbox, files=(replace(first, actors=("outside", "agent:outside")),)))
+    assert "outside memtui, agent:outside" in text.write(outside)
+    assert "`outside memtui`, `agent:outside`" in markdown.write(outside)
+    page = html.write(outside)
+    assert "<bdi>outside memtui</bdi>, <bdi>agent:outside</bdi>" in page
+    assert "Brought in by: <b><bdi>outside memtui</bdi></b>" in page
