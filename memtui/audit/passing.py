@@ -79,8 +79,12 @@ def _passed(
         yield Passed(Family.UPKEEP, "values", "no key has two values")
     if holds(*_INDEX) and any(map(is_index, subject.notes)):
         yield Passed(Family.UPKEEP, "index", "it loads whole, and names what is there")
-    if subject.repo is not None and holds(*on_family[Family.CLAIMS]):
-        yield Passed(Family.CLAIMS, "claims", "the repository has what the notes name")
+    repository = subject.repository
+    if repository is not None and repository.files and holds(*on_family[Family.CLAIMS]):
+        words = "the repository has what the notes name"
+        if not repository.has_history:
+            words += ", as far as can be told without its history"
+        yield Passed(Family.CLAIMS, "claims", words)
 
 
 def _of(rules: Collection[Rule], family: Family, ran: Collection[str]) -> tuple[str, ...]:

@@ -3,21 +3,28 @@
 A screen, a dry run and the deed share the plan. What has changed since, was read, pinned or protected meanwhile, stays.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-from memtui.audit.prose import is_hidden, is_loaded_unasked
+from memtui.audit.prose import is_hidden, is_prose
 from memtui.audit.reads import Deed, uses_of
-from memtui.audit.staleness import Age, age_of, ago
+from memtui.audit.staleness import Age, age_of, ago, loaded_unasked
 from memtui.core import protection
+from memtui.core.errors import LeavesRoot
 from memtui.core.events import Actor, Person, Version
-from memtui.core.paths import ROOT
+from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.restoring import Left, Restored, Why
 from memtui.core.snapshot import Kind
+from memtui.core.visible import one_line
 from memtui.engine import Engine, Observer
 from memtui.engine.pins import pins_of
 from memtui.engine.protecting import NOTE as PROTECTED
+from memtui.notes.links import Places, links_of, names_of
+from memtui.store.base import NotRegular, TooLarge
 
 _YOU = Person()
+_LARGEST = 1_000_000
+"""Bytes of a note whose links are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +36,29 @@ class Going:
         bytes: What it takes.
         version: What stands there; it is what goes, or nothing does.
         age: For how long nobody has needed it, and how that is known.
+        linked_from: Notes that stay and link to it, as far as that was asked for: see `with_links`.
     """
 
     path: str
     bytes: int
     version: Version
     age: Age
+    linked_from: tuple[str, ...] = ()
 
     @property
     def why(self) -> str:
         """Why, as a sentence without a full stop."""
         return self.age.words
+
+    @property
+    def links(self) -> str:
+        """Which notes would lead to nothing without it, as a sentence without a full stop; empty for none."""
+        if not self.linked_from:
+            return ""
+        first, *others = map(one_line, self.linked_from)
+        if not others:
+            return f"{first} links to it"
+        return f"{first} and {others[0] if len(others) == 1 else f'{len(others):,} others'} link to it"
 
     @property
     def read(self) -> Deed | None:
@@ -121,14 +140,16 @@ def plan(observer: Observer, *, older_than_us: int, unread: bool = False, now_us
     history = observer.history
     uses = uses_of(history)
     state = history.state(observer.head()[0])
+    nodes = [node for node in observer.store.scan(ROOT) if node.kind is Kind.FILE]
+    loaded = loaded_unasked([node.path for node in nodes], lambda path: _text_of(observer, path))
     pinned = pins_of(observer).paths
     guarded = protection.unpacked(observer.note(PROTECTED))
     going: list[Going] = []
     staying: list[Staying] = []
     notes = 0
-    for node in observer.store.scan(ROOT):
+    for node in nodes:
         path = node.path
-        if node.kind is not Kind.FILE or is_hidden(path):
+        if is_hidden(path):
             continue
         notes += 1
         age = age_of(path, uses, mtime_us=node.mtime_ns // 1_000, now_us=now_us)
@@ -139,7 +160,7 @@ def plan(observer: Observer, *, older_than_us: int, unread: bool = False, now_us
             staying.append(Staying(path, "pinned"))
         elif any(protection.may_hold(each, path) for each in guarded):
             staying.append(Staying(path, "protected"))
-        elif is_loaded_unasked(path):
+        elif path in loaded:
             staying.append(Staying(path, "every session loads it"))
         elif version is None or version.sha256 is None:
             staying.append(Staying(path, "its text cannot be kept"))
@@ -149,6 +170,43 @@ def plan(observer: Observer, *, older_than_us: int, unread: bool = False, now_us
     staying.sort(key=lambda note: note.path)
     watched_us = 0 if uses.since_us is None else max(0, now_us - uses.since_us)
     return Plan(older_than_us, unread, now_us, tuple(going), tuple(staying), notes, watched_us)
+
+
+def with_links(observer: Observer, planned: Plan) -> Plan:
+    """A plan with the notes that stay and link to what would go; it reads all notes.
+
+    Args:
+        observer: The open memory.
+        planned: The plan.
+    """
+    if not planned.going:
+        return planned
+    going = {note.path for note in planned.going}
+    paths = [node.path for node in observer.store.scan(ROOT) if node.kind is Kind.FILE]
+    texts = {path: text for path in sorted(filter(is_prose, paths)) if (text := _text_of(observer, path)) is not None}
+    linked = _linked(Places(paths, {path: names_of(text) for path, text in texts.items()}), texts.items(), going)
+    return replace(
+        planned,
+        going=tuple(replace(note, linked_from=tuple(linked.get(note.path, ()))) for note in planned.going),
+    )
+
+
+def _linked(places: Places, texts: Iterable[tuple[str, str]], going: set[str]) -> dict[str, list[str]]:
+    """By the notes that go, those that stay and lead to them."""
+    linked: dict[str, list[str]] = {}
+    for path, text in texts:
+        if path not in going:
+            for target in {places.resolve(link, path) for link in links_of(text, path)} & going:
+                linked.setdefault(target or "", []).append(path)
+    return linked
+
+
+def _text_of(observer: Observer, path: str) -> str | None:
+    """What a note says; `None` for one that cannot be read."""
+    try:
+        return observer.store.read(MemoryPath.of(path), limit=_LARGEST).data.decode()
+    except (OSError, NotRegular, LeavesRoot, TooLarge, UnicodeDecodeError):
+        return None
 
 
 def run(engine: Engine, planned: Plan, *, actor: Actor = _YOU) -> Restored:

@@ -4,7 +4,8 @@ import os
 import time
 from collections.abc import Callable, Iterable
 
-from memtui.audit.stopping import Stopped
+from memtui.audit.inbox import Inbox
+from memtui.audit.stopping import go_on
 from memtui.audit.subject import Note, Other, Subject
 from memtui.core.audit_settings import AuditSettings
 from memtui.core.errors import LeavesRoot
@@ -32,6 +33,7 @@ def subject_of(
     pins: Iterable[str] = (),
     place: str = "",
     chosen: Iterable[str] = (),
+    inbox: Inbox | None = None,
     progress: Callable[[str, int, int], None] | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Subject:
@@ -47,6 +49,7 @@ def subject_of(
         pins: Notes that somebody has pinned.
         place: Where the folder is on this machine.
         chosen: The ids of the rules that run; empty for all.
+        inbox: What changed since the last review.
         progress: Told what is done, how many, and of how many.
         stop: Asked now and then whether to give up.
 
@@ -62,8 +65,7 @@ def subject_of(
     others: dict[str, Other] = {}
     for node in sorted(nodes, key=lambda node: node.path):
         if len(notes) % _EVERY == 0:
-            if stop():
-                raise Stopped
+            go_on(stop)
             if progress is not None:
                 progress("read", len(notes), files)
         if node.kind is Kind.FILE:
@@ -82,6 +84,8 @@ def subject_of(
         pins=frozenset(pins),
         place=place,
         chosen=frozenset(chosen),
+        inbox=inbox,
+        stop=stop,
     )
 
 

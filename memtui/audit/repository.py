@@ -1,63 +1,20 @@
-"""A repository that notes speak of: which files, names and commits it has. It is only read, and trusted in nothing.
+"""A repository that notes speak of: which files, names and commits it has, and which it had once. It is only read.
 
-Whoever wrote the repository may have written its settings as well. Git runs programs that a repository's configuration
-names: hooks, monitors, pagers, signers, helpers of remotes. So it is asked only for lists, with all of that turned off,
-with no environment of ours, and without the right to fetch. Where there is no git, the directory is walked.
+What it had once is found in its history, so that a note can be told from one that means something else altogether: a
+path that never was there may be a plan, a mistake, or a path of another repository. Where there is no git, the
+directory is walked, and nothing is known of the past.
 """
 
 import os
 import re
 import stat
-import subprocess
-import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from shutil import which
+from typing import NamedTuple
 
-_OPTIONS = (
-    "--no-pager",
-    "--no-optional-locks",
-    "--literal-pathspecs",
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "core.hooksPath=/dev/null",
-    "-c",
-    "core.attributesFile=/dev/null",
-    "-c",
-    "core.untrackedCache=false",
-    "-c",
-    "log.showSignature=false",
-    "-c",
-    "log.mailmap=false",
-    "-c",
-    "diff.external=",
-    "-c",
-    "diff.renames=false",
-    "-c",
-    "protocol.allow=never",
-    "-c",
-    "credential.helper=",
-)
-_ENVIRONMENT = {
-    "LC_ALL": "C",
-    "HOME": "/nonexistent",
-    "XDG_CONFIG_HOME": "/nonexistent",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_ATTR_NOSYSTEM": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_ALLOW_PROTOCOL": "none",
-    "GIT_PAGER": "cat",
-}
-_SECONDS = 20.0
-"""For one answer of git."""
-_MOST_NAMES = 64_000_000
-"""Bytes of names that are taken from git."""
+from memtui.audit.git import PLAIN_DIFFERENCES, Git, in_portions
+
 _MOST_FILES = 200_000
 _MOST_READ = 20_000
 """Files whose texts are read."""
@@ -65,13 +22,37 @@ _MOST_BYTES = 100_000_000
 """Of all texts that are read."""
 _LARGEST = 1_000_000
 """Bytes of a file that is read; larger ones are seldom written by hand."""
-_SUBMODULE = "160000"
+_MOST_SOUGHT = 300
+"""Words that are looked for in the history at once."""
+_SUBMODULE = b"160000"
 _LEFT_OUT = frozenset({".git", ".hg", ".svn", "node_modules", ".venv", "venv", "__pycache__", ".tox", ".mypy_cache"})
-_IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z0-9_]{2,80}")
-_NUMBER = re.compile(rb"(?<![\w.])[0-9]{2,5}(?![\w.])|(?<=:)[0-9]{2,5}(?![0-9])")
-_HOST = re.compile(rb"https?://([A-Za-z0-9][A-Za-z0-9.-]{0,253})", re.IGNORECASE)
+_PARTED = bytes(byte if chr(byte).isalnum() or byte == 95 else 32 for byte in range(128)) + bytes([32]) * 128
+"""A blank for each byte that is part of no word in code."""
+_HOST = re.compile(rb"(?<=://)[A-Za-z0-9][A-Za-z0-9.-]{0,253}")
 _LOCAL = re.compile(rb"(?:localhost|127\.0\.0\.1|0\.0\.0\.0)[:=]", re.IGNORECASE)
 _REMOTE = re.compile(r"(?:https?://|git@|ssh://git@|git://)([^/:\s]+)[:/](.+?)(?:\.git)?/?$")
+_COMMIT = b"\x01"
+"""What the row of a commit begins with: no row of a difference does."""
+_DEFINES = rb"""
+    (?<![^-\s;{}(@])(?:def|class|function|func|fun|fn|const|let|var|val|type|interface|struct|enum|trait|module|defp|object
+    |typedef|macro_rules!|sub|proc|record|union|protocol|extension|actor|namespace|package|static|export)\s[^=(){};\n]{0,80}?
+"""
+_ASSIGNS = rb"-\s*(?:export\s+|async\s+|static\s+)*(?:self\.|this\.)?"
+_LONGEST_ROW = 2_000
+
+
+class Removal(NamedTuple):
+    """When something left the repository.
+
+    Attributes:
+        commit: The beginning of the commit's hash.
+        at: When it was committed, in seconds since 1970.
+        is_definition: Whether what was taken out there, or before, defined it.
+    """
+
+    commit: str
+    at: int
+    is_definition: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +60,20 @@ class Texts:
     """What the files of a repository say, as far as notes are compared with it.
 
     Attributes:
-        identifiers: All words that could be names in code.
-        numbers: Numbers that could be ports.
+        words: All words of ASCII letters, digits and `_`.
         hosts: Hosts of web addresses, in lower case.
         has_local: Whether any names a port of this machine.
         is_complete: Whether all files were read. If not, nothing is known to be missing.
     """
 
-    identifiers: frozenset[str]
-    numbers: frozenset[str]
-    hosts: frozenset[str]
+    words: frozenset[bytes]
+    hosts: frozenset[bytes]
     has_local: bool
     is_complete: bool
+
+    def says(self, word: str) -> bool:
+        """Whether a word stands in any of them; also if that cannot be known."""
+        return not self.is_complete or not word.isascii() or word.encode() in self.words
 
 
 @dataclass
@@ -103,32 +86,28 @@ class Repository:
     """
 
     root: str
-    seconds: float = _SECONDS
+    seconds: float = 20.0
     _links: dict[str, bool] = field(default_factory=dict)
 
     @cached_property
-    def _git(self) -> str | None:
-        """The program; `None` where there is none, or the directory is no repository that git trusts."""
-        program = which("git")
-        if program is None or not os.path.isabs(program):
-            return None  # one that lies where we are may be the repository's own
-        done = self._asked([program, "rev-parse", "--is-inside-work-tree"])
-        return program if done is not None and done.strip() == b"true" else None
+    def _git(self) -> Git | None:
+        return Git.of(self.root, self.seconds)
 
     @cached_property
     def _listed(self) -> tuple[frozenset[str], frozenset[str]]:
         """The files that are tracked, and the submodules; without git, the files that are there."""
         if self._git is None:
             return frozenset(self._walked()), frozenset()
-        out = self._asked([self._git, "ls-files", "-z", "--stage"])
-        if out is None:
-            return frozenset(self._walked()), frozenset()
+        asked = ("ls-tree", "-r", "-z", "--full-tree", "HEAD") if self._git.is_bare else ("ls-files", "-z", "--stage")
+        out = self._git.answer(*asked)
         files: set[str] = set()
         submodules: set[str] = set()
-        for row in out.split(b"\0"):
+        for row in (out or b"").split(b"\0"):
             head, _, name = row.partition(b"\t")
             if name:
-                (submodules if head.startswith(_SUBMODULE.encode()) else files).add(os.fsdecode(name))
+                (submodules if head.startswith(_SUBMODULE) else files).add(os.fsdecode(name))
+        if not files and not self._git.is_bare:
+            return frozenset(self._walked()), frozenset(submodules)  # nothing was added yet, or git failed
         return frozenset(files), frozenset(submodules)
 
     @property
@@ -139,13 +118,7 @@ class Repository:
     @cached_property
     def directories(self) -> frozenset[str]:
         """The directories that files are in, relative to it."""
-        found: set[str] = set()
-        for path in self.files:
-            above = path.rpartition("/")[0]
-            while above and above not in found:
-                found.add(above)
-                above = above.rpartition("/")[0]
-        return frozenset(found)
+        return frozenset(_above(self.files))
 
     @cached_property
     def by_name(self) -> dict[str, list[str]]:
@@ -155,43 +128,62 @@ class Repository:
             found.setdefault(path.rpartition("/")[2], []).append(path)
         return found
 
+    @property
+    def has_history(self) -> bool:
+        """Whether it is known what it had once, as far as that can be read."""
+        return self._git is not None and not self._git.is_shallow
+
     @cached_property
-    def former(self) -> frozenset[str]:
+    def former(self) -> Mapping[str, Removal]:
         """Files that it had once and has no more, as far as its history tells in a few seconds."""
         if self._git is None:
-            return frozenset()
-        words = ["log", "-z", "--format=", "--name-only", "--diff-filter=D", "--no-renames", "--no-ext-diff"]
-        out = self._asked([self._git, *words, "--no-textconv", "HEAD", "--"], partly=True) or b""
-        names = {os.fsdecode(name.strip(b"\n")) for name in out.split(b"\0") if name.strip(b"\n")}
-        return frozenset(names - self.files)
+            return {}
+        words = ("log", "-z", "--format=%x01%h %ct", "--name-only", "--diff-filter=D", *PLAIN_DIFFERENCES)
+        rows = self._git.beginning(*words, "HEAD", "--", end=b"\0").out.split(b"\0")
+        found: dict[str, Removal] = {}
+        removal: Removal | None = None
+        for row in rows:
+            if row.lstrip(b"\n").startswith(_COMMIT):
+                removal = _removal(row.lstrip(b"\n"))
+            elif removal is not None and (name := row.removeprefix(b"\n")):
+                found.setdefault(os.fsdecode(name), removal)
+        return {path: removal for path, removal in found.items() if path not in self.files}
 
     @cached_property
-    def former_directories(self) -> frozenset[str]:
-        """Directories that held such files and hold none now."""
-        found: set[str] = set()
+    def former_directories(self) -> Mapping[str, Removal]:
+        """Directories that held such files and hold none now; the last of them tells when."""
+        found: dict[str, Removal] = {}
+        for path, removal in self.former.items():
+            for above in _above((path,)):
+                found.setdefault(above, removal)
+        return {path: removal for path, removal in found.items() if path not in self.directories}
+
+    @cached_property
+    def _former_by_name(self) -> Mapping[str, list[str]]:
+        """Such files by their names without directories, the last to go first."""
+        found: dict[str, list[str]] = {}
         for path in self.former:
-            above = path.rpartition("/")[0]
-            while above:
-                found.add(above)
-                above = above.rpartition("/")[0]
-        return frozenset(found - self.directories)
+            found.setdefault(path.rpartition("/")[2], []).append(path)
+        return found
 
-    @cached_property
-    def former_names(self) -> frozenset[str]:
-        """Names of such files, without directories, that no file has now."""
-        return frozenset(path.rpartition("/")[2] for path in self.former) - self.by_name.keys()
+    def removal_of(self, path: str) -> Removal | None:
+        """When what was at a path left it; `None` if nothing is known to have been there.
 
-    def was_at(self, path: str) -> bool:
-        """Whether it is known that something was at a path once, and is no more."""
+        Args:
+            path: Relative to the repository, or the end of such a path at a border of names.
+        """
         path = path.strip("/")
-        return path in self.former or path in self.former_directories or path in self.former_names
+        if removal := self.former.get(path) or self.former_directories.get(path):
+            return removal
+        those = self._former_by_name.get(path.rpartition("/")[2], ())
+        return next((self.former[each] for each in those if each.endswith(f"/{path}")), None)
 
     @cached_property
     def own_addresses(self) -> frozenset[str]:
         """Where its remotes are on the web, such as `example.org/team/shop`, in lower case."""
         if self._git is None:
             return frozenset()
-        out = self._asked([self._git, "config", "--local", "--no-includes", "-z", "--get-regexp", r"^remote\..*\.url$"])
+        out = self._git.answer("config", "--local", "--no-includes", "-z", "--get-regexp", r"^remote\..*\.url$")
         found: set[str] = set()
         for row in (out or b"").split(b"\0"):
             url = os.fsdecode(row.partition(b"\n")[2])
@@ -206,6 +198,8 @@ class Repository:
             return True
         if any(path == each or path.startswith(f"{each}/") for each in self._listed[1]):
             return True
+        if self._git is not None and self._git.is_bare:
+            return False
         return self._stands(path)
 
     def _stands(self, path: str) -> bool:
@@ -225,31 +219,53 @@ class Repository:
                 return True
         return True
 
+    def ignored(self, paths: Collection[str]) -> frozenset[str]:
+        """Of some paths, those that it is told to ignore: they may stand wherever somebody works with it."""
+        if self._git is None or self._git.is_bare:
+            return frozenset()
+        found: set[str] = set()
+        encoded = {os.fsencode(path) for path in paths if path and "\0" not in path}
+        for given in in_portions(path + b"\0" for path in sorted(encoded)):
+            out = self._git.answer("check-ignore", "--no-index", "-z", "--stdin", given=given, codes=(0, 1))
+            found.update(os.fsdecode(row) for row in (out or b"").split(b"\0") if row)
+        return frozenset(found)
+
     def missing_commits(self, hashes: Collection[str]) -> frozenset[str]:
         """Of some hashes, whole or their beginnings, those that name nothing in it; none where that cannot be known."""
-        if self._git is None or not hashes:
+        if self._git is None or self._git.is_shallow or not hashes:
             return frozenset()
-        shallow = self._asked([self._git, "rev-parse", "--is-shallow-repository"])
-        if shallow is None or shallow.strip() != b"false":
-            return frozenset()  # it has only the end of its history
-        each = sorted(hashes)
-        out = self._asked([self._git, "cat-file", "--batch-check"], given="".join(f"{one}\n" for one in each))
-        rows = (out or b"").decode("ascii", "replace").split("\n")
-        if len(rows) < len(each):
-            return frozenset()
-        return frozenset(one for one, row in zip(each, rows, strict=False) if row == f"{one} missing")
+        found: set[str] = set()
+        for given in in_portions(f"{one}\n".encode() for one in sorted(hashes)):
+            out = self._git.answer("cat-file", "--batch-check", given=given)
+            asked, rows = given.decode().split(), (out or b"").decode("ascii", "replace").split("\n")
+            found |= {one for one, row in zip(asked, rows, strict=False) if row == f"{one} missing"}
+        return frozenset(found)
+
+    def removals(self, words: Iterable[str]) -> Mapping[str, Removal]:
+        """When words of code, or numbers, last left its files, as far as its history tells in a few seconds.
+
+        Args:
+            words: Letters, digits, `_`, `.` and `-`; what no file says now.
+        """
+        sought = sorted({word for word in words if re.fullmatch(r"[\w.-]{2,100}", word, re.ASCII)})[:_MOST_SOUGHT]
+        if self._git is None or not sought:
+            return {}
+        any_of = "|".join(each.replace(".", "[.]") for each in sought)
+        pattern = f"(^|[^A-Za-z0-9_])({any_of})($|[^A-Za-z0-9_])"
+        asked = ("log", f"-G{pattern}", "-p", "-U0", "--format=%x01%h %ct", "--diff-filter=MD", *PLAIN_DIFFERENCES)
+        out = self._git.beginning(*asked, "HEAD", "--", end=b"\n").out
+        return _removals(out, sought)
 
     @cached_property
     def texts(self) -> Texts:
         """What its files say."""
-        identifiers: set[bytes] = set()
-        numbers: set[bytes] = set()
+        words: set[bytes] = set()
         hosts: set[bytes] = set()
         has_local = False
-        is_complete = len(self.files) <= _MOST_READ
         read = 0
-        for path in sorted(self.files)[:_MOST_READ]:
-            identifiers.update(_IDENTIFIER.findall(os.fsencode(path)))
+        is_complete = len(self.files) <= _MOST_READ and not (self._git is not None and self._git.is_bare)
+        for path in sorted(self.files) if is_complete else ():
+            words.update(os.fsencode(path).translate(_PARTED).split())
             data = self._data(path)
             if data is None or b"\0" in data[:8_000]:
                 continue
@@ -257,17 +273,11 @@ class Repository:
             if read > _MOST_BYTES:
                 is_complete = False
                 break
-            identifiers.update(_IDENTIFIER.findall(data))
-            numbers.update(_NUMBER.findall(data))
-            hosts.update(host.lower() for host in _HOST.findall(data))
+            words.update(data.translate(_PARTED).split())
+            if b"://" in data:
+                hosts.update(host.lower().rstrip(b".") for host in _HOST.findall(data))
             has_local = has_local or _LOCAL.search(data) is not None
-        return Texts(
-            frozenset(one.decode("ascii") for one in identifiers),
-            frozenset(one.decode("ascii") for one in numbers),
-            frozenset(one.decode("ascii").rstrip(".") for one in hosts),
-            has_local,
-            is_complete,
-        )
+        return Texts(frozenset(words), frozenset(hosts), has_local, is_complete)
 
     def _data(self, path: str) -> bytes | None:
         """The bytes of a file; `None` for what is no plain file of a modest size. No link is followed."""
@@ -316,56 +326,51 @@ class Repository:
             except OSError:
                 continue
 
-    def _asked(self, words: Iterable[str], *, given: str = "", partly: bool = False) -> bytes | None:
-        """What git answers; `None` if it fails.
 
-        Args:
-            words: The program and what follows its options.
-            given: Its input.
-            partly: Whether the beginning of an answer will do, where the whole takes too long or too much.
-        """
-        program, *rest = words
-        environment = {**_ENVIRONMENT, "PATH": os.environ.get("PATH", os.defpath)}
-        try:
-            process = subprocess.Popen(  # no shell, and /dev/null is not opened for writing
-                [program, "-C", self.root, *_OPTIONS, *rest],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT if partly else subprocess.PIPE,
-                env=environment,
-                start_new_session=True,
-            )
-        except (OSError, ValueError):
-            return None
-        with process:
-            if partly:
-                return self._beginning(process)
-            try:
-                out, _ = process.communicate(given.encode("ascii", "replace"), timeout=self.seconds)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.communicate()
-                return None
-            return out if process.returncode == 0 and len(out) <= _MOST_NAMES else None
+def _above(paths: Iterable[str]) -> set[str]:
+    """The directories that paths are in."""
+    found: set[str] = set()
+    for path in paths:
+        above = path.rpartition("/")[0]
+        while above and above not in found:
+            found.add(above)
+            above = above.rpartition("/")[0]
+    return found
 
-    def _beginning(self, process: "subprocess.Popen[bytes]") -> bytes:
-        """What a process says within the time, and no more than a bound."""
-        import select  # deferred: only here
 
-        assert process.stdout is not None
-        assert process.stdin is not None
-        process.stdin.close()
-        fd = process.stdout.fileno()
-        end = time.monotonic() + self.seconds
-        parts: list[bytes] = []
-        size = 0
-        while size < _MOST_NAMES and (left := end - time.monotonic()) > 0:
-            if not select.select([fd], [], [], left)[0]:
-                break
-            data = os.read(fd, 1 << 16)
-            if not data:
-                return b"".join(parts) if process.wait() == 0 else b""
-            parts.append(data)
-            size += len(data)
-        process.kill()
-        return b"".join(parts).rpartition(b"\0")[0]
+def _removal(row: bytes) -> Removal | None:
+    """A commit as its row tells of it."""
+    found = re.match(rb"\x01([0-9a-f]{4,64}) ([0-9]{1,12})$", row.rstrip(b"\n"))
+    return Removal(found[1].decode(), int(found[2])) if found else None
+
+
+def _removals(out: bytes, sought: Collection[str]) -> dict[str, Removal]:
+    """Which of the words a row of removed text has, in the newest commit that has it."""
+    plain = {each.encode(): each for each in sought if re.fullmatch(r"\w+", each)}
+    pointed = {each.encode(): each for each in sought if each not in plain.values()}
+    found: dict[str, Removal] = {}
+    removal: Removal | None = None
+    is_header = False
+    for row in out.split(b"\n"):
+        if row.startswith(_COMMIT):
+            removal = _removal(row)
+        elif row.startswith((b"diff ", b"@@ ")):
+            is_header = row.startswith(b"diff ")
+        elif row.startswith(b"-") and not is_header and removal is not None and len(row) < _LONGEST_ROW:
+            here = [plain[word] for word in plain.keys() & row.translate(_PARTED).split()]
+            here += [each for word, each in pointed.items() if word in row]
+            for each in here:
+                old = found.get(each)
+                if old is None:
+                    found[each] = removal._replace(is_definition=_is_defined(each, row))
+                elif not old.is_definition and _is_defined(each, row):
+                    found[each] = old._replace(is_definition=True)
+    return found
+
+
+def _is_defined(word: str, row: bytes) -> bool:
+    """Whether a row of a difference defines a word, as programming languages do."""
+    spelled = re.escape(word).encode() + rb"(?![A-Za-z0-9_])"
+    if re.search(_DEFINES + rb"(?<![A-Za-z0-9_])" + spelled, row, re.VERBOSE) is not None:
+        return True
+    return re.match(_ASSIGNS + spelled + rb"\s*(?:[:=](?!=)|\([^()]*\)\s*\{)", row) is not None

@@ -4,14 +4,22 @@ An audit and `memtui prune` judge by this, so that no note goes of which the aud
 """
 
 import json
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
+from memtui.audit.prose import is_loaded_unasked
 from memtui.audit.reads import Deed, Uses
 from memtui.core.visible import one_line
 from memtui.engine.history import History
+from memtui.notes.index import is_index
+from memtui.notes.links import Places, links_of
 
 _DAY_US = 86_400_000_000
+_EARLIEST_US = 366 * 11 * _DAY_US
+"""A file's time before 1981 is none that anybody wrote at: archives and images of systems set 1970 or 1980 for all."""
 _PAGE = 2_000
+_HOPS = 5
+"""How far files import each other, by Claude Code's documentation ("Manage Claude's memory")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +87,8 @@ def age_of(path: str, uses: Uses, *, mtime_us: int, now_us: int, is_recorded: bo
     """How old a note is.
 
     The journal decides where it knows of a change. Where it does not, because the note was there when memtui first
-    looked, or because what stands there now was never recorded, the file's time does.
+    looked, or because what stands there now was never recorded, the file's time does; where that is no time at all, it
+    is as old as the record.
 
     Args:
         path: Relative to the folder.
@@ -90,6 +99,8 @@ def age_of(path: str, uses: Uses, *, mtime_us: int, now_us: int, is_recorded: bo
     """
     use = uses.of(path)
     change = use.change if is_recorded else None
+    if mtime_us < _EARLIEST_US:
+        mtime_us = now_us if uses.since_us is None else uses.since_us
     changed_us = change.at_us if change is not None else mtime_us
     last = max(changed_us, use.read.at_us) if use.read is not None else changed_us
     watched_us = max(0, now_us - uses.since_us) if uses.since_us is not None else 0
@@ -109,6 +120,27 @@ def unrecorded_of(history: History, after: int) -> frozenset[str]:
             if b'"changes":' in body:
                 found.update(change[0] for change in json.loads(body)["changes"])
         after = page[-1][0]
+    return frozenset(found)
+
+
+def loaded_unasked(paths: Collection[str], text_of: Callable[[str], str | None]) -> frozenset[str]:
+    """The files that are given to every session, so that nobody is seen to read them; what those import is as well.
+
+    Args:
+        paths: All files, relative to the folder.
+        text_of: What a file says; `None` for one that cannot be read.
+    """
+    found = {path for path in paths if is_loaded_unasked(path)}
+    waiting = [path for path in found if not is_index(path)]
+    places = Places(paths) if waiting else None
+    for _ in range(_HOPS):
+        here, waiting = waiting, []
+        for path in here:
+            for link in links_of(text_of(path) or "", path):
+                target = places.resolve(link, path) if places is not None and link.kind == "import" else None
+                if target is not None and target not in found:
+                    found.add(target)
+                    waiting.append(target)
     return frozenset(found)
 
 

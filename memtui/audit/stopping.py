@@ -1,5 +1,7 @@
 """Giving up on an audit that nobody waits for any more."""
 
+from collections.abc import Callable
+
 from memtui.core.errors import MemtuiError
 
 
@@ -8,3 +10,13 @@ class Stopped(MemtuiError):
 
     def __init__(self) -> None:
         super().__init__("The audit was stopped before its end. Nothing was changed.")
+
+
+def go_on(stop: Callable[[], bool]) -> None:
+    """Ask whether anybody still waits.
+
+    Raises:
+        Stopped: Nobody does.
+    """
+    if stop():
+        raise Stopped

@@ -1,12 +1,13 @@
 """What the rules look at: a folder at one moment, and what the journal knows of it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from memtui.audit.audit import Chain
 from memtui.audit.inbox import Inbox
+from memtui.audit.stopping import Stopped
 from memtui.core.audit_settings import AuditSettings
 from memtui.core.settings import Settings
 from memtui.core.snapshot import Kind
@@ -87,6 +88,7 @@ class Subject:
         inbox: What changed since the last review; `None` where no review was given.
         chosen: The ids of the rules that run; empty for all. What others find is dropped, so that a family may leave
             out what costs and what nobody asked for: see `wants`.
+        stop: Asked now and then whether nobody waits for it any more: see `go_on`.
     """
 
     notes: Mapping[str, Note]
@@ -101,6 +103,16 @@ class Subject:
     place: str = ""
     chosen: frozenset[str] = frozenset()
     inbox: Inbox | None = None
+    stop: Callable[[], bool] = lambda: False
+
+    def go_on(self) -> None:
+        """For a rule that takes its time over all notes together: ask now and then.
+
+        Raises:
+            Stopped: Nobody waits for it any more.
+        """
+        if self.stop():
+            raise Stopped
 
     @cached_property
     def chain(self) -> Chain:

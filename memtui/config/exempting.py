@@ -59,6 +59,10 @@ def exemption(table: object, name: tuple[str, ...], complain: Complain) -> Exemp
         complain(f"{words} {_NOT_USED}", (*name, "path"))
         return None
     path = table.get("path", "**").removeprefix(_ROOT).strip("/") or "**"
+    if not {".", ".."}.isdisjoint(path.split("/")) or "\\" in path:
+        words = f'audit.exempt.path is {shown(table["path"])}; it is relative to the folder, such as "examples/**".'
+        complain(f"{words} {_NOT_USED}", (*name, "path"))
+        return None
     return Exemption(rule=rule or "*", path=path, fingerprint=fingerprint, reason=reason, until=until)
 
 

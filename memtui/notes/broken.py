@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from memtui.core.visible import one_line
-from memtui.notes.formats import Fault, json_fault, toml_fault, xml_fault, yaml_fault
+from memtui.notes.formats import Fault, commented_json_fault, json_fault, toml_fault, xml_fault, yaml_fault
 from memtui.notes.front_matter import front_matter_of
 from memtui.notes.kinds import format_of
 from memtui.notes.spots import Spot
@@ -19,6 +19,12 @@ _READERS: dict[str, tuple[str, Callable[[str], Fault | None]]] = {
     "svg": ("XML", xml_fault),
     "opml": ("XML", xml_fault),
 }
+_WITH_COMMENTS = re.compile(
+    r"(?:.*/)?\.(?:vscode|devcontainer|zed)/[^/]+|(?:.*/)?(?:(?:ts|js)config[\w.-]*|settings(?:\.local)?|keybindings|launch|"
+    r"tasks|extensions|devcontainer|\.\w+rc|\.eslintrc|biome|turbo|deno|nx|api-extractor)\.json",
+    re.IGNORECASE,
+)
+"""JSON in which the programs that it is for read comments."""
 _WITH_FRONT_MATTER = frozenset({"md", "txt"})
 _NEVER_CLOSED = re.compile(
     r"\ufeff?---[ \t]*\r?\n"
@@ -40,6 +46,8 @@ def broken(text: str, path: str) -> Iterator[Spot]:
         yield from _lines(text)
     elif kind in _READERS:
         name, fault_of = _READERS[kind]
+        if kind == "json" and _WITH_COMMENTS.fullmatch(path):
+            fault_of = commented_json_fault
         fault = fault_of(text)
         if fault is not None:
             yield _spot(fault, name, 0, len(text))

@@ -5,8 +5,9 @@ fetched, so that a text that was made to fill the memory of its readers, or to m
 """
 
 import json
+import re
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _DEEPEST = 200
 """Levels of nesting beyond which a text is not looked at any further."""
@@ -33,28 +34,66 @@ class Fault(NamedTuple):
 
 
 def json_fault(text: str) -> Fault | None:
-    """What is wrong with a text as JSON (RFC 8259); `None` if nothing is. A mark at its beginning is passed over."""
+    """What is wrong with a text as JSON; `None` if nothing is. A mark at its beginning is passed over.
+
+    A name that stands twice in one object is a fault as well: of such a text some readers take the first value, some
+    the last one, and some none (RFC 8259, section 4).
+    """
     mark = text.startswith("\ufeff")
     if not text[mark:].strip():
         return Fault("broken-json", 0, "it is empty")
     if len(text) > _MOST_READ:
         return None
     try:
-        json.loads(text[mark:], parse_int=_nothing, parse_float=_nothing, parse_constant=_no_constant)
+        json.loads(
+            text[mark:],
+            parse_int=_nothing,
+            parse_float=_nothing,
+            parse_constant=_no_constant,
+            object_pairs_hook=_insist_on_one,
+        )
     except json.JSONDecodeError as error:
         return Fault("broken-json", error.pos + mark, f"{_lower(error.msg)}, line {error.lineno}")
     except RecursionError:
         return Fault("broken-json", 0, "it is nested too deeply")
+    except _Twice as error:
+        return _twice("broken-json", text, str(error), re.escape(json.dumps(str(error), ensure_ascii=False)) + r"\s*:")
     except _NotAllowed as error:
         return Fault("broken-json", max(0, text.find(str(error))), f"{error} is no number in JSON")
     return None
 
 
+def commented_json_fault(text: str) -> Fault | None:
+    """The same of JSON with comments and commas behind the last value, as many editors write their settings."""
+    if len(text) > _MOST_READ:
+        return None
+    return json_fault(_TRAILING.sub(_blank, _COMMENT.sub(_blank, text)))
+
+
+_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/')
+_TRAILING = re.compile(r'("(?:[^"\\\n]|\\.)*")|,(?=\s*[\]}])')
+
+
+def _blank(found: re.Match[str]) -> str:
+    """A string as it is; of all else only the line ends."""
+    return found.group() if found[1] else re.sub(r"[^\n]", " ", found.group())
+
+
+def _twice(rule: str, text: str, name: str, pattern: str) -> Fault:
+    """That a name stands twice, at its second place as far as that can be told."""
+    places = [found.start() for _, found in zip(range(2), re.finditer(pattern, text), strict=False)]
+    return Fault(
+        rule, places[-1] if places else 0, f"the name {json.dumps(name[:80], ensure_ascii=False)} stands twice"
+    )
+
+
 def toml_fault(text: str) -> Fault | None:
     """What is wrong with a text as TOML; `None` if nothing is, or if reading it would cost too much."""
-    import re
     import tomllib  # deferred: few notes are TOML
 
+    if text.startswith("\ufeff"):
+        fault = toml_fault(text[1:])
+        return None if fault is None else fault._replace(at=fault.at + 1)
     if len(text) > _SLOWLY_READ or any(line.count(".") > _MOST_PARTS for line in text.split("\n")):
         return None  # the reader's memory grows with the square of a key's parts
     try:
@@ -83,16 +122,22 @@ def yaml_fault(text: str) -> Fault | None:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     if len(text) > (_SLOWLY_READ if loader is yaml.SafeLoader else _MOST_READ):
         return None
-    depth = 0
+    open_: list[_Open] = []
     try:
         for event in yaml.parse(text, Loader=loader):
+            at = event.start_mark.index if event.start_mark else 0
+            if isinstance(event, yaml.CollectionEndEvent):
+                open_.pop()
+                continue
+            name = event.value if isinstance(event, yaml.ScalarEvent) else None
+            if isinstance(event, yaml.NodeEvent) and open_ and not open_[-1].takes(name):
+                return Fault(
+                    "broken-yaml", at, f"the name {json.dumps(str(name)[:80], ensure_ascii=False)} stands twice"
+                )
             if isinstance(event, yaml.CollectionStartEvent):
-                depth += 1
-                if depth > _DEEPEST:
-                    at = event.start_mark.index if event.start_mark else 0
+                open_.append(_Open(is_mapping=isinstance(event, yaml.MappingStartEvent)))
+                if len(open_) > _DEEPEST:
                     return Fault("broken-yaml", at, "it is nested too deeply")
-            elif isinstance(event, yaml.CollectionEndEvent):
-                depth -= 1
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         at = min(mark.index, len(text)) if mark else 0
@@ -107,6 +152,25 @@ def yaml_fault(text: str) -> Fault | None:
     except yaml.YAMLError:
         return Fault("broken-yaml", 0, "it cannot be read")
     return None
+
+
+class _Open:
+    """A mapping or a list whose end has not been read."""
+
+    def __init__(self, *, is_mapping: bool) -> None:
+        self._is_mapping = is_mapping
+        self._is_name_next = is_mapping
+        self._names: set[str] = set()
+
+    def takes(self, name: object) -> bool:
+        """Whether what comes next in it may stand there: a name may do so once (YAML 1.2.2, section 3.2.1.3)."""
+        is_name = self._is_name_next
+        self._is_name_next = self._is_mapping and not is_name
+        if not is_name or not isinstance(name, str) or name == "<<":
+            return True
+        is_new = name not in self._names
+        self._names.add(name)
+        return is_new
 
 
 def xml_fault(text: str) -> Fault | None:
@@ -163,6 +227,18 @@ def _xml_fault(text: str) -> Fault | None:
 
 def _refuse_entity(*_: object) -> None:
     raise _EntityDeclared
+
+
+class _Twice(Exception):
+    """A name stands twice in one object."""
+
+
+def _insist_on_one(pairs: list[tuple[str, Any]]) -> None:
+    names = set()
+    for name, _ in pairs:
+        if name in names:
+            raise _Twice(name)
+        names.add(name)
 
 
 def _no_constant(name: str) -> None:

@@ -124,7 +124,12 @@ class _Reader:
         if found is None:
             raise _Unreadable("a name and a colon were expected")
         key = _scalar(found[1])
-        into["" if key is None else str(key)] = self._value(line.text[found.end() :].strip(), line.indent, depth)
+        name = "" if key is None else str(key)
+        if name in into:  # of readers, some take the first, some the last, and some none
+            self.problem = (
+                self.problem or f"Line {line.number + 1}, in the front matter: the name {name!r} stands twice."
+            )
+        into[name] = self._value(line.text[found.end() :].strip(), line.indent, depth)
 
     def _value(self, written: str, indent: int, depth: int) -> object:
         """A value that begins on this line, or stands below it."""

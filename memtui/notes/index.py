@@ -21,7 +21,8 @@ MAX_BYTES = 25_000
 
 _FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
 _COMMENT = re.compile(r" {0,3}<!--")
-_ITEM = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]")
+_ITEM = re.compile(r"[ \t>]*(?:[-*+][ \t]|[0-9]{1,9}[.)][ \t]|#{1,6}[ \t]|\|)")
+"""What an entry begins with: an item of a list, a heading, or a row of a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,8 @@ class Index:
         loaded_bytes: Bytes that are loaded.
         tokens: What the loaded part costs every session, estimated.
         uncounted: Lines that count for nothing, as `(first, last)`, from 1, in order: front matter and block comments.
-        entries: The links that make it an index: those of list items, and every `[[wiki]]` and `@path`; addresses, and
-            links that leave the folder, are none.
+        entries: The links that make it an index: those of list items, headings and table rows, and every `[[wiki]]`
+            and `@path`; addresses, and links that leave the folder, are none.
     """
 
     lines: int

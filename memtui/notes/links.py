@@ -18,11 +18,11 @@ from memtui.notes.plain import without_code
 
 _WIKI = re.compile(r"!?\[\[([^\[\]\n|]{1,400})(?:\|([^\[\]\n]{0,400}))?\]\]")
 _INLINE = re.compile(
-    r"!?\[((?:[^\[\]\n\\]|\\.|\[[^\[\]\n]{0,200}\]){0,400})\]"
+    r"(?<!\\)!?\[((?:[^\[\]\n\\]|\\.|\[[^\[\]\n]{0,200}\]){0,400})\]"
     r"\(\s{0,8}(?:<([^<>\n]{0,2000})>|((?:[^\s()\\]|\\.|\([^\s()]{0,400}\)){0,2000}))"
     r"(?:\s{1,8}(?:\"[^\"\n]{0,400}\"|'[^'\n]{0,400}'))?\s{0,8}\)"
 )
-_DEFINITION = re.compile(r"^ {0,3}\[([^\[\]\n]{1,200})\]:[ \t]*<?([^\s<>]{1,2000})>?", re.MULTILINE)
+_DEFINITION = re.compile(r"^ {0,3}\[(?!\^)([^\[\]\n]{1,200})\]:[ \t]*<?([^\s<>]{1,2000})>?", re.MULTILINE)
 _REFERENCE = re.compile(r"!?\[([^\[\]\n]{1,400})\](?:\[([^\[\]\n]{0,200})\])?(?![\[(:])")
 _ANGLED = re.compile(r"<([A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]{1,2000})>")
 _BARE = re.compile(r"(?<![\w/@])https?://[^\s<>\"'`\[\]{}|\\^]{1,2000}")
@@ -31,6 +31,8 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,31}:")
 _EXTENSION = re.compile(r".*\.[A-Za-z][A-Za-z0-9]{0,7}")
 _KINDS = ("feedback", "project", "reference", "user")
 """What Claude Code writes before the names of its notes, and leaves out in links to them."""
+_BETWEEN = re.compile(r"[\s_-]+")
+"""What stands between the words of a name: which of these it is, nobody remembers."""
 _TITLE = re.compile(r"^# +(.{1,200}?)[ #]*$", re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _NOT_LINE_END = re.compile(r"[^\n]")
@@ -98,11 +100,10 @@ class Places:
             stem, dot, _ = name.rpartition(".")
             if dot and stem:
                 self._by_name.setdefault(stem, []).append(path)
-        self._by_kind: dict[tuple[str, str], list[str]] = {}
+        self._by_words: dict[str, list[str]] = {}
         for name, found in self._by_name.items():
-            kind, between, rest = name.partition("_") if "_" in name else name.partition("-")
-            if between and rest and kind in _KINDS:
-                self._by_kind[kind, re.sub(r"[\s_-]+", "-", rest)] = found
+            if "_" in name or "-" in name or " " in name:
+                self._by_words.setdefault(_BETWEEN.sub("-", name), []).extend(found)
         self._by_title: dict[str, list[str]] = {}
         for path, titles in (names or {}).items():
             for title in titles:
@@ -139,17 +140,10 @@ class Places:
         if not found:
             found = self._by_title.get(_plain(wanted), [])
         if not found and "/" not in lower:
-            spelled = (self._by_name.get(re.sub(r"[\s_-]+", between, name)) for between in "_- ")
-            found = next(filter(None, spelled), []) or self._of_a_kind(name)
+            words = _BETWEEN.sub("-", name)
+            spelled = (words, *(f"{kind}-{words}" for kind in _KINDS))
+            found = next(filter(None, map(self._by_words.get, spelled)), [])
         return min(found, key=lambda path: _nearness(path, here, wanted)) if found else None
-
-    def _of_a_kind(self, name: str) -> list[str]:
-        """Notes whose file has its kind before the name, as Claude Code's have: `feedback_…`, `project_…`."""
-        spelled = re.sub(r"[\s_-]+", "-", name)
-        for kind in _KINDS:
-            if found := self._by_kind.get((kind, spelled)):
-                return found
-        return []
 
 
 def links_of(text: str, path: str) -> list[Link]:
@@ -311,7 +305,9 @@ class _Finding:
         if _SCHEME.match(target) or target.startswith("//"):
             return self._link(found, "url", target, None, "", label or target)
         name, _, fragment = target.partition("#")
-        path = _inside(_from(self._here, unquote(name))) if name else ""
+        path: str | None = ""
+        if name:
+            path = None if name.startswith("~") else _inside(_from(self._here, unquote(name)))
         return self._link(found, "markdown", target, path, unquote(fragment), label or target)
 
     def _bare(self, found: re.Match[str]) -> Link:

@@ -20,6 +20,9 @@ from memtui.notes.naming import oddities
 
 _REFUSED = b'"result":"refused"'
 _PAGE = 2_000
+_SHARE_OF_NUL = 4
+"""Where more than one character of so many is NUL, the text is of another encoding."""
+_FEWEST_WIDE = 16
 _SHOWN = 3
 _BINARY = frozenset(
     {
@@ -235,6 +238,8 @@ def in_note(note: Note, subject: Subject) -> Iterator[Hit]:
         yield _at(note.path, "unreadable", _clause(note.problem) or "it cannot be read")
     elif note.text is None:
         yield from _not_utf8(note.path, note.data)
+    elif _looks_wide(note.text):
+        yield _at(note.path, "not-utf8", "no text: it looks like UTF-16 without its mark", byte=1, line=1)
     else:
         for spot in broken(note.text, note.path):
             yield Hit(rule=spot.rule, path=note.path, words=spot.words, start=spot.start, end=spot.end)
@@ -247,13 +252,19 @@ def in_note(note: Note, subject: Subject) -> Iterator[Hit]:
         yield _at(note.path, "hard-link", f"the file has {names} on its file system", links=note.links)
 
 
+def _looks_wide(text: str) -> bool:
+    """Whether a text that can be read as UTF-8 is one of two bytes for each character."""
+    return len(text) >= _FEWEST_WIDE and text.count("\0") * _SHARE_OF_NUL > len(text)
+
+
 def _not_utf8(path: str, data: bytes) -> Iterator[Hit]:
     name = path.rpartition("/")[2].lower()
     if format_of(path) in _BINARY or name == ".ds_store":
         return
     kind = format_of(path)
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        yield _at(path, "not-utf8", "no UTF-8 text: it looks like UTF-16", byte=1, line=1)
+        encoding = "UTF-32" if data.startswith(b"\xff\xfe\0\0") else "UTF-16"
+        yield _at(path, "not-utf8", f"no UTF-8 text: it looks like {encoding}", byte=1, line=1)
         return
     if kind not in _TEXTS and b"\x00" in data[:8_000]:
         return  # a program's own file

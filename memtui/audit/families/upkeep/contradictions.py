@@ -7,8 +7,10 @@ is dated, struck through or told as the past is no contradiction, nor is a value
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
+from memtui.audit.families.upkeep.forms import forms_of
 from memtui.audit.findings import Family, Hit, Severity
 from memtui.audit.prose import DATED, Lines, is_of_its_time, prose
 from memtui.audit.rule import Rule
@@ -65,6 +67,8 @@ _KEYS: Mapping[str, str] = {
     "version": "version",
 }
 _LAST_WORDS = frozenset(key.rpartition(" ")[2] for key in _KEYS)
+_ENDS_OF_KEYS = tuple(_LAST_WORDS)
+_LONGEST_WORD = max(map(len, _LAST_WORDS))
 _BETWEEN = re.compile(r"[\s_-]+")
 _LONGEST_KEYS = sorted(_KEYS, key=len, reverse=True)
 _ONLY_OF_USER = frozenset({"language", "email", "name", "pronouns", "birthday", "units", "currency", "theme", "shell"})
@@ -80,6 +84,11 @@ _ENTRY = re.compile(
     r"(?P<indent>[ \t]{0,12})(?:[-*+][ \t]{1,4})?(?:\[[ xX]\][ \t])?(?:\*\*|__|`)?(?P<key>[^\W\d_][\w '’/-]{0,60}?)"
     r"(?:\*\*|__|`)?[ \t]?:(?:\*\*|__)?[ \t]{1,8}(?P<value>\S.{0,200})$"
 )
+_ROW = re.compile(
+    r"[ \t]{0,4}\|[ \t]{0,20}(?:\*\*|__|`)?(?P<key>[^\W\d_][\w '’/-]{0,60}?)(?:\*\*|__|`)?[ \t]{0,40}\|[ \t]{0,20}"
+    r"(?P<value>[^|\s][^|]{0,200}?)[ \t]{0,80}\|[ \t]*$"
+)
+"""A row of a table of two columns."""
 _SENTENCE = re.compile(
     r"\b(?:the[ ])?user(?:['’]s)?[ ](?P<key>[a-z][a-z -]{0,40}?)[ ]is[ ](?P<value>[^\s.,;][^,;\n]{0,80})", re.IGNORECASE
 )
@@ -92,8 +101,9 @@ _ENDS = r"(?=\s*(?:(?:over|to|and)\b|rather than\b|[.,;:)]|$))"
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.{1,200}?)[ \t#]*$")
 _PAST = re.compile(
     r"\b(?:was|were|formerly|former|previous(?:ly)?|old|older|until|till|since|before|after|used to|no longer|not|"
-    r"never|deprecated|legacy|changed|moved|switched|migrat\w*|replaced|instead|history|archived?|except|unless|if|when|for|"
-    r"during|currently|temporar\w*|planned|future|next|default[s]? to|or|vs|either|depends)\b|n['’]t\b|~~|->|→|=>",
+    r"never|deprecated|legacy|changed|moved|switched|migrat\w*|replaced|instead|history|archived?|except|unless|if|when|"
+    r"for|during|currently|temporar\w*|planned|future|next|default[s]? to|or|vs(?![ ]?code)|either|depends)\b|"
+    r"n['’]t\b|~~|->|→|=>",
     re.IGNORECASE,
 )
 _WORDS_OF_USERS = "user users me myself prefs pref preference preferences profile personal about"
@@ -102,6 +112,7 @@ _WORDS_OF_ALL = """
 user preference preferences profile about general setting settings environment tool tools basic basics fact facts setup
 technical note notes overview summary info information details memory contact me
 """
+_KINDS = ("feedback", "project", "reference", "user")
 _GENERIC = frozenset(_WORDS_OF_ALL.split())
 """Headings that say nothing of what stands below them is about."""
 _SINGLE = frozenset({"notes", "memories", "preferences", "settings", "docs", "facts", "details", "basics", "prefs"})
@@ -124,12 +135,50 @@ _TERMS: Mapping[str, tuple[str, str]] = {
     **{term: ("test framework", term) for term in ("jest", "vitest", "mocha", "pytest", "unittest")},
 }  # fmt: skip
 _LONGEST_TERMS = sorted(_TERMS, key=len, reverse=True)
-_SPELLINGS = {"vscode": "vs code", "visual studio code": "vs code", "nvim": "neovim", "utc+0": "utc", "gmt": "utc"}
+_SPELLINGS = {
+    "mac os x": "macos",
+    "osx": "macos",
+    "€": "eur",
+    "euro": "eur",
+    "$": "usd",
+    "us dollar": "usd",
+    "£": "gbp",
+    "vscode": "vs code",
+    "visual studio code": "vs code",
+    "nvim": "neovim",
+    "utc+0": "utc",
+    "gmt": "utc",
+}
+_LANGUAGES_BY_CODE = """
+en:english de:german fr:french es:spanish it:italian pt:portuguese nl:dutch pl:polish ru:russian uk:ukrainian
+ja:japanese zh:chinese ko:korean ar:arabic hi:hindi tr:turkish sv:swedish da:danish no:norwegian fi:finnish cs:czech
+el:greek he:hebrew vi:vietnamese th:thai id:indonesian hu:hungarian ro:romanian deutsch:german français:french
+español:spanish italiano:italian português:portuguese 日本語:japanese 中文:chinese
+"""
+_LANGUAGES = dict(each.split(":") for each in _LANGUAGES_BY_CODE.split())
+_SOMETIMES = re.compile(
+    r"\b(?:on|at|in|with|under|per|each|every|only|least|most|min(?:imum)?|max(?:imum)?|up to|and up|newer|later|"
+    r"local(?:ly|host)?|host|container|docker|inside|outside|beta|alpha|preview|staging|prod(?:uction)?|dev(?:elopment)?|ci|server|laptop|"
+    r"work|home|office|travel(?:l?ing)?|usually|mostly|sometimes)\b",
+    re.IGNORECASE,
+)
+"""What tells that a value holds somewhere, and not everywhere."""
+_RANGE = re.compile(r"[<>^~*+]|\bx\b|\b(?:latest|lts|stable|nightly|rc)", re.IGNORECASE)
+_BRACKETS = re.compile(r"\(([^()]{0,100})\)")
+_ZONE = re.compile(r"[A-Z]{2,5}|(?:UTC|GMT)[ ]?[+-][ ]?[\d:]{1,5}")
+_WORDS_OF_FILES = """
+memory memories claude agents readme index project projects config configuration convention conventions workflow
+workflows build stack tech architecture context common main global current local state status working key quick core
+"""
+_OF_ANY_FILE = _GENERIC | _USERS | frozenset(_WORDS_OF_FILES.split()) | frozenset(_KINDS)
+"""Words in names of files that do not say what a note is about."""
 _NO_VALUE = re.compile(
     r"[<{\[(]|(?:tbd|todo|unknown|none|n/?a|various|see|any|same|varies|ask|\?|-)\b|\W*$", re.IGNORECASE
 )
 _LONGEST_LINE = 400
 _LONGEST_VALUE = 60
+_COMPARED = 20
+"""With how many facts of the same each is compared."""
 _MOST = 400
 """Entries of one note that are compared; a note of more is a table of data."""
 
@@ -146,20 +195,25 @@ class _Fact(NamedTuple):
     key: str
     shown: str
     values: frozenset[str]
+    subject: frozenset[str]
+    """Words of the note's name that say what it is about."""
+    place: str
+    """What stands in brackets behind the value: when, or for what, it holds."""
 
 
 def across(subject: Subject) -> Iterator[Hit]:
     """Facts about the same, with values that exclude each other."""
     facts: dict[tuple[tuple[str, ...], str], list[_Fact]] = {}
     for note, text in prose(subject):
+        subject.go_on()
         for fact in _facts(note, text):
             facts.setdefault((fact.about, fact.key), []).append(fact)
     for (about, _), group in facts.items():
         if about[0] == "directory" and len({fact.path for fact in group}) > 2:
             continue  # it is a catalogue: each note has its own
-        first, *others = group
-        for fact in others:
-            if _exclude(first, fact):
+        for at, fact in enumerate(group):
+            first = next((each for each in group[: min(at, _COMPARED)] if _exclude(each, fact)), None)
+            if first is not None:
                 where = f"line {first.line}" if first.path == fact.path else f"{one_line(first.path)}:{first.line}"
                 words = f"{fact.key} is {one_line(fact.shown)} here and {one_line(first.shown)} in {where}"
                 yield Hit(
@@ -174,19 +228,24 @@ def across(subject: Subject) -> Iterator[Hit]:
 
 def _facts(note: Note, text: str) -> list[_Fact]:
     """What a note says of whom; nothing if it is about a day, or about the past."""
-    if ":" not in text and "user" not in text.casefold():
+    if ":" not in text and "|" not in text and "user" not in text.casefold():
         return []  # what is compared is written so
     if is_of_its_time(note.path) or not _ANY.search(text):
         return []
+    end = end_of(text)
+    said = _said_below(text, end)
+    is_matter = bool(end) and _ANY.search(text, 0, end) is not None
+    if not said and not is_matter:
+        return []  # as nearly all notes: what they are about does not matter
     words = set(re.split(r"[\W_]+", note.path.rpartition("/")[2].casefold().rpartition(".")[0]))
-    is_user = bool(words & _USERS) or type_of(note.path, text) == "user"
-    found = [*_in_front_matter(note, text, is_user), *_in_lines(note, text, is_user)]
+    is_user = bool(words & _USERS) or ("user" in text[:end].casefold() and type_of(note.path, text) == "user")
+    found = list(_in_front_matter(note, text, end, is_user)) if is_matter else []
+    found += _in_lines(note, text, said, is_user)
     return _without_records(found) if len(found) <= _MOST else []
 
 
-def _in_front_matter(note: Note, text: str, is_user: bool) -> Iterator[_Fact]:
-    end = end_of(text)
-    for name, value in properties_of(text).items() if end else ():
+def _in_front_matter(note: Note, text: str, end: int, is_user: bool) -> Iterator[_Fact]:
+    for name, value in properties_of(text).items():
         key = _KEYS.get(name.casefold().replace("_", " ").replace("-", " ").strip())
         if key not in _IN_FRONT_MATTER or not isinstance(value, str | int | float):
             continue
@@ -194,19 +253,21 @@ def _in_front_matter(note: Note, text: str, is_user: bool) -> Iterator[_Fact]:
         at = re.compile(rf"^\s*{re.escape(name)}\s*:.*$", re.MULTILINE).search(text, 0, end)
         if values and at is not None:
             line = text.count("\n", 0, at.start()) + 1
-            yield _Fact(note.path, line, at.start(), at.end(), _about(note, (), is_user, ""), key, str(value), values)
+            about, shown, subject = _about(note, (), is_user, ""), str(value), _subject_of(note.path)
+            yield _Fact(note.path, line, at.start(), at.end(), about, key, shown, values, subject, "")
 
 
-def _in_lines(note: Note, text: str, is_user: bool) -> Iterator[_Fact]:
-    first = text.count("\n", 0, end_of(text))
-    below = without_fences(text).split("\n")[first:]
-    said = {number: found for number, raw in enumerate(below, first + 1) if (found := _said_in(raw))}
+def _in_lines(note: Note, text: str, said: "Mapping[int, list[_Said]]", is_user: bool) -> Iterator[_Fact]:
+    """What the lines of a note say, by number, of what they are about."""
     if not said:
-        return  # as nearly all notes: what stands above their lines does not matter
+        return
     lines = Lines(text)
     headings: list[tuple[int, str]] = []
     parents: list[tuple[int, str]] = []
-    for number, raw in enumerate(below, first + 1):
+    last = max(said)
+    for number, raw in enumerate(_below(text, end_of(text)), text.count("\n", 0, end_of(text)) + 1):
+        if number > last:
+            return
         line = raw.rstrip("\r")
         if len(line) > _LONGEST_LINE or not line.strip():
             continue
@@ -219,37 +280,62 @@ def _in_lines(note: Note, text: str, is_user: bool) -> Iterator[_Fact]:
         stripped = line.lstrip()
         indent = len(line) - len(stripped)
         parents = [each for each in parents if each[0] < indent]
-        above = tuple(name for _, name in parents)
+        above = [name for _, name in parents]
         if stripped.startswith(("-", "*", "+")):
             parents.append((indent, line.strip(" \t-*+").casefold()[:80]))
-        if number not in said or _PAST.search(line) or DATED.search(line):
+        if number not in said or _is_of_the_past(line) or any(_is_of_the_past(name) for _, name in headings):
             continue
-        sections = tuple(name for level, name in headings if level > 1)
-        if any(_PAST.search(name) or DATED.search(name) for _, name in headings):
-            continue
+        sections = [name for level, name in headings if level > 1]
+        context = tuple(name for name in (*sections, *above) if not _is_generic(name))
         start = lines.at(number)
         for key, qualifier, shown, values, of_user, (begin, stop) in said[number]:
             if (key in _ONLY_OF_USER and not (is_user or of_user)) or (key in _ONLY_QUALIFIED and not qualifier):
                 continue
-            context = tuple(name for name in (*sections, *above) if not set(re.split(r"[\W_]+", name)) <= _GENERIC)
             about = _about(note, context, is_user or of_user, qualifier)
-            yield _Fact(note.path, number, start + begin, start + stop, about, key, shown, values)
+            subject, place = _subject_of(note.path), _place_of(key, shown)
+            yield _Fact(note.path, number, start + begin, start + stop, about, key, shown, values, subject, place)
+
+
+@lru_cache(maxsize=4_096)
+def _is_of_the_past(words: str) -> bool:
+    """Whether a line or a heading tells of a day, or of what was."""
+    return _PAST.search(words) is not None or DATED.search(words) is not None
+
+
+@lru_cache(maxsize=4_096)
+def _is_generic(heading: str) -> bool:
+    """Whether a heading says nothing of what the lines below it are about."""
+    return set(re.split(r"[\W_]+", heading)) <= _GENERIC
 
 
 _Said = tuple[str, str, str, frozenset[str], bool, tuple[int, int]]
 
 
-def _said_in(raw: str) -> list[_Said]:
-    """What a line may say, whatever that is about and whenever it was so: of nearly all lines nothing."""
-    if ":" not in raw and "user" not in raw.casefold():
-        return []
-    line = raw.rstrip("\r")
-    return list(_said(line)) if len(line) <= _LONGEST_LINE else []
+def _below(text: str, end: int) -> list[str]:
+    """The lines behind the front matter, fenced blocks blanked out."""
+    return without_fences(text).split("\n")[text.count("\n", 0, end) :]
+
+
+def _said_below(text: str, end: int) -> dict[int, list[_Said]]:
+    """What the lines of a text may say, by number, whatever that is about and whenever it was so: of most nothing."""
+    has_user = "user" in text.casefold()
+    said: dict[int, list[_Said]] = {}
+    for number, raw in enumerate(_below(text, end), text.count("\n", 0, end) + 1):
+        head, colon, _ = raw.partition(":")
+        if not colon and "|" in raw:
+            head = raw.lstrip(" \t|").partition("|")[0]
+        is_entry = head and head.rstrip(" \t*_`")[-_LONGEST_WORD:].casefold().endswith(_ENDS_OF_KEYS)
+        if not is_entry and not (has_user and "user" in raw.casefold()):
+            continue
+        line = raw.rstrip("\r")
+        if len(line) <= _LONGEST_LINE and (found := list(_said(line))):
+            said[number] = found
+    return said
 
 
 def _said(line: str) -> Iterator[_Said]:
     """The keys and values of a line: key, what it is of, value as written, as compared, whether of the user, where."""
-    if (found := _ENTRY.match(line)) is not None:
+    if (found := _ENTRY.match(line) or _ROW.match(line)) is not None:
         known = _known(found["key"])
         values = _values(known[0], found["value"]) if known is not None else frozenset()
         if known is not None and values:
@@ -285,6 +371,7 @@ def _said(line: str) -> Iterator[_Said]:
             yield key, "", found["value"][: len(term)], frozenset({one}), True, (begin, begin + len(term))
 
 
+@lru_cache(maxsize=4_096)
 def _known(written: str) -> tuple[str, str] | None:
     """The key that is meant, and what it is of, such as `API` of a port; `None` if it is none of ours."""
     key = " ".join(_BETWEEN.split(written.casefold())).strip()
@@ -292,6 +379,8 @@ def _known(written: str) -> tuple[str, str] | None:
         return None
     if key in _KEYS:
         return _KEYS[key], ""
+    if key.startswith("project ") and _KEYS.get(key[8:]) in _ONLY_OF_USER:
+        return _KEYS[key[8:]], "project"
     key = _LEADING.sub("", key, count=1) if _LEADING.match(key) else key
     if key in _KEYS:
         return _KEYS[key], ""
@@ -303,12 +392,17 @@ def _known(written: str) -> tuple[str, str] | None:
     return None
 
 
+@lru_cache(maxsize=4_096)
 def _values(key: str, written: str) -> frozenset[str]:
     """The values that are compared; empty for none that could be."""
     plain = re.sub(r"\([^()]{0,100}\)|[*`_\"']", " ", written).strip().rstrip(".")
     plain = " ".join(plain.casefold().split())
     if not plain or len(plain) > _LONGEST_VALUE or _NO_VALUE.match(plain) or "://" in plain:
         return frozenset()
+    if _SOMETIMES.search(plain) or plain in _KEYS or (key == "version" and _RANGE.search(plain)):
+        return frozenset()
+    if key == "language":
+        plain = re.sub(r"\b([a-z]{2,9})(?:[-_][a-z]{2,4})?\b|[^\W\d_]+", _language, plain)
     if key == "port":
         return frozenset(re.findall(r"(?<![\w.])\d{2,5}(?![\w.])", plain))
     if key == "version":
@@ -317,9 +411,58 @@ def _values(key: str, written: str) -> frozenset[str]:
     return frozenset(_SPELLINGS.get(part.strip(), part.strip()) for part in parts if part.strip())
 
 
+def _language(found: re.Match[str]) -> str:
+    """A language as it is called in English, whatever its code or its country."""
+    return _LANGUAGES.get(found[1] or found.group(), found[1] or found.group())
+
+
+@lru_cache(maxsize=256)
+def _subject_of(path: str) -> frozenset[str]:
+    """What a note is about, by the words of its name; empty for one that may be about anything."""
+    words = re.split(r"[\W_]+", path.rpartition("/")[2].casefold().rpartition(".")[0])
+    return frozenset(word for word in words if len(word) > 1 and word not in _OF_ANY_FILE)
+
+
+def _place_of(key: str, shown: str) -> str:
+    """What stands in brackets behind a value, save another name for a time zone."""
+    inside = (each.strip() for each in _BRACKETS.findall(shown))
+    return " ".join(
+        " ".join(each for each in inside if key != "timezone" or not _ZONE.fullmatch(each)).casefold().split()
+    )
+
+
+def _are_of_one(one: _Fact, other: _Fact) -> bool:
+    """Whether two facts may be about the same thing, by the notes that they stand in and what is said beside them."""
+    if (
+        _SOMETIMES.search(one.place)
+        or _SOMETIMES.search(other.place)
+        or (one.place and other.place not in ("", one.place))
+    ):
+        return False
+    if one.path == other.path or one.about[0] == "user":
+        return True
+    if one.subject and other.subject and one.subject != other.subject:
+        return False
+    return not _is_series(one.path, other.path)
+
+
+def _is_series(one: str, other: str) -> bool:
+    """Whether two notes are of a row of such: `server-a` and `server-b`, `host1` and `host2`."""
+    stems = [path.rpartition("/")[2].casefold().rpartition(".")[0] for path in (one, other)]
+    first, second = (re.sub(r"(?:[\W_]+[a-z]|[\W_]*\d+)$", "", stem) for stem in stems)
+    return first == second and bool(first) and stems[0] != first and stems[1] != second
+
+
 def _exclude(one: _Fact, other: _Fact) -> bool:
     """Whether two facts cannot both be so: no value of one is one of the other's, or says the same less exactly."""
-    return not any(_may_be_same(one.key, mine, theirs) for mine in one.values for theirs in other.values)
+    if not _are_of_one(one, other):
+        return False
+    mine, theirs = (forms_of(fact.key, fact.values) for fact in (one, other))
+    if mine is not None and theirs is not None:
+        return not mine.keys().isdisjoint(theirs.keys()) and all(
+            mine[form] != theirs[form] for form in mine.keys() & theirs.keys()
+        )
+    return not any(_may_be_same(one.key, each, another) for each in one.values for another in other.values)
 
 
 def _may_be_same(key: str, one: str, other: str) -> bool:
@@ -327,8 +470,6 @@ def _may_be_same(key: str, one: str, other: str) -> bool:
         return True
     if key == "version":
         return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
-    if key == "timezone" and ("/" in one) != ("/" in other):
-        return True  # `CET` and `Europe/Berlin` may well be the same
     mine, theirs = set(re.findall(r"\w+", one)), set(re.findall(r"\w+", other))
     return mine <= theirs or theirs <= mine
 

@@ -6,12 +6,13 @@ bands: Broder, "On the resemblance and containment of documents", 1997; one perm
 those that agree are compared in full, so what is reported is exact; and each only with a few, however many agree.
 """
 
+import math
 import re
-from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
-from itertools import pairwise
+from operator import add
+from zlib import crc32
 
 from memtui.audit.findings import Family, Hit, Severity
 from memtui.audit.prose import body_of, is_hidden, is_prose
@@ -47,12 +48,29 @@ _FEWEST_CHARACTERS = 40
 """Shorter notes may well be the same by chance."""
 _FEWEST_WORDS = 25
 """Of shorter notes, one word decides; they are only compared as a whole."""
-_BANDS = 16
-_ROWS = 5
+_BANDS = 12
+_ROWS = 4
 _BINS = _BANDS * _ROWS
-_EDGES = tuple(-(1 << 63) + at * (1 << 64) // _BINS for at in range(1, _BINS))
+_LARGEST = 1 << 28
+"""A pair of words is one number below this and twice another: such sums are quickly compared and sorted."""
+
+
+def _edge(share: float) -> int:
+    """The number below which a share of all such sums lies."""
+    if share < 0.25:
+        return round(_LARGEST * 2 * math.sqrt(share))
+    if share < 0.75:
+        return round(_LARGEST * (2 * share + 0.5))
+    return round(_LARGEST * (3 - 2 * math.sqrt(1 - share)))
+
+
+_EDGES = tuple(_edge(at / _BINS) for at in range(1, _BINS))
+_EVERY = 50
+"""After so many notes it is asked whether anybody still waits."""
 _COMPARED = 4
 """With how many of those that agree in a band a note is compared."""
+_BACKUP = re.compile(r"(?:^|/)backups?/|\.(?:bak|orig|old|backup)(?:[./]|$)|~$", re.IGNORECASE)
+"""What is a copy on purpose, by its name."""
 _WORD = re.compile(r"\w+")
 _PARTED = bytes(byte if _WORD.match(chr(byte)) else 32 for byte in range(128)) + bytes(128)
 """A blank for each ASCII character that is part of no word."""
@@ -87,7 +105,7 @@ def _plain(note: Note) -> str | None:
     Only of notes in sentences spaces and front matter make no difference.
     """
     text = note.text
-    if text is None or is_hidden(note.path) or len(text) < _FEWEST_CHARACTERS:
+    if text is None or len(text) < _FEWEST_CHARACTERS or is_hidden(note.path) or _BACKUP.search(note.path):
         return None
     if is_prose(note.path):
         text = " ".join(body_of(text).casefold().split())
@@ -101,39 +119,41 @@ def _place(path: str) -> tuple[int, int, str]:
 
 def _nearly(subject: Subject, repeated: set[str]) -> Iterator[Hit]:
     least = subject.audit.near_duplicate
-    notes = [note for note in subject.notes.values() if is_prose(note.path) and note.path not in repeated]
+    notes = [
+        note
+        for note in subject.notes.values()
+        if is_prose(note.path) and note.path not in repeated and not _BACKUP.search(note.path)
+    ]
     notes.sort(key=lambda note: _place(note.path))
     words = _Words()
     found: dict[str, tuple[str, float]] = {}
-    bands: list[dict[int, list[str]]] = [{} for _ in range(_BANDS)]
-    sizes: dict[str, int] = {}
+    bands: list[dict[int, tuple[str, ...]]] = [{} for _ in range(_BANDS)]
 
     @lru_cache(maxsize=256)
     def pairs_of(path: str) -> frozenset[int]:
-        return words.pairs(subject.notes[path].text or "")
+        return frozenset(words.pairs(subject.notes[path].text or ""))
 
-    for note in notes:
-        pairs = words.pairs(note.text) if note.text is not None else frozenset()
+    for number, note in enumerate(notes):
+        if number % _EVERY == 0:
+            subject.go_on()
+        pairs = words.pairs(note.text) if note.text is not None else []
         if len(pairs) < _FEWEST_WORDS:
             continue
-        sizes[note.path] = size = len(pairs)
-        signature = _signature(sorted(pairs))
-        best: tuple[float, str] | None = None
-        compared: set[str] = set()
-        for at, band in enumerate(bands):
-            those = band.setdefault(hash(tuple(signature[at * _ROWS : (at + 1) * _ROWS])), [])
-            for other in those:
-                if other in compared:
-                    continue
-                compared.add(other)
-                theirs = sizes[other]
-                if 2 * min(size, theirs) < least * (size + theirs):
-                    continue  # they cannot be alike enough
-                alike = 2 * len(pairs & pairs_of(other)) / (size + theirs)
-                if alike >= least and (best is None or alike > best[0]):
-                    best = alike, other
+        pairs.sort()
+        signature = iter(_signature(pairs))
+        others: list[str] = []
+        for band, rows in zip(bands, zip(*[signature] * _ROWS, strict=True), strict=True):
+            key = hash(rows)
+            those = band.get(key, ())
+            others += those
             if len(those) < _COMPARED:
-                those.append(note.path)
+                band[key] = (*those, note.path)
+        best: tuple[float, str] | None = None
+        mine = frozenset(pairs) if others else frozenset()
+        for other in dict.fromkeys(others):
+            alike = _alike(mine, pairs_of(other), least)
+            if alike >= least and (best is None or alike > best[0]):
+                best = alike, other
         if best is not None:
             found[note.path] = (best[1], best[0])
     for path, (original, alike) in sorted(found.items()):
@@ -146,23 +166,33 @@ def _nearly(subject: Subject, repeated: set[str]) -> Iterator[Hit]:
         )
 
 
+def _alike(one: frozenset[int], other: frozenset[int], least: float) -> float:
+    """Which share of both is in both (Dice, 1945); 0 for too few, and for those that cannot be alike enough."""
+    size, theirs = len(one), len(other)
+    if min(size, theirs) < _FEWEST_WORDS or 2 * min(size, theirs) < least * (size + theirs):
+        return 0.0
+    return 2 * len(one & other) / (size + theirs)
+
+
 class _Words:
     """Turns texts into the pairs of words that follow each other, as numbers that are the same in every run."""
 
     def __init__(self) -> None:
         self._numbers = _Numbers()
 
-    def pairs(self, text: str) -> frozenset[int]:
-        """The pairs of a text, front matter left out."""
-        each = map(self._numbers.__getitem__, _words_of(body_of(text).casefold()))
-        return frozenset(map(hash, pairwise(each)))  # of numbers, it is no random hash
+    def pairs(self, text: str) -> list[int]:
+        """The pairs of a text in order, front matter left out."""
+        numbers = list(map(self._numbers.__getitem__, _words_of(body_of(text).casefold())))
+        following = numbers[1:]
+        return list(map(add, numbers, map(add, following, following)))
 
 
 class _Numbers(dict[str, int]):
-    """The numbers of words, in the order in which they were asked for first."""
+    """A number below `_LARGEST` for each word: its checksum, mixed."""
 
     def __missing__(self, word: str) -> int:
-        self[word] = number = len(self)
+        checksum = crc32(word.encode("utf-8", "surrogatepass"))
+        self[word] = number = (checksum * 0x9E3779B1 >> 9) % _LARGEST
         return number
 
 
@@ -173,11 +203,10 @@ def _words_of(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
-def _signature(pairs: Sequence[int]) -> "array[int]":
-    """The least of the pairs in each of equal ranges; an empty range takes that of the next one."""
-    last = len(pairs)
-    cuts = [0, *map(partial(bisect_left, pairs), _EDGES), last]
-    found = array("q", bytes(8 * _BINS))
+def _signature(pairs: Sequence[int]) -> list[int]:
+    """The least of the pairs in each of ranges that are as likely; an empty range takes that of the next one."""
+    cuts = [0, *map(partial(bisect_left, pairs), _EDGES), len(pairs)]
+    found = [0] * _BINS
     following = pairs[0]
     for at in range(_BINS - 1, -1, -1):
         if cuts[at] < cuts[at + 1]:

@@ -82,6 +82,7 @@ def linked(subject: Subject) -> Linked:
     names: dict[str, Sequence[str]] = {}
     links: dict[str, list[Link]] = {}
     for note, text in prose(subject):
+        subject.go_on()
         names[note.path] = names_of(text)
         links[note.path] = links_of(text, note.path)
     return Linked(Places(subject.notes, names), links)
@@ -162,15 +163,15 @@ class Known:
         return link.kind == "wiki" and "." not in name and not self.nearest(link)
 
     def _is_here(self, link: Link) -> bool:
-        """Whether a link leads into a directory that there is: one into another is rather into somebody's code."""
-        above = (link.path or "").rpartition("/")[0]
-        extension = (link.path or "").rpartition(".")[2].casefold()
-        return (
-            not above
-            or above in self._directories
-            or above.partition("/")[0] in self._directories
-            or (extension in ("md", "markdown", "txt"))
-        )
+        """Whether a link leads into a directory that there is, or names a note that stands elsewhere.
+
+        One into another directory is rather meant from where somebody's code is.
+        """
+        path = link.path or ""
+        above = path.rpartition("/")[0]
+        if not above or above in self._directories or above.partition("/")[0] in self._directories:
+            return True
+        return path.rpartition("/")[2].casefold() in self._by_name
 
     def _is_in_repository(self, wanted: str) -> bool:
         repository = self._subject.repository

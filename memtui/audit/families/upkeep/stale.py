@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from memtui.audit.findings import Family, Hit, Severity
-from memtui.audit.prose import is_hidden, is_loaded_unasked
+from memtui.audit.prose import is_hidden
 from memtui.audit.reads import Uses, uses_of
 from memtui.audit.rule import Rule
-from memtui.audit.staleness import age_of, unrecorded_of
+from memtui.audit.staleness import age_of, loaded_unasked, unrecorded_of
 from memtui.audit.subject import Subject
 
 _STALE = Rule(
@@ -32,8 +32,9 @@ def across(subject: Subject) -> Iterator[Hit]:
     history = subject.observer.history
     uses = uses_of(history, until=subject.on_disk) if subject.on_disk else Uses()
     unrecorded = unrecorded_of(history, subject.on_disk)
+    loaded = loaded_unasked(subject.notes.keys(), lambda path: subject.notes[path].text)
     for note in subject.notes.values():
-        if not note.size or note.path in subject.pins or is_hidden(note.path) or is_loaded_unasked(note.path):
+        if not note.size or note.path in subject.pins or is_hidden(note.path) or note.path in loaded:
             continue
         age = age_of(
             note.path,
