@@ -74,15 +74,15 @@ def _pushed_off(text: str) -> Iterator[Spot]:
 
 
 def _is_framed(text: str, start: int, end: int) -> bool:
-    """Whether a line, and the one above or below it, stand within a frame."""
+    """Whether a line, and one above or below it that is as long or nearly, stand within a frame."""
     first = text.rfind("\n", max(0, start - 1_000), start) + 1
     if not _FRAMED.fullmatch(text, first, end):
         return False
     above = text.rfind("\n", max(0, first - 1_000), max(0, first - 1)) + 1
     below = text.find("\n", end + 1, end + 1_000)
-    return bool(
-        (first and _FRAMED.fullmatch(text, above, first - 1)) or (below > 0 and _FRAMED.fullmatch(text, end + 1, below))
-    )
+    least = (end - first) * 2 // 3
+    is_above = first - 1 - above >= least and _FRAMED.fullmatch(text, above, first - 1) is not None
+    return is_above or (below - end - 1 >= least and _FRAMED.fullmatch(text, end + 1, below) is not None)
 
 
 def _end_of_line(text: str, at: int) -> int:

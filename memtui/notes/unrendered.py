@@ -6,6 +6,9 @@ that programs leave for themselves (tables of contents, linters, formatters) are
 
 import re
 from collections.abc import Iterator
+from html import unescape
+from itertools import islice
+from string import ascii_lowercase, ascii_uppercase
 from urllib.parse import urlsplit
 
 from memtui.core.confusables import lookalikes
@@ -16,20 +19,25 @@ from memtui.notes.spots import Spot
 
 _DIRECTIVE = re.compile(
     r"\s*(?:/?\s*[\w.]*toc\b|table of contents|no ?toc|omit (?:in|from) toc|doctoc\b|START doctoc|END doctoc|"
-    r"more\s*\Z|truncate\s*\Z|excerpt\s*\Z|readmore\s*\Z|page-?break|[/!]?\s*(?:markdownlint|prettier|eslint|stylelint|textlint|remark|rumdl|mdformat|"
+    r"more\s*\Z|truncate\s*\Z|excerpt\s*\Z|readmore\s*\Z|page-?break|[/!]?\s*(?:markdownlint|prettier|eslint"
+    r"|stylelint|textlint|remark|rumdl|mdformat|"
     r"md-?lint|lint|vale|alex|write-good|cspell|spell-?checker|codespell|proselint|mdx|pyml|dprint|biome|editorconfig|"
     r"checkmate|lychee|htmlhint|html-?validate|djlint|bandit|noqa|nosec|gitleaks|detect-secrets|pragma|sonar|semgrep|"
-    r"coverage|istanbul|c8|deno|tsx?|jsx?|badges?|shields?|all-contributors|readme|automd|embedme|mermaid|excalidraw|kroki|"
+    r"coverage|istanbul|c8|deno|tsx?|jsx?|badges?|shields?|all-contributors|readme|automd|embedme|mermaid|excalidraw"
+    r"|kroki|"
     r"terraform-docs|tf[_-]docs|helm-docs|action-docs|release-please|changelogith?|auto-generated|generated|memtui|"
     r"obsidian|dataview|logseq|notion|joplin|zettel|anki|roam|hugo|jekyll|vitepress|docusaurus|mkdocs|sphinx|jupytext|"
-    r"marp|slide|_class|_backgroundColor|theme|paginate|column|vim?|emacs|region|endregion|SPDX|REUSE|copyright|licen[cs]e)"
+    r"marp|slide|_class|_backgroundColor|theme|paginate|column|vim?|emacs|region|endregion|SPDX|REUSE|copyright"
+    r"|licen[cs]e)"
     r"(?:[-_:\s*/{@.]|\Z)[^\n]{0,200}\s*\Z|"
     r"-\*-[^\n]{0,200}-\*-\s*\Z|[#/{%]?[\w.:/@=#|+~\[\]()-]{1,80}[%}]?\s*\Z|"
-    r"(?:BEGIN|END|START|STOP|begin|end|start|stop|Begin|End|Start|Stop)\b[:\s]\s{0,4}[^\n.!?]{0,60}\s*\Z|[-=*#_\s]{1,200}\Z|\Z)"
+    r"(?:BEGIN|END|START|STOP|begin|end|start|stop|Begin|End|Start|Stop)\b[:\s]\s{0,4}[^\n.!?]{0,60}\s*\Z"
+    r"|[-=*#_\s]{1,200}\Z|\Z)"
 )
 """What a program leaves for itself or for another one: one line, or a single word."""
 _REMARK = re.compile(
-    r"\s*(?:todo|fixme|xxx|hack|tbd|wip|draft|note|n\.?b\.?|nb|source|sources|see|ref|refs|via|from|cf\.?|by|author|owner|"
+    r"\s*(?:todo|fixme|xxx|hack|tbd|wip|draft|note|n\.?b\.?|nb|source|sources|see|ref|refs|via|from|cf\.?|by|author"
+    r"|owner|"
     r"reviewer|version|rev(?:ision)?|date|created|added|moved|merged|renamed|imported|exported|migrated|copied|updated|"
     r"modified|reviewed|verified|checked|archived|last[ _-]\w+|as of|until|since|expires?|status|section|template|"
     r"example|placeholder|pinned|old|previous(?:ly)?|deprecated|obsolete|superseded|id|uuid|key|hash|index|"
@@ -48,8 +56,10 @@ _HIDING = re.compile(
     r"(?P<clear>opacity\s{0,4}:\s{0,4}(?:0?\.0\d{0,9}|0(?:\.0{1,9}\d?)?%?)(?![\d.]))|"
     r"(?P<tiny>font(?:-size)?\s{0,4}:\s{0,4}(?:0?\.\d{1,9}|[01](?:\.\d{1,9})?)(?:px|pt|%|)(?![\w.%]))|"
     r"(?P<zero>(?:max-)?(?:height|width)\s{0,4}:\s{0,4}[01](?:px|pt|)(?![\w.%]))|"
-    r"(?P<away>(?:text-indent|left|top|right|bottom|margin-left|margin-top)\s{0,4}:\s{0,4}-\d{3,9}(?:px|em|rem|vw|pt|%))|"
-    r"(?P<clip>clip(?:-path)?\s{0,4}:\s{0,4}(?:rect\(\s{0,4}[01](?:px)?[\s,]|inset\(\s{0,4}(?:50|100)%|circle\(\s{0,4}0))|"
+    r"(?P<away>(?:text-indent|left|top|right|bottom|margin-left|margin-top)\s{0,4}:\s{0,4}-\d{3,9}(?:px|em|rem|vw|pt"
+    r"|%))|"
+    r"(?P<clip>clip(?:-path)?\s{0,4}:\s{0,4}(?:rect\(\s{0,4}[01](?:px)?[\s,]|inset\(\s{0,4}(?:50|100)%"
+    r"|circle\(\s{0,4}0))|"
     r"(?P<scale>transform\s{0,4}:\s{0,4}scale[XY]?\(\s{0,4}0(?:\.0\d{0,4})?\s{0,4}\))|"
     r"(?P<mso>mso-hide\s{0,4}:\s{0,4}all)"
     r")",
@@ -59,13 +69,22 @@ _COLOUR = re.compile(r"(?:^|;|\s)color\s{0,4}:\s{0,4}([#\w]{1,30}(?:\([\d\s.,%/]
 _BACKGROUND = re.compile(
     r"(?:^|;|\s)background(?:-color)?\s{0,4}:\s{0,4}([#\w]{1,30}(?:\([\d\s.,%/]{1,60}\))?)", re.IGNORECASE
 )
+_CHANNELS = re.compile(
+    r"rgba?\((\d{1,3}),(\d{1,3}),(\d{1,3})(?:,1(?:\.0+)?)?\)|#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})(?:ff)?"
+)
+_FAINTEST = 250
+"""The red, green and blue that a colour has at least, of 255, that nobody can tell from white."""
+_SIZE = re.compile(r"(?:^|\s)(?:width|height)\s{0,4}=\s{0,4}[\"']?0(?:px)?[\"']?(?=\s|/|$)", re.IGNORECASE)
 _WHITE = frozenset({"white", "#fff", "#ffffff", "#fefefe", "#fffffe", "#ffffffff", "rgb(255,255,255)", "snow", "ivory"})
 _HIDDEN_ATTRIBUTE = re.compile(
     r"(?:^|\s)hidden(?=\s|/|$|=(?:\"\"|''|\"hidden\"|'hidden'|hidden|\"until-found\"|true|\"true\"))", re.I
 )
 _FORMULA = re.compile(
-    r"\\(?:text)?color\{(?:white|#fff(?:fff)?)\}[ ]{0,4}\{?(?:\\\w{1,12}\{)?(?P<words>[^{}$\n]{8,400})", re.IGNORECASE
+    r"\\(?:(?:text)?color\{(?:white|#fff(?:fff)?)\}[ ]{0,4}\{?(?:\\\w{1,12}\{)?(?P<words>[^{}$\n]{8,400})"
+    r"|[hv]?phantom\{(?:\\\w{1,12}\{)?(?P<room>(?:[^\W\d_]{2,30}[ ,.]{1,3}){2}[^{}$\n]{2,400}))",
+    re.IGNORECASE,
 )
+"""Words of a formula in white, or of which only the room is left."""
 _ARIA = re.compile(r"\baria-hidden\s{0,4}=\s{0,4}[\"']?true", re.IGNORECASE)
 _CLASS = re.compile(
     r"\bclass\s{0,4}=\s{0,4}[\"'][^\"']{0,400}\b(?:sr-only|visually-hidden|visuallyhidden|screen-reader-text|d-none)\b",
@@ -73,12 +92,24 @@ _CLASS = re.compile(
 )
 _FONT_COLOUR = re.compile(r"(?:^|\s)color\s{0,4}=\s{0,4}[\"']?(white|#fff(?:fff)?)\b", re.IGNORECASE)
 _NEVER_SHOWN = frozenset(
-    {"script", "style", "template", "noscript", "noembed", "noframes", "head", "title", "datalist"}
+    {"script", "style", "template", "noscript", "noembed", "noframes", "head", "title", "datalist", "desc", "metadata"}
 )
 _VOID = frozenset(
     {"img", "br", "hr", "input", "meta", "link", "area", "base", "col", "embed", "source", "track", "wbr"}
 )
+_OPEN = re.compile(r"(?:^|\s)open(?=\s|/|$|=)", re.IGNORECASE)
+"""What makes a dialog be shown."""
+_STYLE_COMMENT = re.compile(r"/\*[^*]{0,200}\*/")
+_ATTRIBUTE = re.compile(
+    r"(?:^|\s)(?P<name>title|alt|content|aria-label|aria-description|summary|label|placeholder|value"
+    r"|data-[\w-]{1,30})\s{0,4}=\s{0,4}"
+    r"(?:\"(?P<words>[^\"<>]{0,1900})\"|'(?P<single>[^'<>]{0,1900})')",
+    re.IGNORECASE,
+)
+_FEWEST_WORDS = 24
+"""Characters in an attribute that nobody sees, of which less is no order."""
 _MARKUP = re.compile(r"<[^<>]{0,2000}>|&nbsp;|\s+")
+_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 _INSIDE = 2_000
 """Characters of an element that are looked at."""
 _FEWEST_ARIA = 24
@@ -100,13 +131,35 @@ _DEFINITION = re.compile(
 _FOOTNOTE = re.compile(r"^ {0,3}\[(?P<name>\^[^\[\]\s]{1,200})\]:", re.MULTILINE)
 _USE = re.compile(r"\[([^\[\]]{1,200})\](?!:)|(?<=\])\[([^\[\]]{1,200})\]|(?<=[^\s>])[ \t]\[([^\[\]]{1,200})\]")
 _ADDRESS = re.compile(
-    r"(?:(?P<scheme>https?)://|(?=www\.))?(?P<host>(?:[\w-]{1,63}\.){1,8}(?P<top>[^\W\d_]{2,24}))(?::\d{1,5})?(?:[/?#]\S{0,800})?",
+    r"(?:(?P<scheme>https?)://"
+    r"|(?=www\.))?(?P<host>(?:[\w-]{1,63}\.){1,8}(?P<top>[^\W\d_]{2,24}))(?::\d{1,5})?(?:[/?#]\S{0,800})?",
     re.IGNORECASE,
 )
 _PLAIN_TOPS = frozenset({"com", "org", "edu", "gov"})
 """Top-level domains by which words are known as an address without `https://`; others are endings of files, too."""
 _DISGUISED = re.compile(
-    r"https?://(?P<shown>[^\s/?#@<>\"'()]{1,200}\.[^\s/?#@:<>\"'()]{2,60})(?::[^\s/?#@<>\"'()]{0,100})?@(?P<host>[^\s/?#<>\"'()]{1,200})"
+    r"https?://(?P<shown>[^\s/?#@<>\"'()]{1,200}\.[^\s/?#@:<>\"'()]{2,60})(?::[^\s/?#@<>\"'()]{0,100})?@(?P<host>[^\s"
+    r"/?#<>\"'()]{1,200})"
+)
+_OTHER_COMMENTS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("%%", re.compile(r"%%(?!\w{1,30}:)([^%]{1,2000})%%")),
+    ("{%", re.compile(r"\{%-?\s{0,4}comment\s{0,4}-?%\}([^{]{1,2000})\{%")),
+    ("{#", re.compile(r"\{#([^#{}]{1,2000})#\}")),
+    ("{/*", re.compile(r"\{/\*([^*]{1,2000})\*/\}")),
+    ("<?", re.compile(r"<\?(?:\w{1,20}\b)?([^<>?]{1,2000})\?>")),
+    ("<![CDATA[", re.compile(r"<!\[CDATA\[([^\]]{1,2000})\]\]>")),
+    ("<!DOCTYPE", re.compile(r"<!DOCTYPE\s([^<>\"]{1,2000})>")),
+)
+"""What other programs than a browser take for a comment, and by what it begins."""
+_INFO = re.compile(r"(?:```|~~~)([^`\n{=\"]{12,400})$", re.MULTILINE)
+"""What stands behind the marks that begin a block of code."""
+_OF_ANOTHER = "a comment of another kind, not shown, which tells its reader to do something"
+_BEHIND_MARK = "words behind the mark of a block of code, which tell their reader to do something"
+_FEWEST_BLANKS = 3
+"""Blanks between the words of a comment of another program, of which less is no sentence."""
+_HASHED = re.compile(r"(?:^|\s)#(?P<words>[^\n]{12,2000})", re.MULTILINE)
+_TO_A_MODEL = re.compile(
+    r"\b(?:assistant|claude|agent|ai|llm|model|you must|ignore|disregard|secretly)\b", re.IGNORECASE
 )
 _NOT_SHOWN = 4_000
 _MOST = 500
@@ -122,9 +175,12 @@ def unrendered(text: str, *, is_page: bool = False) -> Iterator[Spot]:
         text: What the note says.
         is_page: Whether it is an HTML page, in which scripts and styles are usual.
     """
+    yield from _other_comments(text)
+    if text.startswith("---") and "#" in text:
+        yield from _front_matter_comments(text)
     has_tags = "<" in text
     has_links = "](" in text or "]:" in text or "@" in text
-    if "color{" in text:
+    if "color{" in text or "phantom{" in text:
         yield from _colourless_formulas(text)
     if not has_tags and not has_links:
         return
@@ -172,6 +228,43 @@ def _comment(words: str, start: int, end: int, what: str, *, is_closed: bool = T
     return Spot("hidden", "html-remark" if is_remark else "html-comment", start, end, told)
 
 
+def _other_comments(text: str) -> Iterator[Spot]:
+    """What other programs than a browser take for comments, and words behind the language of a block of code.
+
+    Each is usual where it belongs; so only those are told that tell their reader to do something.
+    """
+    parts: Parts | None = None
+    for mark, pattern in _OTHER_COMMENTS:
+        for found in islice(pattern.finditer(text), _MOST) if mark in text else ():
+            if _is_order_of_words(found[1]):
+                parts = parts or parts_of(text)
+                if not parts.is_code(found.start()):
+                    told = f"{_OF_ANOTHER}: {_quoted(found[1])}"
+                    yield Spot("hidden", "html-comment", *found.span(), told)
+    for found in islice(_INFO.finditer(text), _MOST) if "```" in text or "~~~" in text else ():
+        if _is_order_of_words(found[1]) and _begins_line(text, found.start()):
+            yield Spot("hidden", "html-comment", *found.span(), f"{_BEHIND_MARK}: {_quoted(found[1])}")
+
+
+def _begins_line(text: str, at: int) -> bool:
+    """Whether nothing but blanks and marks of quotations stands before a place in its line."""
+    start = max(0, at - 64)
+    return not text[max(start, text.rfind("\n", start, at) + 1) : at].strip(" \t>")
+
+
+def _is_order_of_words(words: str) -> bool:
+    return len(words.strip()) >= _FEWEST_WORDS and words.strip().count(" ") >= _FEWEST_BLANKS and gives_orders(words)
+
+
+def _front_matter_comments(text: str) -> Iterator[Spot]:
+    """Comments in the front matter that speak to an assistant: of the others nearly all say how to fill it in."""
+    end = text.find("\n---", 3, _NOT_SHOWN)
+    for found in islice(_HASHED.finditer(text, 3, max(end, 3)), _MOST):
+        if gives_orders(found["words"]) and _TO_A_MODEL.search(found["words"]):
+            words = f"a comment in the front matter, which tells its reader to do something: {_quoted(found['words'])}"
+            yield Spot("hidden", "html-comment", *found.span("words"), words)
+
+
 # Elements
 
 
@@ -181,6 +274,10 @@ def _elements(text: str, parts: Parts, *, is_page: bool) -> Iterator[Spot]:
     while told < _MOST and (found := _TAG.search(text, at)) is not None:
         at = found.end()
         how = _how_hidden(found["name"].lower(), found["attributes"], is_page=is_page)
+        if not how and "=" in found["attributes"] and (spot := _attribute(found, parts)) is not None:
+            yield spot
+            told += 1
+            continue
         if not how or parts.is_code(found.start()) or parts.is_comment(found.start()):
             continue
         inside, end = _inside(text, found)
@@ -197,12 +294,29 @@ def _elements(text: str, parts: Parts, *, is_page: bool) -> Iterator[Spot]:
         at = max(at, end)
 
 
+def _attribute(tag: re.Match[str], parts: Parts) -> Spot | None:
+    """Words in an attribute of a tag that nobody sees, if they tell their reader to do something."""
+    for found in _ATTRIBUTE.finditer(tag["attributes"]):
+        words = (found["words"] or found["single"] or "").strip()
+        is_seen = found["name"].lower() == "value" and "hidden" not in tag["attributes"].lower()
+        if len(words) < _FEWEST_WORDS or " " not in words or is_seen or not gives_orders(words):
+            continue
+        if len(words) < _LONGEST_TITLE and not _TO_A_MODEL.search(words):
+            continue
+        if parts.is_code(tag.start()) or parts.is_comment(tag.start()):
+            return None
+        told = f"words in an attribute, `{found['name'].lower()}`, which few see: {_quoted(words)}"
+        return Spot("hidden", "hidden-link-text", *tag.span(), told)
+    return None
+
+
 def _colourless_formulas(text: str) -> Iterator[Spot]:
-    """Words of a formula in the colour of the page."""
+    """Words of a formula in the colour of the page, or of which nothing but their room is shown."""
     for number, found in enumerate(_FORMULA.finditer(text)):
         if number >= _MOST:
             return
-        words = f"text that is not shown (white on white, in a formula): {_quoted(found['words'])}"
+        how = "white on white" if found["words"] else "a phantom"
+        words = f"text that is not shown ({how}, in a formula): {_quoted(found['words'] or found['room'])}"
         yield Spot("hidden", "hidden-element", *found.span(), words)
 
 
@@ -211,7 +325,7 @@ def _inside(text: str, opened: re.Match[str]) -> tuple[str, int]:
     if opened["name"].lower() in _VOID:
         return "", opened.end()
     limit = opened.end() + _INSIDE
-    lower = text[opened.end() : limit].lower()
+    lower = text[opened.end() : limit].translate(_LOWER)  # `lower` may make it longer
     closing = lower.find(f"</{opened['name'].lower()}")
     if closing < 0:
         return text[opened.end() : limit], min(limit, len(text))
@@ -235,10 +349,12 @@ def _how_hidden(name: str, attributes: str, *, is_page: bool) -> str:
     """How a tag hides what is in it; empty if it does not."""
     if name in _NEVER_SHOWN:
         return "" if is_page else f"<{name}>"
+    if name == "dialog" and not _OPEN.search(attributes):
+        return "<dialog>"
     if not attributes or name in _VOID:
         return ""
     if found := _STYLE.search(attributes):
-        style = found[1] or found[2] or found[3] or ""
+        style = _plain_style(found[1] or found[2] or found[3] or "")
         hiding = _HIDING.search(style)
         if hiding and (hiding.lastgroup != "zero" or "overflow" in style.lower()):
             return " ".join(hiding.group().strip("; \t\n").split())
@@ -246,6 +362,8 @@ def _how_hidden(name: str, attributes: str, *, is_page: bool) -> str:
             return how
     if _HIDDEN_ATTRIBUTE.search(attributes):
         return "hidden"
+    if name == "svg" and len(_SIZE.findall(attributes)) > 1:
+        return "of no size"
     if _ARIA.search(attributes):
         return "aria-hidden"
     if _CLASS.search(attributes):
@@ -255,19 +373,36 @@ def _how_hidden(name: str, attributes: str, *, is_page: bool) -> str:
     return ""
 
 
+def _plain_style(style: str) -> str:
+    """A style as a browser reads it: without comments, and with the letters that references stand for."""
+    style = unescape(style) if "&" in style else style
+    return _STYLE_COMMENT.sub("", style) if "/*" in style else style
+
+
 def _colourless(style: str) -> str:
     """How a style makes letters the colour of what they stand on; empty if it does not."""
     colour = _COLOUR.search(style)
     if colour is None:
         return ""
-    ink = "".join(colour[1].lower().split())
+    ink = _nearly_white("".join(colour[1].lower().split()))
     if ink == "transparent" or re.fullmatch(r"rgba\(.*,0(?:\.0+)?\)|#[0-9a-f]{3}0|#[0-9a-f]{6}00", ink):
         return "transparent"
     background = _BACKGROUND.search(style)
-    paper = "".join(background[1].lower().split()) if background else "white"
+    paper = _nearly_white("".join(background[1].lower().split())) if background else "white"
     if ink == paper or (ink in _WHITE and paper in _WHITE):
         return "white on white" if ink in _WHITE else f"{one_line(ink)} on {one_line(paper)}"
     return ""
+
+
+def _nearly_white(colour: str) -> str:
+    """A colour, or `white` if nobody can tell it from white."""
+    found = _CHANNELS.fullmatch(colour)
+    if found is None:
+        return colour
+    channels = (
+        [int(value) for value in found.groups()[:3]] if found[1] else [int(value, 16) for value in found.groups()[3:]]
+    )
+    return "white" if min(channels) >= _FAINTEST else colour
 
 
 # Links

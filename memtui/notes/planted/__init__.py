@@ -14,8 +14,9 @@ from memtui.notes.planted.carried import carried
 from memtui.notes.planted.encoded import encoded
 from memtui.notes.planted.folding import folded
 from memtui.notes.planted.markup import imitations
-from memtui.notes.planted.phrases import phrases
+from memtui.notes.planted.phrases import heads_in, phrases, pieces_of
 from memtui.notes.planted.sending import sendings
+from memtui.notes.planted.spelled import spelled
 from memtui.notes.spots import Spot
 
 _QUOTED = 60
@@ -27,22 +28,28 @@ _WRITTEN = frozenset({"md", "txt", "html"})
 def planted(text: str, path: str) -> Iterator[Spot]:
     """What in a text may have been planted, by rule, not in order. The words of each say why it is told."""
     fold = folded(text)
-    for phrase, start, end in phrases(fold.text):
+    pieces = pieces_of(fold.text)
+    heads = heads_in(pieces)
+    for phrase, start, end in phrases(fold.text, pieces):
         yield _spot(phrase.rule, phrase.why, text, *fold.span(start, end))
-    for why, start, end in sendings(fold.text):
+    for why, start, end in sendings(fold.text, heads):
         yield _spot("fetch-or-send", why, text, *fold.span(start, end))
-    for rule, why, start, end in encoded(text, _is_order):
+    for rule, why, start, end in encoded(text, heads, _is_order):
         yield Spot("planted", rule, start, end, why)
+    for why, start, end in spelled(fold.text, heads, _is_order):
+        yield _spot("encoded-payload", why, text, *fold.span(start, end))
     for why, start, end in carried(text):
         yield _spot("data-in-link", why, text, start, end)
-    if format_of(path) in _WRITTEN and next(imitations(fold.text), None):
-        for why, start, end in imitations(without_code(fold.text)):
+    if format_of(path) in _WRITTEN and next(imitations(fold.text, heads), None):
+        for why, start, end in imitations(without_code(fold.text), heads):
             yield _spot("tool-imitation", why, text, *fold.span(start, end))
 
 
 def _is_order(said: str) -> bool:
     """Whether decoded text calls on a model to do something."""
-    return next(phrases(said), None) is not None or next(sendings(said), None) is not None
+    pieces = pieces_of(said)
+    heads = heads_in(pieces)
+    return next(phrases(said, pieces), None) is not None or next(sendings(said, heads), None) is not None
 
 
 def _spot(rule: str, why: str, text: str, start: int, end: int) -> Spot:

@@ -28,6 +28,11 @@ _PRIVATE = re.compile(
 )
 _OF_PERSON = re.compile(r"user_?name", re.IGNORECASE)
 """What is private in a question, and the usual place in the address of somebody's page: `<username>.github.io`."""
+_IN_CAPITALS = (
+    "CONVERSATION", "QUESTION", "SECRET", "PASSWORD", "MEMORY", "PROMPT", "HISTORY", "SUMMARY", "ANSWER", "MESSAGE",
+)  # fmt: skip
+_CAPITALS = re.compile(rf"[?&/=](?:[A-Z]{{3,20}}_){{0,3}}(?:{'|'.join(_IN_CAPITALS)})\b")
+"""A place that is told in capitals, in the address of a picture: `?t=LAST_QUESTION`."""
 _TOKENS = re.compile(r"token|key|data|session|cookie", re.IGNORECASE)
 _BLANKS = re.compile(
     r"https?://[^\s<>\"'()\[\]{}]{4,400}[?&][\w.-]{1,40}=(?P<place>\[[\w,'-]{1,30}(?: [\w,'-]{1,30}){1,6}\]"
@@ -47,12 +52,14 @@ def carried(text: str) -> Iterator[tuple[str, int, int]]:
     if "://" not in text or ("http" not in text and "HTTP" not in text):
         return
     has_place = _has_place(text)
-    is_drawn = has_place or _LONG_RUN.search(text) is not None
+    is_drawn = has_place or _LONG_RUN.search(text) is not None or _has_capitals(text)
     for found in islice(_IMAGE.finditer(text), _MOST) if is_drawn and ("![" in text or "<" in text) else ():
         url = found["url"] or found["src"]
         tail = _tail(url)
         place = _PLACE.search(tail)
-        if place and (_PRIVATE.search(place.group()) or _TOKENS.search(place.group()) or "?" in tail):
+        if _CAPITALS.search(tail) or (
+            place and (_PRIVATE.search(place.group()) or _TOKENS.search(place.group()) or "?" in tail)
+        ):
             yield "a picture whose address has a place for data in it: drawing it sends them", *found.span()
         elif (value := _LONG_VALUE.search(tail)) and not _SIGNED.search(tail):
             yield f"a picture whose address carries {len(value['value'])} characters of data", *found.span()
@@ -69,6 +76,11 @@ def carried(text: str) -> Iterator[tuple[str, int, int]]:
                 continue
             yield "a link whose address has a place for what is private in it", *found.span()
             break
+
+
+def _has_capitals(text: str) -> bool:
+    """Whether an address may have a place in it that is told in capitals."""
+    return any([word in text for word in _IN_CAPITALS]) and _CAPITALS.search(text) is not None  # noqa: C419
 
 
 def _has_place(text: str) -> bool:

@@ -7,19 +7,30 @@ import base64
 import binascii
 import codecs
 import re
+import zlib
 from collections.abc import Callable, Iterator
 from itertools import islice
 from urllib.parse import unquote_to_bytes
 
-from memtui.notes.outline import has_long_word, has_pairs
+from memtui.notes.outline import has_hexadecimal, has_pairs, long_words, numeric
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
 _LINES = re.compile(r"(?:[A-Za-z0-9+/]{60,80}\r?\n){1,400}[A-Za-z0-9+/]{1,80}={0,2}")
+_END_OF_LINE = re.compile(r"[A-Za-z0-9+/]{60}\r?\n")
+_SHORT_LINES = re.compile(r"\n(?:[A-Za-z0-9+/]{12,80}\r?\n){2,400}[A-Za-z0-9+/]{1,80}={0,2}")
+_JOINED = re.compile(
+    r"[\"'`][A-Za-z0-9+/]{12,400}[\"'`](?:\s{0,4}[+.]\s{0,8}[\"'`][A-Za-z0-9+/]{4,400}={0,2}[\"'`]){1,50}"
+)
+_BASE32 = re.compile(r"[A-Z2-7]{32,4000}={0,6}")
+_BITS = re.compile(r"\b[01]{8}(?:[ ,]{0,2}[01]{8}){7,2000}\b")
+_NUMBERS = re.compile(r"\b\d{2,3}(?:[ ,]{1,2}\d{2,3}){15,2000}\b")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}:?){20,2000}")
 _SPACED = re.compile(r"\b[0-9a-fA-F]{2}(?: [0-9a-fA-F]{2}){19,2000}\b")
 _ESCAPED = re.compile(
-    r"(?:\\x[0-9a-fA-F]{2}){8,4000}|(?:\\u00[0-9a-fA-F]{2}){8,4000}|(?:&#x?[0-9a-fA-F]{2,4};){8,2000}"
+    r"(?:\\x[0-9a-fA-F]{2}){8,4000}|(?:\\u00[0-9a-fA-F]{2}){8,4000}|(?:\\[01][0-7]{2}){8,4000}"
+    r"|(?:&#x?[0-9a-fA-F]{2,4};){8,2000}"
 )
+_LINK = re.compile(r"\S{12,4000}")
 _PERCENT = re.compile(r"(?:[A-Za-z0-9.~_-]{0,6}%[0-9a-fA-F]{2}){8,2000}[A-Za-z0-9.~_-]{0,40}")
 _MOST, _MOST_WORDS = 400, 5_000
 """Pieces of each kind that are decoded of one word or text, and long words that are looked into, of one note."""
@@ -39,8 +50,15 @@ _ORDER = re.compile(
     r"|include)|send (?:the|all|your)|execute|"
     r"system prompt|instructions?|assistant|exfiltrate|api key|password|credentials)\b"
 )
-_ROT13 = re.compile(r"\b(?:vtaber|qvfertneq|bireevqr|vafgehpgvbaf?|cebzcg|nffvfgnag|rkrphgr)\b")
-_TURNED = ("vtaber", "qvfertneq", "bireevqr", "vafgehpgvba", "cebzcg", "nffvfgnag", "rkrphgr")
+_ROT13 = re.compile(
+    r"\b(?:vtaber|qvfertneq|sbetrg|bireevqr|vafgehpgvbaf?|cebzcg|nffvfgnag|rkrphgr|cnffjbeqf?|perqragvnyf?|frpergyl"
+    r"|pbairefngvba"
+    r"|hfre)\b"
+)
+_TURNED = frozenset({
+    "vtabe", "qvfer", "sbetr", "birev", "vafge", "cebzc", "nffvf", "rkrph", "cnffj", "perqr", "frper", "pbair", "hfre",
+})  # fmt: skip
+"""The first letters of these words."""
 _PICTURES = (
     b"\x89PNG",
     b"\xff\xd8\xff",
@@ -61,14 +79,20 @@ _OTHER_DATA = re.compile(
     r"|sourceMappingURL=\S{0,60}|fingerprint\W{1,4})\Z",
     re.IGNORECASE,
 )
+_ROW = re.compile(
+    rb"00[ x]{1,2}000?[ x]{1,2}000?[ x]{1,2}000?[ x]{1,2}000?[ x]{1,2}000?[ x]{1,2}000?[ x]{1,2}000?[ x]{1,2}"
+)
+"""Eight numbers of two or three digits one behind the other, in a numeric outline."""
+_BLOBS = frozenset({_BASE64, _LINES})
 _DOCUMENT = re.compile(r"data:(?:text|application/(?:javascript|json|x-sh|xhtml))[^,\s]{0,60};base64,\Z", re.IGNORECASE)
 
 
-def encoded(text: str, is_order: Callable[[str], bool]) -> Iterator[tuple[str, str, int, int]]:
+def encoded(text: str, heads: frozenset[str], is_order: Callable[[str], bool]) -> Iterator[tuple[str, str, int, int]]:
     """What in a text is encoded: the rule, why it is told, and where it stands.
 
     Args:
         text: The text, not folded: base64 is told apart by case.
+        heads: The first letters of its words.
         is_order: Whether decoded text calls on a model to do something.
     """
     for pattern, decode, name, first, last in _kinds(text):
@@ -78,8 +102,13 @@ def encoded(text: str, is_order: Callable[[str], bool]) -> Iterator[tuple[str, s
                 continue
             data = decode(found.group()[:_LONGEST])
             said = _readable(data)
-            is_payload = said and (_SHELL.search(said) or is_order(said) or len(set(_ORDER.findall(said))) > 1)
-            is_blob = name == "base64" and end - start >= _BLOB and data and not said and not data.startswith(_PICTURES)
+            if pattern is _LINK:
+                is_payload = bool(said) and is_order(said)
+            else:
+                is_payload = bool(said) and _is_payload(said, is_order)
+            is_blob = (
+                pattern in _BLOBS and end - start >= _BLOB and data and not said and not data.startswith(_PICTURES)
+            )
             if not (is_payload or is_blob) or _is_other(text, start):
                 continue
             if is_payload:
@@ -87,28 +116,46 @@ def encoded(text: str, is_order: Callable[[str], bool]) -> Iterator[tuple[str, s
                 yield "encoded-payload", f"text in {name} that is decoded to {what}", start, end
             else:
                 yield "opaque-blob", f"{end - start:,} characters in {name} that nobody can read", start, end
-    yield from _turned(text, is_order)
+    if not _TURNED.isdisjoint(heads):
+        yield from _turned(text.lower(), is_order)
 
 
 def _kinds(text: str) -> Iterator[tuple[re.Pattern[str], Callable[[str], bytes], str, int, int]]:
     """What a text may hold, and from where to where: of most notes nothing, and then nothing is searched."""
-    words = [word for word in text.split() if len(word) >= _SHORTEST] if has_long_word(text, _SHORTEST) else []
-    at = 0
-    for word in words[: _MOST_WORDS + 1]:
-        at = text.index(word, at)
-        end = at + len(word)
-        yield _BASE64, _base64, "base64", at, end
-        if len(word) >= 2 * _BYTES:
-            yield _HEX, _hexadecimal, "hexadecimal", at, end
-        if word.count("%") >= _SHORTEST // 3:
-            yield _PERCENT, unquote_to_bytes, "percent signs", at, end
-        at = end
-    if words and max(map(len, words)) >= _LONG_LINE:
+    has_hex = has_hexadecimal(text, _BYTES)
+    has_lines = False
+    for start, end in islice(long_words(text, _SHORTEST), _MOST_WORDS):
+        word = text[start:end]
+        has_lines = has_lines or (end - start >= _LONG_LINE and _END_OF_LINE.match(text, end - _LONG_LINE) is not None)
+        if not word.islower() and not word.isupper():
+            yield _BASE64, _base64, "base64", start, end
+        if has_hex and end - start >= 2 * _BYTES:
+            yield _HEX, _hexadecimal, "hexadecimal", start, end
+        elif end - start >= _SHORTEST + 8 and word.isupper():
+            yield _BASE32, _base32, "base32", start, end
+        if "%" in word:
+            yield _LINK, _percent, "percent signs", start, end
+            if word.count("%") >= _SHORTEST // 3:
+                yield _PERCENT, _percent, "percent signs", start, end
+    if has_lines:
         yield _LINES, _base64, "base64", 0, len(text)
-    if "\\x" in text or "\\u00" in text or "&#" in text:
+    yield _SHORT_LINES, _base64, "base64", 0, len(text)
+    if "+ " in text or "+'" in text or '+"' in text or '" . "' in text:
+        yield _JOINED, _joined, "base64", 0, len(text)
+    if "\\x" in text or "\\u00" in text or "&#" in text or "\\1" in text:
         yield _ESCAPED, _escapes, "escapes", 0, len(text)
+    outline = numeric(text)
+    if b"00000000 00000000" in outline or b"0" * 64 in outline:
+        yield _BITS, _bits, "bits", 0, len(text)
+    if _ROW.search(outline):
+        yield _NUMBERS, _numbers, "numbers", 0, len(text)
     if has_pairs(text, _BYTES) and sum([len(word) == 2 for word in text.split()]) >= _BYTES:
         yield _SPACED, _hexadecimal, "hexadecimal", 0, len(text)
+
+
+def _is_payload(said: str, is_order: Callable[[str], bool]) -> bool:
+    """Whether decoded text is a command, or speaks to a model."""
+    return _SHELL.search(said) is not None or is_order(said) or len(set(_ORDER.findall(said))) > 1
 
 
 def _is_other(text: str, start: int) -> bool:
@@ -117,11 +164,8 @@ def _is_other(text: str, start: int) -> bool:
     return _OTHER_DATA.search(before) is not None and _DOCUMENT.search(before) is None
 
 
-def _turned(text: str, is_order: Callable[[str], bool]) -> Iterator[tuple[str, str, int, int]]:
+def _turned(lowered: str, is_order: Callable[[str], bool]) -> Iterator[tuple[str, str, int, int]]:
     """Lines in rot13."""
-    lowered = text.lower()
-    if not any([hint in lowered for hint in _TURNED]):  # noqa: C419 - a list is twice as fast here
-        return
     seen = 0
     for found in islice(_ROT13.finditer(lowered), _MOST):
         if found.start() < seen:
@@ -144,9 +188,45 @@ def _base64(written: str) -> bytes:
     joined = "".join(written.split()).rstrip("=").replace("-", "+").replace("_", "/")
     joined = joined[: len(joined) // 4 * 4] if len(joined) % 4 == 1 else joined
     try:
-        return base64.b64decode(joined + "=" * (-len(joined) % 4))
+        return _unpacked(base64.b64decode(joined + "=" * (-len(joined) % 4)))
     except (binascii.Error, ValueError):
         return b""
+
+
+def _percent(written: str) -> bytes:
+    return unquote_to_bytes(written.encode("utf-8", "surrogatepass"))
+
+
+def _joined(written: str) -> bytes:
+    return _base64("".join(re.findall(r"[\"'`]([A-Za-z0-9+/]{4,400}={0,2})[\"'`]", written)))
+
+
+def _base32(written: str) -> bytes:
+    bare = written.rstrip("=")
+    try:
+        return base64.b32decode(bare + "=" * (-len(bare) % 8))
+    except (binascii.Error, ValueError):
+        return b""
+
+
+def _bits(written: str) -> bytes:
+    bits = re.sub("[^01]", "", written)
+    return bytes(int(bits[at : at + 8], 2) for at in range(0, len(bits), 8))
+
+
+def _numbers(written: str) -> bytes:
+    values = [int(value) for value in re.findall(r"\d+", written)]
+    return bytes(values) if all(9 <= value < 127 for value in values) else b""
+
+
+def _unpacked(data: bytes) -> bytes:
+    """What was packed into data by gzip or zlib, as far as it is looked at; the data itself if it is not packed."""
+    if not data.startswith((b"\x1f\x8b", b"\x78\x01", b"\x78\x9c", b"\x78\xda")):
+        return data
+    try:
+        return zlib.decompressobj(wbits=47).decompress(data, _LONGEST) or data
+    except zlib.error:
+        return data
 
 
 def _hexadecimal(written: str) -> bytes:
@@ -161,6 +241,8 @@ def _escapes(written: str) -> bytes:
         codes = [int(code[1:], 16) if code[:1] in "xX" else int(code) if code.isdecimal() else 0
                  for code in re.findall(r"&#([xX]?[0-9a-fA-F]+);", written)]  # fmt: skip
         return bytes(code for code in codes if 0 < code < 256)
+    if written[1] in "01":
+        return bytes(int(code, 8) for code in written[1:].split("\\"))
     return bytes.fromhex(written.replace("\\x", "").replace("\\u00", ""))
 
 
@@ -168,6 +250,8 @@ def _readable(data: bytes) -> str:
     """What it says, in lower case; empty if it is no text."""
     if len(data) < 8:
         return ""
+    if data[1:200:2].count(0) > 0.9 * len(data[1:200:2]):
+        data = data[: len(data) // 2 * 2].decode("utf-16-le", "ignore").encode()  # as PowerShell takes it
     try:
         said = data.decode()
     except UnicodeDecodeError:

@@ -7,23 +7,24 @@ characters of no width between them. Every character knows where it stands in th
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from memtui.core.confusables import skeleton
 
-_DISGUISED = re.compile(
-    "[\u00a0\u00ad\u034f\u061c\u115f\u1160\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f"
+_DISGUISED = (
+    "\u00a0\u00ad\u034f\u061c\u115f\u1160\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f"
     "\ufb00-\ufb06\ufeff\uff01-\uff5e\uffa0\u2100-\u214f\u2460-\u24ff\U0001d400-\U0001d7ff\U0001f110-\U0001f189"
-    "\U000e0000-\U000e0fff]"
+    "\U000e0000-\U000e0fff"
 )
 """Spaces and characters of no width, wide, circled and mathematical letters."""
+_IS_DISGUISED = re.compile(f"[{_DISGUISED}]")
+_CHANGED = re.compile(f"[{_DISGUISED}\u0130]")
+"""What is not folded by `lower`, or becomes two characters by it."""
 _MIXED = re.compile("[a-z][\u0370-\u058f\u13a0-\u13ff]|[\u0370-\u058f\u13a0-\u13ff][a-z]", re.IGNORECASE)
 """A letter of another script beside a Latin one."""
-_OF_SCRIPT = re.compile("[\u0370-\u058f\u13a0-\u13ff]", re.IGNORECASE)
-_NOT_ASCII = re.compile("[^\x00-\x7f]+")
-_PARTS = re.compile("[\x00-\x7f]+|[^\x00-\x7f]")
+_OF_SCRIPT = re.compile("[\u0370-\u058f\u13a0-\u13ff]")
+_ASCII = bytes(range(128))
 _OTHER = re.compile("[\u0250-\u02af\u0370-\u058f\u13a0-\u13ff\u1d00-\u1d2b]")
 
 
@@ -33,47 +34,83 @@ class Folded:
 
     Attributes:
         text: In lower case, folded.
-        origins: Where each character of it stands in the text itself; `None` if all are in their places.
+        places: Where in it pieces begin that stand elsewhere in the text itself, in order; empty if nothing moved.
+        origins: Where each of these pieces stands in the text itself.
     """
 
     text: str
-    origins: Sequence[int] | None = None
+    places: tuple[int, ...] = ()
+    origins: tuple[int, ...] = ()
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Where a part of it stands in the text itself."""
-        if self.origins is None:
+        if not self.places:
             return start, end
-        return self.origins[start], self.origins[end - 1] + 1 if end > start else self.origins[start]
+        first = self._origin(start)
+        return first, self._origin(end - 1) + 1 if end > start else first
+
+    def _origin(self, at: int) -> int:
+        piece = bisect_right(self.places, at) - 1
+        return self.origins[piece] + at - self.places[piece]
 
 
 def folded(text: str) -> Folded:
     """Fold a text. Most are folded by `lower` alone."""
     if text.isascii():
         return Folded(text.lower())
-    others = "".join(_NOT_ASCII.findall(text))
+    others = text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")
     is_mixed = _OF_SCRIPT.search(others) is not None and _MIXED.search(text) is not None
-    if not is_mixed and _DISGUISED.search(others) is None:
-        lowered = text.lower()
-        if len(lowered) == len(text):
-            return Folded(lowered)
-    words = _spans_of_mixed_words(text) if is_mixed else []
-    parts: list[str] = []
-    origins: list[int] = []
-    ends = [end for _, end in words]
-    for found in _PARTS.finditer(text):
-        place, character = found.start(), found.group()
-        if character.isascii():
-            parts.append(character.lower())
-            origins.extend(range(place, found.end()))
-            continue
-        word = bisect_right(ends, place)
-        is_pretended = word < len(words) and words[word][0] <= place
-        part = _latin(character) if is_pretended else _plain(character)
-        if _is_tag(character) and part and not (place and _is_tag(text[place - 1])):
+    if not is_mixed and _CHANGED.search(others) is None:
+        return Folded(text.lower())
+    made = _Made(text)
+    at = 0
+    for start, end in _spans_of_mixed_words(text) if is_mixed else ():
+        made.fold(at, start)
+        for place in range(start, end):
+            made.change(place, _latin(text[place]))
+        at = end
+    made.fold(at, len(text))
+    return Folded("".join(made.parts), tuple(made.places), tuple(made.origins))
+
+
+class _Made:
+    """What a text is folded to, as far as it is made."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._length = self._moved = 0
+        self.parts: list[str] = []
+        self.places: list[int] = []
+        self.origins: list[int] = []
+
+    def fold(self, start: int, end: int) -> None:
+        """Fold a part of the text in which no scripts are mixed."""
+        text = self._text
+        for found in _CHANGED.finditer(text, start, end):
+            place = found.start()
+            if place > start:
+                self._put(text[start:place].lower(), start)
+            self.change(place, _plain(found.group()))
+            start = place + 1
+        if end > start:
+            self._put(text[start:end].lower(), start)
+
+    def change(self, place: int, part: str) -> None:
+        """Put other letters for one character."""
+        if part and _is_tag(self._text[place]) and not (place and _is_tag(self._text[place - 1])):
             part = " " + part  # what is hidden there begins a word of its own
-        parts.append(part)
-        origins.extend([place] * len(part))
-    return Folded("".join(parts), origins)
+        for letter in part:
+            self._put(letter, place)
+
+    def _put(self, part: str, origin: int) -> None:
+        if origin - self._length != self._moved:
+            self._moved = origin - self._length
+            self.places += [0] if not self.places else []
+            self.origins += [0] if not self.origins else []
+            self.places.append(self._length)
+            self.origins.append(origin)
+        self.parts.append(part)
+        self._length += len(part)
 
 
 def _spans_of_mixed_words(text: str) -> list[tuple[int, int]]:
@@ -83,9 +120,11 @@ def _spans_of_mixed_words(text: str) -> list[tuple[int, int]]:
         start, end = found.span()
         if spans and start < spans[-1][1]:
             continue
-        while start and (text[start - 1].isalpha() or _DISGUISED.match(text[start - 1])) and found.start() - start < 40:
+        while (
+            start and (text[start - 1].isalpha() or _IS_DISGUISED.match(text[start - 1])) and found.start() - start < 40
+        ):
             start -= 1
-        while end < len(text) and (text[end].isalpha() or _DISGUISED.match(text[end])) and end - found.end() < 40:
+        while end < len(text) and (text[end].isalpha() or _IS_DISGUISED.match(text[end])) and end - found.end() < 40:
             end += 1
         spans.append((max(start, spans[-1][1]) if spans else start, end))
     return spans
@@ -97,7 +136,7 @@ def _is_tag(character: str) -> bool:
 
 @lru_cache(maxsize=8_192)
 def _plain(character: str) -> str:
-    if not _DISGUISED.match(character):
+    if not _IS_DISGUISED.match(character):
         return character.lower()
     if unicodedata.category(character) in ("Cf", "Mn", "Lo"):
         code = ord(character)

@@ -9,19 +9,21 @@ from collections.abc import Iterator
 from itertools import islice
 
 from memtui.notes.outline import numeric
-from memtui.notes.planted.phrases import around
+from memtui.notes.planted.commands import ALWAYS, commands, line_around
+from memtui.notes.planted.phrase import around, has_any
 
 _MOST = 2_000
 """Addresses that are looked at of one note."""
-_AROUND = 260
-"""Characters before and behind an address that belong to its sentence, at most."""
 _ADDRESS = re.compile(
     r"https?://|\b[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{2,63}|\b(?:\d{1,3}\.){3}\d{1,3}\b|/dev/tcp/|\bwebhooks?\b"
     r"|\bpastebin\b|\bftp://"
 )
 _SEND = re.compile(
-    r"\b(?:send|post|upload|forward|e-?mail|exfiltrate|transmit|leak|submit|copy|report|beacon|pipe|push|deliver|relay"
-    r"|sende?|schicke?|übertrage|lade|envoie|envoyez|transmets|envía|envíe|sube|发送|上传|傳送|转发)\b|发送|上传|傳送|转发"
+    r"\b(?:send|post|upload|forward|(?:e-?)?mail|exfiltrate|transmit|leak|submit|copy|report|beacon|pipe|push|deliver"
+    r"|relay"
+    r"|put|leave|attach|share|paste|dump|mirror|ship|stream"
+    r"|sende?|schicke?|übertrage|lade|envoie|envoyez|transmets|envía|envíe|sube|发送|上传|傳送|转发)\b|发送|上传|傳送"
+    r"|转发"
 )
 _PRIVATE = re.compile(
     r"\b(?:credentials?|passwords?|secrets?|api[ _-]?keys?|access[ _-]?tokens?|auth[ _-]?tokens?|tokens|private keys?"
@@ -30,7 +32,10 @@ _PRIVATE = re.compile(
     r"|conversation(?:s| history| so far| log)?|chat (?:history|logs?)|transcripts?|system prompt|your (?:instructions"
     r"|memory|memories|context)"
     r"|memory (?:files?|folder|directory|contents?)|(?:all|these|your|the) memories|cookies|/etc/(?:passwd|shadow)"
-    r"|what the user (?:said|wrote|typed)|user'?s (?:messages?|data|files|answers?)|clipboard"
+    r"|what the user (?:said|wrote|typed|asked)|user'?s (?:messages?|data|files|answers?|questions?)|clipboard"
+    r"|(?:copy|transcript|log) of (?:every|each|all|the|this|your) (?:answers?|sessions?|repl(?:y|ies)|conversations?"
+    r"|prompts?)"
+    r"|everything (?:in|from) (?:memory|your|the memory)|the (?:whole )?workspace"
     r"|passwörter|zugangsdaten|geheimnisse|gespräch|mots de passe|identifiants|contraseñas|credenciales)"
     r"|(?<![\w/])\.env\b|密码|密钥|对话|凭据|令牌"
 )
@@ -45,108 +50,149 @@ _OBEY = re.compile(
     r"|whatever)\s+){0,3}"
     r"(?:instructions?|commands?|orders|directives?|contents?|response|it (?:says|returns|contains)|they say|what"
     r"(?:ever)? (?:it|they) "
-    r"(?:says?|returns?|contains?|tells? you)|steps (?:it|they) (?:lists?|contains?)|payload|(?:it|them) without)\b"
+    r"(?:says?|returns?|contains?|tells? you)|steps (?:it|they) (?:lists?|contains?)|as (?:it|they|the page) (?:says?"
+    r"|tells? you|asks?)|payload|(?:it|them) without)\b"
+)
+_SAYS = re.compile(
+    r"\b(?:do|follow|obey|execute|run|apply)\s+(?:exactly )?(?:what(?:ever)?|as"
+    r"|everything(?: that)?)\s+(?:is (?:written|listed) (?:at|on"
+    r"|in) )?(?:the page )?https?://\S+"
 )
 _ORDERS_FROM = re.compile(
     r"\b(?:instructions?|commands?|orders|payload|directives?|prompt)\s+(?:from|at|in|hosted at|stored at|found"
     r" at)\s+https?://"
 )
-_ALWAYS = re.compile(
-    r"\b(?:always|first|silently|secretly|before (?:each|every|any|you|answering|doing)|at the (?:start|beginning|end)"
-    r" of (?:each|every|any)"
-    r"|every (?:time|session|conversation)|each (?:time|session|conversation)|whenever|on (?:every|each)|must|immer"
-    r"|jedes mal|toujours|siempre)\b"
-)
-_RUN_ANSWER = re.compile(
-    r"\b(?:curl|wget|fetch|iwr|invoke-webrequest)\b[^\n|]{0,240}?\|\s{0,3}(?:sudo )?(?:ba|z|da)?sh\b"
-    r"|\biex\b[^\n]{0,80}?(?:iwr|downloadstring|http)"
-    r"|\b(?:ba|z)?sh\s{1,3}(?:-c\s{1,3})?[\"']?(?:<\(|\$\()\s{0,3}(?:curl|wget)\b"
-)
-_ODD_HOST = re.compile(
-    r"https?://(?:(?:\d{1,3}\.){3}\d{1,3}(?<!127\.0\.0\.1)(?<!0\.0\.0\.0)\b|[\w.-]{0,80}(?:\.onion|ngrok[\w.-]{0,20}"
-    r"|trycloudflare\.com|serveo\.net|webhook\.site|requestbin[\w.]{0,12}"
-    r"|pipedream\.net|beeceptor\.com|interact\.sh|oast\.\w{2,6}|oastify\.com|burpcollaborator\.net|pastebin\.com/raw"
-    r"|paste\.ee|transfer\.sh"
-    r"|hookbin\.com|requestcatcher\.com|canarytokens\.com|duckdns\.org|0x0\.st|termbin\.com|ix\.io))"
-)
-_SHELL_SENDS = re.compile(
-    r"\b(?:curl|wget|nc|ncat|iwr)\b[^\n]{0,300}?(?:(?:-d|--data(?:-\w+)?|-f|--form|-t|--upload-file|--post-(?:data"
-    r"|file)|--body-file|-body)[ =]?[\"']?(?:\w{1,40}=)?[@<]?"
-    r"(?:[\"']?\$\(|`|~?/?[\w./-]{0,80}(?:\.ssh|\.aws|\.env\b|id_rsa|id_ed25519|\.netrc|\.npmrc|/etc/passwd|credentials"
-    r"|memories|memory\.md|\.claude)|@~?/?[\w./-]{0,60}(?:\.pem|\.key)\b|\$\{?\w{0,40}(?:_key|_token|_secret"
-    r"|password)\b)"
-    r"|[?&]\w{1,40}=(?:\$\(|`|\$\{?\w{0,40}(?:_key|_token|_secret|password)\b)|<\s{0,2}~?/?[\w./-]{0,80}(?:\.ssh|\.aws"
-    r"|\.env\b|id_rsa|passwd))"
-    r"|\b(?:cat|tar|base64|zip)\b[^\n|]{0,120}?(?:\.ssh|\.aws|\.env\b|id_rsa|credentials|/etc/passwd|memories)[^\n"
-    r"|]{0,60}?"
-    r"\|\s{0,3}(?:base64[^\n|]{0,20}\|\s{0,3})?(?:curl|nc|ncat|wget)\b"
-    r"|\b(?:env|printenv)\s{0,3}\|\s{0,3}(?:base64[^\n|]{0,20}\|\s{0,3})?(?:curl|nc|ncat|wget)\b"
-    r"|\b(?:ba)?sh -i\s{0,3}>&\s{0,3}/dev/tcp/|\bnc\b[^\n]{0,40}? -e\s{0,3}/bin/|/dev/tcp/(?:\d{1,3}\.){3}\d{1,3}/\d"
-)
 _PUT_INTO = re.compile(
-    r"\b(?:include|append|embed|put|place|insert|encode|add|attach|hide)\b[^\n.]{0,60}?\b(?:api keys?|tokens?|secrets?"
-    r"|credentials?|passwords?|conversation|chat history|system prompt|user'?s (?:data|messages?|files))\b"
-    r"[^\n.]{0,40}?\b(?:in|into|to|as)\b[^\n.]{0,24}?\b(?:the |a |every |each |an |your )(?:\w+ )?(?:url|query(?:"
-    r" string)?|link|image(?: url)?|request|commit message|pixel|subdomain|hostname|dns)\b"
+    r"\b(?:include|append|embed|put|place|insert|encode|add|attach|hide|write|copy)\b[^\n.]{0,60}?(?:\b(?:api keys?"
+    r"|tokens?"
+    r"|secrets?|credentials?|passwords?|conversation|chat history|system prompt|private keys?|user'?s (?:data"
+    r"|messages?|files"
+    r"|questions?))\b|(?<![\w/])\.env\b)"
+    r"(?:(?!\bnever\b|\bnot\b)[^\n.]){0,40}?\b(?:in|into|to|as)\b[^\n.,;]{0,24}?\b(?:the |a |every |each |an "
+    r"|your )(?:\w+ )?(?:url|query(?:"
+    r" string)?|link|image(?: url)?|request|commit messages?|branch name|pixel|subdomain|hostname|dns)\b"
+    r"(?! (?:headers?|body|context|object|options|config\w*)\b)"
 )
-
-_POINTED = b"0.0"
-"""What stands in each of these, in a numeric outline."""
+_FILLED_IN = re.compile(
+    r"https?://[^\s<>\"')]{4,400}[?&][\w.-]{1,40}=(?:\.{3}|…)?[)\"'`>*]{0,3}\s[^\n]{0,60}?\b(?:followed by|with|where"
+    r"|and then"
+    r"|appended|append|plus|replac\w+|fill\w*|url-?encoded)\b[^\n]{0,80}?(?:\b(?:conversation|question|secrets?"
+    r"|credentials?"
+    r"|passwords?|api keys?|tokens?|memor(?:y|ies)|system prompt|transcript|environment|what the user)\b|memory\.md"
+    r"|\.env\b)"
+)
+"""A link that ends in a place for something, and words that say what is to be put there."""
+_IN_PUBLIC = re.compile(
+    r"\b(?:create|post|make|open|add|leave|publish|write)\b[^\n.]{0,40}?\b(?:gist|pastebin|paste|comment|issue"
+    r"|pull request|wiki"
+    r" page)\b[^\n]{0,60}?\b(?:contents?|output|copy|text|values?) of (?:the |your |all |every |my "
+    r"|`){0,3}(?:~?/?[\w./-]{0,40}"
+    r"(?:\.ssh|\.aws|\.netrc|\.npmrc|id_rsa|\.env\b)|env\b|printenv\b|environment variables|credentials?|secrets"
+    r"|passwords?"
+    r"|api keys?|tokens)"
+    r"|\b(?:contents?|output|copy|text|values?) of (?:the |your |all |every |my |`){0,3}(?:~?/?[\w./-]{0,40}(?:\.ssh"
+    r"|\.aws|\.netrc|\.npmrc"
+    r"|id_rsa|\.env\b)|environment variables|credentials?|secrets|passwords?|api keys?|tokens)[^\n]{0,40}?\b(?:in"
+    r"|into|to|on|as) (?:an? |the )"
+    r"?(?:public |new )?(?:gist|pastebin|paste|comment|issue|pull request)\b"
+)
 _THEN_SENDS = re.compile(
     r"\b(?:and|then|,)\s+(?:then\s+)?(?:send|post|upload|forward|e-?mail|transmit|submit|paste)\s+"
     r"(?:it|them|this|that|its contents?|the (?:contents?|result|output|file))\b[^\n.]{0,20}?\b(?:to|at|via)\b"
 )
 """What was named before is sent: `read … and post it to …`."""
-_NUMBERED = re.compile(r"\d\.\d{1,3}\.\d{1,3}\.\d")
-_PROGRAMS = ("curl", "wget", "/dev/tcp", "iwr", " nc ", "\nnc ", "iex")
-_CARRIERS = ("url", "query", "link", "image", "request", "commit message", "pixel", "subdomain", "hostname", "dns")
+_NUMBERED = re.compile(rb"0\.0{1,3}\.0{1,3}\.0")
+"""A number of four parts in a numeric outline."""
+_ENDS_OPEN = re.compile(r"=(?:\.{3}|…)?[)\"'`>*]{0,3}\s")
+"""The end of an address behind which something is missing."""
+
 _CARGOES = (
-    "api key", "token", "secret", "credential", "password", "conversation", "chat history", "system prompt", "user's",
-)  # fmt: skip
+    *("api key", "token", "secret", "credential", "password", "conversation", "chat history", "system prompt", "user"),
+    *("private key", ".env"),
+)
+_CARGO_HEADS = frozenset(
+    {"api", "apike", "token", "secre", "crede", "passw", "conve", "chat", "syste", "user", "users", "priva", "env"}
+)
+_CARRIERS = (
+    *("url", "query", "link", "image", "request", "commit message", "branch name", "pixel", "subdomain", "hostname"),
+    "dns",
+)
+_CARRIER_HEADS = frozenset(
+    {"url", "query", "link", "image", "reque", "commi", "branc", "pixel", "subdo", "hostn", "dns"}
+)
+"""What is put into something, and what it is put into; with the first letters of each, by which notes are passed."""
+_PUBLISHED = ("contents of", "content of", "output of", "copy of", "text of", "value")
+_PUBLIC_HEADS = frozenset({"gist", "paste", "comme", "issue", "pull", "wiki"})
+_PRIVATE_HINTS = (
+    *(
+        "credential",
+        "password",
+        "secret",
+        "key",
+        "token",
+        ".env",
+        "id_rsa",
+        "id_ed",
+        "~/.",
+        "npmrc",
+        "netrc",
+        "env var",
+    ),
+    *("environment", "conversation", "chat", "transcript", "system prompt", "your ", "memor", "cookies", "/etc/"),
+    *("the user", "user's", "users ", "copy of", "log of", "everything", "workspace", "clipboard"),
+    *(
+        "passw",
+        "zugang",
+        "geheim",
+        "gespr",
+        "mots",
+        "identifiants",
+        "contras",
+        "credencial",
+        "密",
+        "对话",
+        "凭据",
+        "令牌",
+    ),
+)
+_OBEY_HINTS = ("execute", "run", "follow", "obey", "apply", "perform", "carry out", "do ")
+"""One of these is in what is private, and in what carries orders out: most lines with an address hold none."""
 
 _WHY_SEND = "a call to send what is private to an address"
 _WHY_ORDERS = "a call to fetch orders from an address and carry them out"
-_WHY_RUN = "a command that runs whatever an address answers"
-_WHY_SHELL = "a command that sends files, variables or output away"
+_WHY_PUBLIC = "a call to publish what is private"
 _WHY_PUT = "a call to put what is private into an address"
 
 
-def sendings(text: str) -> Iterator[tuple[str, int, int]]:
-    """Calls to send or to fetch in a folded text: why each is told, and where it stands."""
-    if _has(text, _PROGRAMS):
-        yield from _commands(text)
-    if _has(text, _CARGOES) and _has(text, _CARRIERS):
-        for start, end in around(text, _CARGOES):
-            for found in _PUT_INTO.finditer(text, start, end):
-                yield _WHY_PUT, *found.span()
+def sendings(text: str, heads: frozenset[str]) -> Iterator[tuple[str, int, int]]:
+    """Calls to send or to fetch in a folded text: why each is told, and where it stands.
+
+    Args:
+        text: The text.
+        heads: The first letters of its words.
+    """
+    yield from commands(text, heads)
+    if not _CARGO_HEADS.isdisjoint(heads) and not _CARRIER_HEADS.isdisjoint(heads):
+        for start, end in around(text, _CARGOES, 100, 160):
+            for found in _PUT_INTO.finditer(text, start, end) if has_any(text, _CARRIERS, start, end) else ():
+                if not _is_told_off(text[max(start, found.start() - 60) : found.start()]):
+                    yield _WHY_PUT, *found.span()
+    if not _PUBLIC_HEADS.isdisjoint(heads):
+        for start, end in around(text, _PUBLISHED, 120, 80):
+            for found in _IN_PUBLIC.finditer(text, start, end):
+                yield _WHY_PUBLIC, *found.span()
+    for found in _FILLED_IN.finditer(text) if "=" in text and "://" in text and _ENDS_OPEN.search(text) else ():
+        yield _WHY_PUT, *found.span()
     seen = -1
     for at in islice(_addresses(text), _MOST):
-        start, end = _line(text, at, at)
+        start, end = line_around(text, at, at)
         if start == seen:
             continue
         seen = start
-        if span := _sends(text, start, end):
+        if has_any(text, _PRIVATE_HINTS, start, end) and (span := _sends(text, start, end)):
             yield _WHY_SEND, *span
-        elif span := _obeys(text, start, end):
+        elif has_any(text, _OBEY_HINTS, start, end) and (span := _obeys(text, start, end)):
             yield _WHY_ORDERS, *span
-
-
-def _has(text: str, hints: tuple[str, ...]) -> bool:
-    for hint in hints:  # noqa: SIM110 - a loop is twice as fast here
-        if hint in text:
-            return True
-    return False
-
-
-def _commands(text: str) -> Iterator[tuple[str, int, int]]:
-    """Commands that send something away, or run what comes back."""
-    for start, end in around(text, _PROGRAMS):
-        for found in _SHELL_SENDS.finditer(text, start, end):
-            yield _WHY_SHELL, *found.span()
-        for found in _RUN_ANSWER.finditer(text, start, end):
-            line = _line(text, found.start(), found.end())
-            if _ODD_HOST.search(text, *line) or _ALWAYS.search(text, *line):
-                yield _WHY_RUN, *found.span()
 
 
 def _addresses(text: str) -> Iterator[int]:
@@ -156,20 +202,21 @@ def _addresses(text: str) -> Iterator[int]:
         while at >= 0:
             yield at
             at = text.find(hint, at + len(hint))
-    if _POINTED in numeric(text):
-        for found in _NUMBERED.finditer(text):
-            yield found.start()
+    for found in _NUMBERED.finditer(numeric(text)):
+        yield found.start()
 
 
 def _obeys(text: str, start: int, end: int) -> tuple[int, int] | None:
     """Somebody is told to fetch orders from an address, and to carry them out."""
+    if says := _SAYS.search(text, start, end):
+        return says.span()
     fetch = _FETCH.search(text, start, end)
     obey = fetch and _OBEY.search(text, fetch.end() - 1, end)
     if not fetch or not obey or text.find("http", start, end) < 0:
         return None
     is_blind = any(word in obey.group() for word in ("whatever", "command", "obey", "without"))
     is_of_orders = "instruction" in fetch.group() or _ORDERS_FROM.search(text, start, end)
-    return (fetch.start(), obey.end()) if is_blind or is_of_orders or _ALWAYS.search(text, start, end) else None
+    return (fetch.start(), obey.end()) if is_blind or is_of_orders or ALWAYS.search(text, start, end) else None
 
 
 def _sends(text: str, start: int, end: int) -> tuple[int, int] | None:
@@ -193,7 +240,10 @@ def _sends(text: str, start: int, end: int) -> tuple[int, int] | None:
 
 
 _TOLD_OFF = re.compile(
-    r"\b(?:never|not|n't|do not|don't|nicht|nie|niemals|ne|jamais|no|nunca|without|cannot|must not)\b[^\n.]{0,30}\Z|"
+    r"\b(?:never|not|n't|do not|don't|nicht|nie|niemals|ne|jamais|no|nunca|without|cannot|must not)\b(?! (?:forget"
+    r"|fail|hesitate"
+    r"|miss|omit|neglect|only|just|matter|delay|asking|hesitation|exception|vergessen|oublie[rz]?"
+    r"|olvides?)\b)[^\n.]{0,30}\Z|"
     r"(?:不要|勿|别|不得)[^\n。]{0,8}\Z"
 )
 
@@ -201,10 +251,3 @@ _TOLD_OFF = re.compile(
 def _is_told_off(before: str) -> bool:
     """Whether it is forbidden: `never send tokens to …`."""
     return _TOLD_OFF.search(before[-60:]) is not None
-
-
-def _line(text: str, start: int, end: int) -> tuple[int, int]:
-    """The line around a place, and no more than a sentence or two of it."""
-    first = text.rfind("\n", max(0, start - _AROUND), start) + 1 or max(0, start - _AROUND)
-    last = text.find("\n", end, end + _AROUND)
-    return first, last if last >= 0 else min(len(text), end + _AROUND)
