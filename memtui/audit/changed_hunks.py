@@ -10,12 +10,10 @@ from memtui.audit.marks import Review
 from memtui.audit.settling import is_done
 from memtui.audit.things import key_of
 from memtui.core import diffs
-from memtui.core.changes import net
 from memtui.core.diffs import Difference
-from memtui.core.events import Event, Version
+from memtui.core.events import Version
 from memtui.core.snapshot import Kind
 from memtui.engine import Observer
-from memtui.engine.history import moves
 
 MOST_BYTES = 1_000_000
 """Bytes of the largest texts that are compared line by line."""
@@ -98,7 +96,7 @@ def fingerprints(difference: Difference) -> list[str]:
 
 def _said(file: ChangedFile, review: Review) -> list[Mark]:
     """What was said of hunks of a file since it was last settled as a whole."""
-    names = _names(file)
+    names = {file.path, file.was or file.path, *(step.name for step in file.steps)}
     first = file.events[0].seq if file.events else 0
     begin = key_of(file.before)
     said: list[Mark] = []
@@ -115,16 +113,6 @@ def _said(file: ChangedFile, review: Review) -> list[Mark]:
     return said
 
 
-def _names(file: ChangedFile) -> set[str]:
-    """What a file was called since."""
-    names = {file.path, file.was or file.path}
-    name = file.was or file.path
-    for event in file.events:
-        name = next((new for new, old in moves(event).items() if old == name), name)
-        names.add(name)
-    return names
-
-
 # Who brought in, and who took
 
 
@@ -134,16 +122,15 @@ def _authors(observer: Observer, file: ChangedFile, difference: Difference) -> t
     if len(file.events) == 1:
         seq = file.events[0].seq
         return [seq] * len(brought), [seq] * len(took)
-    versions = _versions(file)
-    sizes = sum(version.size for _, version in versions if version is not None)
-    if len(versions) > _MOST_VERSIONS or sizes > _MOST_TOGETHER:
+    versions = [step.version for step in file.steps[1:] if step.version is not None]
+    if len(file.steps) > _MOST_VERSIONS or sum(version.size for version in versions) > _MOST_TOGETHER:
         return brought, took
-    wanted = {version.sha256 for _, version in versions if version is not None and version.sha256 is not None}
+    wanted = {version.sha256 for version in versions if version.sha256 is not None}
     texts = observer.history.texts(wanted)
     lines: Sequence[str] = difference.old
     came = [-1 - at for at in range(len(lines))]
     """Of each line, the event that brought it in; of one of the first, its position as -1, -2 and so on."""
-    for seq, version in versions:
+    for seq, _, version in file.steps[1:]:
         text = _text(version, texts)
         if text is None:
             continue  # not kept: what it did is told of the next one
@@ -161,23 +148,6 @@ def _authors(observer: Observer, file: ChangedFile, difference: Difference) -> t
     if len(came) == len(brought):
         brought = [max(line, 0) for line in came]
     return brought, took
-
-
-def _versions(file: ChangedFile) -> list[tuple[int, Version | None]]:
-    """What a file held after each event that changed it."""
-    name = file.was or file.path
-    found: list[tuple[int, Version | None]] = []
-    for event in file.events:
-        name, version = _after(event, name)
-        found.append((event.seq, version))
-    return found
-
-
-def _after(event: Event, name: str) -> tuple[str, Version | None]:
-    moved = next((new for new, old in moves(event).items() if old == name), None)
-    path = moved or name
-    change = next((change for change in net(event.changes) if change.path == path), None)
-    return path, change.after if change is not None else None
 
 
 def _text(version: Version | None, texts: dict[str, bytes]) -> str | None:

@@ -33,13 +33,25 @@ _CANDIDATES = 30
 LONGEST = 4_000
 """Characters of a line that are looked at."""
 
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[^\W_]+(?:_+[^\W_]+)*")
 _DIGIT = re.compile(r"\d")
 _NEGATED = re.compile(r"n['\u2019]t\b")
+_SHORTENED = re.compile(r"['\u2019](?:s|re|ve|ll|d|m)\b")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_UNIT = re.compile(r"(?<!\w)(\d+)(?=[^\W\d_]{1,3}\b)")
+"""A number with its unit, or the ending of an ordinal number, right behind it."""
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = rf"({'|'.join(_MONTHS)})[a-z]{{0,6}}\.?,?\s{{1,3}}"
+_DAY = r"(\d{1,2})(?:st|nd|rd|th|\.)?,?\s{1,3}"
+_DATE = re.compile(
+    rf"\b(?:(\d{{4}})-(\d\d?)-(\d\d?)|(\d\d?)\.(\d\d?)\.(\d{{4}})|{_DAY}(?:of\s)?{_MONTH}(\d{{4}})|{_MONTH}{_DAY}(\d{{4}}))"
+    r"(?!\d)",
+    re.IGNORECASE,
+)
 _NOT = "\x00not"
 """What stands for any word that denies."""
 _DENYING_WORDS = (
-    "not no never none nothing nobody neither nor without cannot "
+    "not no never none nothing nobody neither nor without cannot instead "
     "nicht kein keine keinen keiner keinem nie niemals ohne ne pas jamais sans sin nunca ninguno"
 )
 _DENYING = frozenset(_DENYING_WORDS.split())
@@ -47,14 +59,24 @@ _SMALL_WORDS = (
     "a an the and or but of to in on at by for from with as is are was were be been being am it its this that these "
     "those there here he she they them his her their we our you your i my me do does did done has have had having will "
     "would shall should can could may might must so than then too very also just only when while if about into over "
-    "user users please note s t re ve ll d m"
+    "user users please note t ca wo use uses used using strongly really st nd rd th"
 )
 _SMALL = frozenset(_SMALL_WORDS.split())
+_NUMBER_WORDS = (
+    "two three four five six seven eight nine ten eleven twelve",
+    "- third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth",
+)
+_NUMBERS = {word: str(number) for words in _NUMBER_WORDS for number, word in enumerate(words.split(), start=2)}
 _ENDING_WORDS = "ements ement ations ation ences ence ances ance ings ing edly ies ied es ed ers er ly s e y"
 _ENDINGS = tuple(_ENDING_WORDS.split())
 _SHORTEST_STEM = 3
 _MOST_ENDINGS = 3
 """Endings that one word may have, one behind the other: `meetings`, `preferences`."""
+_LISTING = re.compile(r"\s{0,9}(?:[,;/&+]|,?\s*(?:and|or)\b)\s*")
+"""What stands between two things of which it does not matter which comes first."""
+_YEAR = re.compile(r"\d{4}")
+_MOST_PARTS = 30
+"""Lines before and behind one that may say parts of one statement."""
 _RULE = re.compile(r"[\s|:=*_~#`+-]*")
 """A line without words: a rule, the line below a table's head, a fence."""
 _HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
@@ -82,14 +104,12 @@ class Dropped:
         line: In which line, from 1.
         text: What it said.
         seq: The number of the event that removed it.
-        shown: Its line without any secret, also such as only the note tells to be one.
     """
 
     path: str
     line: int
     text: str
     seq: int
-    shown: str = ""
 
 
 def statements(lines: Sequence[str], at: Iterable[int]) -> Iterator[Statement]:
@@ -120,9 +140,9 @@ def lost(dropped: Sequence[Dropped], notes: Iterable[str]) -> list[Dropped]:
         dropped: Statements that were removed.
         notes: The texts of all notes that stand now; taken one by one.
     """
+    keys = [normalised(each.text) for each in dropped]
     wanted: dict[str, _Wanted] = {}
-    for each in dropped:
-        key = normalised(each.text)
+    for key, each in zip(keys, dropped, strict=True):
         if key not in wanted:
             wanted[key] = _wanted(each.text)
     stems = {stem for each in wanted.values() for stem in each.stems}
@@ -133,8 +153,7 @@ def lost(dropped: Sequence[Dropped], notes: Iterable[str]) -> list[Dropped]:
     gone = {key for key, each in wanted.items() if each.is_statement and not each.is_found and not shelf.holds(each)}
     seen: set[tuple[str, str]] = set()
     found = []
-    for each in dropped:
-        key = normalised(each.text)
+    for key, each in zip(keys, dropped, strict=True):
         if key in gone and (each.path, key) not in seen:
             seen.add((each.path, key))
             found.append(each)
@@ -146,11 +165,15 @@ class _Wanted:
     """A statement that is looked for.
 
     Attributes:
-        stems: The stems of its words, small ones left aside.
+        plain: What it says.
+        order: The stems of its words, small ones left aside.
+        stems: The same, each once.
         needed: Those of them that may not be missing: numbers, names, and that it denies something.
         is_found: Whether the very words of it stand somewhere.
     """
 
+    plain: str
+    order: tuple[str, ...]
     stems: frozenset[str]
     needed: frozenset[str]
     is_found: bool = False
@@ -166,18 +189,33 @@ class _Wanted:
 
 
 def _wanted(text: str) -> _Wanted:
+    if _YEAR.search(text):
+        text = _DATE.sub(lambda found: f" {_dated(found)} ", text)
     plain = _plain(text)
     needed: set[str] = set()
-    stems: set[str] = set()
+    order: list[str] = []
     for at, word in enumerate(_WORD.findall(plain)):
         small = word.casefold()
         if not (stem := _STEMS[small]):
             continue
-        stems.add(stem)
+        order.append(stem)
         is_name = word != small and (at or word[1:] != small[1:])
         if is_name or stem == _NOT or _DIGIT.search(stem):
             needed.add(stem)
-    return _Wanted(frozenset(stems), frozenset(needed))
+    return _Wanted(plain, tuple(order), frozenset(order), frozenset(needed))
+
+
+def _dated(found: re.Match[str]) -> str:
+    """A date as one number, however it is written."""
+    parts = [part.casefold() for part in found.groups() if part]
+    if len(parts[0]) < 4:
+        year, month, day = parts[2], parts[1], parts[0]
+        if day in _MONTHS:
+            month, day = day, month
+    else:
+        year, month, day = parts
+    number = _MONTHS.index(month) + 1 if month in _MONTHS else int(month)
+    return f"{year}{number:02}{int(day):02}"
 
 
 class _Shelf:
@@ -194,11 +232,14 @@ class _Shelf:
         """Take in a note."""
         asked = self._asked
         for line in _plain(text).casefold().split("\n"):
-            words = _WORD.findall(line[:LONGEST])
+            shown = line[:LONGEST]
+            words = _WORD.findall(shown)
             if not words:
                 continue
             if (same := wanted.get(" ".join(words))) is not None:
                 same.is_found = True
+            if _YEAR.search(shown):
+                words += [_dated(found) for found in _DATE.finditer(shown)]
             stems = tuple(stem for word in words if (stem := _STEMS[word]))
             self._lines.append(stems)
             self._count.update(asked.intersection(stems))
@@ -229,16 +270,57 @@ class _Shelf:
             near.update(self._at[stem])
         for number, _ in near.most_common(_CANDIDATES):
             line = frozenset(self._lines[number])
+            if line == each.stems and _is_turned(each, self._lines[number]):
+                continue
             if _says(each, line):
                 return True
             denies = _NOT in line and _NOT not in each.stems
-            if not denies and _says(each, self._around(number), is_line=False):
+            if not denies and any(_says(each, pair, is_line=False) for pair in self._pairs(number)):
+                return True
+            if line <= each.stems and each.stems <= self._parts(each, number):
                 return True
         return False
 
-    def _around(self, number: int) -> frozenset[str]:
-        """The words of a line and of those before and behind it, within its note."""
-        return frozenset((*self._lines[number - 1], *self._lines[number], *self._lines[number + 1]))
+    def _parts(self, each: _Wanted, number: int) -> set[str]:
+        """The words of a line and of those before and behind it that say nothing but parts of a statement: a list."""
+        found = set(self._lines[number])
+        for step in (-1, 1):
+            at = number + step
+            while 0 < at < len(self._lines) and self._lines[at] and abs(at - number) <= _MOST_PARTS:
+                if not each.stems.issuperset(self._lines[at]):
+                    break
+                found.update(self._lines[at])
+                at += step
+        return found
+
+    def _pairs(self, number: int) -> Iterator[frozenset[str]]:
+        """The words of a line with those of the one before it, and of the one behind it, within its note."""
+        for other in (self._lines[number - 1], self._lines[number + 1]):
+            if other:
+                yield frozenset((*self._lines[number], *other))
+
+
+def _is_turned(each: _Wanted, line: Sequence[str]) -> bool:
+    """Whether two words of a statement have changed places: who did what to whom, which of two numbers is which."""
+    if len(line) != len(each.order):
+        return False
+    others = [at for at, (one, other) in enumerate(zip(each.order, line, strict=True)) if one != other]
+    if len(others) != 2:
+        return False
+    first, second = others
+    pair = each.order[first], each.order[second]
+    if pair != (line[second], line[first]):
+        return False
+    if _NOT in each.order[first:second]:
+        return True
+    is_name = first == 0 and each.plain.lstrip("-*+ \t")[:1].isupper()  # perhaps: so do all sentences begin
+    return pair[1] in each.needed and (pair[0] in each.needed or is_name) and not _is_listed(each, first, second)
+
+
+def _is_listed(each: _Wanted, first: int, second: int) -> bool:
+    """Whether two words stand beside each other in a list: it says the same the other way round."""
+    words = [found for found in _WORD.finditer(each.plain) if _STEMS[found.group().casefold()]]
+    return second == first + 1 and bool(_LISTING.fullmatch(each.plain, words[first].end(), words[second].start()))
 
 
 def _says(each: _Wanted, stems: frozenset[str], *, is_line: bool = True) -> bool:
@@ -281,6 +363,8 @@ def _stem(word: str) -> str:
         return _NOT
     if word in _SMALL:
         return ""
+    if word in _NUMBERS:
+        return _NUMBERS[word]
     if _DIGIT.search(word):
         return word
     for _ in range(_MOST_ENDINGS):
@@ -298,7 +382,8 @@ _STEMS = _Stems()
 
 def _plain(text: str) -> str:
     text = text if text.isascii() else unicodedata.normalize("NFKC", text)
-    return _NEGATED.sub(" not", text)
+    text = _SHORTENED.sub(" ", _NEGATED.sub(" not", text)) if "'" in text or "\u2019" in text else text
+    return _UNIT.sub(r"\1 ", _THOUSANDS.sub("", text)) if _DIGIT.search(text) else text
 
 
 def _words(text: str) -> list[str]:

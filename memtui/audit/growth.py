@@ -1,6 +1,5 @@
 """How a folder and what is found in it went over time, for the charts of a report."""
 
-import json
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,7 +7,7 @@ from typing import Any
 
 from memtui.audit.audit import Growth
 from memtui.audit.findings import Finding, Severity
-from memtui.audit.things import UNREADABLE, bodies
+from memtui.audit.things import UNREADABLE, bodies, record_of
 from memtui.core.actors import shown_name
 from memtui.core.snapshot import Kind
 from memtui.engine import Observer
@@ -57,25 +56,30 @@ def growth(observer: Observer, findings: Iterable[Finding], now_us: int, points:
             added_bytes[latest] += (new or 0) - (old or 0)
         if record.get("command", "") not in _NO_WRITE:
             writes.setdefault(name, [0] * count)[latest] += 1
+    told, gathered = _the_most(writes, count)
     return Growth(
         at_us=at_us,
         files=_summed(added_files),
         bytes=_summed(added_bytes),
-        writes=_the_most(writes, count),
+        writes=told,
         findings=_found(findings, at_us),
+        gathered=gathered,
     )
 
 
 def _records(observer: Observer, until: int, *, only_changes: bool = True) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The events, each with the name of its actor. One that somebody wrote over is passed over."""
+    names: dict[tuple[str | None, ...], str] = {}
     for _, body in bodies(observer, 0, until):
         if only_changes and b'"changes":' not in body:
             continue
         try:
-            record = json.loads(body)
-            name = shown_name(decoded_actor(record["actor"]))
+            record = record_of(body)
+            actor = tuple(record["actor"])
+            if actor not in names:
+                names[actor] = shown_name(decoded_actor(record["actor"]))
             if type(record["at_us"]) is int and all(_is_change(each) for each in record.get("changes", ())):
-                yield name, record
+                yield names[actor], record
         except UNREADABLE:
             continue
 
@@ -94,13 +98,17 @@ def _summed(changes: Iterable[int]) -> tuple[int, ...]:
     return tuple(sums)
 
 
-def _the_most(writes: dict[str, list[int]], count: int) -> dict[str, tuple[int, ...]]:
-    """The actors who wrote most, the most first; the others together."""
+def _the_most(writes: dict[str, list[int]], count: int) -> tuple[dict[str, tuple[int, ...]], int]:
+    """The actors who wrote most, the most first, and the others together; and how many those are."""
     names = sorted(writes, key=lambda name: (-sum(writes[name]), name))
-    told = {name: tuple(writes[name]) for name in names[:_MOST_ACTORS]}
-    if rest := names[_MOST_ACTORS:]:
+    most, rest = names[:_MOST_ACTORS], names[_MOST_ACTORS:]
+    if rest and OTHERS in most:  # an agent that calls itself so
+        most.remove(OTHERS)
+        rest.append(OTHERS)
+    told = {name: tuple(writes[name]) for name in most}
+    if rest:
         told[OTHERS] = tuple(sum(writes[name][at] for name in rest) for at in range(count))
-    return told
+    return told, len(rest)
 
 
 def _found(findings: Iterable[Finding], at_us: tuple[int, ...]) -> dict[str, tuple[int, ...]]:

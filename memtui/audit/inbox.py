@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from memtui.audit.deeds import Deed, Step
 from memtui.core.diffs import Hunk
-from memtui.core.events import Event, Version
+from memtui.core.events import Version
 
 
 class Verdict(StrEnum):
@@ -70,10 +71,11 @@ class ChangedFile:
 
     Attributes:
         path: What it is called now, or was called last; relative to the folder.
-        was: What it was called then, where that is another name; else empty.
+        was: What it was called then, where that is another name; else empty. One that is gone may have had another one.
         before: What it held then; `None` for nothing.
         after: What it holds now; `None` for nothing.
         events: What happened to it, the oldest first.
+        steps: What it was before that, and after each of them.
         actors: Who did, as shown.
         sessions: In which conversations.
         added: Lines; `None` where lines do not apply.
@@ -88,7 +90,8 @@ class ChangedFile:
     was: str = ""
     before: Version | None
     after: Version | None
-    events: tuple[Event, ...] = ()
+    events: tuple[Deed, ...] = ()
+    steps: tuple[Step, ...] = ()
     actors: tuple[str, ...] = ()
     sessions: tuple[str, ...] = ()
     added: int | None = None
@@ -161,6 +164,7 @@ class Run:
         removed: Lines.
         lost: What it dropped that stands nowhere any more.
         unlisted: How many more of these there are: nobody reads thousands.
+        unsearched: Why not all that it dropped was held against the notes, as a part of a sentence; empty if it was.
     """
 
     number: int
@@ -175,6 +179,7 @@ class Run:
     removed: int
     lost: tuple[LostFact, ...] = ()
     unlisted: int = 0
+    unsearched: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from typing import Any
 
 from memtui.audit.inbox import Mark, Verdict
 from memtui.core.errors import StateUnusable
-from memtui.core.visible import HIDDEN, one_line
+from memtui.core.visible import one_line, visible_json
 from memtui.places import short
 from memtui.places import state_home as usual_state_home
 from memtui.state import state_directory
@@ -101,7 +101,7 @@ class Review:
             "hash": self.hash,
         }
         text = json.dumps(document, ensure_ascii=False, indent=2)
-        return (HIDDEN.sub(_named, text) + "\n").encode()
+        return (visible_json(text) + "\n").encode()
 
 
 def review_path(folder: str, state_home: str | os.PathLike[str] | None = None) -> Path:
@@ -268,12 +268,6 @@ def _digest(entry: Mapping[str, Any]) -> str:
     """The hash of a mark as it stands in the document, with that of the mark before it."""
     body = json.dumps(entry, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(body.encode("ascii")).hexdigest()
-
-
-def _named(match: Any) -> str:
-    """A character as JSON escapes it: two halves beyond the Basic Multilingual Plane."""
-    units = match.group().encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[at] << 8 | units[at + 1]:04x}" for at in range(0, len(units), 2))
 
 
 def _foreign(path: Path) -> ReviewUnusable:

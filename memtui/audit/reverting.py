@@ -9,6 +9,7 @@ from memtui.core.restoring import Restored
 from memtui.core.snapshot import Kind
 from memtui.core.visible import one_line
 from memtui.engine import Engine
+from memtui.engine.moving import above
 
 _PAST = "Not reverted"
 _YOU = Person()
@@ -42,6 +43,8 @@ def revert(
     if file.was:
         wanted = {file.path: None, file.was: file.before}
         expected_now[file.was] = None
+    if wanted[file.path] is None:
+        wanted |= dict.fromkeys(_made_for(engine, file))
     return _told(
         engine.restore(
             wanted,
@@ -52,6 +55,12 @@ def revert(
             actor=actor,
         )
     )
+
+
+def _made_for(engine: Engine, file: ChangedFile) -> list[str]:
+    """The directories above a file that were not there before: they go with it, unless something else is in them."""
+    since = file.steps[0].seq if file.steps else 0
+    return [path for path in above(file.path) if engine.history.version_at(path, since) is None]
 
 
 def _without(engine: Engine, file: ChangedFile, hunk: ChangedHunk, rehearse: bool, actor: Actor) -> Restored:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Protocol
 
 from memtui.audit.inbox import Mark
-from memtui.audit.marks import Review, ReviewUnusable
+from memtui.audit.marks import MOST_BYTES, Review, ReviewUnusable
 from memtui.core.errors import Busy, MemtuiError
 from memtui.core.visible import one_line
 from memtui.places import short
@@ -116,7 +116,13 @@ class ReviewFile:
         with _locked(self.path):
             for _ in range(_ATTEMPTS):
                 review = self.read().with_marks(added)
-                self._writer.write(str(self.path), review.to_json(), force=True)
+                data = review.to_json()
+                if len(data) > MOST_BYTES:
+                    raise ReviewUnusable(
+                        f"Nothing was noted: {_said(self.path)} would have {len(data):,} bytes, and no more than "
+                        f"{MOST_BYTES:,} are read. Begin another one with --review."
+                    )
+                self._writer.write(str(self.path), data, force=True)
                 if self._is_kept(review):
                     return review
         raise Busy(f"Nothing was noted: other programs keep writing to {_said(self.path)}.")

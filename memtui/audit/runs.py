@@ -8,15 +8,16 @@ was removed are enough: `dream`, `consolidate`, `clean-up`, `compact`, `prune`, 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from memtui.audit.deeds import Deed, Step
 from memtui.audit.facts import LONGEST, Dropped, lost, normalised, statements
 from memtui.audit.inbox import LostFact, Run
 from memtui.audit.masking import without_secrets
-from memtui.audit.things import Deed, Followed, Step, Thing
-from memtui.core import diffs
+from memtui.audit.texts import Texts
+from memtui.audit.things import Followed, Thing
 from memtui.core.actors import shown_name
 from memtui.core.events import Outside, Version
 from memtui.core.snapshot import Kind
@@ -35,12 +36,13 @@ MANY_DELETED = 2
 MANY_LINES = 20
 MOST_LOST = 2_000
 """Lost facts that are told of a run."""
-_MOST_DROPPED = 50_000
+_MOST_TOLD = 10_000
+"""Lost facts that are told of all runs together."""
+_MOST_DROPPED = 30_000
 """Dropped lines that are held against the notes."""
-_MOST_BYTES = 1_000_000
-"""Bytes of the largest texts that are compared."""
-_TEXTS_AT_ONCE = 500
-_NO_RUN = frozenset({"undo", "redo", "restore", "redact", "began"})
+_AT_ONCE = 500
+"""Notes whose texts are held at a time."""
+_NO_RUN = frozenset({"undo", "redo", "restore", "redact", "began", "found"})
 _CALLS_ITSELF_SO = re.compile(
     r"\b(?:auto[- ]?)?"
     r"(?:dream|consolidat|clean[- ]?up|clean(?:ing|er)|compact|prun(?:e|ing)|tid(?:y|ied)|merg|de-?dup|reflect)",
@@ -66,32 +68,30 @@ def runs_of(observer: Observer, followed: Followed, shown: Sequence[tuple[Thing,
             if group is not None:
                 group.parts.setdefault(id(thing), _Part(thing)).at.append(at)
     large = [group for group in groups if len(group.parts) >= FEW_FILES]
-    texts = _Texts(observer)
-    runs = []
+    texts = Texts(observer)
     found = [group for group in large if _is_run(group, _removed(group, texts))]
-    gone = _lost(observer, found, texts)
-    for number, group in enumerate(found, start=1):
-        facts = gone.get(id(group), [])
-        first, last = group.deeds[0], group.deeds[-1]
-        runs.append(
-            Run(
-                number=number,
-                actor=shown_name(first.actor),
-                session=first.session,
-                first=first.seq,
-                last=last.seq,
-                at_us=first.at_us,
-                until_us=last.at_us,
-                paths=tuple(
-                    sorted({part.thing.now.name for part in group.parts.values()}, key=lambda path: path.split("/"))
-                ),
-                added=group.added,
-                removed=group.removed,
-                lost=tuple(facts[:MOST_LOST]),
-                unlisted=max(len(facts) - MOST_LOST, 0),
-            )
-        )
-    return tuple(runs)
+    _lose(observer, found, texts)
+    return tuple(_run(group, number) for number, group in enumerate(found, start=1))
+
+
+def _run(group: "_Group", number: int) -> Run:
+    first, last = group.deeds[0], group.deeds[-1]
+    names = {part.thing.now.name for part in group.parts.values()}
+    return Run(
+        number=number,
+        actor=shown_name(first.actor),
+        session=first.session,
+        first=first.seq,
+        last=last.seq,
+        at_us=first.at_us,
+        until_us=last.at_us,
+        paths=tuple(sorted(names, key=lambda path: path.split("/"))),
+        added=group.added,
+        removed=group.removed,
+        lost=tuple(group.lost),
+        unlisted=group.unlisted,
+        unsearched=group.unsearched,
+    )
 
 
 @dataclass(slots=True)
@@ -110,6 +110,11 @@ class _Part:
         return self.thing.steps[self.at[-1]]
 
     @property
+    def ends(self) -> tuple[Version | None, Version | None]:
+        """What it was before the group and after it."""
+        return self.before.version, self.after.version
+
+    @property
     def versions(self) -> list[Version | None]:
         return [step.version for step in self.thing.steps[self.at[0] - 1 : self.at[-1] + 1]]
 
@@ -122,6 +127,9 @@ class _Group:
     parts: dict[int, _Part] = field(default_factory=dict)
     added: int = 0
     removed: int = 0
+    lost: list[LostFact] = field(default_factory=list)
+    unlisted: int = 0
+    unsearched: str = ""
 
     @property
     def seqs(self) -> list[int]:
@@ -150,18 +158,14 @@ def _pause(deed: Deed) -> int:
     return PAUSE_US if deed.session else SHORT_PAUSE_US
 
 
-def _removed(group: _Group, texts: "_Texts") -> int:
+def _removed(group: _Group, texts: Texts) -> int:
     """Count what a group added and removed; the lines that it removed."""
-    by_seq = {deed.seq: deed for deed in group.deeds}
+    deeds = {deed.seq: deed for deed in group.deeds}
     parts = list(group.parts.values())
-    for start in range(0, len(parts), _TEXTS_AT_ONCE):
-        some = parts[start : start + _TEXTS_AT_ONCE]
-        plain = [part for part in some if _counted(part, by_seq) is None]
-        texts.load(version for part in plain for version in (part.before.version, part.after.version))
-        for part in some:
-            added, removed = _counted(part, by_seq) or texts.counts(part.before.version, part.after.version)
-            group.added += added
-            group.removed += removed
+    for part in texts.loaded(parts, lambda part: () if _counted(part, deeds) else part.ends):
+        added, removed = _counted(part, deeds) or texts.counts(*part.ends) or (0, 0)
+        group.added += added
+        group.removed += removed
     return group.removed
 
 
@@ -190,38 +194,40 @@ def _calls_itself_so(deed: Deed) -> bool:
 # Facts lost
 
 
-def _lost(observer: Observer, groups: Sequence[_Group], texts: "_Texts") -> dict[int, list[LostFact]]:
-    """What each run dropped that stands nowhere any more."""
-    if not groups or not observer.recorded.has_texts:
-        return {}
-    owner: dict[tuple[str, int], int] = {}
+def _lose(observer: Observer, groups: Sequence[_Group], texts: Texts) -> None:
+    """Note what each run dropped that stands nowhere any more; of many, the newest runs are looked at."""
     dropped: list[Dropped] = []
-    for group in groups:
-        for each in _dropped(group, texts):
-            if len(dropped) >= _MOST_DROPPED:
-                break
-            owner[each.path, each.seq] = id(group)
+    owners: dict[tuple[str, int], tuple[_Group, Version]] = {}
+    for group in reversed(groups):
+        for each, version in _dropped(group, texts) if len(dropped) < _MOST_DROPPED else ():
+            owners[each.path, each.seq] = group, version
             dropped.append(each)
-    found: dict[int, list[LostFact]] = {}
-    if dropped:
-        for each in lost(dropped, _notes(observer)):
-            fact = LostFact(each.path, each.line, each.shown[:LONGEST], each.seq)
-            found.setdefault(owner[each.path, each.seq], []).append(fact)
-    return found
+            if len(dropped) == _MOST_DROPPED:
+                break
+        if len(dropped) == _MOST_DROPPED:
+            group.unsearched = f"no more than {_MOST_DROPPED:,} dropped lines are looked at, those of the newest runs"
+    gone: dict[int, list[Dropped]] = {}
+    for each in lost(dropped, _notes(observer)) if dropped else ():
+        gone.setdefault(id(owners[each.path, each.seq][0]), []).append(each)
+    left = _MOST_TOLD
+    for group in reversed(groups):
+        found = gone.get(id(group), [])
+        told = found[: min(left, MOST_LOST)]
+        left -= len(told)
+        group.unlisted = len(found) - len(told)
+        group.lost = _masked([(each, owners[each.path, each.seq][1]) for each in told], texts)
 
 
-def _dropped(group: _Group, texts: "_Texts") -> Iterator[Dropped]:
-    """The statements that were there before a run and that it removed from where they stood."""
+def _dropped(group: _Group, texts: Texts) -> Iterator[tuple[Dropped, Version]]:
+    """The statements that were there before a run and that it removed from where they stood, each with its text."""
     mine = set(group.seqs)
-    parts = list(group.parts.values())
-    for start in range(0, len(parts), _TEXTS_AT_ONCE):
-        some = parts[start : start + _TEXTS_AT_ONCE]
-        texts.load(version for part in some for version in part.versions)
-        for part in some:
-            yield from _dropped_from(part, mine, texts)
+    for part in texts.loaded(list(group.parts.values()), lambda part: part.versions):
+        if any(version and version.kind is Kind.FILE and texts.text(version) is None for version in part.versions):
+            group.unsearched = "some of the texts are not kept, or cannot be compared"
+        yield from _dropped_from(part, mine, texts)
 
 
-def _dropped_from(part: _Part, mine: set[int], texts: "_Texts") -> Iterator[Dropped]:
+def _dropped_from(part: _Part, mine: set[int], texts: Texts) -> Iterator[tuple[Dropped, Version]]:
     """What a run removed from one thing: not what it had put there itself."""
     steps = part.thing.steps[part.at[0] - 1 : part.at[-1] + 1]
     before = _lines(texts.text(steps[0].version))
@@ -236,13 +242,23 @@ def _dropped_from(part: _Part, mine: set[int], texts: "_Texts") -> Iterator[Drop
             known |= came
         elif gone := [at for at, line in enumerate(before) if line not in stand and line in known]:
             again = {normalised(line): line for line in came}
-            shown = without_secrets(before)
             for line, text in statements(before, gone):
                 if (key := normalised(text)) in again:
                     known.add(again[key])  # the same in other letters: it may be dropped yet
-                else:
-                    yield Dropped(old.name, line, text, new.seq, shown[line - 1].strip())
+                elif old.version is not None:
+                    yield Dropped(old.name, line, text, new.seq), old.version
         before = after
+
+
+def _masked(facts: Sequence[tuple[Dropped, Version]], texts: Texts) -> list[LostFact]:
+    """Facts without any secret, also such as only the note tells to be one."""
+    shown: dict[Version, list[str]] = {}
+    for version in texts.loaded(list(dict.fromkeys(version for _, version in facts)), lambda version: (version,)):
+        shown[version] = without_secrets(_lines(texts.text(version)))
+    return [
+        LostFact(each.path, each.line, shown[version][each.line - 1].strip()[:LONGEST], each.seq)
+        for each, version in facts
+    ]
 
 
 def _lines(text: str | None) -> list[str]:
@@ -253,40 +269,7 @@ def _notes(observer: Observer) -> Iterator[str]:
     """The texts of all files that stand now, each once."""
     state = observer.history.state(observer.head()[0])
     hashes = sorted({each.sha256 for each in state.values() if each.kind is Kind.FILE and each.sha256})
-    for start in range(0, len(hashes), _TEXTS_AT_ONCE):
-        for data in observer.history.texts(hashes[start : start + _TEXTS_AT_ONCE]).values():
+    for start in range(0, len(hashes), _AT_ONCE):
+        for data in observer.history.texts(hashes[start : start + _AT_ONCE]).values():
             if b"\0" not in data:
                 yield data.decode("utf-8", "surrogateescape")
-
-
-class _Texts:
-    """Texts of versions, some at a time."""
-
-    def __init__(self, observer: Observer) -> None:
-        self._observer = observer
-        self._held: dict[str, bytes] = {}
-
-    def load(self, versions: Iterable[Version | None]) -> None:
-        """Hold the texts of these, and no others."""
-        wanted = {
-            version.sha256
-            for version in versions
-            if version is not None and version.kind is Kind.FILE and version.sha256 and version.size <= _MOST_BYTES
-        }
-        self._held = self._observer.history.texts(wanted)
-
-    def text(self, version: Version | None) -> str | None:
-        """The text of a version; `None` where it is none, or is not kept."""
-        if version is None:
-            return ""
-        data = self._held.get(version.sha256 or "")
-        if data is None or b"\0" in data:
-            return None
-        return data.decode("utf-8", "surrogateescape")
-
-    def counts(self, before: Version | None, after: Version | None) -> tuple[int, int]:
-        """How many lines were added and removed; none where that cannot be told."""
-        if before == after:
-            return 0, 0
-        old, new = self.text(before), self.text(after)
-        return (0, 0) if old is None or new is None else diffs.counts(old, new)

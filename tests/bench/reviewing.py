@@ -38,6 +38,7 @@ def main() -> None:
     )
     found = timed("inbox of all of it", lambda: inbox(engine, Review(), since=0))
     timed("the same without runs", lambda: inbox(engine, Review(), since=0, runs=False))
+    timed("the same below one directory", lambda: inbox(engine, Review(), since=0, runs=False, path="notes/7"))
     head = engine.head()
     marks = [
         Mark(
@@ -64,6 +65,27 @@ def main() -> None:
     dropped = [Dropped("a.md", at, text, 1) for at, text in enumerate([*gone, *kept], start=1)]
     said = timed("10,000 dropped lines against 10,000 notes", lambda: lost(dropped, notes))
     print(f"{len(said):,} facts lost, of 5,000 that were dropped for good")
+    shuffled = shuffles(chance, 1_500, 100)
+    rows = timed("one path's history through 100 shuffles of 1,500 notes", lambda: shuffled.history.versions_of("7.md"))
+    timed("the first 200 rows of another one", lambda: shuffled.history.versions_of("8.md", limit=200))
+    print(f"{len(rows):,} rows")
+
+
+def shuffles(chance: random.Random, notes: int, times: int) -> Engine:
+    """A record of notes that all change places, again and again."""
+    engine = Engine(MemoryStore(), Journal(None))
+    names = [f"{number}.md" for number in range(notes)]
+    stands = {name: Version(Kind.FILE, sha256(name.encode()), len(name)) for name in names}
+    for at in range(times):
+        moved = tuple(zip(names, chance.sample(names, notes), strict=True))
+        after = {new: stands[old] for old, new in moved}
+        changes = tuple(Change(name, stands[name], after[name]) for name in names)
+        event = Event(
+            at_us=at, actor=memtui.Agent("a"), command="rename", path="/memories", changes=changes, moved=moved
+        )
+        engine.journal.append([event])
+        stands = after
+    return engine
 
 
 def record(engine: Engine, chance: random.Random, words: list[str], events: int, files: int) -> None:

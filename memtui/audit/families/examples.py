@@ -12,7 +12,7 @@ import re
 import uuid
 import zlib
 
-from memtui.notes.secrets.checksums import base62, luhn, mod_11_10, verhoeff
+from memtui.notes.secrets.checksums import base58, base62, luhn, mod_11_10, verhoeff
 
 _LETTERS = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ"
 _KINDS = {
@@ -22,8 +22,9 @@ _KINDS = {
     "U": "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
     "d": "0123456789",
     "l": "abcdefghijklmnopqrstuvwxyz0123456789",
+    "b": "abcdefghijklmnopqrstuvwxyz234567",
 }
-_PART = re.compile(r"%([wxAUdl])(\d+)|%([ucm])")
+_PART = re.compile(r"%([wxAUdlb])(\d+)|%([ucm])")
 
 TEMPLATES: dict[str, tuple[str, ...]] = {
     "anthropic-key": ("sk-ant-%m%w93AA",),
@@ -122,18 +123,86 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
     "typeform-token": ("tfp_%m%w44",),
     "asana-token": ("1/%d16:%m%x32",),
     "age-key": ("AGE-SECRET-%mKEY-1%A58",),
+    "together-key": ("tgp_v1_%m%w43",),
+    "fireworks-key": ("fw_%m%w24",),
+    "voyage-key": ("pa-%m%w43",),
+    "jina-key": ("jina_%m%x32%w28",),
+    "firecrawl-key": ("fc-%m%x32",),
+    "etwob-key": ("e2b_%m%x40",),
+    "browserbase-key": ("bb_%mlive_%w27",),
+    "apify-token": ("apify_%mapi_%w36",),
+    "langfuse-key": ("sk-%mlf-%u",),
+    "helicone-key": ("sk-%mhelicone-%l7-%l7-%l7-%l7",),
+    "wandb-key": ("wandb_%mv1_%w80",),
+    "runpod-key": ("rpa_%m%U40%l6",),
+    "modal-token": ("ak-%m%w22",),
+    "llamacloud-key": ("llx-%m%w48",),
+    "memzero-key": ("m0-%m%w40",),
+    "cursor-key": ("crsr_%m%x64",),
+    "nodemation-key": ("n8n_api_%meyJ%w160",),
+    "harness-token": ("pat.%m%w22.%x24.%w20",),
+    "octopus-key": ("API-%m%U26",),
+    "depot-token": ("depot_%morg_%x64",),
+    "infracost-key": ("ico-%m%w32",),
+    "prefect-key": ("pnu_%m%w36",),
+    "yandex-key": ("AQVN%m%w36", "y0_%m%w56"),
+    "upcloud-token": ("ucat_%m%U26",),
+    "render-key": ("rnd_%m%w32",),
+    "appsync-key": ("da2-%m%l26",),
+    "amazon-secret": ("amzn1.oa2-%mcs.v1.%x64", "amzn.%mmws.%u"),
+    "neon-key": ("napi_%m%l64",),
+    "aiven-password": ("AVNS_%m%w19",),
+    "mongodb-secret": ("mdb_sa_%msk_%w40",),
+    "confluent-key": ("cflt%m%w60",),
+    "cockroach-key": ("CCDB1_%m%w22_%w40",),
+    "clickhouse-key": ("4b1d%m%w38",),
+    "astra-token": ("AstraCS:%mqWbNvTkRjHgFdSzXcLpMwQyZ:%x64",),
+    "openshift-token": ("sha256~%m%w43",),
+    "rancher-token": ("token-%m%l5:%l54",),
+    "scalingo-token": ("tk-us-%m%w48",),
+    "bitwarden-token": ("0.%m%u.%w30:%w22==",),
+    "jumpcloud-key": ("jca_%m%w36",),
+    "resend-key": ("re_%m%w8_%w24",),
+    "mailersend-token": ("mlsn.%m%x64",),
+    "onesignal-key": ("os_v2_%mapp_%b103",),
+    "klaviyo-key": ("pk_%m%x34",),
+    "facebook-token": ("EAA%m%w180",),
+    "twitter-token": ("AAAAAAAAAA%mAAAAAAAAAAAA%w24%%%d1D%w48",),
+    "linkedin-secret": ("WPL_%mAP1.%w16.%w6==",),
+    "zapier-hook": ("https://hooks.%mzapier.com/hooks/catch/%d7/b%l6",),
+    "paddle-key": ("pdl_%mlive_apikey_%l26_%w22_%w3",),
+    "flutterwave-key": ("FLWSECK-%m%x32-X",),
+    "duffel-token": ("duffel_%mlive_%w43",),
+    "mercadopago-token": ("APP_USR-%m%d16-%d6-%x32-%d9",),
+    "polar-token": ("polar_%moat_%w43",),
+    "honeycomb-key": ("hcaik_%m%l58",),
+    "axiom-token": ("xaat-%m%u",),
+    "checkly-key": ("cu_%m%x32",),
+    "statsig-key": ("secret-%m%w43",),
+    "segment-token": ("sgp_%m%w64",),
+    "clickup-token": ("pk_%m%d8_%U32",),
+    "trello-token": ("ATTA%m%x72",),
+    "salesforce-token": ("00D%m%w12!%w90",),
+    "dropbox-token": ("sl.%mu.%w140",),
+    "readme-key": ("rdme_%m%l70",),
+    "adafruit-key": ("aio_%m%w28",),
+    "mapbox-token": ("sk.%meyJ1%w80.%w22",),
+    "minisign-key": ("RWRT%mY0Iy%w204",),
     "aws-secret": ("aws_secret_%maccess_key = %w40",),
     "datadog-key": ("DD_%mAPI_KEY=%x32",),
     "wireguard-key": ("Private%mKey = %w42Y=",),
     "authorization-header": ("Authorization: %mBearer %w40",),
     "password-in-address": ("postgres://app:%m%w14@db.internal/app",),
     "password-assignment": ("password: %m%w9%d3", "DB_%mPASSWORD=%w14", '{"api_%mkey": "%w32"}'),
+    "registry-token": ("//npm.example.com/:_auth%mToken=%u",),
+    "registry-login": ('{"auths": {"r.example.com": {"au%mth": "YXBwOmdSN%m3hRMnZMOW1Y"}}}',),
+    "password-hash": ("deploy:$ap%mr1$%w8$%w22",),
     "private-key": ("-----BEGIN %mOPENSSH PRIVATE KEY-----\n%w70\n%w70\n-----END %mOPENSSH PRIVATE KEY-----",),
     "google-account": ('{"type": "service_%maccount", "private_key": "-----BEGIN %mPRIVATE KEY-----\\n%w64\\n"}',),
 }
 """How each is put together: `%w8` eight letters and digits, `%x` hexadecimal, `%A` base 32, `%U` capitals and digits,
-`%d` digits, `%l` small letters and digits, `%u` a UUID, `%c` the checksum of the letters before; `%m` is nothing, and
-keeps the prefix from standing here in one piece."""
+`%d` digits, `%l` small letters and digits, `%b` those of base 32, `%u` a UUID, `%c` the checksum of the letters before;
+`%m` is nothing, and keeps the prefix from standing here in one piece."""
 
 
 def made_up(rule: str, seed: int = 0) -> str:
@@ -235,6 +304,10 @@ def _discord(source: random.Random) -> str:
     return f"{head}.{_letters(source, 6)}.{_letters(source, 38)}"
 
 
+def _bitcoin(source: random.Random) -> str:
+    return base58(b"\x80" + source.randbytes(32) + b"\x01")
+
+
 def _letters(source: random.Random, count: int) -> str:
     return "".join(source.choice(_KINDS["w"]) for _ in range(count))
 
@@ -245,4 +318,5 @@ _MADE = {
     "bank-account": _account,
     "signed-token": _signed,
     "discord-token": _discord,
+    "bitcoin-key": _bitcoin,
 }

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from memtui.audit.families.examples import made_up
 from memtui.audit.findings import Family, Hit, Severity
+from memtui.audit.masking import without_secrets
 from memtui.audit.rule import Rule
 from memtui.audit.subject import Note, Subject
 from memtui.notes.secrets import secrets
@@ -40,7 +41,7 @@ def _keys() -> Iterator[Rule]:
     seen = set()
     for rule, words in (
         *((shape.rule, shape.words) for shape in SHAPES),
-        *((rule, words) for _, rule, words, _ in NAMED),
+        *((rule, words) for _, _, rule, words, _ in NAMED),
     ):
         if rule not in seen:
             seen.add(rule)
@@ -56,6 +57,18 @@ RULES: tuple[Rule, ...] = (
     _key("private-key", "a private key"),
     _key("google-account", "a key of a service account of Google"),
     _key("authorization-header", "credentials in a header"),
+    _key("registry-token", "a token of a package registry"),
+    _key("registry-login", "a name and a password of a registry"),
+    Rule(
+        id="password-hash",
+        family=Family.SECRET,
+        severity=Severity.WARN,
+        title="A name and the hash of its password",
+        why="Whoever has the hash can try passwords on it as fast as a machine can; short ones are found in hours.",
+        do="Change the password, then remove the line; write down where the accounts are kept.",
+        bad=f"{made_up('password-hash')}\n",
+        good="The accounts are in the vault, under staging/htpasswd; the proxy reads them from there.\n",
+    ),
     Rule(
         id="password-in-address",
         family=Family.SECRET,
@@ -120,9 +133,19 @@ def in_note(note: Note, subject: Subject) -> Iterator[Hit]:
 
 
 def across(subject: Subject) -> Iterator[Hit]:
-    """The secrets in names of files and directories: a listing shows them to everybody, and so does a report."""
+    """The secrets in names of files and directories: a listing shows them to everybody, and so does a report.
+
+    The place is told whole. It is what a person opens the file by, and what a baseline, an exemption and SARIF know it
+    by: a masked one would lead nowhere, and two files might have the same. The words and the evidence do not repeat it.
+    """
     for path in (*subject.notes, *subject.others):
         name = path.rpartition("/")[2]
         if _LONG.search(name):
             for spot in secrets(name):
-                yield Hit(rule=spot.rule, path=path, words=f"{spot.words}, in the name itself", identity=spot.rule)
+                yield Hit(
+                    rule=spot.rule,
+                    path=path,
+                    words=f"{spot.words}, in the name itself",
+                    evidence=without_secrets([name])[0],
+                    identity=spot.rule,
+                )

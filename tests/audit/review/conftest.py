@@ -49,6 +49,12 @@ class Table:
         place.write_text(text)
         self.memory.reconcile()
 
+    def undo(self) -> None:
+        """Take back the last change."""
+        event = self.memory.history.undoable()
+        assert event is not None
+        assert self.memory.undo([event.seq]).event is not None
+
     def inbox(self, **given: Any) -> Inbox:
         """The inbox as it is now."""
         return inbox(self.memory, self.file.read(), **given)

@@ -78,6 +78,17 @@ def test_many_actors_are_told_together() -> None:
     journal = Journal(None)
     journal.append([event(HOUR * at, f"{at}.md", None, 1, memtui.Agent(f"agent {at}")) for at in range(1, 13)])
     with Engine(MemoryStore(), journal) as engine:
-        writes = growth(engine, (), 12 * HOUR, points=3).writes
-    assert len(writes) == 9
-    assert sum(writes[OTHERS]) == 4
+        found = growth(engine, (), 12 * HOUR, points=3)
+    assert len(found.writes) == 9
+    assert sum(found.writes[OTHERS]) == found.gathered == 4
+
+
+def test_an_agent_called_as_those_who_are_told_together_is_one_of_them() -> None:
+    journal = Journal(None)
+    names = [*(f"agent {at}" for at in range(9)), OTHERS, OTHERS, OTHERS]
+    journal.append([event(HOUR * at, f"{at}.md", None, 1, memtui.Agent(name)) for at, name in enumerate(names, 1)])
+    with Engine(MemoryStore(), journal) as engine:
+        found = growth(engine, (), 12 * HOUR, points=3)
+    assert sum(map(sum, found.writes.values())) == len(names)
+    assert list(found.writes)[-1] == OTHERS
+    assert len(found.writes) - 1 + found.gathered == 10

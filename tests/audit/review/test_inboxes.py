@@ -11,10 +11,11 @@ import pytest
 import memtui
 from memtui import opening
 from memtui.audit import judging
+from memtui.audit.beginnings import head_gone
 from memtui.audit.findings import Family, Finding, Origin, Place, Severity
 from memtui.audit.growth import growth
 from memtui.audit.inbox import Mark, Verdict
-from memtui.audit.inboxes import head_gone, inbox, settled_folders
+from memtui.audit.inboxes import inbox, settled_folders
 from memtui.audit.marks import Review
 from memtui.audit.review_file import ReviewFile
 from memtui.core.moments import moment
@@ -76,7 +77,7 @@ def test_a_thing_is_followed_through_a_chain_of_names(table: Any) -> None:
     table.accept("y/c2.md")
     table.do(command="rename", old_path="y/c2.md", new_path="z.md")
     files = table.files()
-    assert signs(files.values()) == ["+ a.md", "> y/c2.md>z.md"]
+    assert signs(files.values()) == ["+ a.md", "+ y", "> y/c2.md>z.md"]  # nothing is left in the directory
     assert files["z.md"].changed_since == "changed since it was accepted"
 
 
@@ -398,3 +399,97 @@ def test_an_event_that_somebody_wrote_over_does_not_end_the_look(body: Any, tabl
         assert "b.md" in [file.path for file in found.files]
         assert "The record is not the one" in found.problem
         assert growth(observer, (), 2**51).files
+
+
+def test_what_was_renamed_and_then_deleted_is_told_under_the_name_that_it_had(table: Any) -> None:
+    table.do(command="rename", old_path="a.md", new_path="tmp-123.md")
+    table.do(command="delete", path="tmp-123.md")
+    (file,) = table.inbox().files
+    assert (file.sign, file.was, file.path) == ("-", "a.md", "tmp-123.md")
+    assert [each.was for each in table.inbox(path="a.md").files] == ["a.md"]
+    table.accept("tmp-123.md")
+    assert table.inbox().files == ()
+
+
+def test_what_comes_back_under_the_name_that_it_had_is_no_change(table: Any) -> None:
+    table.do(command="rename", old_path="a.md", new_path="b2.md")
+    table.do(command="delete", path="b2.md")
+    table.write("a.md", "a one\na two\na three\n")
+    assert table.inbox().files == ()
+
+
+def test_what_took_the_place_of_another_note_hides_neither(table: Any) -> None:
+    table.write("x.md", "x\n")
+    table.done()
+    (table.folder / "x.md").rename(table.folder / "a.md")
+    table.memory.reconcile()
+    found = {(file.sign, file.was, file.path) for file in table.inbox().files}
+    assert found in ({(">", "x.md", "a.md"), ("-", "", "a.md")}, {("~", "", "a.md"), ("-", "", "x.md")})
+
+
+def test_a_directory_in_the_place_of_a_file_is_another_thing(table: Any) -> None:
+    table.do(command="delete", path="a.md")
+    assert table.memory.files.make_directory("a.md").event is not None
+    rows = [(file.sign, file.path, (file.after or file.before).kind.value) for file in table.inbox().files]
+    assert sorted(rows) == [("+", "a.md", "directory"), ("-", "a.md", "file")]
+
+
+def test_a_directory_that_became_empty_is_told_and_one_that_is_explained_is_not(table: Any) -> None:
+    table.write("d/x.md", "x\n")
+    assert signs(table.inbox().files) == ["+ d/x.md"]
+    table.do(command="delete", path="d/x.md")
+    assert signs(table.inbox().files) == ["+ d"]
+    table.done()
+    table.do(command="delete", path="d")
+    assert signs(table.inbox().files) == ["- d"]
+    table.accept("d")
+    assert table.inbox().files == ()
+
+
+def test_the_same_change_made_again_after_a_review_is_to_be_reviewed_again(table: Any) -> None:
+    table.write("a.md", "changed\n")
+    table.accept("a.md")
+    table.undo()
+    table.write("b.md", "something else\n")
+    table.done()
+    table.write("a.md", "changed\n")
+    (file,) = table.inbox().files
+    assert (file.path, file.verdict, file.marks) == ("a.md", None, ())
+
+
+def test_the_same_change_made_again_at_once_after_it_was_reverted_by_somebody_is_told(table: Any) -> None:
+    table.do(command="delete", path="a.md")
+    table.accept("a.md", "ada")
+    table.done("bob")
+    table.undo()
+    table.accept("a.md", "ada")
+    table.do(command="delete", path="a.md")
+    assert signs(table.inbox().files) == ["- a.md"]
+
+
+def test_what_is_said_of_one_note_is_not_said_of_another_one_that_had_its_name(table: Any) -> None:
+    table.write("new.md", "new\n")
+    table.do(command="rename", old_path="new.md", new_path="kept.md")
+    table.write("new.md", "new\n")
+    table.accept("new.md")
+    assert signs(table.inbox().files) == ["+ kept.md"]
+
+
+def test_a_flag_after_an_acceptance_tells_both(table: Any) -> None:
+    table.write("a.md", "changed\n")
+    table.accept("a.md", "ada")
+    table.flag("a.md", "bob")
+    table.done("ada")
+    (file,) = table.inbox().files
+    assert [mark.verdict for mark in file.marks] == [Verdict.ACCEPT, Verdict.FLAG]
+
+
+def test_events_are_told_by_number_and_hand(table: Any) -> None:
+    table.write("a.md", "changed\n")
+    table.put("a.md", "changed again\n")
+    (file,) = table.inbox().files
+    assert [(event.seq, event.command) for event in file.events] == [
+        (table.memory.head()[0] - 1, "create"),
+        (table.memory.head()[0], "modified"),
+    ]
+    assert [step.version for step in file.steps][::2] == [file.before, file.after]

@@ -119,3 +119,22 @@ def test_a_reviewer_who_dies_between_the_revert_and_the_mark_finds_the_same(tabl
     assert table.inbox().files == ()
     table.write("a.md", "changed\n")
     assert [each.path for each in table.inbox().files] == ["a.md"]
+
+
+def test_what_was_renamed_and_then_deleted_comes_back_under_its_own_name(table: Any) -> None:
+    table.do(command="rename", old_path="a.md", new_path="b2.md")
+    table.do(command="delete", path="b2.md")
+    assert reverting.revert(table.memory, table.files()["b2.md"]).event is not None
+    assert text(table, "a.md") == "a one\na two\na three\n"
+    assert not (table.folder / "b2.md").exists()
+    assert table.inbox().files == ()
+
+
+def test_the_directories_that_were_made_for_a_note_go_with_it_unless_something_else_is_in_them(table: Any) -> None:
+    table.write("x/y/one.md", "one\n")
+    table.write("x/two.md", "two\n")
+    assert reverting.revert(table.memory, table.files()["x/y/one.md"]).event is not None
+    assert sorted(path.name for path in (table.folder / "x").iterdir()) == ["two.md"]
+    assert reverting.revert(table.memory, table.files()["x/two.md"]).event is not None
+    assert not (table.folder / "x").exists()
+    assert table.inbox().files == ()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memtui.audit.inbox import Mark, Verdict
-from memtui.audit.marks import Review, ReviewUnusable
+from memtui.audit.marks import MOST_BYTES, Review, ReviewUnusable
 from memtui.audit.review_file import Here, ReviewFile
 from memtui.core.errors import MemtuiError
 
@@ -128,3 +128,35 @@ def test_a_second_reviewer_sees_what_the_first_one_said(tmp_path: Path) -> None:
     assert [mark.reviewer for mark in ReviewFile(path).read().marks] == ["ada"]
     assert ReviewFile(path).read().folder == "~/memories"
     assert path.stat().st_mtime_ns >= begin - 2_000_000_000
+
+
+FILLS = """
+import resource, sys
+from memtui.audit.inbox import Mark, Verdict
+from memtui.audit.marks import ReviewUnusable
+from memtui.audit.review_file import ReviewFile
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+try:
+    ReviewFile(sys.argv[1]).add([Mark(reviewer="bob", at_us=1, verdict=Verdict.NOTE, path="a.md", words="x" * 9000)])
+except ReviewUnusable as error:
+    print(error)
+"""
+
+
+def test_where_there_is_no_room_for_all_of_it_nothing_is_noted_and_nothing_is_lost(tmp_path: Path) -> None:
+    path = tmp_path / "review.json"
+    ReviewFile(path).add([mark(1)])
+    before = path.read_bytes()
+    out = subprocess.run([sys.executable, "-c", FILLS, str(path)], capture_output=True, text=True, check=True).stdout
+    assert out.startswith("Nothing was noted: ")
+    assert "cannot be written (file too large)" in out
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["review.json"]
+
+
+def test_no_file_is_written_that_could_not_be_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "review.json"
+    ReviewFile(path).add([mark(1)])
+    with pytest.raises(ReviewUnusable, match=r"Nothing was noted: .* Begin another one with --review"):
+        ReviewFile(path).add([Mark(reviewer="ada", at_us=1, verdict=Verdict.NOTE, path="a.md", words="x" * MOST_BYTES)])
+    assert [mark.at_us for mark in Review.read(path).marks] == [1]

@@ -7,6 +7,7 @@ import pytest
 import memtui
 from memtui.audit.inboxes import inbox
 from memtui.audit.marks import Review
+from memtui.audit.runs import MOST_LOST
 from memtui.core.events import Change, Event, Outside, Version, sha256
 from memtui.core.snapshot import Kind
 from memtui.engine import Engine
@@ -162,3 +163,24 @@ def test_others_may_act_in_between(table: Any) -> None:
     table.do(DREAM, command="delete", path="food.md")
     (run,) = table.inbox().runs
     assert run.paths == ("food.md", "work.md")
+
+
+def test_where_a_text_is_not_kept_it_is_not_said_that_nothing_was_lost(table: Any) -> None:
+    notes(table)
+    for name in ("people", "food", "work"):
+        table.do(DREAM, command="delete", path=f"{name}.md")
+    table.memory.redact(match="Anna", reason="a secret")
+    (run,) = table.inbox().runs
+    assert run.unsearched == "some of the texts are not kept, or cannot be compared"
+    assert "Never push to main on Fridays." in [fact.text for fact in run.lost]
+
+
+def test_no_more_than_some_facts_are_told_and_the_others_are_counted(table: Any) -> None:
+    many = "".join(f"- the item {number} has the code x{number}\n" for number in range(MOST_LOST + 10))
+    table.write("a.md", many)
+    table.write("b.md", "- one more note that says a thing\n")
+    table.done()
+    for name in ("a.md", "b.md"):
+        table.do(DREAM, command="delete", path=name)
+    (run,) = table.inbox().runs
+    assert (len(run.lost), run.unlisted, run.unsearched) == (MOST_LOST, 11, "")
