@@ -110,18 +110,21 @@ def without_secrets(lines: Sequence[str]) -> list[str]:
     hidden = secret_spans(text)
     if not hidden:
         return list(lines)
-    ends = [end for _, end in hidden]
     found: list[str] = []
     at = 0
     for line in lines:
         end = at + len(line)
-        first, last = bisect_right(ends, at), bisect_left(hidden, (end, 0))
-        found.append(_without(text, at, end, hidden[first:last]))
+        found.append(_without(text, at, end, hidden))
         at = end + 1
     return found
 
 
-def evidence_of(text: str, start: int, end: int, hidden: Iterable[Span]) -> str:
+def touched(spans: Sequence[Span], first: int, last: int) -> Sequence[Span]:
+    """The spans that hold characters from one up to another; they stand in order, and none is over another."""
+    return spans[bisect_right(spans, first, key=lambda span: span[1]) : bisect_left(spans, (last, 0))]
+
+
+def evidence_of(text: str, start: int, end: int, hidden: Sequence[Span]) -> str:
     """The line that something is in, cut to what is around it, with nothing secret in it.
 
     Args:
@@ -155,13 +158,11 @@ def _window(begin: int, finish: int, start: int, end: int) -> Span:
     return first, first + _WINDOW
 
 
-def _without(text: str, first: int, last: int, hidden: Iterable[Span]) -> str:
+def _without(text: str, first: int, last: int, hidden: Sequence[Span]) -> str:
     """Characters of a text without what is hidden. A secret that begins before them shows nothing of itself."""
     parts: list[str] = []
     at = first
-    for start, end in hidden:
-        if end <= first or start >= last:
-            continue
+    for start, end in touched(hidden, first, last):
         parts.append(text[at : max(start, at)])
         parts.append(_shown_of(text[start:end]) if start >= first else MASK)
         at = min(end, last)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from memtui.notes.secrets.checksums import ends_in_its_checksum
+from memtui.notes.secrets.clues import places_of
 from memtui.notes.secrets.pictures import steps
 from memtui.notes.spots import Spot
 
@@ -27,18 +28,20 @@ _KEYS = (
 """Names of what a machine has made."""
 
 
-def _hint(stem: str) -> str:
-    return "pass" if "pass" in stem else "key" if "key" in stem else ""
-
-
 _STEMS = tuple(
-    (hint, [(stem, stem in _PASSWORDS) for stem in (*_PASSWORDS, *_KEYS) if stem.isascii() and _hint(stem) == hint])
-    for hint in ("pass", "key", "")
-)
-"""Names by what is in all of them, so that most are passed at once."""
+    (
+        clue,
+        [(stem, stem.index(clue), stem in _PASSWORDS) for stem in (*_PASSWORDS, *_KEYS)
+         if stem.isascii() and clue in stem],
+    )
+    for clue in ("pass", "pw", "key", "secret", "token", "cred", "kennwort", "senha", "contrase", "wachtwoord", "heslo",
+                 "parola", "salasana")
+)  # fmt: skip
+"""Names by the clue that is in each, and where in it."""
 _OTHER_STEMS = tuple(stem for stem in _PASSWORDS if not stem.isascii())
 
-_NAME_BEFORE = re.compile(r"[\w.-]{0,60}\Z")
+_NAME_BEFORE = re.compile(r"[\w.-]{0,60}")
+"""What of a name stands before the word in it, read from its end."""
 _REST = re.compile(r"[\w-]{0,40}")
 _ASSIGNED = re.compile(
     r"[\"'`\]]{0,2}(?:\*\*|__)?"
@@ -48,8 +51,13 @@ _ASSIGNED = re.compile(
     r"(?P<how>:=|=>|==?|[::](?:\*\*)?|\bis\b|\bist\b|\bes\b|\best\b|\bè\b|[是は])"
     r"[ \t]{0,8}(?:\*\*)?(?P<quote>[\"'`]?)"
 )
+_BLOCK = re.compile(r"[|>][-+0-9]{0,2}[ \t]{0,8}\r?\n")
+_BLOCK_LINE = re.compile(r"[ \t]{1,40}(?P<word>[^\s\"'`<>]{1,300})[ \t]{0,8}(?:\r?\n|\Z)")
+_MOST_LINES = 20
 _FLAG = re.compile(r"[ \t]{1,3}(?P<quote>[\"']?)")
 _BARE = re.compile(r"[^\s\"'`<>,;(){}\[\]|\\]{1,300}")
+_BEHIND = re.compile(r"&(?:(?:quot|lt|gt|apos|nbsp|#\d{1,5});?|[A-Za-z_.-]{1,40}=)")
+"""What ends a value in an address and in HTML."""
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\dA-Za-z_]+")
 
 _NO_SECRET = frozenset(
@@ -62,7 +70,7 @@ _NO_SECRET = frozenset(
     " algorithm algo version format prefix suffix regex pattern source manager store vault provider endpoint status"
     " secretsmanager error message invalid missing forgotten forgot change changed confirm confirmation placeholder"
     " help test_id end start begin sep separator bos eos pad unk stop special word break"
-    " continuation nextpage sync resume".split()
+    " continuation nextpage sync resume starting arn".split()
 )
 """Words in a name that make it another thing than a secret: `token_count`, `password_file`, `next_page_token`."""
 _WORDS = frozenset(
@@ -71,11 +79,11 @@ _WORDS = frozenset(
     " boolean object secret secrets password passwort token tokens key keys apikey value values test testing foo bar"
     " baz see ask use same default hidden removed redacted encrypted todo tbd unknown changeme change-me letmein-not"
     " bearer basic vault keychain keyring bitwarden lastpass keepass keepassxc 1password 1pass pass dashlane here there"
-    " stored yes no n/a na any auto generated rotate rotated via from with the".split()
+    " scram-sha-256 stored yes no n/a na any auto generated rotate rotated via from with the".split()
 )
 """Values that are words about a secret."""
 _REFERENCE = re.compile(
-    r"[$%@&*~]|['\"]?`|\{|\[|\(|<|\\\\|[A-Za-z_][\w.]*[(\[{]|(?:os|process|self|this|settings|config|cfg|conf|env|environ|args"
+    r"\\{0,2}[$%@&*~]|['\"]?`|\{|\[|\(|<|\\\\|[A-Za-z_][\w.]*[(\[{]|(?:os|process|self|this|settings|config|cfg|conf|env|environ|args"
     r"|opts"
     r"|options|params|request|req|ctx|context|data|body|user|secrets?|vault|var|local|module|each|import|std|app|ctx"
     r"|input)"
@@ -100,6 +108,10 @@ _PICTURE = re.compile(
     r"|•|fake|todo",
     re.IGNORECASE,
 )
+_TYPE = re.compile(
+    r"[\w.:]*(?:PrivateKey|PublicKey|SecretKey|ApiKey|AccessKey|Secret|Token|Credentials?)(?:Types?|Info|Params)?"
+)
+"""Names of types in code."""
 _FEWEST_OF_PASSWORD, _FEWEST_OF_KEY, _LONGEST = 6, 16, 300
 _STEPS = 0.6
 """How many of its characters may follow the one before."""
@@ -109,21 +121,21 @@ _BITS_OF_KEY = 3.0
 """Bits for each character that the value of a key has at least: that of sixteen random ones is about 3.6."""
 
 
-def assigned(text: str, lowered: str) -> Iterator[Spot]:
+def assigned(text: str, lowered: str, clues: frozenset[str]) -> Iterator[Spot]:
     """Secrets that are written behind their names.
 
     Args:
         text: The text.
         lowered: The same in lower case, character by character.
+        clues: What of the words that name secrets is in it.
     """
     seen = 0
-    starts = sorted(_starts(lowered))
+    starts = sorted(_starts(lowered, clues))
     for start, stem, is_password in starts:
         if start < seen:
             continue
         end = _REST.match(text, start + len(stem)).end()  # type: ignore[union-attr]
-        before = _NAME_BEFORE.search(text, max(0, start - 60), start)
-        begin = before.start() if before else start
+        begin = start - _NAME_BEFORE.match(text[max(0, start - 60) : start][::-1]).end()  # type: ignore[union-attr]
         seen = end
         if not _is_name(text[begin:end], stem):
             continue
@@ -140,11 +152,17 @@ def assigned(text: str, lowered: str) -> Iterator[Spot]:
             is_prose = not quote and how not in ("=", ":=", "=>", "==")
             if found.groupdict().get("of") and not is_password:
                 continue
-        value = _value(text, at, quote)
-        if text[begin - 1 : begin] in ("?", "&"):
-            value = value.partition("&")[0]
+        until = 0
+        if found is not None and not quote and (block := _block(text, at)) is not None:
+            value, at, until = block
+        else:
+            value = _value(text, at, quote)
+        if not quote:
+            value = _BEHIND.split(value, maxsplit=1)[0]
+        if text[begin - 1 : begin] == ":" and text[end : end + 1] == ":":
+            continue  # the name of a resource, such as `arn:…:secret:…`
         if _is_secret(value, is_password=is_password, is_prose=is_prose):
-            seen = at + len(value)
+            seen = until or at + len(value)
             words = "a password behind its name" if is_password else "a key or a token behind its name"
             yield Spot("secret", "password-assignment", begin, seen, words, (at, seen))
 
@@ -168,6 +186,7 @@ def is_unmistakable(value: str) -> bool:
         and value.isascii()
         and (sum(map(str.isdigit, value)) > 1 or (kinds[2] and kinds[3]))
         and not value.startswith("-")
+        and not re.match(r"\d+[:.]\d", value)
         and sum(kinds) >= 3
         and not is_word
         and not re.search(r"[(){}\[\]<>|=;`\\]|//|\.\w{2,4}\Z", value)
@@ -175,21 +194,16 @@ def is_unmistakable(value: str) -> bool:
     )
 
 
-def _starts(lowered: str) -> Iterator[tuple[int, str, bool]]:
-    for hint, stems in _STEMS:
-        if hint in lowered:
-            for stem, is_password in stems:
-                yield from ((at, stem, is_password) for at in _all(lowered, stem))
+def _starts(lowered: str, clues: frozenset[str]) -> Iterator[tuple[int, str, bool]]:
+    for clue, stems in _STEMS:
+        if clue in clues:
+            for at in places_of(lowered, clue):
+                for stem, before, is_password in stems:
+                    if lowered.startswith(stem, at - before) and at >= before:
+                        yield at - before, stem, is_password
     if not lowered.isascii():
         for stem in _OTHER_STEMS:
-            yield from ((at, stem, True) for at in _all(lowered, stem))
-
-
-def _all(lowered: str, stem: str) -> Iterator[int]:
-    at = lowered.find(stem)
-    while at >= 0:
-        yield at
-        at = lowered.find(stem, at + len(stem))
+            yield from ((at, stem, True) for at in places_of(lowered, stem))
 
 
 def _is_name(name: str, stem: str) -> bool:
@@ -198,6 +212,19 @@ def _is_name(name: str, stem: str) -> bool:
     return (
         len(words) <= 8 and not any(word in _NO_SECRET for word in words) and not name.casefold().endswith(stem + "s")
     )
+
+
+def _block(text: str, at: int) -> tuple[str, int, int] | None:
+    """What a block of YAML (1.2.2, 8.1) says whose lines are a word each, put together; and from where to where."""
+    head = _BLOCK.match(text, at)
+    lines: list[re.Match[str]] = []
+    end = head.end() if head is not None else at
+    while head is not None and len(lines) < _MOST_LINES and (line := _BLOCK_LINE.match(text, end)) is not None:
+        lines.append(line)
+        end = line.end()
+    if not lines:
+        return None
+    return "".join(line["word"] for line in lines), lines[0].start("word"), lines[-1].end("word")
 
 
 def _value(text: str, at: int, quote: str) -> str:
@@ -218,9 +245,10 @@ def _is_secret(value: str, *, is_password: bool, is_prose: bool) -> bool:
         return False
     if is_prose and is_password and not _is_strong(value):
         return False
-    if value.casefold() in _WORDS or _PICTURE.search(value) or steps(value) > _STEPS:
+    bare = value.rstrip("=")
+    if bare.casefold() in _WORDS or _TYPE.fullmatch(value) or _PICTURE.search(value) or steps(value) > _STEPS:
         return False
-    if _REFERENCE.match(value) or _PARTED.fullmatch(value) or _CAMEL.fullmatch(value) or _HASHLIKE.fullmatch(value):
+    if _REFERENCE.match(value) or _PARTED.fullmatch(bare) or _CAMEL.fullmatch(bare) or _HASHLIKE.fullmatch(value):
         return False
     return not value.startswith(_CHECKED) or ends_in_its_checksum(value)  # else it was made up
 

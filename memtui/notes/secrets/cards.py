@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from memtui.notes.secrets.checksums import luhn
 from memtui.notes.spots import Spot
 
-_HINT = re.compile(r"\d\d\d\d[ -]?\d\d\d\d\d?\d?[ -]?\d\d\d\d")
+_HINT = re.compile(rb"0000[ -]?00000?0?[ -]?0000")
+"""Digits as they stand in the number of a card, in a numeric outline."""
 _NUMBER = re.compile(
-    r"\d(?<![\w./+=#:-].)(?<!\d[ ,].)\d{3}(?:"
+    r"\d(?<![\w./+=#:-].)(?<!\d[ ,].)(?<![0-9A-F]{4}[ -].)\d{3}(?:"
     r"(?P<by>[ -])\d{4}(?P=by)\d{4}(?P=by)\d{4}(?:(?P=by)\d{3})?"
     r"|(?P<by5>[ -])\d{6}(?P=by5)\d{4,5}"
-    r"|\d{9,15})(?![\w-]|[.,/:=]\d|[ -]\d)"
+    r"|\d{9,15})(?![\w-]|[.,/:=]\d|[ -]\d|[ -][0-9A-F]{4}\b)"
 )
 _ISSUERS = (
     ("Visa", (13, 16, 19), re.compile(r"4")),
@@ -28,7 +29,7 @@ _ISSUERS = (
 )
 _NEAR = re.compile(
     r"\bcards?\b|visa\b|master ?card|amex|american express|\bcvv|\bcvc|\bccn\b|\bpan\b|credit|debit|kredit|\bkarte"
-    r"|carte|tarjeta|carta di|cartão|卡|カード|карт|\bexp(?:iry|ires|\.)?\b",
+    r"|carte|tarjeta|carta di|cartão|卡|カード|карт|\bexp(?:iry|ires|\.)?:?[ ]?\d\d/\d\d",
     re.IGNORECASE,
 )
 _AROUND = 100
@@ -45,9 +46,14 @@ _TESTS = frozenset(
 """Published for tests by those who process payments."""
 
 
-def cards(text: str) -> Iterator[Spot]:
-    """Numbers of payment cards in a text."""
-    if _HINT.search(text) is None:
+def cards(text: str, outline: bytes) -> Iterator[Spot]:
+    """Numbers of payment cards in a text.
+
+    Args:
+        text: The text.
+        outline: Its numeric outline.
+    """
+    if _HINT.search(outline) is None:
         return
     for found in _NUMBER.finditer(text):
         digits = found.group().replace(" ", "").replace("-", "")

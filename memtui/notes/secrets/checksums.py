@@ -2,9 +2,11 @@
 
 import base64
 import binascii
+import hashlib
 import zlib
 
 _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _CHECKSUM = 6
 """Characters at the end of a token that check the rest."""
 
@@ -50,6 +52,25 @@ def decodes_to_digits(token: str) -> bool:
     except (binascii.Error, ValueError):
         return False
     return 17 <= len(number) <= 20 and number.isdigit()
+
+
+def base58(data: bytes) -> str:
+    """Bytes in base 58, with four that check them."""
+    whole = data + hashlib.sha256(hashlib.sha256(data).digest()).digest()[:4]
+    number, written = int.from_bytes(whole, "big"), ""
+    while number:
+        number, digit = divmod(number, 58)
+        written = _BASE58[digit] + written
+    return written
+
+
+def base58_checked(written: str) -> bool:
+    """Whether the last four of the bytes that something says in base 58 check the others (Bitcoin, "Base58Check")."""
+    number = 0
+    for character in written:
+        number = number * 58 + _BASE58.index(character)
+    data = number.to_bytes((number.bit_length() + 7) // 8, "big")
+    return hashlib.sha256(hashlib.sha256(data[:-4]).digest()).digest()[:4] == data[-4:]
 
 
 def luhn(digits: str) -> bool:

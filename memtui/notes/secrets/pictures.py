@@ -20,7 +20,12 @@ def is_picture(value: str) -> bool:
     if len(set(value[:400])) < fewest:
         return True
     tail = value[-24:] if len(value) > 40 else value[len(value) // 4 :]
-    return steps(tail) > _STEPS or bool(_PLACEHOLDER.search(value[:4_000]))
+    return steps(tail) > _STEPS or any(map(_is_a_word, _PLACEHOLDER.findall(value[:4_000])))
+
+
+def _is_a_word(written: str) -> bool:
+    """Whether somebody has written it: `fake` and `FAKE` are words, `fAKe` comes about by chance."""
+    return written in (written.lower(), written.upper(), written.title())
 
 
 def steps(value: str) -> float:

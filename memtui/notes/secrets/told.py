@@ -9,25 +9,16 @@ from collections.abc import Iterator
 from itertools import islice
 
 from memtui.notes.secrets.assignments import is_key, is_unmistakable
+from memtui.notes.secrets.clues import places_of
 from memtui.notes.spots import Spot
 
 _NAME = (
     r"(?:pass(?:word|wd|phrase|wort|code)?|pwd|pw|kennwort|contraseña|senha|mot de passe|пароль|كلمة المرور|密码|密碼"
     r"|パスワード|비밀번호)"
 )
-_HINTS = (
-    "pass",
-    "pw",
-    "kennwort",
-    "contraseña",
-    "senha",
-    "пароль",
-    "كلمة المرور",
-    "密码",
-    "密碼",
-    "パスワード",
-    "비밀번호",
-)
+_NAMES = ("pass", "pw", "kennwort", "senha")
+_OTHER_NAMES = ("contraseña", "mot de passe", "пароль", "كلمة المرور", "密码", "密碼", "パスワード", "비밀번호")
+"""How names begin; of those with letters of their own only where a text has such."""
 _VALUE = r"(?P<value>[!-~]{8,64})"
 _QUOTE = r"[\"'`*]{0,3}"
 _NEAR = re.compile(
@@ -46,10 +37,13 @@ _PAIR = re.compile(
     rf"[ \t(`\"'][\w.@-]{{2,40}}[ \t]?[:/][ \t]?{_QUOTE}{_VALUE}",
     re.IGNORECASE,
 )
+_ACCOUNTS = ("login", "log in", "cred", "zugang", "anmeldung")
 _COMMAND = re.compile(
     rf"\b(?:redis-cli[ \t][^\n|;]{{0,120}}?-a|docker[ \t]login[ \t][^\n|;]{{0,120}}?-p|sshpass[ \t]-p)[ \t]{{1,3}}"
     rf"{_QUOTE}{_VALUE}"
 )
+_STATEMENT = re.compile(r"pass[ \t]{0,3}\r?\n")
+"""What in Python is none."""
 _RULE = re.compile(
     r"^[ \t]{0,8}\|?[ \t]{0,8}:?-{2,200}:?[ \t]{0,8}(?:\|[ \t]{0,8}:?-{2,200}:?[ \t]{0,8}){1,40}\|?[ \t]{0,8}\r?$",
     re.MULTILINE,
@@ -68,29 +62,41 @@ _MOST = 200
 _ROWS = 200
 
 
-def told(text: str, lowered: str) -> Iterator[Spot]:
+def told(text: str, lowered: str, clues: frozenset[str]) -> Iterator[Spot]:
     """Passwords near their name.
 
     Args:
         text: The text.
         lowered: The same in lower case, character by character.
+        clues: What of the words that name secrets is in it.
     """
-    if any(hint in lowered for hint in _HINTS):
-        for found in islice(_NEAR.finditer(text), _MOST):
-            yield from _spot(text, *found.span("value"), found.start(), "a password beside its name")
+    if not clues.isdisjoint(_NAMES) or not lowered.isascii():
+        for found in _all(_NEAR, text, lowered, (*_NAMES, *(_OTHER_NAMES if not lowered.isascii() else ()))):
+            if not _STATEMENT.match(text, found.start()):
+                yield from _spot(text, *found.span("value"), found.start(), "a password beside its name")
         if "|" in text and "--" in text:
             yield from _in_tables(text)
-    if "login" in lowered or "cred" in lowered or "zugang" in lowered or "log in" in lowered or "anmeldung" in lowered:
-        for found in islice(_PAIR.finditer(text), _MOST):
+    if not clues.isdisjoint(("log", "cred", "zugang", "anmeldung")):
+        for found in _all(_PAIR, text, lowered, _ACCOUNTS):
             yield from _spot(text, *found.span("value"), found.start(), "a name with its password")
     if "_KEY" in text:
-        for found in islice(_VARIABLE.finditer(text), _MOST):
+        for found in _VARIABLE.finditer(text):
             if is_key(found["value"]) and _NOT_SECRET.isdisjoint(found["name"].split("_")):
                 words = "a key or a token behind its name"
                 yield Spot("secret", "password-assignment", *found.span(), words, found.span("value"))
-    if "redis-cli" in lowered or "docker login" in lowered or "sshpass" in lowered:
-        for found in islice(_COMMAND.finditer(text), _MOST):
+    if " -" in text and any(name in lowered for name in ("redis-cli", "docker login", "sshpass")):
+        for found in _COMMAND.finditer(text):
             yield from _spot(text, *found.span("value"), found.start(), "a password on a command line")
+
+
+def _all(pattern: re.Pattern[str], text: str, lowered: str, names: tuple[str, ...]) -> Iterator[re.Match[str]]:
+    """Where an expression that begins with a name is in a text, none over another."""
+    end = 0
+    for at in sorted(at for name in names for at in places_of(lowered, name)):
+        found = pattern.match(text, at) if at >= end else None
+        if found is not None:
+            yield found
+            end = found.end()
 
 
 def _in_tables(text: str) -> Iterator[Spot]:
