@@ -169,11 +169,11 @@ def _words(status: Status) -> list[Word]:
 
 
 class MessageLine(Widget):
-    """One line for what just happened."""
+    """One line for what just happened; as many as it takes, up to three, for what went wrong and what became of it."""
 
     DEFAULT_CSS = """
     MessageLine { height: 1; padding: 0 1; color: $foreground; }
-    MessageLine.-warning { color: $text-warning; }
+    MessageLine.-warning { height: auto; max-height: 3; color: $text-warning; }
     """
 
     text: reactive[str] = reactive("")
@@ -202,8 +202,11 @@ class MessageLine(Widget):
             return
         if not is_news:
             self._held_until, self._waiting = now + held, None
+        grows = warning or self.has_class("-warning")
         self.set_class(warning, "-warning")
         self.text, self.hint = text, hint
+        if grows:
+            self.refresh(layout=True)
 
     def _show_waiting(self) -> None:
         waiting, self._waiting = self._waiting, None
@@ -212,8 +215,10 @@ class MessageLine(Widget):
             self.say(text, hint=hint, warning=warning, is_news=True)
 
     def render(self) -> RenderResult:
-        """The sentence, cut to the line."""
+        """The sentence, cut to the line where it is no warning."""
         width = self.content_size.width
+        if self.has_class("-warning") and cell_len(one_line(self.text)) > width:
+            return Content(one_line(self.text))
         words = Content(fit(one_line(self.text), width))
         if self.hint and words.cell_length + 2 + cell_len(self.hint) <= width:
             return Content.assemble(words, "  ", (self.hint, "$text-accent"))

@@ -31,3 +31,23 @@ async def test_news_wait_for_an_answer_and_the_newest_is_shown_then() -> None:
         assert line.has_class("-warning")
         line.say("another answer")
         assert line.text == "another answer"
+
+
+async def test_a_long_sentence_on_what_went_wrong_is_shown_to_its_end_and_a_long_answer_keeps_to_its_line() -> None:
+    app = Alone()
+    async with app.run_test(size=(40, 10)) as pilot:
+        line = app.query_one(MessageLine)
+        line.say("The disk is full. Nothing was written; it is as it was before.", warning=True)
+        await pilot.pause()
+        assert line.size.height == 2
+        shown = " ".join("".join(part.text for part in line.render_line(row)).strip() for row in range(2))
+        assert shown.endswith("as it was before.")
+        line.say("An answer that is longer than the forty cells which there are for it")
+        await pilot.pause()
+        assert line.size.height == 1
+        line.say("Short.", warning=True)
+        await pilot.pause()
+        assert line.size.height == 1
+        line.say("too long " * 40, warning=True)
+        await pilot.pause()
+        assert line.size.height == 3

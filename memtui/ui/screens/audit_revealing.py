@@ -8,6 +8,7 @@ from textual import work
 from memtui.core.errors import Closed, MemtuiError
 from memtui.core.visible import one_line
 from memtui.ui import said_keys
+from memtui.ui.frame import Header
 from memtui.ui.screens.ask import AskScreen
 from memtui.ui.screens.audit_showing import AuditShowing
 
@@ -84,5 +85,12 @@ class AuditRevealing(AuditShowing):
 
         at = finding.origin.seq if finding else None
         self.app.push_screen(
-            HistoryScreen(cast("Engine", observer), path, title=self._inspection.title, diff_first=diff_first, at=at)
+            HistoryScreen(
+                cast("Engine", observer),
+                path,
+                title=self._inspection.title,
+                diff_first=diff_first,
+                at=at,
+                live=self.query_one(Header).status.live,
+            )
         )

@@ -135,7 +135,14 @@ class HistoryScreen(BesideDiff):
     about = getters.query_one(AboutPair)
 
     def __init__(
-        self, engine: "Engine", path: str, *, title: str, diff_first: bool = False, at: int | None = None
+        self,
+        engine: "Engine",
+        path: str,
+        *,
+        title: str,
+        diff_first: bool = False,
+        at: int | None = None,
+        live: str = "LIVE",
     ) -> None:
         super().__init__()
         self._engine = engine
@@ -143,6 +150,7 @@ class HistoryScreen(BesideDiff):
         self._folder = title
         self._diff_first = diff_first
         self._at = at
+        self._live = live
         self._loaded = False
         self._complete = False
         self._picked: list[VersionKey] = []
@@ -496,7 +504,7 @@ class HistoryScreen(BesideDiff):
         count = len(self.versions.versions)
         words = f"{count:,} {'version' if count == 1 else 'versions'}" if self._complete else ""
         self.header.status = Status(
-            f"history  {self._path}", files=words, read_only=self._engine.read_only, live="LIVE", follow=None
+            f"history  {self._path}", files=words, read_only=self._engine.read_only, live=self._live, follow=None
         )
 
     def _entitle(self) -> None:
