@@ -153,6 +153,11 @@ def test_every_section_reaches_its_values(file: Path) -> None:
          'reason = "...". The exemption is not used.'),
         ('[[audit.exempt]]\nrule = "stale"\nreason = "  "', 'line 1: the exemption of "stale" has no reason: say why '
          'it is in order, reason = "...". The exemption is not used.'),
+        (
+            '[[audit.exempt]]\nrule = "a"\nreason = "b"\npath = "../x/**"',
+            'line 4: audit.exempt.path is "../x/**"; it is relative to the folder, such as "examples/**". '
+            "The exemption is not used.",
+        ),
         ('[[audit.exempt]]\nrule = "a"\nreason = "b"\npath = " "', 'line 4: audit.exempt.path is empty; leave it out, '
          'or say "**", to mean everything. The exemption is not used.'),
         ('[[audit.exempt]]\nreason = "x"', "line 1: an exemption has no rule: say which, such as rule = \"stale\", or "

@@ -260,20 +260,21 @@ def _list(made: Prepared) -> None:
 def _claims(made: Prepared, repo: Path) -> None:
     """A repository, and notes that say of it what is no longer so."""
     (repo / "src").mkdir(parents=True)
-    (repo / "src" / "parser.py").write_text(
-        "PORT = 8000\nHOME = 'http://localhost:8000/'\n\n\ndef parse_line():\n    pass\n"
-    )
+    once = "HOME = 'http://localhost:9999/'\n\n\ndef parse_header():\n    pass\n"
+    (repo / "src" / "parser.py").write_text(once)
     (repo / "src" / "lexer.py").write_text("def split():\n    pass\n")
     _git(repo, "init", "--quiet", "--initial-branch=main")
     _git(repo, "add", ".")
     _git(repo, "commit", "--quiet", "--message=first")
     (repo / "src" / "lexer.py").unlink()
+    (repo / "src" / "parser.py").write_text(once.replace("9999", "8000").replace("parse_header", "parse_line"))
     _git(repo, "add", ".")
     _git(repo, "commit", "--quiet", "--message=second")
     made.repo = repo
     made.put("missing-path", "claims/path.md", "The tokens come from `src/lexer.py` and are read twice.\n")
     made.put("missing-symbol", "claims/symbol.md", "`parse_header()` in `src/parser.py` reads the first line.\n")
     made.put("missing-commit", "claims/commit.md", "The parser is fast since commit 0badc0ffee.\n")
+    made.put("never-there", "claims/never.md", "The words come from `src/words.py` in order.\n")
     made.put("missing-address", "claims/address.md", "The server listens at http://localhost:9999/ all day.\n")
 
 

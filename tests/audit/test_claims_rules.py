@@ -9,7 +9,11 @@ from pathlib import Path
 import pytest
 from folders import Folder
 
+import memtui
+from memtui.audit.auditing import audit
 from memtui.audit.families import claims
+from memtui.audit.findings import Severity
+from memtui.audit.git import Git
 from memtui.audit.repository import Repository
 from tests.audit.corpus import clean_notes
 
@@ -22,18 +26,33 @@ FILES = {
     "setup.cfg": "[metadata]\n",
 }
 
+ONCE = {
+    "src/shop/lexer.py": "def lex_all():\n    pass\n",
+    "src/shop/parser.py": (
+        "def parse_line(text):\n    return text\n\ndef parse_header(text):\n    return split_all(text)\n\n"
+        "class HeaderReader:\n    pass\n\nclass LineReader:\n    pass\n"
+    ),
+    "src/shop/prices.py": "BASE = 'https://old-prices.shop.test/v1'\nADMIN = 'http://localhost:9999/'\n",
+    "tools/old/run.sh": "true\n",
+    "data/gta.dat": "1\n",
+    "build/app.js": "1\n",
+}
+"""What it had once, where it is not as it is now."""
+NOW = {name: FILES[name] for name in ONCE if name in FILES} | {".gitignore": "build/\n*.log\n"}
+
 
 class Repo:
     """A repository on the disk.
 
     Args:
         path: Where it is to be.
+        options: How git makes it.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *options: str) -> None:
         self.path = path
         path.mkdir()
-        self.git("init", "-q", "-b", "main")
+        self.git("init", "-q", "-b", "main", *options)
 
     def git(self, *words: str) -> str:
         """What git says."""
@@ -65,8 +84,8 @@ class Repo:
 @pytest.fixture
 def repo(tmp_path: Path) -> Repo:
     repo = Repo(tmp_path / "repo")
-    repo.commit({**FILES, "src/shop/lexer.py": "def lex_all():\n    pass\n", "tools/old/run.sh": "true\n"})
-    repo.commit({"src/shop/lexer.py": None, "tools/old/run.sh": None, "src/shop/core/lexer.py": "def lex_all(): ...\n"})
+    repo.commit({**FILES, **ONCE})
+    repo.commit({**dict.fromkeys(ONCE), **NOW, "src/shop/core/lexer.py": "def lex_all(): ...\n"})
     return repo
 
 
@@ -90,19 +109,33 @@ def test_without_a_repository_nothing_is_claimed(folder: Folder) -> None:
 def test_a_path_that_is_gone_is_told_with_where_its_name_is_now(folder: Folder, repo: Repo) -> None:
     folder.write({"note.md": "The lexer is in `src/shop/lexer.py:12`, started by tools/old/run.sh.\n"})
     hits = folder.hits(claims, repo=repo.path)
+    commit = repo.git("rev-parse", "--short", "HEAD")
+    day = repo.git("log", "-1", "--format=%cd", "--date=format-local:%Y-%m-%d")
+    since = f"which the repository has no more, since commit {commit} of {day}"
     assert [hit.words for hit in hits] == [
-        "names src/shop/lexer.py, which the repository has no more; src/shop/core/lexer.py has its name",
-        "names tools/old/run.sh, which the repository has no more",
+        f"names src/shop/lexer.py, {since}; src/shop/core/lexer.py has its name",
+        f"names tools/old/run.sh, {since}",
     ]
-    assert dict(hits[0].facts) == {"path": "src/shop/lexer.py", "now": "src/shop/core/lexer.py"}
+    assert dict(hits[0].facts) == {
+        "path": "src/shop/lexer.py", "now": "src/shop/core/lexer.py", "gone_in": commit, "gone_on": day
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("text", "path"),
     [
-        ("Look at src/shop/none.py first.", "src/shop/none.py"),
-        ("Look at `./src/shop/none.py`", "src/shop/none.py"),
-        ("(docs/none.md)", "docs/none.md"),
+        ("Look at src/shop/lexer.py first.", "src/shop/lexer.py"),
+        ("Look at `./src/shop/lexer.py`", "src/shop/lexer.py"),
+        ("(src/shop/lexer.py)", "src/shop/lexer.py"),
+        ("It is in **src/shop/lexer.py** and nowhere else", "src/shop/lexer.py"),
+        ("`src/shop/lexer.py:12-20`", "src/shop/lexer.py"),
+        ("`src/shop/lexer.py::test_all[1]`", "src/shop/lexer.py"),
+        ("`src/shop/lexer.py (lines 3-9)`", "src/shop/lexer.py"),
+        (r"`src\shop\lexer.py`", r"src\shop\lexer.py"),
+        ("see [the lexer](../src/shop/lexer.py#L12) first", "src/shop/lexer.py"),
+        ("see `shop/lexer.py`, without where the code is", "shop/lexer.py"),
+        ("| File | What |\n|---|---|\n| `src/shop/lexer.py` | splits |", "src/shop/lexer.py"),
+        ("It was slow. `src/shop/lexer.py` has the tokens; it will be faster.", "src/shop/lexer.py"),
         ("the scripts in `tools/old/`", "tools/old/"),
         ("start `run.sh` by hand", "run.sh"),
         ("Do not add to src/shop/lexer.py", "src/shop/lexer.py"),
@@ -117,12 +150,23 @@ def test_paths_that_the_repository_lacks_are_found(folder: Folder, repo: Repo, t
     [
         "`src/shop/parser.py`, `shop/parser.py`, `parser.py`, src/shop/, docs/guide.md and `src/shop/core`",
         "`src/*.py`, `src/{a,b}.py`, src/<name>.py, `src/$X.py`, src/shop/your_module.py and docs/foo.md",
-        "https://example.org/src/shop/none.py and [x](src/shop/none.py) and [[src/none]]",
+        "https://example.org/src/shop/lexer.py and [x](src/shop/none.py) and [[src/shop/lexer.py]]",
         "/etc/src/none.py, ~/src/none.py, ../src/none.py, lib/none.py, and/or, client/server.py, 1/2.5",
         "`none.py`, `app.none`, `docs/fix-typo`, `origin/main`, src/thing",
         "The lexer was in src/shop/lexer.py. It moved from src/shop/lexer.py.",
+        "`src/shop/lexer.py` → `src/shop/core/lexer.py` and ~~src/shop/lexer.py~~",
+        "## Removed files\n\n### One\n\n- `src/shop/lexer.py`",
+        "These are gone:\n\n- `src/shop/lexer.py`\n- `tools/old/`",
+        "- Deleted:\n  - `src/shop/lexer.py`",
+        "| Old name | New name |\n|---|---|\n| `src/shop/lexer.py` | `src/shop/core/lexer.py` |",
+        "The lexer, which was formerly\nin `src/shop/lexer.py`, is elsewhere.",
+        "旧文件 `src/shop/lexer.py`，已删除。 Früher: `src/shop/lexer.py`. Antes: `src/shop/lexer.py`.",
+        "The scripts of that repository are in `tools/old/`",
+        "`gta.dat` and `x/gta.dat` are the game's own",
+        "It writes `build/app.js` and `build/`, and src/app.log",
+        "tests/test_ComponentName.py and src/shop/ModuleName.py and src/shop/EventNameHere.py",
         "Create src/shop/orders.py for it. Plan: src/shop/next.py",
-        "```\nsrc/shop/none.py\n```",
+        "```\nsrc/shop/lexer.py\n```",
         "`setup.cfg` and `shop.parser` and `README.md`",
     ],
 )
@@ -142,6 +186,9 @@ def test_what_is_there_but_not_tracked_is_there(folder: Folder, repo: Repo) -> N
         ("src/shop/parser.py has the class `HeaderReader`", "HeaderReader"),
         ("call `shop.parser.parse_header` for it", "shop.parser.parse_header"),
         ("call `parser.parse_header(text)` for it", "parser.parse_header"),
+        ("`parser.split_all()` has a bug", "parser.split_all"),
+        ("`HeaderReader.read()` is slow, and `HeaderReader` too", "HeaderReader"),
+        ("The header is read by `parse_header`.", "parse_header"),
     ],
 )
 def test_names_that_no_file_says_are_found(folder: Folder, repo: Repo, text: str, symbol: str) -> None:
@@ -154,7 +201,9 @@ def test_names_that_no_file_says_are_found(folder: Folder, repo: Repo, text: str
         "`parse_line()`, `LineReader` and `shop.parser.parse_line` in `src/shop/parser.py`",
         "`useEffect()` and `json.loads` and `os.path.join_all` are from elsewhere",
         "`parse_header()` was in `src/shop/parser.py`",
-        "add `parse_header()` to `src/shop/parser.py`",
+        "`parse_footer()` in `src/shop/parser.py`",
+        "call `split_all` for it, which was defined elsewhere; `lex_all` is there",
+        "add `parse_footer()` to `src/shop/parser.py`",
         "`make test` with `src/shop/parser.py` and `true` and `None`",
         "`run_everything()` in docs/guide.md",
         "`run_everything()` in src/other/none.md",
@@ -229,8 +278,7 @@ def test_notes_of_a_day_and_of_the_past_are_passed_over(folder: Folder, repo: Re
 def test_of_the_notes_of_other_projects_hardly_any_is_taken_for_a_claim(folder: Folder, repo: Repo) -> None:
     notes = clean_notes()
     hits = folder.write(notes).hits(claims, repo=repo.path)
-    assert {hit.rule for hit in hits} <= {"missing-path"}
-    assert all(str(hit.facts["path"]).startswith(("docs/", "src/")) for hit in hits)  # they may well mean this one
+    assert {hit.rule for hit in hits} <= {"never-there"}
     assert len({hit.path for hit in hits}) < len(notes) / 100
 
 
@@ -240,7 +288,156 @@ def test_without_git_the_directory_is_walked(folder: Folder, tmp_path: Path) -> 
         (plain / name).parent.mkdir(parents=True, exist_ok=True)
         (plain / name).write_text(text)
     text = "`src/shop/none.py`, `src/shop/parser.py`, commit 0badc0ffee, `parse_header()` in src/shop/parser.py"
-    assert found(folder, plain, text) == [("missing-path", "src/shop/none.py"), ("missing-symbol", "parse_header")]
+    assert found(folder, plain, text) == [("never-there", "src/shop/none.py"), ("never-there", "parse_header")]
+
+
+def test_what_the_repository_never_had_is_told_as_the_lesser_finding_that_it_is(folder: Folder, repo: Repo) -> None:
+    text = (
+        "Look at src/shop/none.py, and call `parse_footer()` in `src/shop/parser.py`.\n"
+        "It is at http://localhost:7777/, and `src/shop/prices.py` points at https://other-prices.shop.test/v1 .\n"
+        "Create src/shop/orders.py; `total_of_all` is elsewhere.\n"
+    )
+    told = found(folder, repo, text)
+    assert [rule for rule, _ in told] == ["never-there"] * 4
+    assert [what for _, what in told] == [
+        "src/shop/none.py", "parse_footer", "http://localhost:7777/", "https://other-prices.shop.test/v1"
+    ]  # fmt: skip
+    rule = next(rule for rule in claims.RULES if rule.id == "never-there")
+    assert rule.severity is Severity.INFO
+
+
+def test_a_directory_of_the_repository_is_compared_by_its_own_paths(folder: Folder, repo: Repo) -> None:
+    text = "`shop/lexer.py`, `shop/parser.py` and `parse_header()` in `shop/parser.py`"
+    assert found(folder, repo.path / "src", text) == [
+        ("missing-path", "shop/lexer.py"),
+        ("missing-symbol", "parse_header"),
+    ]
+
+
+def test_a_linked_work_tree_is_a_repository_like_any_other(folder: Folder, repo: Repo, tmp_path: Path) -> None:
+    repo.git("worktree", "add", "-q", str(tmp_path / "tree"), "-b", "other")
+    assert found(folder, tmp_path / "tree", "`src/shop/lexer.py`") == [("missing-path", "src/shop/lexer.py")]
+
+
+def test_of_a_bare_repository_paths_and_commits_are_compared(folder: Folder, repo: Repo, tmp_path: Path) -> None:
+    repo.git("clone", "-q", "--bare", str(repo.path), str(tmp_path / "bare.git"))
+    text = "`src/shop/lexer.py`, `src/shop/parser.py`, hooks/none.py, commit 0badc0ffee, `parse_header()` in it"
+    assert found(folder, tmp_path / "bare.git", text) == [
+        ("missing-path", "src/shop/lexer.py"), ("missing-commit", "0badc0ffee")
+    ]  # fmt: skip
+
+
+def test_a_repository_of_sha256_is_read(folder: Folder, tmp_path: Path) -> None:
+    (tmp_path / "new").mkdir()
+    repo = Repo(tmp_path / "new" / "repo", "--object-format=sha256")
+    head = repo.commit({"src/a.py": "1\n", "src/b.py": "1\n"})
+    repo.commit({"src/a.py": None})
+    text = f"`src/a.py`, commit {head} and commit {head[:9]} and commit {head[:-1]}0\n"
+    told = found(folder, repo, text)
+    assert ("missing-path", "src/a.py") in told
+    assert ("missing-commit", head) not in told
+
+
+def test_of_a_shallow_clone_what_was_before_is_not_known(folder: Folder, repo: Repo, tmp_path: Path) -> None:
+    repo.git("clone", "-q", "--depth", "1", f"file://{repo.path}", str(tmp_path / "shallow"))
+    assert found(folder, tmp_path / "shallow", "`src/shop/lexer.py`") == [("never-there", "src/shop/lexer.py")]
+
+
+def test_of_a_clone_that_lacks_objects_nothing_is_fetched(folder: Folder, repo: Repo, tmp_path: Path) -> None:
+    repo.git("config", "uploadpack.allowFilter", "true")
+    partial = tmp_path / "partial"
+    repo.git("clone", "-q", "--filter=blob:none", f"file://{repo.path}", str(partial))
+    before = sorted(path.name for path in (partial / ".git" / "objects").rglob("*"))
+    text = "`src/shop/lexer.py` and `parse_header()` in `src/shop/parser.py`"
+    told = found(folder, partial, text)
+    assert ("missing-path", "src/shop/lexer.py") in told
+    assert ("missing-symbol", "parse_header") not in told  # its text was never there
+    assert sorted(path.name for path in (partial / ".git" / "objects").rglob("*")) == before
+
+
+def test_a_repository_to_which_nothing_was_added_is_compared_by_what_lies_there(folder: Folder, tmp_path: Path) -> None:
+    repo = Repo(tmp_path / "fresh")
+    (repo.path / "src").mkdir()
+    (repo.path / "src" / "a.py").write_text("")
+    assert found(folder, repo, "`src/a.py` and `src/b.py`") == [("never-there", "src/b.py")]
+
+
+def test_settings_that_change_what_git_prints_change_nothing(folder: Folder, repo: Repo) -> None:
+    for name, value in (
+        ("color.ui", "always"), ("color.diff", "always"), ("diff.noprefix", "true"), ("diff.relative", "true"),
+        ("log.diffMerges", "remerge"), ("diff.submodule", "log"), ("diff.wordRegex", "."), ("format.pretty", "raw"),
+        ("core.quotePath", "true"), ("log.showRoot", "true"), ("diff.context", "9"), ("diff.algorithm", "patience"),
+        ("core.excludesFile", "/dev/full"), ("log.follow", "true"), ("diff.renames", "copies"), ("log.date", "raw"),
+    ):  # fmt: skip
+        repo.git("config", name, value)
+    text = "`src/shop/lexer.py` and `parse_header()` in `src/shop/parser.py`"
+    assert found(folder, repo, text) == [("missing-path", "src/shop/lexer.py"), ("missing-symbol", "parse_header")]
+
+
+def test_settings_that_make_git_wait_are_given_up(repo: Repo, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    repo.git("config", "include.path", str(tmp_path / "pipe"))
+    began = time.monotonic()
+    repository = Repository(str(repo.path), seconds=0.5)
+    assert "src/shop/parser.py" in repository.files
+    assert repository.former == {}
+    assert time.monotonic() - began < 10
+
+
+def test_a_repository_whose_git_answers_nothing_is_not_asked_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "git").write_text(f"#!/bin/sh\necho . >> {tmp_path}/asked\nexec sleep 600\n")
+    (programs / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    git = Git(str(programs / "git"), str(tmp_path), seconds=0.2)
+    for _ in range(20):
+        assert git.answer("log") is None
+    assert 1 <= (tmp_path / "asked").read_text().count(".") < 10
+
+
+def test_a_work_tree_whose_git_lies_elsewhere_or_is_none_is_read_all_the_same(
+    folder: Folder, repo: Repo, tmp_path: Path
+) -> None:
+    (tmp_path / "tree" / "src").mkdir(parents=True)
+    (tmp_path / "tree" / "src" / "a.py").write_text("")
+    (tmp_path / "tree" / ".git").write_text(f"gitdir: {repo.path}/.git\n")
+    before = {path: path.lstat().st_mtime_ns for path in repo.path.rglob("*")}
+    assert found(folder, tmp_path / "tree", "`src/shop/lexer.py`") == [("missing-path", "src/shop/lexer.py")]
+    assert {path: path.lstat().st_mtime_ns for path in repo.path.rglob("*")} == before
+    (tmp_path / "tree" / ".git").unlink()
+    os.mkfifo(tmp_path / "tree" / ".git")
+    assert found(folder, tmp_path / "tree", "`src/a.py` and `src/b.py`") == [("never-there", "src/b.py")]
+
+
+def test_what_git_starts_is_ended_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "git").write_text("#!/bin/sh\nsleep 600 &\necho $! > " + str(tmp_path / "child") + "\nwait\n")
+    (programs / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    assert Git.of(str(tmp_path), seconds=1.0) is None
+    child = int((tmp_path / "child").read_text())
+    end = time.monotonic() + 10
+    while _runs(child) and time.monotonic() < end:
+        os.sched_yield()
+    assert not _runs(child)
+
+
+def _runs(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def test_a_long_history_is_read_for_so_long_and_its_beginning_is_believed(repo: Repo) -> None:
+    whole = Repository(str(repo.path)).former
+    assert {"src/shop/lexer.py", "tools/old/run.sh"} <= whole.keys()
+    assert Repository(str(repo.path), seconds=0.0).former == {}
 
 
 def test_nothing_that_a_hostile_repository_names_is_run_and_nothing_is_written(
@@ -275,6 +472,7 @@ def test_nothing_that_a_hostile_repository_names_is_run_and_nothing_is_written(
     assert [rule for rule, _ in found(folder, repo, text)] == [
         "missing-path", "missing-symbol", "missing-commit", "missing-address"
     ]  # fmt: skip
+    assert found(folder, repo, "`src/shop/none.py` and `build/app.js`") == [("never-there", "src/shop/none.py")]
     assert not marker.exists()
     assert {path: path.lstat().st_mtime_ns for path in [repo.path, *repo.path.rglob("*")]} == before
 
@@ -299,7 +497,7 @@ def test_links_of_a_repository_are_not_followed(tmp_path: Path) -> None:
     (root / "lib").symlink_to(tmp_path / "outside")
     os.mkfifo(root / "src" / "fifo.py")
     repository = Repository(str(root))
-    assert "secret_name" not in repository.texts.identifiers
+    assert not repository.texts.says("secret_name")
     assert "lib/secret.py" not in repository.files
     assert repository.has("lib/anything.py")
     assert not repository.has("src/none.py")
@@ -341,3 +539,16 @@ def test_every_rule_needs_a_repository_and_says_what_it_is_for() -> None:
         assert rule.needs == "--repo DIR"
         assert rule.why.endswith(".")
         assert rule.do.endswith(".")
+
+
+def test_what_is_in_order_is_only_said_of_what_could_be_compared(folder: Folder, repo: Repo, tmp_path: Path) -> None:
+    folder.write({"a.md": "See `src/shop/parser.py`.\n"})
+    repo.git("clone", "-q", "--depth", "1", f"file://{repo.path}", str(tmp_path / "shallow"))
+    (tmp_path / "empty").mkdir()
+    told = []
+    for where in (repo.path, tmp_path / "shallow", tmp_path / "empty"):
+        with memtui.open(folder.path, state=folder.state) as engine:
+            passed = audit(engine, title="x", repo=str(where), only=["claims"]).passed
+        told.append([each.words for each in passed if each.name == "claims"])
+    words = "the repository has what the notes name"
+    assert told == [[words], [f"{words}, as far as can be told without its history"], []]

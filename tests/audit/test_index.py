@@ -53,6 +53,11 @@ def test_a_limit_of_nothing_is_off() -> None:
     assert index_of("x\n" * 1_000 + "y" * 100_000, max_lines=0, max_bytes=0).beyond is None
 
 
+def test_headings_and_rows_of_tables_are_entries_too() -> None:
+    text = "### [A](a.md)\n\nIt says [b](b.md).\n\n| Note | What |\n|---|---|\n| [C](c.md) | c |\n\n> 1. [D](d.md)\n"
+    assert [link.path for link in index_of(text).entries] == ["a.md", "c.md", "d.md"]
+
+
 def test_entries_are_items_that_lead_to_files_and_wiki_links_and_imports() -> None:
     text = (
         "# Memory\n\nSee [this](prose.md) and [[Somewhere]] and @other.md.\n- [A](a.md): what a is\n"

@@ -368,3 +368,63 @@ def test_every_rule_can_be_told_by_an_audit(folder: Folder) -> None:
         found = audit(observer, title="memories", only=["integrity"])
     assert {finding.rule for finding in found.findings} == {"broken-json", "outside-change"}
     assert found.chain.state == "intact"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "at", "words"),
+    [
+        ("a.json", '{"a": 1,\n "a": 2}', 10, 'no JSON: the name "a" stands twice'),
+        ("a.jsonl", '{"b": 1}\n{"a": 1, "a": 2}', 18, 'no JSON: the name "a" stands twice'),
+        ("a.yaml", "a: 1\nb: {c: 1, d: 2, c: 3}\n", 21, 'no YAML: the name "c" stands twice'),
+        ("a.md", "---\nname: one\ntype: user\nname: two\n---\n", 25, "no front matter: the name 'name' stands twice"),
+    ],
+)
+def test_a_name_that_stands_twice_is_told(path: str, text: str, at: int, words: str) -> None:
+    (spot,) = broken(text, path)
+    assert spot.words.startswith(words)
+    assert spot.start == at
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.yaml", "a: {x: 1}\nb: {x: 1}\n---\na: 1\nb: [x, x, {x: x}]\n"),
+        ("a.yaml", "base: &b {x: 1}\nc:\n  <<: *b\n  <<: *b\n  ? [x, x]\n  : x\n"),
+        ("a.json", '[{"a": 1, "A": {"a": 2}}, {"a": 1}]'),
+        ("a.md", "---\nmetadata:\n  name: a\nname: b\n---\n"),
+        (".vscode/settings.json", '{\n  // "a\n  "a": "// no /* comment", /* one\n */ "b": [1, 2,],\n}'),
+        ("sub/tsconfig.base.json", '{ "a": "\\"//", }'),
+        ("a.toml", "\ufeffa = 1\n"),
+    ],
+)
+def test_what_is_whole_though_it_looks_odd_is_passed_over(path: str, text: str) -> None:
+    assert list(broken(text, path)) == []
+
+
+def test_what_is_wrong_in_json_with_comments_is_told_where_it_is() -> None:
+    text = '{ // one\n "a": /* two */ }'
+    (spot,) = broken(text, "settings.json")
+    assert text[spot.start : spot.end] == "}"
+    assert list(broken('{"a": 1, // one\n}', "data.json"))
+
+
+def test_texts_of_other_encodings_are_named(folder: Folder) -> None:
+    text = "a text of some words\n"
+    notes = {f"{name}.md": f"\ufeff{text}".encode(name) for name in ("utf-16-le", "utf-16-be", "utf-32-le")}
+    folder.write({**notes, "bare.md": text.encode("utf-16-le"), "one.md": f"{text}\0".encode()})
+    told = {hit.path: hit.words for hit in folder.hits(family) if hit.rule == "not-utf8"}
+    assert told == {
+        "bare.md": "no text: it looks like UTF-16 without its mark",
+        "utf-16-le.md": "no UTF-8 text: it looks like UTF-16",
+        "utf-16-be.md": "no UTF-8 text: it looks like UTF-16",
+        "utf-32-le.md": "no UTF-8 text: it looks like UTF-32",
+    }
+
+
+@pytest.mark.parametrize(
+    "text", ['{"' * 300_000, '{"a":1,' * 100_000, "/*" * 500_000, '"' * 1_000_000, "," * 1_000_000]
+)
+def test_json_with_comments_is_read_in_passing(text: str) -> None:
+    began = time.process_time()
+    assert list(broken(text, "settings.json"))
+    assert time.process_time() - began < 5

@@ -147,7 +147,8 @@ def test_the_age_is_since_the_later_of_both_and_tells_how_it_is_known(memory: En
 def test_without_a_journal_only_the_time_of_the_file_is_known() -> None:
     from memtui.audit.reads import Uses
 
-    age = age_of("a.md", Uses(), mtime_us=0, now_us=200 * DAY_US)
+    years = 20 * 366 * DAY_US  # since 1970: what is older than 1981 is the time of no file
+    age = age_of("a.md", Uses(), mtime_us=years, now_us=years + 200 * DAY_US)
     assert (age.days, age.known) == (200, "file time")
     assert age.words.endswith("there is no journal, so nobody knows when it was read")
 

@@ -175,11 +175,51 @@ def test_a_dead_link_is_told_with_the_nearest_name(folder: Folder) -> None:
         "[text](url) and [title](path/to/file.md) and [[${name}]] and [[ -f x ]] and [[1, 2], [3]] and [[...]]",
         "@types/node and @someone and @app.route and mail@example.org",
         "[a](<title here>) and [[link]] and [name](example.md)",
+        r"[home](~/gone.md) and \[no link](gone.md) and [b](./sub/../b.md#gone) and [b](b.md?raw=1)",
+        "A note[^1] and [b][r].\n\n[^1]: gone.md says so\n[r]: <b.md> 'title'",
     ],
 )
 def test_what_is_no_dead_link_is_not_told(folder: Folder, text: str) -> None:
     folder.write({"a.md": text, "b.md": "x\n", "sub/c.md": "x\n"})
     assert folder.hits(upkeep, rules=["dead-link"]) == []
+
+
+def test_a_name_is_found_whatever_stands_between_its_words(folder: Folder) -> None:
+    folder.write({
+        "a.md": "[[project-config-sync]] [[config sync]] [[Deploy_Steps]] [[deploy-steps]] [[user-deploy]]",
+        "project_config-sync.md": "x\n", "sub/deploy steps.md": "x\n", "user-deploy.md": "x\n",
+    })  # fmt: skip
+    assert folder.hits(upkeep, rules=["dead-link", "unwritten-note"]) == []
+
+
+def test_a_link_into_a_directory_that_is_not_there_is_one_into_code_unless_the_note_stands_elsewhere(
+    folder: Folder,
+) -> None:
+    folder.write({"a.md": "[x](docs/guide.md) [y](memory/b.md) [z](sub/none.md)", "b.md": "x\n", "sub/c.md": "x\n"})
+    assert [hit.words for hit in folder.hits(upkeep, rules=["dead-link"])] == [
+        "links to memory/b.md, which is not there; b.md is",
+        "links to sub/none.md, which is not there",
+    ]
+
+
+def test_backups_are_copies_on_purpose(folder: Folder) -> None:
+    text = prose(3, 60)
+    names = ("a.md", "backups/b.md", "a.md.bak", "a.md.20260101.bak", "c.orig.md", "d.md~")
+    folder.write(dict.fromkeys(names, text))
+    assert folder.hits(upkeep, rules=["duplicate", "near-duplicate"]) == []
+
+
+def test_what_a_loaded_file_imports_is_never_stale(folder: Folder) -> None:
+    folder.write({"CLAUDE.md": "@a.md\n", "a.md": "@sub/b.md\n", "sub/b.md": "x\n", "c.md": "x\n"}, days=900)
+    assert [hit.path for hit in folder.hits(upkeep, rules=["stale"])] == ["c.md"]
+
+
+def test_files_that_an_archive_gave_the_time_of_nothing_are_as_old_as_the_record(folder: Folder) -> None:
+    folder.write({"a.md": "x\n"}, days=365.25 * 50)
+    assert folder.hits(upkeep, rules=["stale"]) == []
+    assert folder.hits(upkeep, rules=["stale"], with_journal=False) == []
+    (hit,) = folder.hits(upkeep, rules=["stale"], days_later=200)
+    assert hit.facts["days"] == 200
 
 
 def test_an_orphan_is_told_only_where_notes_are_linked(folder: Folder) -> None:
@@ -297,6 +337,102 @@ def test_contradictions_within_a_note_and_between_two_are_found(tmp_path: Path, 
 )
 def test_what_is_no_contradiction_is_not_told(folder: Folder, notes: dict[str, str]) -> None:
     assert [hit.words for hit in folder.write(notes).hits(upkeep, rules=["contradiction"])] == []
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        {"env.md": "## Dev\n- API port: 3000\n## Prod\n- API port: 8080\n"},
+        {"env.md": "Dev API port: 3000\nProd API port: 8080\n"},
+        {"dev.md": "API port: 3000\n", "prod.md": "API port: 8080\n"},
+        {"config-dev.md": "Timezone: UTC\n", "config-prod.md": "Timezone: Europe/Berlin\n"},
+        {"server-a.md": "OS: Ubuntu 22.04\nTimezone: UTC\n", "server-b.md": "OS: Debian 12\nTimezone: Europe/Berlin\n"},
+        {"a.md": "| Env | Port |\n|---|---|\n| dev | 3000 |\n"},
+        {"ada.md": "Editor: vim\n", "bob.md": "Editor: emacs\n"},
+        {"a.md": "Port: 3000 (dev), 8080 (prod)\n", "b.md": "API port: 8080\n"},
+        {"a.md": "Python version: 3.11 on the server\nPython version: 3.12 on my laptop\n"},
+        {"a.md": "Node version: 18+\n", "b.md": "Node version: 20\n"},
+        {"a.md": "Node version: >=18\n", "b.md": "Node version: 20.1\n"},
+        {"a.md": "Node version: 18 or newer\n", "b.md": "Node version: 22\n"},
+        {"a.md": "Editor: VS Code (work)\nEditor: Neovim (home)\n"},
+        {"a.md": "Work email: a@x.org\nPrivate email: b@y.org\n", "user.md": "Email: a@x.org\n"},
+        {"user.md": "Language: English\n", "user_prefs.md": "Language: English and German\n"},
+        {"user.md": "Language: German\n", "user_prefs.md": "Programming language: Python\n"},
+        {"user.md": "Name: Ada Lovelace\n", "user_prefs.md": "Name: Ada\n"},
+        {"user.md": "Name: Ada Lovelace\nCompany name: ACME\nProject name: Engine\n"},
+        {"user.md": "Units: metric\n", "user_prefs.md": "Units: km and kg\n"},
+        {"user.md": "Currency: EUR\n", "user_prefs.md": "Currency: €\n"},
+        {"user.md": "Currency: EUR\n", "user_prefs.md": "Currency: Euro\n"},
+        {"user.md": "Theme: dark\n", "user_prefs.md": "Theme: Dracula (dark)\n"},
+        {"user.md": "Timezone: PST\n", "user_prefs.md": "Timezone: Pacific Time\n"},
+        {"user.md": "Timezone: UTC+1\n", "user_prefs.md": "Timezone: Europe/Berlin\n"},
+        {"user.md": "Timezone: UTC+1\n", "user_prefs.md": "Timezone: CET\n"},
+        {"user.md": "Timezone: GMT+2\n", "user_prefs.md": "Timezone: UTC+2\n"},
+        {"user.md": "Timezone: Europe/Berlin (CET)\n", "user_prefs.md": "Timezone: CET\n"},
+        {"user.md": "OS: macOS\n", "user_prefs.md": "OS: Mac OS X 14\n"},
+        {"user.md": "OS: Ubuntu\n", "user_prefs.md": "OS: Linux\n"},
+        {"user.md": "OS: WSL2\n", "user_prefs.md": "OS: Windows\n"},
+        {"user.md": "Shell: zsh\n", "user_prefs.md": "Shell: zsh with oh-my-zsh\n"},
+        {"user.md": "Shell: /bin/zsh\n", "user_prefs.md": "Shell: zsh\n"},
+        {"user.md": "Indentation: 2 spaces\n", "user_prefs.md": "Indentation: spaces\n"},
+        {"user.md": "Indentation: 2 spaces (JS)\nIndentation: 4 spaces (Python)\n"},
+        {"user.md": "Indentation: 2 spaces for JS\n", "user_prefs.md": "Indentation: 4 spaces for Python\n"},
+        {"user.md": "Pronouns: she/her\n", "user_prefs.md": "Pronouns: she\n"},
+        {"user.md": "Birthday: 10 December\n", "user_prefs.md": "Birthday: 1815-12-10\n"},
+        {"user.md": "Birthday: Dec 10\n", "user_prefs.md": "Birthday: December 10\n"},
+        {"user.md": "Date format: YYYY-MM-DD\n", "user_prefs.md": "Date format: ISO 8601\n"},
+        {"user.md": "Date format: yyyy-mm-dd\n", "user_prefs.md": "Date format: ISO\n"},
+        {"a.md": "Package manager: npm (frontend)\nPackage manager: pip (backend)\n"},
+        {"a.md": "Package manager: pip\n", "b.md": "Package manager: npm\n"},
+        {"a.md": "Package manager: uv\n", "b.md": "Package manager: pnpm\n"},
+        {"a.md": "Test framework: pytest\n", "b.md": "Test framework: vitest\n"},
+        {"backend.md": "Test framework: pytest\n", "frontend.md": "Test framework: vitest\n"},
+        {"a.md": "Test runner: npm test\n", "b.md": "Test framework: vitest\n"},
+        {"a.md": "Default branch: main\n", "b.md": "Default branch: `origin/main`\n"},
+        {"repo-a.md": "Default branch: main\n", "repo-b.md": "Default branch: master\n"},
+        {"2024-01.md": "Timezone: CET\n", "user.md": "Timezone: Asia/Tokyo\n"},
+        {"user.md": "Editor: vim, as of 2023\nEditor: zed\n"},
+        {"user.md": "User prefers pnpm\n", "b.md": "The user prefers npm scripts\n"},
+        {"user.md": "User prefers dark mode\n", "b.md": "User prefers light mode during the day\n"},
+        {"user.md": "Language: en\n", "b-user.md": "Language: English\n"},
+        {"user.md": "Language: en-US\n", "b-user.md": "Language: English (US)\n"},
+        {"user.md": "Email: Ada@Example.org\n", "b-user.md": "Email: ada@example.org\n"},
+        {"user.md": "Email: <ada@example.org>\n", "b-user.md": "Email: ada@example.org\n"},
+        {"user.md": "Email: [ada@example.org](mailto:ada@example.org)\n", "b-user.md": "Email: ada@example.org\n"},
+        {"a.md": "DB port: 5432\nRedis port: 6379\n", "b.md": "Database port: 5433\n"},
+        {"a.md": "Postgres port: 5432\n", "docker.md": "Postgres port: 5433 on the host\n"},
+        {"a.md": "API version: v1\n", "b.md": "API version: v2 (beta)\n"},
+    ],
+    ids=lambda notes: "-".join(notes)[:30],
+)
+def test_what_holds_elsewhere_or_is_only_written_otherwise_is_no_contradiction(
+    folder: Folder, notes: dict[str, str]
+) -> None:
+    assert [hit.words for hit in folder.write(notes).hits(upkeep, rules=["contradiction"])] == []
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        {"a.md": "API port: 3000\n", "b.md": "API port: 8080\n"},
+        {"user.md": "Timezone: Europe/Berlin\n", "user_prefs.md": "Timezone: America/New_York\n"},
+        {"user.md": "Timezone: UTC+1\n", "user_prefs.md": "Timezone: UTC-5\n"},
+        {"user.md": "Editor: vim\n", "user_prefs.md": "Editor: VS Code\n"},
+        {"user.md": "Name: Ada\n", "user_prefs.md": "Name: Grace\n"},
+        {"a.md": "Default branch: main\n", "b.md": "Main branch: master\n"},
+        {"a.md": "Python version: 3.11\n", "b.md": "Python version: 3.12\n"},
+        {"user.md": "User prefers tabs\n", "b.md": "User prefers spaces\n"},
+        {"a.md": "- **Package manager:** pnpm\n", "b.md": "* Package manager: yarn\n"},
+        {"user.md": "| Timezone | Europe/Berlin |\n", "user_prefs.md": "Timezone: Asia/Tokyo\n"},
+        {"user.md": "Shell: zsh\n", "user_prefs.md": "Shell: fish\n"},
+        {"user.md": "Pronouns: she/her\n", "user_prefs.md": "Pronouns: they/them\n"},
+        {"user.md": "Birthday: 1815-12-10\n", "user_prefs.md": "Birthday: 1815-12-11\n"},
+        {"user.md": "User prefers dark mode\n", "b.md": "User prefers light mode\n"},
+    ],
+    ids=lambda notes: "-".join(notes)[:30],
+)
+def test_values_that_exclude_each_other_are_told(folder: Folder, notes: dict[str, str]) -> None:
+    assert len(folder.write(notes).hits(upkeep, rules=["contradiction"])) == 1
 
 
 # Sizes

@@ -1,12 +1,16 @@
 """The outline of a text: it may say yes too often, and never no where the text holds what is asked for."""
 
 import random
+import re
 
 import pytest
 
-from memtui.notes.outline import has_long_number, has_long_word, has_pairs, numeric
-from memtui.notes.secrets.ids import _MANY_DIGITS
+from memtui.notes.outline import has_hexadecimal, has_pairs, long_numbers, long_words, numeric
 
+_MANY_DIGITS = re.compile(
+    r"(?<![a-z_])\d\d(?<!\d\d\d)(?!\d\d-\d\d-\d\d\D)(?:(?:[ .-]?\d){7}|\d{5,6}[ -]?[A-Za-z](?!\w\w)"
+    r"| ?\d\d ?\d\d ?[A-Z](?!\w\w))"
+)
 _LETTERS = "ab9Z0123 .-\n\té٣中\u2003\x1c%"
 
 
@@ -15,13 +19,25 @@ def test_an_outline_never_denies_what_a_text_holds(seed: int) -> None:
     chance = random.Random(seed)
     for _ in range(500):
         text = "".join(chance.choices(_LETTERS, k=chance.randint(0, 60)))
-        assert has_long_word(text, 6) or not any(len(word) >= 6 for word in text.split())
-        assert has_long_number(numeric(text)) or _MANY_DIGITS.search(text) is None
+        words = [text[start:end] for start, end in long_words(text, 6)]
+        assert all(any(word in found for found in words) for word in text.split() if len(word) >= 6)
+        assert long_numbers(text, numeric(text)) or _MANY_DIGITS.search(text) is None
 
 
 def test_an_outline_passes_a_text_that_holds_nothing() -> None:
     text = "Deploys go out on 2026-03-01, at 10:45, to 12 hosts.\n"
-    assert not has_long_number(numeric(text))
-    assert not has_long_word(text, 14)
+    assert not long_numbers(text, numeric(text))
+    assert list(long_words(text, 14)) == []
     assert not has_pairs(text, 3)
     assert has_pairs("so: 0a ff 10 .", 3)
+
+
+def test_long_words_are_told_with_their_places() -> None:
+    text = "a short one, and-one-that-is-long\nsechsundzwanzig"
+    assert [text[start:end] for start, end in long_words(text, 12)] == ["and-one-that-is-long", "sechsundzwanzig"]
+
+
+def test_hexadecimal_is_seen_with_colons_and_without() -> None:
+    assert has_hexadecimal("x 00ffAA", 3)
+    assert has_hexadecimal("x 00:ffAA", 3)
+    assert not has_hexadecimal("00 ff aa", 3)

@@ -1,12 +1,13 @@
 """Secrets and what only looks like one. Whatever looks real here is put together when the test runs."""
 
 import time
+from collections.abc import Callable
 
 import pytest
 
 from memtui.audit.families.examples import made_up
-from memtui.notes.secrets import secrets
-from memtui.notes.secrets.checksums import ends_in_its_checksum, luhn, mod_97, verhoeff
+from memtui.notes.secrets import citizens, secrets
+from memtui.notes.secrets.checksums import base58, base58_checked, ends_in_its_checksum, luhn, mod_97, verhoeff
 from memtui.notes.secrets.shapes import SHAPES
 
 _W = "k7Rz2mQx9bTn4vLs8dHw"
@@ -33,6 +34,12 @@ def test_a_key_is_found_by_its_shape_and_is_masked_whole(rule: str, carrier: str
         assert text[start:end] not in spots[0].words
 
 
+def test_a_key_in_which_a_word_comes_about_by_chance_is_one() -> None:
+    key = made_up("together-key")
+    assert _rules(key[:20] + "fAKe" + key[24:]) == ["together-key"]
+    assert _rules(key[:20] + "FAKE" + key[24:]) == []
+
+
 def test_a_token_with_another_checksum_was_made_up_and_is_not_told() -> None:
     for rule in ("github-token", "npm-token"):
         token = made_up(rule)
@@ -48,6 +55,8 @@ def test_the_checksums_are_those_that_are_published() -> None:
     assert not luhn("4242424242424241")
     assert verhoeff("2363")
     assert not verhoeff("2364")
+    assert base58_checked(base58(b"\x80" + bytes(range(32))))
+    assert not base58_checked(base58(b"\x80" + bytes(range(32)))[:-1] + "1")
     assert mod_97("GB82WEST12345698765432")
     assert not mod_97("GB82WEST12345698765433")
 
@@ -134,6 +143,25 @@ def test_a_value_behind_the_name_of_a_secret_is_found(text: str) -> None:
         "secret santa: draw on the 12th",
         "api key: ask Mei2",
         "session_token: None",
+        "SecretArn: arn:aws:secretsmanager:us-west-2:123456789012:secret:Db" + "Secret-a1b2c3",
+        "list-backups --starting-token abCDeFGhiJ" + "KlmnOPqrSTuvwxYZ1aBCdEF",
+        "private_key: ed25519.Ed25519PrivateKey",
+        "private_key: PKCS7PrivateKeyTypes",
+        "password_encryption = scram-sha-256",
+        "printf(&quot;Password is correct.&quot;);",
+        "apt\tpasswd\t1:4.13+dfsg1-1+deb12u1",
+        "passphrase= password= scmVersion=",
+        "except OSError:\n    pass\nN10pem_ctx_st4DOLLAR_16E._fields_ = []",
+        "self._auth = self._build_auth(auth)",
+        "self._password = handler.password",
+        "machine example.com\nlogin daniel\npassword qwerty",
+        "//r.example.com/:_authToken=${NPM_TOKEN}",
+        "sk-ant-a-wrong-key-of-somebody",
+        "-----BEGIN " + "PRIVATE KEY-----\nkey omitted for security reasons\n",
+        "version.py,sha256=qaN-fw_" + "htIgKUVXoAuAEVgKxQu3tZ9qE2eiKkWIS7LA,160",
+        "card table 527D 5282 5281 5290 5293 5294",
+        "exp(6458161865649291)",
+        "ssn => '123-45-9999'",
     ],
 )
 def test_references_placeholders_hashes_and_words_are_no_passwords(text: str) -> None:
@@ -254,3 +282,84 @@ def test_a_hostile_line_of_a_hundred_thousand_characters_takes_no_long_time(piec
     for _ in secrets(piece * (100_000 // len(piece))):
         pass
     assert time.thread_time() - began < 2.0
+
+
+@pytest.mark.parametrize(
+    ("kind", "number"),
+    [
+        (citizens.argentina, "20123456786"), (citizens.australia, "123456782"), (citizens.austria, "1237010180"),
+        (citizens.baltic, "37605030299"), (citizens.belgium, "85073003328"), (citizens.brazil, "12345678909"),
+        (citizens.canada, "193456787"), (citizens.chile, "123456785"), (citizens.china, "11010519491231002X"),
+        (citizens.croatia, "69435151530"), (citizens.finland, "131052308T"),
+        (citizens.german_insurance, "15070649C103"),
+        (citizens.germany, "86095742719"), (citizens.greece, "01013099997"), (citizens.health_service, "9434765919"),
+        (citizens.india, "234123412346"), (citizens.ireland, "1234567T"), (citizens.israel, "123456782"),
+        (citizens.italy, "MRTMTT91D08F205J"), (citizens.japan, "123456789018"), (citizens.korea, "9001011234568"),
+        (citizens.mexico, "HEGG560427MVZRRL04"), (citizens.netherlands, "111222333"), (citizens.norway, "15076500565"),
+        (citizens.poland, "44051401359"), (citizens.portugal, "123456789"), (citizens.romania, "1800101221144"),
+        (citizens.singapore, "S1234567D"), (citizens.south_africa, "8001015009087"), (citizens.spain, "12345679S"),
+        (citizens.sweden, "8112289874"), (citizens.switzerland, "7569217076985"), (citizens.turkey, "10000000146"),
+    ],
+)  # fmt: skip
+def test_check_digits_are_those_of_the_examples_that_offices_print(kind: Callable[[str], bool], number: str) -> None:
+    assert kind(number)
+    place = max(place for place, character in enumerate(number[:-1]) if character.isdigit())
+    others = [f"{number[:place]}{digit}{number[place + 1 :]}" for digit in "0123456789" if digit != number[place]]
+    assert not all(kind(other) for other in others)
+    assert sum(kind(other) for other in others) <= 1
+
+
+@pytest.mark.parametrize(
+    ("carrier", "head", "tail", "kind", "words"),
+    [
+        ("NHS number {}", "485 777 ", "345", citizens.health_service, "an NHS number (UK)"),
+        ("social insurance: {}", "193-456-", "78", citizens.canada, "a Social Insurance number (Canada)"),
+        ("her AHV is {}", "756.3047.5009.", "6", citizens.switzerland, "an AHV number (Switzerland)"),
+        ("rijksregisternummer {}", "93.05.18-223.", "6", citizens.belgium, "a national register number (Belgium)"),
+        ("CNP {}", "17605123301", "4", citizens.romania, "a CNP number (Romania)"),
+        ("kimlik no {}", "183619241", "", citizens.turkey, "an identity number (Turkey)"),
+        ("South African ID {}", "920220 4720 ", "08", citizens.south_africa, "an identity number (South Africa)"),
+        ("she is {}", "3101151985080923", "4", citizens.china, "a resident identity number (China)"),
+        ("マイナンバー {}", "8472 1903 55", "3", citizens.japan, "a My Number (Japan)"),
+        ("CUIT {}", "27-28033514-", "", citizens.argentina, "a CUIT number (Argentina)"),
+        ("RUT {}", "18.406.299-", "", citizens.chile, "a RUT number (Chile)"),
+    ],
+)
+def test_a_number_of_a_person_is_found_with_its_check_digits_and_not_with_others(
+    carrier: str, head: str, tail: str, kind: Callable[[str], bool], words: str
+) -> None:
+    found = set()
+    for last in (f"{number:0{width}}" for width in (1, 2) for number in range(10**width)):
+        written = head + tail + last
+        for spot in secrets(carrier.format(written)):
+            assert spot.words == words
+            assert kind(written.translate(str.maketrans("", "", " -.")))
+            found.add(written)
+    assert found
+    assert len(found) < 25
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "value"),
+    [
+        ("//npm.example.com/:_authToken={}\n", "registry-token", "7d4661f9-e710-4826-" + "bf18-6cc9082989e3"),
+        ("_auth = {}\n", "registry-token", "YXBwOmdSN3hR" + "MnZMOW1Y"),
+        ('{{"auths": {{"r.example.com": {{"auth": "{}"}}}}}}', "registry-login", "YXBwOmdSN3hR" + "MnZMOW1Y"),
+        ("machine db.example.com login ada password {}\n", "password-assignment", "hunter22" + "xQ"),
+        ("machine db.example.com\n  login ada\n  password {}\n", "password-assignment", "hunter22" + "xQ"),
+        (
+            '{{"kty": "EC", "crv": "P-256", "d": "{}"}}',
+            "private-key",
+            "q9Zx7Lm2Rt8Kp4Vw6Ns3" + "Bd1GhQq7Tz5Yc0Xw2Ve8Ub4",
+        ),
+        ("deploy:{}\n", "password-hash", "$2y$10$" + "q9Zx7Lm2Rt8Kp4Vw6Ns3Bd1GhQq7Tz5Yc0Xw2Ve8Ub4Ta6Rs9Pq1M"),
+        ("root:{}:19000:0:99999:7:::\n", "password-hash", "$6$" + "Xw2Ve8Ub$" + "q9Zx7Lm2Rt8Kp4Vw6Ns3Bd1GhQq7Tz5Yc0"),
+        ("postgres://app:{}@db.example.com/x", "password-in-address", "p@ss" + "w0rdK9"),
+    ],
+)
+def test_what_files_of_programs_hold_is_found(text: str, rule: str, value: str) -> None:
+    whole = text.format(value)
+    (spot,) = secrets(whole)
+    assert spot.rule == rule
+    assert spot.masked is not None
+    assert whole[slice(*spot.masked)] == value

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from memtui.audit.families.examples import made_up
 from memtui.audit.families.secret import RULES as SECRETS
 from tests.audit.corpus import SEED, clean_notes
+from tests.audit.corpus.attacks import ATTACKS, MISSED
 from tests.audit.corpus.maker import Maker
 from tests.audit.corpus.plants import MEANT, PLANTS
 
@@ -68,6 +69,11 @@ def planted_notes() -> Iterator[Labelled]:
         for line in lines:
             for _ in range(2):
                 yield _within(maker, maker.one(hosts), line, rule)
+    for rule, lines in ATTACKS.items():
+        for line in lines:
+            yield _within(maker, maker.one(hosts), line, rule)
+    for line in MISSED:
+        yield _within(maker, maker.one(hosts), line, "assistant-address")
 
 
 def meant_notes() -> Iterator[Labelled]:
