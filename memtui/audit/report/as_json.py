@@ -191,6 +191,7 @@ def _run(run: Run) -> dict[str, Any]:
         "removed": run.removed,
         "lost": [_lost(each) for each in run.lost],
         "unlisted": run.unlisted,
+        "unsearched": run.unsearched or None,
     }
 
 

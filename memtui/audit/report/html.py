@@ -90,7 +90,7 @@ def _header(audit: Audit) -> str:
     links = [("at-a-glance", "At a glance"), ("findings", "Findings")]
     if audit.inbox is not None:
         links.append(("changes", "Changes"))
-        if any(run.lost for run in audit.inbox.runs):
+        if any(run.lost or run.unsearched for run in audit.inbox.runs):
             links.append(("lost", "Facts lost"))
     links.append(("made", "How it was made"))
     navigation = "".join(f'<a href="#{target}">{words}</a>' for target, words in links)
@@ -379,7 +379,7 @@ def _change(changed: ChangedFile) -> str:
 
 
 def _lost(runs: Sequence[Run]) -> str:
-    losing = [run for run in runs if run.lost]
+    losing = [run for run in runs if run.lost or run.unsearched]
     if not losing:
         return ""
     inside = ""
@@ -387,10 +387,14 @@ def _lost(runs: Sequence[Run]) -> str:
         inside += (
             f'<p class="since">A run of {_name(hand(run.actor), 160)}, {when(run.at_us)}, events {run.first:,} to '
             f"{run.last:,}, {counted(len(run.paths), 'file')}, +{run.added:,} -{run.removed:,} lines. "
-            'What it dropped stands nowhere any more:</p><ul class="lost">'
         )
-        inside += "".join(map(_fact, run.lost))
-        inside += f"<li>{run.unlisted:,} more are not listed.</li></ul>" if run.unlisted else "</ul>"
+        if run.lost:
+            inside += 'What it dropped stands nowhere any more:</p><ul class="lost">' + "".join(map(_fact, run.lost))
+            inside += f"<li>{run.unlisted:,} more are not listed.</li></ul>" if run.unlisted else "</ul>"
+        else:
+            inside += "</p>"
+        if run.unsearched:
+            inside += f'<p class="since">More may be lost: {html.escape(run.unsearched)}.</p>'
     return f'<section id="lost"><h2>Facts lost</h2>\n{inside}</section>\n'
 
 

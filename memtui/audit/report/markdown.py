@@ -168,7 +168,8 @@ def _summary(audit: Audit) -> str:
         runs = audit.inbox.runs
         lost = sum(map(_facts, runs))
         changed = f"{counted(len(audit.inbox.files), 'file')} changed"
-        rows.append(("Since " + sentence(audit.inbox.since_words), f"{changed}, {counted(lost, 'fact')} lost"))
+        more = ", perhaps more" if any(run.unsearched for run in runs) else ""
+        rows.append(("Since " + sentence(audit.inbox.since_words), f"{changed}, {counted(lost, 'fact')} lost{more}"))
     return _table(("", ""), rows) + "\n"
 
 
@@ -278,7 +279,7 @@ def _row(changed: ChangedFile) -> str:
 
 def _lost(page: _Page, runs: Iterable[Run]) -> None:
     for run in runs:
-        if not run.lost:
+        if not run.lost and not run.unsearched:
             continue
         title = f"{counted(_facts(run), 'fact')} lost in a run of {code(hand(run.actor), limit=_NAME)}"
         if not page.add(f"### {title}, {when(run.at_us)}\n\n", keep=800):
@@ -286,6 +287,8 @@ def _lost(page: _Page, runs: Iterable[Run]) -> None:
         left = page.each(run.lost, _fact)
         left += run.unlisted
         page.add("\n" if not left else f"\n{counted(left, 'fact')} more are not listed here.\n\n")
+        if run.unsearched:
+            page.add(f"More may be lost: {run.unsearched}.\n\n")
 
 
 def _facts(run: Run) -> int:

@@ -153,6 +153,8 @@ class _Text:
             yield f"    - {shown(fact.path)}:{fact.line}  {said}"
         if run.unlisted:
             yield f"    {run.unlisted:,} more are not listed"
+        if run.unsearched:
+            yield from self._wrapped(f"more may be lost: {run.unsearched}", "    ")
 
     def _excepted(self, *, everything: bool) -> Iterator[str]:
         audit = self._audit

@@ -182,6 +182,7 @@ def worst() -> Audit:
         removed=9,
         lost=lost,
         unlisted=1_200,
+        unsearched="some of the texts are not kept",
     )
     inbox = Inbox(
         since=3,
