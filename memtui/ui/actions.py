@@ -27,6 +27,11 @@ class Action:
         return self.binding.tooltip or self.binding.description
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """What can be typed for it behind the colon."""
+        return tuple(key.removeprefix("colon_") for key in self.keys if key.startswith("colon_"))
+
+    @property
     def shown_keys(self) -> str:
         """Its keys as people write them."""
         return " ".join(map(key_name, self.keys))

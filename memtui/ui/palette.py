@@ -6,6 +6,9 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 
 from memtui.ui.actions import Action, actions_of
 
+_BY_NAME = 1_000.0
+"""The score of a command whose name is typed: above whatever merely holds the same letters."""
+
 
 class ActionsProvider(Provider):
     """Offers every action of the screen below the palette."""
@@ -16,10 +19,12 @@ class ActionsProvider(Provider):
             yield DiscoveryHit(action.words, self._runs(action), help=action.shown_keys)
 
     async def search(self, query: str) -> Hits:
-        """Those that match."""
+        """Those that match: by what they do, or by the name that is shown of those that have no key."""
         matcher = self.matcher(query)
         for action in actions_of(self.screen):
-            score = matcher.match(action.words)
+            typed = query.strip().removeprefix(":").casefold()
+            is_named = bool(typed) and any(name.startswith(typed) for name in action.names)
+            score = _BY_NAME if is_named else matcher.match(action.words)
             if score > 0:
                 yield Hit(score, matcher.highlight(action.words), self._runs(action), help=action.shown_keys)
 

@@ -276,6 +276,25 @@ async def test_the_palette_offers_every_action_and_runs_it(opened: Opening) -> N
         await app.wait_for(lambda: ".hidden.md" in app.rows)
 
 
+@pytest.mark.parametrize(
+    ("typed", "first"), [("origin", "Who asked for these lines"), (":orig", "Who asked for"), ("review", "Review")]
+)
+async def test_a_command_without_a_key_is_found_in_the_palette_by_the_name_that_is_shown_of_it(
+    opened: Opening, typed: str, first: str
+) -> None:
+    async with opened() as app:
+        await app.press("colon")
+        await app.wait_for(lambda: isinstance(app.app.screen, CommandPalette))
+        palette = app.app.screen
+        await app.press(*("colon" if letter == ":" else letter for letter in typed))
+
+        def best() -> str:
+            options = palette.query_one(OptionList).options
+            return str(options[0].hit.text or options[0].hit.match_display) if options else ""
+
+        await app.wait_for(lambda: best().startswith(first), "the command")
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "home"
