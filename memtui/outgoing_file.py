@@ -11,6 +11,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import BinaryIO
 
+ASIDE = ".part"
+"""How the name of a file ends that is not in its place yet."""
 _BUFFER = 1 << 20
 _NAMELESS, _BY_NUMBER = getattr(os, "O_TMPFILE", 0), "/proc/self/fd"
 """How a file is made that has no name yet, and by what it gets one (Linux)."""
@@ -46,7 +48,7 @@ class OutgoingFile:
         self._directory = directory
         self._force = force
         self._name = os.path.basename(place)
-        self._aside = f".{os.fsdecode(os.fsencode(self._name)[:200])}.{os.urandom(4).hex()}.part"
+        self._aside = f".{os.fsdecode(os.fsencode(self._name)[:200])}.{os.urandom(4).hex()}{ASIDE}"
         with said():
             self._file, self._has_name = self._begun()
 

@@ -10,20 +10,20 @@ import errno
 import fcntl
 import os
 import stat
-import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 from memtui.audit.inbox import Mark
 from memtui.audit.marks import MOST_BYTES, Review, ReviewUnusable
 from memtui.core.errors import Busy, MemtuiError
 from memtui.core.visible import one_line
+from memtui.outgoing import Outgoing
+from memtui.outgoing_file import ASIDE
 from memtui.places import short
-from memtui.state import make_private
+from memtui.scribe import Here, Writer
 
 _ATTEMPTS = 20
 """How often it is written anew, where there are no locks and others are faster."""
@@ -31,49 +31,8 @@ _LOCK_SECONDS = 10.0
 _PAUSE = 0.005
 _NO_LOCKS = frozenset({errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL, errno.EBADF, errno.ENOLCK})
 """What a file system answers that knows no such lock, or none of a directory."""
-_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS})
-_ASIDE = ".new"
-"""How the name of a file ends that is not in its place yet."""
-
-
-class Writer(Protocol):
-    """Who writes: this process, or one that was asked to before this one gave up its right to."""
-
-    def write(self, path: str, data: bytes, *, force: bool) -> None:
-        """Write a file whole, for its owner only, with the directories above it that are missing.
-
-        Args:
-            path: Where.
-            data: All of it.
-            force: Whether a file that stands there is replaced.
-
-        Raises:
-            MemtuiError: It was not written; the words say why.
-        """
-
-
-class Here:
-    """Writes in this process."""
-
-    def write(self, path: str, data: bytes, *, force: bool) -> None:
-        """See `Writer.write`."""
-        place = Path(path)
-        try:
-            make_private(place.parent)
-            aside = _written_aside(place, data)
-            try:
-                if force:
-                    _insist_on_file(place)
-                    os.replace(aside, place)
-                else:
-                    _name(aside, place)
-            finally:
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(aside)
-            _sync(place.parent)
-        except OSError as error:
-            reason = os.strerror(error.errno or errno.EIO).lower()
-            raise ReviewUnusable(f"Nothing was noted: {_said(place)} cannot be written ({reason}).") from error
+NOTHING = "Nothing was noted."
+"""What is said where no mark could be kept."""
 
 
 class ReviewFile:
@@ -82,13 +41,13 @@ class ReviewFile:
     Args:
         path: The file; see `memtui.audit.marks.outside` and `review_path`.
         folder: The memory folder as a person writes it, for a new file.
-        writer: Who writes; by default this process.
+        writer: Who writes, and where that is allowed; by default this process, anywhere.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, folder: str = "", writer: Writer | None = None) -> None:
         self.path = Path(path)
         self._folder = folder
-        self._writer = writer or Here()
+        self._writer = writer or Here(Outgoing(None, None, nothing=NOTHING))
 
     def read(self) -> Review:
         """What it holds now; an empty review if it is not there.
@@ -106,12 +65,14 @@ class ReviewFile:
             What it holds then.
 
         Raises:
-            ReviewUnusable: It cannot be used, or not be written. Nothing of it was changed.
+            ReviewUnusable: It cannot be used. Nothing of it was changed.
+            NotWritten: It could not be written, the same.
             Busy: Another process holds the lock for too long.
         """
         added = list(marks)
         if not added:
             return self.read()
+        _insist_on_file(self.path)
         self._begin()
         with _locked(self.path):
             for _ in range(_ATTEMPTS):
@@ -184,51 +145,16 @@ def _tidy(path: Path) -> None:
     """Remove what a process left that died before its file was in its place. The lock must be held."""
     with contextlib.suppress(OSError):
         for name in os.listdir(path.parent):
-            if name.startswith(f".{path.name}.") and name.endswith(_ASIDE):
+            if name.startswith(f".{path.name}.") and name.endswith(ASIDE):
                 with contextlib.suppress(OSError):
                     os.unlink(path.parent / name)
 
 
-def _written_aside(path: Path, data: bytes) -> str:
-    """A file beside another one, whole and on the disk."""
-    fd, aside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_ASIDE, dir=path.parent)  # 0600
-    try:
-        with open(fd, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(fd)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(aside)
-        raise
-    return aside
-
-
-def _name(aside: str, place: Path) -> None:
-    """Give a file a name that nothing has yet."""
-    try:
-        os.link(aside, place)
-    except OSError as error:
-        if error.errno not in _NO_LINKS or os.path.lexists(place):
-            raise
-        os.rename(aside, place)  # a file system without hard links
-
-
 def _insist_on_file(path: Path) -> None:
-    """Go on only where a file stands, or nothing."""
-    with contextlib.suppress(FileNotFoundError):
+    """Go on only where a file stands, or nothing: a link would be replaced, and not what it leads to."""
+    with contextlib.suppress(OSError):  # said by whoever reads it, or writes it
         if not stat.S_ISREG(os.lstat(path).st_mode):
             raise ReviewUnusable(f"Nothing was noted: {_said(path)} is not a file. It was left as it is.")
-
-
-def _sync(directory: Path) -> None:
-    """Have the disk keep the name as well, where it can be asked to."""
-    with contextlib.suppress(OSError):
-        fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(fd)
-        finally:
-            os.close(fd)
 
 
 def _said(path: Path) -> str:

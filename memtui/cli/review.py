@@ -15,7 +15,7 @@ from memtui.audit.findings import Finding
 from memtui.audit.inbox import ChangedFile, ChangedHunk, Inbox, Mark, Verdict
 from memtui.audit.inboxes import hunks, inbox
 from memtui.audit.marks import Review, outside, review_path
-from memtui.audit.review_file import ReviewFile
+from memtui.audit.review_file import NOTHING, ReviewFile
 from memtui.cli import moments, output, places, restored, review_text
 from memtui.cli.configured import memory_settings
 from memtui.cli.exits import Exit, Failure
@@ -25,7 +25,9 @@ from memtui.cli.words import closest
 from memtui.core.restoring import Restored
 from memtui.core.visible import one_line
 from memtui.engine import Engine, Observer
+from memtui.outgoing import Outgoing
 from memtui.places import short
+from memtui.scribe import Here
 
 _ACTIONS = ("accept", "flag", "note", "revert", "done")
 _PAST = {"accept": "Not accepted", "flag": "Not flagged", "note": "Not noted", "revert": "Not reverted"}
@@ -72,7 +74,8 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
         insist_on_writing(options, _PAST[action])
     path = places.folder(options)
     place = review_path(path) if arguments.review is None else outside(arguments.review, path, options.state)
-    file = ReviewFile(place, folder=short(path))
+    outgoing = Outgoing(path, opening.state_directory(path, options.state), nothing=NOTHING)
+    file = ReviewFile(place, folder=short(path), writer=Here(outgoing))
     review = file.read()
     with _opened(path, options) as memory:
         desk = _Desk(memory, file, review, options, arguments, path)

@@ -11,8 +11,10 @@ import pytest
 
 from memtui.audit.inbox import Mark, Verdict
 from memtui.audit.marks import MOST_BYTES, Review, ReviewUnusable
-from memtui.audit.review_file import Here, ReviewFile
+from memtui.audit.review_file import NOTHING, ReviewFile
 from memtui.core.errors import MemtuiError
+from memtui.outgoing import NotWritten, Outgoing, Why
+from memtui.scribe import Here
 
 WRITER = """
 import sys
@@ -23,6 +25,8 @@ for number in range(count):
     ReviewFile(path).add([Mark(reviewer=name, at_us=number, verdict=Verdict.NOTE, path=f"{number}.md")])
     print(number, flush=True)
 """
+
+ANYWHERE = Outgoing(None, None, nothing=NOTHING)
 
 
 def mark(number: int, reviewer: str = "ada") -> Mark:
@@ -77,13 +81,13 @@ def test_where_there_are_no_locks_what_another_one_wrote_over_is_written_again(t
 
         times = 0
 
-        def write(self, path: str, data: bytes, *, force: bool) -> None:
+        def write(self, path: str, data: bytes, *, force: bool = False) -> None:
             super().write(path, data, force=force)
             self.times += force
             if force and self.times == 1:
-                Here().write(path, Review().with_mark(mark(7, "bob")).to_json(), force=True)
+                Here(ANYWHERE).write(path, Review().with_mark(mark(7, "bob")).to_json(), force=True)
 
-    review = ReviewFile(path, writer=Slow()).add([mark(1)])
+    review = ReviewFile(path, writer=Slow(ANYWHERE)).add([mark(1)])
     assert [mark.reviewer for mark in review.marks] == ["bob", "ada"]
     assert Review.read(path).marks == review.marks
 
@@ -95,21 +99,21 @@ def test_a_place_that_cannot_be_written_to_is_said_and_nothing_is_noted(tmp_path
         ReviewFile(blocked / "review.json").add([mark(1)])
 
     class Full(Here):
-        def write(self, path: str, data: bytes, *, force: bool) -> None:
+        def write(self, path: str, data: bytes, *, force: bool = False) -> None:
             del data, force
-            raise ReviewUnusable(f"Nothing was noted: {path} cannot be written (no space left on device).")
+            raise NotWritten(Why.FAILED, f"{path} could not be written: no space left on device. {NOTHING}")
 
-    with pytest.raises(ReviewUnusable, match="no space left"):
-        ReviewFile(tmp_path / "review.json", writer=Full()).add([mark(1)])
+    with pytest.raises(NotWritten, match="no space left"):
+        ReviewFile(tmp_path / "review.json", writer=Full(ANYWHERE)).add([mark(1)])
     assert os.listdir(tmp_path) == ["file"]
 
 
 def test_what_a_dead_writer_left_beside_the_file_goes(tmp_path: Path) -> None:
     path = tmp_path / "review.json"
     ReviewFile(path).add([mark(1)])
-    stray = tmp_path / ".review.json.abc123.new"
+    stray = tmp_path / ".review.json.abc123.part"
     stray.write_text("half")
-    other = tmp_path / ".other.json.abc123.new"
+    other = tmp_path / ".other.json.abc123.part"
     other.write_text("not ours")
     ReviewFile(path).add([mark(2)])
     assert not stray.exists()
@@ -133,12 +137,12 @@ def test_a_second_reviewer_sees_what_the_first_one_said(tmp_path: Path) -> None:
 FILLS = """
 import resource, sys
 from memtui.audit.inbox import Mark, Verdict
-from memtui.audit.marks import ReviewUnusable
 from memtui.audit.review_file import ReviewFile
+from memtui.core.errors import MemtuiError
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 try:
     ReviewFile(sys.argv[1]).add([Mark(reviewer="bob", at_us=1, verdict=Verdict.NOTE, path="a.md", words="x" * 9000)])
-except ReviewUnusable as error:
+except MemtuiError as error:
     print(error)
 """
 
@@ -148,8 +152,7 @@ def test_where_there_is_no_room_for_all_of_it_nothing_is_noted_and_nothing_is_lo
     ReviewFile(path).add([mark(1)])
     before = path.read_bytes()
     out = subprocess.run([sys.executable, "-c", FILLS, str(path)], capture_output=True, text=True, check=True).stdout
-    assert out.startswith("Nothing was noted: ")
-    assert "cannot be written (file too large)" in out
+    assert out.endswith("could not be written: file too large. Nothing was noted.\n")
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["review.json"]
 
@@ -160,3 +163,14 @@ def test_no_file_is_written_that_could_not_be_read_again(tmp_path: Path) -> None
     with pytest.raises(ReviewUnusable, match=r"Nothing was noted: .* Begin another one with --review"):
         ReviewFile(path).add([Mark(reviewer="ada", at_us=1, verdict=Verdict.NOTE, path="a.md", words="x" * MOST_BYTES)])
     assert [mark.at_us for mark in Review.read(path).marks] == [1]
+
+
+def test_a_link_is_left_as_it_is_and_so_is_what_it_leads_to(tmp_path: Path) -> None:
+    shared, path = tmp_path / "shared.json", tmp_path / "review.json"
+    ReviewFile(shared).add([mark(1)])
+    before = shared.read_bytes()
+    path.symlink_to(shared)
+    with pytest.raises(ReviewUnusable, match=r"is not a file\. It was left as it is"):
+        ReviewFile(path).add([mark(2)])
+    assert path.is_symlink()
+    assert shared.read_bytes() == before
