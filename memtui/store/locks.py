@@ -38,8 +38,8 @@ _mutexes: dict[tuple[int, int], threading.Lock] = {}
 So whoever opens the file in this process holds the mutex of its directory."""
 _mutexes_lock = threading.Lock()
 
-_holders = 0
-"""Threads of this process that hold a lock, or are about to ask for one."""
+_holders: set[object] = set()
+"""One for each lock that a thread of this process holds, or is about to ask for."""
 _stopping = False
 _holding = threading.Condition()
 
@@ -64,15 +64,15 @@ def none_held(seconds: float) -> Iterator[bool]:
 
 @contextmanager
 def _counted() -> Iterator[None]:
-    global _holders  # noqa: PLW0603 - as above
+    holder = object()
     with _holding:
         _holding.wait_for(lambda: not _stopping)
-        _holders += 1
+        _holders.add(holder)
     try:
         yield
     finally:
         with _holding:
-            _holders -= 1
+            _holders.discard(holder)  # in a forked child it is forgotten already
             _holding.notify_all()
 
 
@@ -184,9 +184,10 @@ def _mutex_of(directory: int) -> threading.Lock:
 
 def _forget_mutexes() -> None:
     """In a forked child nobody holds what another thread of its parent held: those threads are not there."""
-    global _mutexes_lock, _holding, _holders, _stopping  # they may have been held at that moment
+    global _mutexes_lock, _holding, _stopping  # noqa: PLW0603 - they may have been held at that moment
     _mutexes_lock, _holding = threading.Lock(), threading.Condition()
-    _holders, _stopping = 0, False
+    _stopping = False
+    _holders.clear()
     _mutexes.clear()
 
 
