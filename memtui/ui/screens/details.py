@@ -5,12 +5,9 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.cells import cell_len
 from textual import work
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
@@ -19,21 +16,19 @@ from memtui.core.errors import MemtuiError
 from memtui.core.snapshot import Kind
 from memtui.core.visible import one_line
 from memtui.notes.links import Backlink, Link, links_of
-from memtui.ui.clipboard import copy_and_say
 from memtui.ui.linking.about import Fact, facts_of, reads_of
-from memtui.ui.screens.once import Once
+from memtui.ui.screens.facts import FactsScreen, fact_row, heading_row
 from memtui.ui.text import content, fit
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
     from memtui.ui.linking.texts import Texts
 
-_NAME_WIDTH = 15
 _MOST = 200
 """Links of each kind that are listed."""
 
 
-class DetailsScreen(ModalScreen[Link | Backlink | None], Once[Link | Backlink | None]):
+class DetailsScreen(FactsScreen[Link | Backlink | None]):
     """Shows what there is to say of a note, and answers with the link that the person wants to go along.
 
     Args:
@@ -48,17 +43,6 @@ class DetailsScreen(ModalScreen[Link | Backlink | None], Once[Link | Backlink | 
         Binding("escape,q,i", "dismiss", "Back", id="details.back", tooltip="Close"),
     ]
 
-    DEFAULT_CSS = """
-    DetailsScreen { align: center middle; background: $background 60%; }
-    DetailsScreen OptionList {
-        width: 92; max-width: 98%; height: auto; max-height: 90%; padding: 0 1; background: $surface;
-        border: round $accent; border-title-color: $text-accent; border-title-style: bold;
-        border-subtitle-color: $foreground; scrollbar-size-vertical: 1;
-    }
-    DetailsScreen OptionList:focus { border: round $accent; }
-    DetailsScreen OptionList > .option-list--option-disabled { color: $foreground; }
-    """
-
     def __init__(
         self,
         engine: "Engine",
@@ -68,7 +52,7 @@ class DetailsScreen(ModalScreen[Link | Backlink | None], Once[Link | Backlink | 
         marks: tuple[str, ...] = (),
         texts: "Callable[[], Texts]",
     ) -> None:
-        super().__init__()
+        super().__init__(f"Details of {path}")
         self._engine = engine
         self._path = path
         self._folder = folder
@@ -80,21 +64,6 @@ class DetailsScreen(ModalScreen[Link | Backlink | None], Once[Link | Backlink | 
         self._backlinks: list[Backlink] | None = None
         self._problem = ""
         self._is_note = True
-
-    def compose(self) -> ComposeResult:
-        """One list: what can be read, and what can be gone to."""
-        options = OptionList(markup=False)
-        options.border_title = content(f"Details of {self._path}")
-        options.border_subtitle = "Esc back"
-        yield options
-
-    def on_mount(self) -> None:
-        """Look; what takes long comes later."""
-        self._look()
-
-    def on_resize(self) -> None:
-        """Break the lines anew."""
-        self.call_after_refresh(self._show)
 
     @work(thread=True, exclusive=True, group="details", exit_on_error=False)
     def _look(self) -> None:
@@ -127,8 +96,7 @@ class DetailsScreen(ModalScreen[Link | Backlink | None], Once[Link | Backlink | 
         self._show()
 
     def _show(self) -> None:
-        options = self.query_one(OptionList)
-        width = max(options.scrollable_content_region.width - 2, 20)
+        options, width = self.options, self.width
         before = options.highlighted
         facts = [*self._facts, *([self._reads] if self._reads else [])]
         rows = [Option(fact_row(fact, width), id=f"f{at}") for at, fact in enumerate(facts)]
@@ -174,36 +142,7 @@ class DetailsScreen(ModalScreen[Link | Backlink | None], Once[Link | Backlink | 
             facts = [*self._facts, *([self._reads] if self._reads else [])]
             fact = facts[number]
             value = os.path.expanduser(fact.value) if fact.name == "file" else fact.value  # programs know no `~`
-            copy_and_say(self.app, value, f"the {fact.name}", self._say)
-
-    def _say(self, words: str, is_warning: bool) -> None:
-        options = self.query_one(OptionList)
-        options.border_subtitle = content(words, "$text-warning" if is_warning else "")
-
-
-def fact_row(fact: Fact, width: int) -> Content:
-    """A name, and beside it the value in as many lines as it needs."""
-    room = max(10, width - _NAME_WIDTH)
-    rest = one_line(fact.value)
-    lines: list[str] = []
-    while rest:
-        take = len(rest)
-        while cell_len(rest[:take]) > room:
-            take -= max(1, (cell_len(rest[:take]) - room) // 2)
-        if take < len(rest) and (space := rest.rfind(" ", room // 2, take)) > 0:
-            take = space + 1
-        lines.append(rest[:take])
-        rest = rest[take:]
-    first, *others = lines or [""]
-    parts = [Content.assemble((f"{fact.name:<{_NAME_WIDTH}}", "$text-accent"), Content(first))]
-    return Content("\n").join([*parts, *(Content(" " * _NAME_WIDTH + line) for line in others)])
-
-
-def heading_row(words: str, width: int, *, is_first: bool = False) -> Option:
-    """A row that cannot be chosen, with a line behind its words."""
-    above = "" if is_first else "\n"
-    line = "-" * max(0, width - len(words) - 1)
-    return Option(Content.styled(f"{above}{words} {line}", "bold $text-primary"), disabled=True)
+            self._copy(fact, value)
 
 
 def _counted(name: str, count: int, width: int) -> Option:

@@ -4,10 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
@@ -15,10 +13,8 @@ from textual.worker import get_current_worker
 from memtui.agents.origin import Origin, facts_of, origins_of, stretches_of
 from memtui.core.errors import MemtuiError
 from memtui.opening import state_directory
-from memtui.ui.clipboard import copy_and_say
 from memtui.ui.linking.about import Fact
-from memtui.ui.screens.details import fact_row, heading_row
-from memtui.ui.screens.once import Once
+from memtui.ui.screens.facts import FactsScreen, fact_row, heading_row
 from memtui.ui.text import content, fit
 
 if TYPE_CHECKING:
@@ -30,7 +26,7 @@ _LINES = 3
 """Lines of a stretch that are shown."""
 
 
-class OriginScreen(ModalScreen[None], Once[None]):
+class OriginScreen(FactsScreen[None]):
     """Shows who wrote the lines of a note, because of what, and where that is told.
 
     Args:
@@ -45,19 +41,8 @@ class OriginScreen(ModalScreen[None], Once[None]):
         Binding("escape,q", "dismiss", "Back", id="origin.back", tooltip="Close"),
     ]
 
-    DEFAULT_CSS = """
-    OriginScreen { align: center middle; background: $background 60%; }
-    OriginScreen OptionList {
-        width: 92; max-width: 98%; height: auto; max-height: 90%; padding: 0 1; background: $surface;
-        border: round $accent; border-title-color: $text-accent; border-title-style: bold;
-        border-subtitle-color: $foreground; scrollbar-size-vertical: 1;
-    }
-    OriginScreen OptionList:focus { border: round $accent; }
-    OriginScreen OptionList > .option-list--option-disabled { color: $foreground; }
-    """
-
     def __init__(self, engine: "Engine", path: str, line: int, *, folder: str, state: str | None) -> None:
-        super().__init__()
+        super().__init__(f"Origin of {path}")
         self._engine = engine
         self._path = path
         self._line = line
@@ -66,21 +51,6 @@ class OriginScreen(ModalScreen[None], Once[None]):
         self._stretches: Sequence[Sequence[Origin]] | None = None
         self._problem = ""
         self._facts: list[Fact] = []
-
-    def compose(self) -> ComposeResult:
-        """One list: what was written together, and what is known of it."""
-        options = OptionList(markup=False)
-        options.border_title = content(f"Origin of {self._path}")
-        options.border_subtitle = "Esc back"
-        yield options
-
-    def on_mount(self) -> None:
-        """Look; session files may be large."""
-        self._look()
-
-    def on_resize(self) -> None:
-        """Break the lines anew."""
-        self.call_after_refresh(self._show)
 
     @work(thread=True, exclusive=True, group="origin", exit_on_error=False)
     def _look(self) -> None:
@@ -103,8 +73,7 @@ class OriginScreen(ModalScreen[None], Once[None]):
         self._show()
 
     def _show(self) -> None:
-        options = self.query_one(OptionList)
-        width = max(options.scrollable_content_region.width - 2, 20)
+        options, width = self.options, self.width
         before, here = options.highlighted, None
         rows: list[Option] = []
         self._facts = []
@@ -137,16 +106,11 @@ class OriginScreen(ModalScreen[None], Once[None]):
 
     def on_option_list_option_highlighted(self) -> None:
         """Say what can be done there."""
-        self.query_one(OptionList).border_subtitle = "Enter copies it   Esc back"
+        self.options.border_subtitle = "Enter copies it   Esc back"
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Copy it."""
-        fact = self._facts[int((event.option_id or "f0")[1:])]
-        copy_and_say(self.app, fact.value, f"the {fact.name}", self._say)
-
-    def _say(self, words: str, is_warning: bool) -> None:
-        options = self.query_one(OptionList)
-        options.border_subtitle = content(words, "$text-warning" if is_warning else "")
+        self._copy(self._facts[int((event.option_id or "f0")[1:])])
 
 
 def _lines(stretch: Sequence[Origin], width: int, *, is_first: bool) -> list[Option]:
