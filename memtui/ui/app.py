@@ -254,6 +254,8 @@ class MemtuiApp(App[int]):
 
     def action_suspend_process(self) -> None:
         """Stop, and leave the terminal to the shell until it brings memtui back."""
+        if self._driver is None or not self._driver.can_suspend:
+            return  # there is no terminal
         if os.getpgrp() == os.getsid(0):  # whoever owns the terminal is one of us: nobody would wake us
             self._warn("There is no shell to go back to.")
             return

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 Starting = Callable[..., Any]
+Opening = Callable[..., Any]
 
 CRASHING = """
 import sys
@@ -144,3 +145,15 @@ def test_where_there_is_no_shell_ctrl_z_stops_nothing(terminal: Starting, folder
     screen.wait_for("There is no shell to go back to.")
     screen.press("q")
     assert screen.end() == 0
+
+
+async def test_without_a_terminal_ctrl_z_stops_nobody(opened: Opening) -> None:
+    stopped: list[int] = []
+    before = signal.signal(signal.SIGTSTP, lambda number, _: stopped.append(number))
+    try:
+        async with opened() as app:
+            await app.press("ctrl+z")
+            assert app.message != "There is no shell to go back to."
+    finally:
+        signal.signal(signal.SIGTSTP, before)
+    assert not stopped
