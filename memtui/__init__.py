@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from memtui.core.events import Agent, Answer, Event, Memtui, Outside, Person
     from memtui.core.settings import Settings
     from memtui.engine import Engine
-    from memtui.opening import open, open_in_memory
+    from memtui.memory import open, open_in_memory
+
 
 __version__ = "0.1.0"
 
@@ -39,8 +40,8 @@ _HOMES = {
     "Engine": "memtui.engine",
     "MemtuiError": "memtui.core.errors",
     "Settings": "memtui.core.settings",
-    "open": "memtui.opening",
-    "open_in_memory": "memtui.opening",
+    "open": "memtui.memory",
+    "open_in_memory": "memtui.memory",
 }
 
 

@@ -12,11 +12,14 @@ from collections.abc import Callable, Iterable
 
 from watchfiles._rust_notify import RustNotify, WatchfilesRustInternalError
 
-from memtui.core.errors import Busy, Closed, FolderMissing, MemtuiError
-from memtui.core.snapshot import Kind
-from memtui.core.watching import Mode, Watching
+from memtui.core.errors import FolderMissing, LockTimeout, MemoryClosed, MemtuiError
+from memtui.core.events import EntryKind, WatchMode, WatchStatus
 from memtui.engine import Observer
 
+__all__ = ["CHECKED_WITH", "FolderWatcher", "RustNotify", "WatchfilesRustInternalError", "explain_polling"]
+
+CHECKED_WITH = "1.3.0"
+"""The version of watchfiles whose private module was checked; no other module imports it."""
 _DEBOUNCE_MS = 20
 _STEP_MS = 10
 _WAIT_MS = 500
@@ -33,11 +36,11 @@ _LOOK_COST = 100
 _MANY_HINTS = 2_000
 
 
-class Watch:
+class FolderWatcher:
     """Keeps an engine's journal true while others write.
 
     Args:
-        engine: Whose folder and journal are watched; of one that only looks, its journal in memory.
+        engine: Whose folder and journal are watched; of an observer, its journal in memory.
         folder: The folder, with links resolved.
         state: The directory of the journal, or `None` if no other process can write to it.
         changed: Called, in the watching thread, when there may be new events.
@@ -51,7 +54,7 @@ class Watch:
         state: str | None,
         *,
         changed: Callable[[], None],
-        mode_changed: Callable[[Watching], None] = lambda _: None,
+        mode_changed: Callable[[WatchStatus], None] = lambda _: None,
     ) -> None:
         self._engine = engine
         self._folder = folder
@@ -59,7 +62,7 @@ class Watch:
         self._changed = changed
         self._mode_changed = mode_changed
         self._stop = threading.Event()
-        self._watching: Watching | None = None
+        self._watching: WatchStatus | None = None
         self._notify: RustNotify | None = None
         self._per_directory = False
         self._look_again = 0.0
@@ -73,7 +76,6 @@ class Watch:
         self._thread.start()
 
     def stop(self) -> None:
-        """End; returns when the thread has."""
         self._stop.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join()
@@ -81,33 +83,33 @@ class Watch:
     def _run(self) -> None:
         while not self._stop.is_set():
             try:
-                self._begin()
-                self._follow()
-            except Closed:
+                self._start_watches()
+                self._follow_changes()
+            except MemoryClosed:
                 return
             except FolderMissing as error:
-                self._say(Watching(Mode.GONE, str(error)))
+                self._set_status(WatchStatus(WatchMode.GONE, str(error)))
                 self._stop.wait(_POLL_SECONDS)
             except (MemtuiError, OSError) as error:
                 words = f"Changes by others cannot be followed: {error} Trying again."
-                self._say(Watching(Mode.POLLING, words, is_failing=True))
+                self._set_status(WatchStatus(WatchMode.POLLING, words))
                 self._stop.wait(_POLL_SECONDS)
             finally:
                 if self._notify is not None:
                     self._notify.close()
                     self._notify = None
 
-    def _begin(self) -> None:
+    def _start_watches(self) -> None:
         """Set the watches first and look at everything then, so that nothing falls between."""
         try:
-            self._notify = self._watches()
+            self._notify = self._make_watches()
         except (OSError, WatchfilesRustInternalError) as error:
-            self._say(Watching(Mode.POLLING, why_slower(error)))
+            self._set_status(WatchStatus(WatchMode.POLLING, explain_polling(error)))
         else:
-            self._say(Watching(Mode.LIVE))
-        self._look(None)
+            self._set_status(WatchStatus(WatchMode.LIVE))
+        self._reconcile(None)
 
-    def _watches(self) -> RustNotify:
+    def _make_watches(self) -> RustNotify:
         """Watches on real directories only: a recursive one would follow links out of the folder.
 
         It would list directories, too, and that shows in them: where all is only looked at, each is watched by itself.
@@ -115,23 +117,23 @@ class Watch:
         state = [self._state] if self._state else []
         directories = [self._folder]
         links = False
-        for entry in self._engine.names():
-            if entry.kind is Kind.LINK:
+        for entry in self._engine.iter_names():
+            if entry.kind is EntryKind.LINK:
                 links = True
-            elif entry.kind is Kind.DIRECTORY:
+            elif entry.kind is EntryKind.DIRECTORY:
                 directories.append(os.path.join(self._folder, entry.path))
         self._per_directory = each = links or self._engine.read_only
         paths = [*(directories if each else [self._folder]), *state]
         return RustNotify(paths, False, False, 0, not each, True)
 
-    def _follow(self) -> None:
+    def _follow_changes(self) -> None:
         """Wait and look, until the watches no longer fit the folder."""
         while not self._stop.is_set():
             waited_from = time.monotonic()
             if self._notify is None:
                 self._stop.wait(_POLL_SECONDS)
-                self._look(None)
-                self._tell_if_moved()
+                self._reconcile(None)
+                self._notify_if_changed()
                 continue
             try:
                 wait = _COMMIT_MS if waited_from < self._commit_until else _WAIT_MS
@@ -140,16 +142,16 @@ class Watch:
                 return
             now = time.monotonic()
             if isinstance(reported, set):
-                hints, journal_moved = self._hints(path for _, path in reported)
+                hints, journal_moved = self._read_hints(path for _, path in reported)
                 if journal_moved:
                     self._commit_until = now + _COMMIT_SECONDS
-                if hints and not self._look(hints):
+                if hints and not self._reconcile(hints):
                     return
-            self._tell_if_moved()
-            if (now - waited_from > _SUSPENDED_SECONDS or now >= self._look_again) and not self._look(None):
+            self._notify_if_changed()
+            if (now - waited_from > _SUSPENDED_SECONDS or now >= self._look_again) and not self._reconcile(None):
                 return
 
-    def _hints(self, paths: Iterable[str]) -> tuple[set[str] | None, bool]:
+    def _read_hints(self, paths: Iterable[str]) -> tuple[set[str] | None, bool]:
         """What was reported, relative to the folder (`None` for too much of it), and whether the journal moved."""
         hints: set[str] = set()
         journal_moved = False
@@ -163,19 +165,19 @@ class Watch:
                 journal_moved = True
         return (hints if len(hints) <= _MANY_HINTS else {""}), journal_moved
 
-    def _look(self, hints: set[str] | None) -> bool:
+    def _reconcile(self, hints: set[str] | None) -> bool:
         """Have the engine look; tells whether the watches still fit what is there."""
         started = time.monotonic()
         try:
             count = self._engine.reconcile(hints, stop=self._stop.is_set)
-        except Busy:
+        except LockTimeout:
             self._look_again = 0.0
             return True
-        except (Closed, FolderMissing):
+        except (MemoryClosed, FolderMissing):
             raise
         except (MemtuiError, OSError) as error:
             words = f"Changes by others cannot be recorded: {error} Trying again."
-            self._say(Watching(Mode.POLLING, words, is_failing=True))
+            self._set_status(WatchStatus(WatchMode.POLLING, words))
             self._failed = True
             self._look_again = started + _POLL_SECONDS
             return True
@@ -183,37 +185,37 @@ class Watch:
             self._failed = False
             return False  # it works again: begin anew, and say how changes are noticed then
         if count:
-            self._tell_if_moved()
+            self._notify_if_changed()
         if hints is None:
             took = time.monotonic() - started
             self._look_again = time.monotonic() + max(_LOOK_SECONDS, took * _LOOK_COST)
             return not count  # what was not reported may not be watched
-        return not self._outgrown(hints)
+        return not self._is_outgrown(hints)
 
-    def _tell_if_moved(self) -> None:
+    def _notify_if_changed(self) -> None:
         """Tell if the journal has events that were not there before, by whomever."""
-        head = self._engine.head()[0]
+        head = self._engine.get_head()[0]
         if head != self._head:
             self._head = head
             self._changed()
 
-    def _outgrown(self, hints: Iterable[str]) -> bool:
+    def _is_outgrown(self, hints: Iterable[str]) -> bool:
         """Whether a new directory is not watched, or a new link would be followed."""
         for path in hints:
             if not path:
                 return True  # too much was reported to know
-            entry = self._engine.entry(path)
-            if entry and entry.kind is (Kind.DIRECTORY if self._per_directory else Kind.LINK):
+            entry = self._engine.get_entry(path)
+            if entry and entry.kind is (EntryKind.DIRECTORY if self._per_directory else EntryKind.LINK):
                 return True
         return False
 
-    def _say(self, watching: Watching) -> None:
+    def _set_status(self, watching: WatchStatus) -> None:
         if watching != self._watching:
             self._watching = watching
             self._mode_changed(watching)
 
 
-def why_slower(error: BaseException) -> str:
+def explain_polling(error: BaseException) -> str:
     """What a person is told where changes are not reported."""
     if "limit" in str(error).lower() or "space" in str(error).lower():
         return (

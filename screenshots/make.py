@@ -1,8 +1,9 @@
 """Draw the pictures that the README shows, by driving the real application.
 
-Run it from the repository: `python -m screenshots.make [NAME …]`. It works in a temporary home directory, plays
-the demo's story through the real engine, presses keys, and writes an SVG and a PNG a picture. The PNGs need
-`pip install '.[screenshots]'` and a monospaced font on the machine (DejaVu Sans Mono is asked for first).
+`python -m screenshots.make` draws them beside this file; `python -m screenshots.make DIRECTORY [NAME …]` draws all
+scenes, or those named, elsewhere, to be looked at. Both work in a temporary home directory, play the demo's story
+through the real engine, press keys and write PNGs. They need `pip install '.[screenshots]'` and a monospaced font
+(DejaVu Sans Mono is asked for first).
 """
 
 import asyncio
@@ -19,29 +20,30 @@ from pathlib import Path
 
 from textual.app import App
 from textual.pilot import Pilot
+from textual.strip import Strip
 
 import memtui
-from memtui.agents.chat.options import ChatOptions
-from memtui.agents.demo import play, prepare
-from memtui.confinement import Confined
-from memtui.core.asking import Policy
-from memtui.core.audit_settings import AuditSettings
+from memtui.agents.chat.events import ChatOptions
+from memtui.agents.demo import play_story, prepare_folder
+from memtui.core.approvals import ApprovalPolicy
+from memtui.core.settings import AuditSettings
 from memtui.engine import Engine
-from memtui.opening import observe
-from memtui.outgoing import Outgoing
-from memtui.scribe import Here
+from memtui.fs.exports import ExportWriter
+from memtui.fs.landlock import SandboxStatus
+from memtui.fs.write_helper import LocalWriter
+from memtui.memory import observe
 from memtui.ui.app import MemtuiApp
-from memtui.ui.audit.folder import FolderInspection, Wanted
-from memtui.ui.audit.inspection import Telling
 from memtui.ui.audit_app import AuditApp
 from memtui.ui.chat_app import ChatApp
+from memtui.ui.review.folder import FolderInspection, ReviewOptions
+from memtui.ui.review.inspection import AuditCallbacks
 from memtui.ui.screens.audit import AuditScreen
 from memtui.ui.screens.browse import BrowseScreen
 from memtui.ui.screens.chat import ChatScreen
 from memtui.ui.screens.conflict import ConflictScreen
 from memtui.ui.screens.edit import EditScreen
-from tests.ui.audit.made import secret
 from tests.ui.chat.acting import Do, Play, Say, Step, Think
+from tests.ui.screens.audit.made import secret
 
 HERE = Path(__file__).parent
 WAIT_SECONDS = 20.0
@@ -164,8 +166,6 @@ async def scene(picture: Picture) -> AsyncIterator[App[int]]:
                 await settled(pilot)
             if picture.meanwhile:
                 await _write_meanwhile(pilot, folder)
-            for box in pilot.app.screen.query("Input, TextArea"):
-                box.cursor_blink = False  # type: ignore[attr-defined]
             await settled(pilot)
             yield pilot.app
 
@@ -180,14 +180,14 @@ async def _write_meanwhile(pilot: Pilot[int], folder: Path) -> None:
     """An agent rewrites the first line of the note that is being edited; then the person saves."""
     screen = pilot.app.screen
     assert isinstance(screen, EditScreen)
-    path = folder / screen.basis.path
+    path = folder / screen.drafts.basis.path
     line = path.read_text().splitlines()[0]
     with memtui.open(folder) as memory:
-        place = f"/memories/{screen.basis.path}"
+        place = f"/memories/{screen.drafts.basis.path}"
         command = {"command": "str_replace", "path": place, "old_str": line, "new_str": f"{line}s"}
         answer = await asyncio.to_thread(memory.execute, command, actor=memtui.Agent("Claude"))
         assert not answer.is_error, answer.text
-    await until(pilot, lambda: screen._since is not None)
+    await until(pilot, lambda: screen.saver.external_change is not None)
     await pilot.press("ctrl+s")
     await until(pilot, lambda: isinstance(pilot.app.screen, ConflictScreen))
     await settled(pilot)
@@ -197,11 +197,11 @@ async def _write_meanwhile(pilot: Pilot[int], folder: Path) -> None:
 async def _browsing(picture: Picture, folder: Path) -> AsyncIterator[Pilot[int]]:
     """The browser, with the demo's story in it."""
     if not picture.empty:
-        prepare(folder)
+        prepare_folder(folder)
     if not picture.live and not picture.empty:
         with memtui.open(folder) as memory:
-            memory.set_note("seen", str(memory.head()[0]))
-            await asyncio.to_thread(play, memory, speed=0)
+            memory.set_metadata("seen", str(memory.get_head()[0]))
+            await asyncio.to_thread(play_story, memory, speed=0)
             if picture.wiped:
                 _wipe(folder)
                 memory.reconcile()
@@ -213,10 +213,12 @@ async def _browsing(picture: Picture, folder: Path) -> AsyncIterator[Pilot[int]]
         assert isinstance(screen, BrowseScreen)
         if picture.live and not picture.empty and not picture.read_only:
             with memtui.open(folder) as memory:
-                await asyncio.to_thread(play, memory, speed=0)
-                last = memory.head()[0]
-            await until(pilot, lambda: screen._last == last)
-        await until(pilot, lambda: picture.empty or (picture.wiped and not picture.live) or bool(screen.note.source))
+                await asyncio.to_thread(play_story, memory, speed=0)
+                last = memory.get_head()[0]
+            await until(pilot, lambda: screen.last_seq == last)
+        await until(
+            pilot, lambda: picture.empty or (picture.wiped and not picture.live) or bool(screen.note.document.source)
+        )
         if picture.wiped:
             _wipe(folder)
             await until(pilot, lambda: bool(screen.query("#loss")))
@@ -232,36 +234,36 @@ async def _chatting(picture: Picture, folder: Path) -> AsyncIterator[Pilot[int]]
     with memtui.open(folder):
         pass  # known from before
     play = Play(*story())
-    app = ChatApp(str(folder), ChatOptions(policy=Policy.ALLOW), make=play.make)
+    app = ChatApp(str(folder), ChatOptions(policy=ApprovalPolicy.ALLOW), make=play.make)
     async with app.run_test(size=picture.size) as pilot:
         app.theme = picture.theme
         await until(pilot, lambda: isinstance(app.screen, ChatScreen) and app.screen.header.status.live == "LIVE")
         screen = app.screen
         assert isinstance(screen, ChatScreen)
-        await until(pilot, lambda: screen._talk.is_ready)
-        screen.composer.put(_FIRST)
+        await until(pilot, lambda: screen.chat_state.is_ready)
+        screen.composer.set_text(_FIRST)
         await pilot.press("enter")
-        await until(pilot, lambda: 1 in screen._talk.turns and screen.activity.counters.writes >= 3)
-        await until(pilot, lambda: not screen.files._lit)
+        await until(pilot, lambda: 1 in screen.chat_state.turns and screen.activity.counters.writes >= 3)
+        await until(pilot, lambda: not screen.files.lights.letters)
         if picture.chat == "ask":
             await pilot.press("shift+tab", "shift+tab")
-            await until(pilot, lambda: screen._talk.policy is Policy.ASK)
-            screen.composer.put(_SECOND)
+            await until(pilot, lambda: screen.chat_state.policy is ApprovalPolicy.ASK)
+            screen.composer.set_text(_SECOND)
             await pilot.press("enter")
-            await until(pilot, lambda: screen.question.is_armed)
+            await until(pilot, lambda: screen.question_view.is_armed)
         yield pilot
 
 
 @asynccontextmanager
 async def _auditing(picture: Picture, folder: Path) -> AsyncIterator[Pilot[int]]:
     """The audit, with what happened since the last review."""
-    prepare(folder)
+    prepare_folder(folder)
     notes = {f"notes/2026-10-{day:02}.md": text for day, text in _OLD_NOTES.items()}
     for name, text in notes.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
-    confined = Confined(7, has_network=False)
-    wanted = Wanted(
+    confined = SandboxStatus(7, has_network=False)
+    wanted = ReviewOptions(
         folder=str(folder), title="~/app/memories", reviewer="mara",
         review=os.environ["XDG_STATE_HOME"] + "/memtui/reviews/memories.json",
         settings=AuditSettings(max_total_tokens=1_000), enforced=confined.sentence, is_confined=True,
@@ -270,11 +272,11 @@ async def _auditing(picture: Picture, folder: Path) -> AsyncIterator[Pilot[int]]
         await asyncio.to_thread(_last_review, memory, wanted)
         await asyncio.to_thread(_play_since, memory, list(notes))
     (folder / "notes" / "scratch.txt").write_text("call the bank\n")
-    with Here(Outgoing(folder, None)) as writer:
+    with LocalWriter(ExportWriter(folder, None)) as writer:
         app = AuditApp(FolderInspection(wanted, lambda: observe(folder, look=False), writer))
         async with app.run_test(size=picture.size) as pilot:
             app.theme = picture.theme
-            await until(pilot, lambda: isinstance(app.screen, AuditScreen) and app.screen._audit is not None)
+            await until(pilot, lambda: isinstance(app.screen, AuditScreen) and app.screen.lists.audit is not None)
             await settled(pilot)
             yield pilot
 
@@ -286,19 +288,19 @@ _OLD_NOTES = {
 }
 
 
-def _last_review(memory: Engine, wanted: Wanted) -> None:
+def _last_review(memory: Engine, wanted: ReviewOptions) -> None:
     """Everything up to here was reviewed."""
-    with Here(Outgoing(wanted.folder, None)) as writer:
+    with LocalWriter(ExportWriter(wanted.folder, None)) as writer:
         inspection = FolderInspection(wanted, lambda: memory, writer, engine=memory)
-        nobody = Telling(lambda *_: None, lambda _: None, lambda _: None, lambda: False)
-        shown = inspection.look(nobody).inbox
+        nobody = AuditCallbacks(lambda *_: None, lambda _: None, lambda _: None, lambda: False)
+        shown = inspection.run_audit(nobody).inbox
         assert shown is not None
         inspection.finish(shown)
 
 
 def _play_since(memory: Engine, old: Sequence[str]) -> None:
     """What Claude did since, a clean-up among it."""
-    play(memory, speed=0)
+    play_story(memory, speed=0)
     claude, dream = memtui.Agent("Claude", session="demo"), memtui.Agent("Claude", session="dream-7")
     status = json.dumps({"phase": "build", "token": secret(), "open": ["a", "b"]}, indent=2) + "\n"
     memory.execute({"command": "create", "path": "/memories/projects/status.json", "file_text": status}, actor=claude)
@@ -308,21 +310,15 @@ def _play_since(memory: Engine, old: Sequence[str]) -> None:
     memory.execute({"command": "create", "path": "/memories/notes/october.md", "file_text": summary}, actor=dream)
 
 
-async def draw(picture: Picture) -> None:
-    """Take a picture, and write it in both forms."""
+async def draw(picture: Picture, directory: Path) -> None:
+    """Take a picture, and write it as a PNG."""
+    import resvg_py  # noqa: PLC0415 - the tests draw no pictures
+
     async with scene(picture) as app:
         svg = tidy(app.export_screenshot(title="memtui chat" if picture.chat else "memtui"))
-    save(picture, svg)
-
-
-def save(picture: Picture, svg: str) -> None:
-    """Write a picture in both forms."""
-    import resvg_py  # deferred: the tests look at the same scenes, and draw none of them
-
-    path = HERE / f"{picture.name}.svg"
-    path.write_text(svg, encoding="utf-8")
-    path.with_suffix(".png").write_bytes(bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=1.0)))
-    print(path.name, path.with_suffix(".png").name)
+    path = directory / f"{picture.name}.png"
+    path.write_bytes(bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=1.0)))
+    print(path.name)
 
 
 def tidy(svg: str) -> str:
@@ -342,26 +338,37 @@ async def until(pilot: Pilot[int], condition: Callable[[], bool]) -> None:
 
 async def settled(pilot: Pilot[int]) -> None:
     """Wait until the screen has stopped changing."""
-    before, same = "", 0
+    before: list[Strip] = []
+    same = 0
 
     def quiet() -> bool:
         nonlocal before, same
-        now = pilot.app.export_screenshot()
-        before, same = now, same + 1 if now == before else 0
+        for box in pilot.app.screen.query("Input, TextArea"):
+            box.cursor_blink = False  # type: ignore[attr-defined]
+        now = pilot.app.screen._compositor.render_strips()
+        is_over = all(worker.is_finished or not worker._thread_worker for worker in pilot.app.workers)
+        before, same = now, same + 1 if is_over and now == before else 0
         return same >= 5
 
     await until(pilot, quiet)
 
 
-def main(names: Sequence[str]) -> int:
-    """Draw all pictures, or those named."""
-    unknown = set(names) - {picture.name for picture in PICTURES}
-    if unknown:
-        print(f"No picture called {', '.join(sorted(unknown))}.", file=sys.stderr)
+def list_shown() -> set[str]:
+    """The names of the pictures that the README shows."""
+    return set(re.findall(r"screenshots/([a-z0-9-]+)[.]png", (HERE.parent / "README.md").read_text(encoding="utf-8")))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Draw the pictures of the README, or those named into a directory."""
+    directory = Path(arguments[0]) if arguments else HERE
+    names = set(arguments[1:]) or ({picture.name for picture in PICTURES} if arguments else list_shown())
+    unknown = names - {picture.name for picture in PICTURES}
+    if unknown or not directory.is_dir():
+        print(f"No picture or directory called {', '.join(sorted(unknown) or [str(directory)])}.", file=sys.stderr)
         return 2
     for picture in PICTURES:
-        if not names or picture.name in names:
-            asyncio.run(draw(picture))
+        if picture.name in names:
+            asyncio.run(draw(picture, directory))
     return 0
 
 

@@ -1,5 +1,6 @@
 """What every test starts from: a state directory of its own, and memories over every kind of store."""
 
+import gc
 import os
 import stat
 import subprocess
@@ -14,24 +15,69 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import memtui
+from memtui.core.events import EntryKind
 from memtui.core.paths import MemoryPath
-from memtui.core.snapshot import Kind
 from memtui.engine import Engine
 from memtui.journal.sqlite import Journal
 from memtui.store.base import Store
 from memtui.store.folder import FolderStore
 from memtui.store.memory import MemoryStore
+from tests import sampling
+from tests.warm import Warm
 
 _SLOW = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
-settings.register_profile("quick", deadline=None, max_examples=40, suppress_health_check=_SLOW)
+_EXAMPLES = sampling.many(100, 20)
+settings.register_profile("quick", deadline=None, max_examples=_EXAMPLES, suppress_health_check=_SLOW)
 settings.register_profile(
-    "ci", deadline=None, max_examples=40, derandomize=True, suppress_health_check=_SLOW, database=None
+    "ci", deadline=None, max_examples=_EXAMPLES, derandomize=True, suppress_health_check=_SLOW, database=None
 )
 settings.load_profile("ci" if os.environ.get("CI") else "quick")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Know the switch before anything is looked for, and let the programs that tests start be compiled only once."""
+    sampling.check()
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", None) and "PYTHONPYCACHEPREFIX" not in os.environ:
+        kept = tempfile.TemporaryDirectory(prefix="memtui-bytecode-")
+        os.environ["PYTHONPYCACHEPREFIX"] = kept.name  # the workers have it from here
+        config.add_cleanup(kept.cleanup)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark what names a limit of time, what has a store and other cases (one store each is the sample), and fuzzing."""
+    if "at_most" in getattr(item.function.__code__, "co_names", ()):  # type: ignore[attr-defined]
+        item.add_marker(pytest.mark.limit)
+    for name in ("world", "folder_world", "resolver_world"):
+        params = item.callspec.params if hasattr(item, "callspec") else {}
+        if name in params and len(params) > 1 and item.get_closest_marker("sweep") is None:
+            item.add_marker(pytest.mark.sweep(each=name))
+    if hasattr(item.function, "hypothesis") and item.get_closest_marker("sweep") is None:  # type: ignore[attr-defined]
+        item.add_marker(pytest.mark.sweep)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out of the sweeps what is no part of the sample."""
+    items[:], left_out = sampling.chosen(items)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests that were collected stay to the end: whoever looks for garbage need not go over them."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+
 
 FOLDERS = ("openat2", "walk", "named", "apart")
 STORES = ("memory", *FOLDERS)
 ME = memtui.Agent("tester", "a-model", "a-session")
+
+
+def set_clock(engine: Engine, now_ns: Callable[[], int]) -> None:
+    """Give an engine another clock."""
+    object.__setattr__(engine._context, "now_ns", now_ns)  # frozen for the program; its parts hold this one
 
 
 @dataclass
@@ -84,9 +130,9 @@ class World:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
             return
-        store, place = self.main.store, MemoryPath.of(path)
-        node = store.node(place)
-        with store.writing(1) as transaction:
+        store, place = self.main.store, MemoryPath.from_relative(path)
+        node = store.get_node(place)
+        with store.begin_transaction(1) as transaction:
             transaction.write(place, data, expected=node.stamp if node else None)
 
     def make(self, path: str) -> None:
@@ -95,8 +141,8 @@ class World:
             (self.folder / path).mkdir(parents=True, exist_ok=True)
             return
         self.put(path + "/passing", b"")
-        with self.main.store.writing(1) as transaction:
-            transaction.delete(MemoryPath.of(path + "/passing"))
+        with self.main.store.begin_transaction(1) as transaction:
+            transaction.delete(MemoryPath.from_relative(path + "/passing"))
 
     def tree(self) -> dict[str, bytes | str | None]:
         """Every path with a file's bytes, a link's target, and `None` for anything else."""
@@ -104,7 +150,9 @@ class World:
             return tree_of(self.folder)
         store = self.main.store
         return {
-            node.path: store.read(MemoryPath.of(node.path), limit=1 << 30).data if node.kind is Kind.FILE else None
+            node.path: store.read(MemoryPath.from_relative(node.path), limit=1 << 30).data
+            if node.kind is EntryKind.FILE
+            else None
             for node in store.scan(MemoryPath())
         }
 
@@ -209,20 +257,31 @@ def plain_world(tmp_path: Path) -> Iterator[World]:
     yield from _world("openat2", tmp_path)
 
 
+@pytest.fixture(scope="session")
+def warm() -> Iterator[Warm]:
+    """Starts programs in a process that has loaded memtui already."""
+    process = Warm()
+    yield process
+    process.close()
+
+
 @pytest.fixture
-def run_python() -> Callable[..., Any]:
-    """Start a Python program in a process of its own, which can import memtui."""
+def run_python(warm: Warm) -> Callable[..., Any]:
+    """Run a Python program in a process of its own, which can import memtui.
+
+    One that asks what is loaded, or that need not end, or that is started in some way of its own, is started afresh.
+    """
 
     def run(program: str, *arguments: object, wait: bool = True, **options: Any) -> Any:
-        environment: Mapping[str, str] = {
-            **os.environ,
-            "PYTHONPATH": str(Path(memtui.__file__).parents[1]),
-            "PYTHONDONTWRITEBYTECODE": "1",
-        }
-        words = [sys.executable, "-c", program, *map(str, arguments)]
+        environment: Mapping[str, str] = {**os.environ, "PYTHONPATH": str(Path(memtui.__file__).parents[1])}
+        words = ["-c", program, *map(str, arguments)]
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         if not wait:
-            return subprocess.Popen(words, env=environment, **pipes, **options)
-        return subprocess.run(words, env=environment, timeout=60, check=False, **pipes, **options)
+            return subprocess.Popen([sys.executable, *words], env=environment, **pipes, **options)
+        if options or "sys.modules" in program:
+            whole = [sys.executable, *words]
+            return subprocess.run(whole, env=environment, timeout=60, check=False, **pipes, **options)
+        done = warm.run(words, env=environment)
+        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return run

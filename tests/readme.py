@@ -7,78 +7,83 @@ import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from textual.dom import DOMNode
 
-from memtui.ui.actions import Action, declared
-from memtui.ui.activity.view import ActivityView
+from memtui.ui.actions import Action, list_declared_actions
 from memtui.ui.app import MemtuiApp
-from memtui.ui.audit.changes_view import ChangesView
-from memtui.ui.audit.findings_view import FindingsView
-from memtui.ui.chat.composer import Composer
-from memtui.ui.chat.question import QuestionView
-from memtui.ui.chat.question_parts import ProposedText, ReasonLine
-from memtui.ui.chat.transcript import TranscriptView
-from memtui.ui.deleted_rows import DeletedView
-from memtui.ui.edit.area import EditArea
-from memtui.ui.edit.finding import Field, FindBar
-from memtui.ui.files.view import FilesView
-from memtui.ui.managing.buffer import BufferScreen
-from memtui.ui.managing.line import LineScreen
-from memtui.ui.managing.summary import SummaryScreen
-from memtui.ui.note.following import Following
-from memtui.ui.note.view import NoteView
-from memtui.ui.questions.answering import Answering
-from memtui.ui.rows import RowsView
+from memtui.ui.controller import Controller
 from memtui.ui.screens.audit import AuditScreen
-from memtui.ui.screens.auditing import Auditing
 from memtui.ui.screens.browse import BrowseScreen
+from memtui.ui.screens.browse_approval import ApprovalController
+from memtui.ui.screens.browse_edit import EditController
+from memtui.ui.screens.browse_files import FileController, SelectionController, TreeController
+from memtui.ui.screens.browse_history import HistoryController, LossController, PastController
+from memtui.ui.screens.browse_links import AuditController, FindController, LinkController
+from memtui.ui.screens.browse_live import FollowController, LiveController
+from memtui.ui.screens.browse_note import NoteController, NoteFindController
+from memtui.ui.screens.browse_pins import PinController
 from memtui.ui.screens.chat import ChatScreen
-from memtui.ui.screens.chat_commands import ChatCommands
+from memtui.ui.screens.chat_commands import CommandController
 from memtui.ui.screens.chat_review import ReviewScreen
-from memtui.ui.screens.choosing import Choosing
 from memtui.ui.screens.conflict import ConflictScreen
 from memtui.ui.screens.deleted import DeletedScreen
 from memtui.ui.screens.edit import EditScreen
-from memtui.ui.screens.edit_course import EditCourse
-from memtui.ui.screens.editing import Editing
+from memtui.ui.screens.edit_save import SaveController
 from memtui.ui.screens.find import FindScreen, QueryLine
-from memtui.ui.screens.finding import Finding
-from memtui.ui.screens.guarding import Guarding
-from memtui.ui.screens.linking import Linking
-from memtui.ui.screens.managing import Managing
-from memtui.ui.screens.panes import PanedScreen
+from memtui.ui.screens.panes import PaneController
 from memtui.ui.screens.past import PastScreen
+from memtui.ui.screens.rename_many import RenameManyScreen, SummaryScreen
+from memtui.ui.widgets.activity import ActivityView
+from memtui.ui.widgets.approval import ApprovalView, ProposalEditor, ReasonInput
+from memtui.ui.widgets.changes import ChangesView
+from memtui.ui.widgets.composer import Composer
+from memtui.ui.widgets.editor.area import EditorArea
+from memtui.ui.widgets.editor.find_bar import FindBar, FindInput
+from memtui.ui.widgets.findings import FindingsView
+from memtui.ui.widgets.markdown.view import NoteView
+from memtui.ui.widgets.name_line import NameLineScreen
+from memtui.ui.widgets.row_list import DeletedView, RowsView
+from memtui.ui.widgets.transcript.view import TranscriptView
+from memtui.ui.widgets.tree.view import TreeView
 
 README = Path(__file__).parent.parent / "README.md"
 _SECTION = re.compile(r"(<!-- keys -->\n).*?(<!-- end of keys -->)", re.DOTALL)
-_GROUPS: tuple[tuple[str, type[DOMNode]], ...] = (
+_GROUPS: tuple[tuple[str, type[DOMNode] | type[Controller[Any]]], ...] = (
     ("everywhere", MemtuiApp),
-    ("browsing", Finding),
-    ("browsing", Linking),
-    ("browsing", Auditing),
-    ("browsing: change", Editing),
-    ("browsing: change", Choosing),
-    ("browsing: change", Managing),
-    ("browsing: change", Guarding),
+    ("browsing", FindController),
+    ("browsing", LinkController),
+    ("browsing", AuditController),
+    ("browsing: change", EditController),
+    ("browsing: change", SelectionController),
+    ("browsing: change", FileController),
+    ("browsing: change", PinController),
+    ("browsing", NoteFindController),
+    ("browsing", HistoryController),
+    ("browsing", FollowController),
+    ("browsing", NoteController),
+    ("browsing", PastController),
+    ("browsing", LiveController),
+    ("browsing", TreeController),
+    ("browsing", LossController),
     ("browsing", BrowseScreen),
-    ("browsing", Answering),
-    ("panes", PanedScreen),
+    ("browsing", ApprovalController),
+    ("panes", PaneController),
     ("files and activity", RowsView),
-    ("files", FilesView),
+    ("files", TreeView),
     ("note", NoteView),
-    ("note", Following),
     ("activity", ActivityView),
     ("find", QueryLine),
     ("find", FindScreen),
-    ("rename, new", LineScreen),
-    ("rename many", BufferScreen),
+    ("rename, new", NameLineScreen),
+    ("rename many", RenameManyScreen),
     ("rename many", SummaryScreen),
-    ("editor", EditArea),
+    ("editor", EditorArea),
     ("editor", EditScreen),
-    ("editor", EditCourse),
+    ("editor", SaveController),
     ("editor: find", FindBar),
-    ("editor: find", Field),
+    ("editor: find", FindInput),
     ("conflict", ConflictScreen),
     ("time travel", PastScreen),
     ("deleted memories", DeletedScreen),
@@ -87,12 +92,12 @@ _GROUPS: tuple[tuple[str, type[DOMNode]], ...] = (
     ("audit: findings", FindingsView),
     ("audit: changes", ChangesView),
     ("chat", ChatScreen),
-    ("chat", ChatCommands),
+    ("chat", CommandController),
     ("chat: message", Composer),
     ("chat: conversation", TranscriptView),
-    ("chat: question", QuestionView),
-    ("chat: question", ReasonLine),
-    ("chat: edit first", ProposedText),
+    ("chat: question", ApprovalView),
+    ("chat: question", ReasonInput),
+    ("chat: edit first", ProposalEditor),
     ("chat: review", ReviewScreen),
 )
 
@@ -101,7 +106,10 @@ def key_table() -> str:
     """The keys of the browser as a Markdown table."""
     rows = ["| where | keys | what |", "|---|---|---|"]
     for where, node_class in _GROUPS:
-        rows += (f"| {where} | {_keys(action)} | {action.words} |" for action in _distinct(declared(node_class)))
+        rows += (
+            f"| {where} | {_keys(action)} | {action.description} |"
+            for action in _distinct(list_declared_actions(node_class))
+        )
     return "\n".join(rows) + "\n"
 
 
@@ -111,7 +119,7 @@ def with_key_table(text: str) -> str:
 
 
 def _keys(action: Action) -> str:
-    return " ".join(f"`{key}`" for key in action.shown_keys.split())
+    return " ".join(f"`{key}`" for key in action.key_labels.split())
 
 
 def _distinct(actions: Iterable[Action]) -> list[Action]:

@@ -11,19 +11,19 @@ from pathlib import Path
 import pytest
 
 import memtui
-from memtui.agents import demo as story
+from memtui.agents import demo
 from memtui.core.events import Answer, Person
-from memtui.ui.demo import demo
+from memtui.ui.demo_app import run_demo_app
 
 HEADLESS = {"TEXTUAL_DRIVER": "textual.drivers.headless_driver:HeadlessDriver", "COLUMNS": "120", "LINES": "36"}
 
 
 def test_only_the_refusals_of_the_story_are_refused(tmp_path: Path) -> None:
-    told: list[tuple[story.Step, Answer]] = []
+    told: list[tuple[demo.DemoStep, Answer]] = []
     (tmp_path / "memories").mkdir()
-    story.prepare(tmp_path / "memories")
+    demo.prepare_folder(tmp_path / "memories")
     with memtui.open(tmp_path / "memories") as memory:
-        count = story.play(memory, speed=0, told=lambda step, answer: told.append((step, answer)))
+        count = demo.play_story(memory, speed=0, listener=lambda step, answer: told.append((step, answer)))
         events = [event for event in memory.events() if event.command != "found"]
     assert count == len(told) > 10
     for step, answer in told:
@@ -36,16 +36,16 @@ def test_only_the_refusals_of_the_story_are_refused(tmp_path: Path) -> None:
 
 def test_every_command_of_the_contract_is_in_the_story(tmp_path: Path) -> None:
     (tmp_path / "memories").mkdir()
-    story.prepare(tmp_path / "memories")
+    demo.prepare_folder(tmp_path / "memories")
     with memtui.open(tmp_path / "memories") as memory:
-        story.play(memory, speed=0)
+        demo.play_story(memory, speed=0)
         commands = {event.command for event in memory.events()}
     assert {"view", "create", "str_replace", "insert", "delete", "rename"} <= commands
 
 
 def test_the_story_works_without_a_folder() -> None:
     with memtui.open_in_memory() as memory:
-        assert story.play(memory, speed=0) > 10
+        assert demo.play_story(memory, speed=0) > 10
 
 
 def test_the_story_can_be_stopped(tmp_path: Path) -> None:
@@ -53,13 +53,13 @@ def test_the_story_can_be_stopped(tmp_path: Path) -> None:
     stop.set()
     (tmp_path / "memories").mkdir()
     with memtui.open(tmp_path / "memories") as memory:
-        assert story.play(memory, speed=1, stop=stop) == 0
+        assert demo.play_story(memory, speed=1, stop=stop) == 0
 
 
 def test_prepare_overwrites_nothing(tmp_path: Path) -> None:
     (tmp_path / "user_preferences.md").write_text("mine")
     with pytest.raises(FileExistsError):
-        story.prepare(tmp_path)
+        demo.prepare_folder(tmp_path)
     assert (tmp_path / "user_preferences.md").read_text() == "mine"
 
 
@@ -73,7 +73,8 @@ def run_demo(tmp_path: Path, *words: str) -> "subprocess.Popen[str]":
         "TMPDIR": str(temporary),
         "XDG_STATE_HOME": str(tmp_path / "xdg-state"),
     }
-    program = f"import sys; from memtui.ui.demo import demo; sys.exit(demo(speed=1000, {', '.join(words)}))"
+    arguments = ", ".join(["speed=1000", *words])
+    program = f"import sys; from memtui.ui.demo_app import run_demo_app; sys.exit(run_demo_app({arguments}))"
     return subprocess.Popen(
         [sys.executable, "-c", program], env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
@@ -117,10 +118,10 @@ def test_keep_keeps_the_memories(tmp_path: Path) -> None:
 def test_keep_refuses_a_folder_that_holds_something(tmp_path: Path) -> None:
     (tmp_path / "mine.md").write_text("mine")
     with pytest.raises(FileExistsError, match="not empty"):
-        demo(keep=str(tmp_path))
+        run_demo_app(keep=str(tmp_path))
     assert [entry.name for entry in tmp_path.iterdir()] == ["mine.md"]
 
 
 def test_what_the_demo_does_is_labelled_as_scripted() -> None:
-    assert story.AGENT.model == "scripted"
-    assert not isinstance(story.AGENT, Person)
+    assert demo.AGENT.model == "scripted"
+    assert not isinstance(demo.AGENT, Person)

@@ -12,6 +12,7 @@ HEAVY = (
     "textual",
     "anthropic",
     "pydantic",
+    "yaml",
     "rich",
     "watchfiles",
     "markdown_it",
@@ -91,7 +92,7 @@ def test_a_subscriber_may_execute_commands_and_even_close_the_memory(tmp_path: P
     memory.subscribe(answer_once)
     outer = memory.execute({"command": "create", "path": "/memories/a", "file_text": ""}, actor=ME)
     assert [outer.is_error, inner[0].is_error] == [False, False]
-    with pytest.raises(memtui.core.errors.Closed):
+    with pytest.raises(memtui.core.errors.MemoryClosed):
         memory.execute({"command": "view", "path": "/memories"}, actor=ME)
 
 
@@ -137,7 +138,7 @@ def test_a_limit_of_0_is_off() -> None:
         create = {"command": "create", "path": "/memories/f", "file_text": "x" * 2_000_000}
         assert not memory.execute(create, actor=ME).is_error
         assert len(memory.execute({"command": "view", "path": "/memories/f"}, actor=ME).text) > 2_000_000
-        assert memory.look("f").data == b"x" * 2_000_000
+        assert memory.inspect_path("f").data == b"x" * 2_000_000
 
 
 def test_importing_memtui_loads_nothing_heavy(run_python: Any) -> None:

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 import memtui
-from memtui import watch as watch_module
+from memtui import watch
 from memtui.core.errors import StateUnusable
-from memtui.core.watching import Mode, Watching
+from memtui.core.events import WatchMode, WatchStatus
 from memtui.engine import Engine
-from memtui.opening import connect
-from memtui.watch import Watch
+from memtui.memory import connect
+from memtui.watch import FolderWatcher
 
 DEADLINE = 20.0
 
@@ -37,15 +37,17 @@ class Watched:
         self.state = state
         self.engine: Engine = connect(folder, state=state)
         self.calls = 0
-        self.told: list[Watching] = []
-        self.watch = Watch(self.engine, str(folder), str(state), changed=self._changed, mode_changed=self.told.append)
+        self.told: list[WatchStatus] = []
+        self.watch = FolderWatcher(
+            self.engine, str(folder), str(state), changed=self._changed, mode_changed=self.told.append
+        )
 
     def _changed(self) -> None:
         self.calls += 1
 
     def start(self) -> None:
         self.watch.start()
-        wait_for(lambda: self.told and self.engine.journal.note("looked_at") is not None, "the first look")
+        wait_for(lambda: self.told and self.engine.journal.get_metadata("looked_at") is not None, "the first look")
 
     @property
     def paths(self) -> set[str]:
@@ -124,11 +126,11 @@ def refusing(words: str) -> Callable[..., Any]:
 
 
 def test_without_watches_it_polls_and_says_how_to_get_them(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch_module, "RustNotify", refusing("OS file watch limit reached."))
-    monkeypatch.setattr(watch_module, "_POLL_SECONDS", 0.05)
+    monkeypatch.setattr(watch, "RustNotify", refusing("OS file watch limit reached."))
+    monkeypatch.setattr(watch, "_POLL_SECONDS", 0.05)
     watched.start()
     (told,) = watched.told
-    assert told.mode is Mode.POLLING
+    assert told.mode is WatchMode.POLLING
     assert told.reason == (
         "Live updates are slower: the system's watch limit is reached. Checking every 2 s. "
         "To fix: sudo sysctl fs.inotify.max_user_watches=524288"
@@ -142,9 +144,9 @@ def test_without_watches_it_polls_and_says_how_to_get_them(watched: Watched, mon
 
 
 def test_another_reason_for_polling_is_said(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch_module, "RustNotify", refusing("no such thing"))
+    monkeypatch.setattr(watch, "RustNotify", refusing("no such thing"))
     watched.start()
-    assert watched.told[0].mode is Mode.POLLING
+    assert watched.told[0].mode is WatchMode.POLLING
     assert "no such thing" in watched.told[0].reason
 
 
@@ -167,14 +169,15 @@ def test_an_event_of_another_process_wakes_it_and_is_not_taken_for_an_outside_ch
 
 
 WATCHING = """
-import sys, time
-from memtui.opening import connect
-from memtui.watch import Watch
+import sys
+import time
+from memtui.memory import connect
+from memtui.watch import FolderWatcher
 folder, state = sys.argv[1:]
 engine = connect(folder, state=state)
-watch = Watch(engine, folder, state, changed=lambda: None)
+watch = FolderWatcher(engine, folder, state, changed=lambda: None)
 watch.start()
-while engine.journal.note("looked_at") is None:
+while engine.journal.get_metadata("looked_at") is None:
     time.sleep(0.01)
 print("ready", flush=True)
 sys.stdin.readline()
@@ -209,12 +212,12 @@ def test_a_suspended_process_catches_up(tmp_path: Path, run_python: Callable[...
 def test_a_folder_that_vanishes_is_said_and_watched_again_when_it_is_back(
     watched: Watched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watch_module, "_POLL_SECONDS", 0.05)
+    monkeypatch.setattr(watch, "_POLL_SECONDS", 0.05)
     watched.start()
     watched.folder.rename(tmp_path / "aside")
-    wait_for(lambda: watched.told[-1].mode is Mode.GONE, "GONE")
+    wait_for(lambda: watched.told[-1].mode is WatchMode.GONE, "GONE")
     (tmp_path / "aside").rename(watched.folder)
-    wait_for(lambda: watched.told[-1].mode is Mode.LIVE, "LIVE again")
+    wait_for(lambda: watched.told[-1].mode is WatchMode.LIVE, "LIVE again")
     (watched.folder / "new.md").write_text("x")
     wait_for(lambda: "new.md" in watched.paths)
     assert not [event for event in watched.engine.events() if event.command == "deleted"]
@@ -257,12 +260,15 @@ def test_a_look_that_fails_is_said_and_the_watcher_goes_on_and_says_that_too(tmp
     watched = Watched(tmp_path / "folder", tmp_path / "state")
     faulty: Any = Faulty(watched.engine)
     faulty.faults = 1
-    watched.watch = Watch(
+    watched.watch = FolderWatcher(
         faulty, str(watched.folder), str(watched.state), changed=watched._changed, mode_changed=watched.told.append
     )
     try:
         watched.watch.start()
-        wait_for(lambda: [each.mode for each in watched.told] == [Mode.LIVE, Mode.POLLING, Mode.LIVE], "live again")
+        wait_for(
+            lambda: [each.mode for each in watched.told] == [WatchMode.LIVE, WatchMode.POLLING, WatchMode.LIVE],
+            "live again",
+        )
         assert "disk is full" in watched.told[1].reason
         (watched.folder / "later.md").write_text("later")
         wait_for(lambda: "later.md" in watched.paths, "what came later")
@@ -274,7 +280,7 @@ def test_a_journal_that_fails_for_a_moment_does_not_end_the_watcher(
     watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     watched.start()
-    head = watched.engine.journal.head
+    head = watched.engine.journal.get_head
     failures = iter([True, True])
 
     def failing() -> tuple[int, str]:
@@ -282,9 +288,9 @@ def test_a_journal_that_fails_for_a_moment_does_not_end_the_watcher(
             raise StateUnusable("The journal cannot be read.")
         return head()
 
-    monkeypatch.setattr(watched.engine.journal, "head", failing)
+    monkeypatch.setattr(watched.engine.journal, "get_head", failing)
     (watched.folder / "note.md").write_text("a note")
-    wait_for(lambda: next(failures, None) is None and watched.told[-1].mode is Mode.LIVE, "the watcher to go on")
+    wait_for(lambda: next(failures, None) is None and watched.told[-1].mode is WatchMode.LIVE, "the watcher to go on")
     calls = watched.calls
     (watched.folder / "another.md").write_text("another")
     wait_for(lambda: watched.calls > calls and "another.md" in watched.paths, "what came later")

@@ -1,8 +1,8 @@
 """The memory tool for programs that use the Anthropic SDK, over an open memory.
 
-What the model sent is judged before the SDK makes anything of it: input that was cut off in mid-stream arrives with
-fields missing. A refusal is a `ToolError` in exactly the engine's words, which the SDK turns into `is_error: true`, and
-nothing else is ever raised at the model: the SDK would show it the exception as Python writes it, host paths and all.
+The model's input is validated before the SDK parses it: input that was cut off in mid-stream arrives with fields
+missing. A refusal is a `ToolError` in exactly the engine's words, which the SDK turns into `is_error: true`. No other
+exception reaches the model: the SDK would show it as Python writes it, host paths and all.
 
 Importing this imports the SDK, which takes seconds: nothing that starts a program imports it.
 """
@@ -29,11 +29,11 @@ from anthropic.types.beta import (
 )
 from anyio import to_thread
 
-from memtui.agents.gate import Gate
-from memtui.core.asking import Allow, Deny, Edit, Policy, Proposal, Stop, Unanswered, Verdict
-from memtui.core.errors import Closed
+from memtui.agents.gate import ApprovalGate, Ask
+from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Edit, Proposal, Stop, Unanswered, Verdict
+from memtui.core.errors import MemoryClosed
 from memtui.core.events import Agent, Answer
-from memtui.core.messages import Message, say
+from memtui.core.messages import MessageKey, format_message
 from memtui.engine import Engine
 
 __all__ = [
@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 Approve = Callable[[Proposal], Verdict | bool]
-"""Says whether a change may be made: a verdict, or simply yes or no."""
+"""Decides on a change: a verdict, or simply yes or no."""
 
 AsyncApprove = Callable[[Proposal], Verdict | bool | Awaitable[Verdict | bool]]
 """The same; may be a coroutine function. One that is not is called in a thread, so that it may wait for a person."""
@@ -68,9 +68,9 @@ class MemoryTool(BetaAbstractMemoryTool):
 
     Args:
         memory: The open memory. It stays the caller's to close.
-        actor: Who is recorded; by default an agent called Claude.
+        actor: The recorded actor; by default an agent called Claude.
         approve: Asked before each change, in the thread of the call; a change that is not approved is refused, and one
-            that is edited is written as it was edited. Views are never asked about. If it raises, or gives something
+            that is edited is written as it was edited. Views are never asked about. If it raises, or returns something
             else than a verdict, the change is refused, and the fault goes to `sys.excepthook`.
         cache_control: Where the request is to be cached.
     """
@@ -86,10 +86,10 @@ class MemoryTool(BetaAbstractMemoryTool):
         super().__init__(cache_control=cache_control)
         self._memory = memory
         self._actor = actor or Agent("Claude")
-        if approve is None:
-            self._gate = Gate(memory)
-        else:
-            self._gate = Gate(memory, policy=Policy.ASK, ask=lambda proposal: _verdict(approve(proposal)))
+        self._gate = ApprovalGate(memory)
+        if approve is not None:
+            ask: Ask = lambda proposal: _to_verdict(approve(proposal))  # noqa: E731 - has a type
+            self._gate = ApprovalGate(memory, policy=ApprovalPolicy.ASK, ask=ask)
 
     def call(self, input: object, *, call_id: str | None = None) -> str:
         """Execute a command as the model sent it.
@@ -101,64 +101,59 @@ class MemoryTool(BetaAbstractMemoryTool):
         Raises:
             ToolError: It was refused; in the words for the model.
         """
-        return self._told(lambda: self._gate.execute(input, actor=self._actor, call_id=call_id))
+        return self._run_guarded(lambda: self._gate.execute(input, actor=self._actor, call_id=call_id))
 
     def execute(self, command: BetaMemoryTool20250818Command) -> str:
         """Execute a command of the SDK's types."""
-        return self._told(lambda: self._gate.execute(_raw(command), actor=self._actor))
+        return self._run_guarded(lambda: self._gate.execute(_to_raw_input(command), actor=self._actor))
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
         """Show a file or a directory."""
-        return self._typed("view", command)
+        return self._execute_typed("view", command)
 
     def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
         """Write a whole file."""
-        return self._typed("create", command)
+        return self._execute_typed("create", command)
 
     def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
         """Replace a text in a file."""
-        return self._typed("str_replace", command)
+        return self._execute_typed("str_replace", command)
 
     def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
         """Put a text after a line of a file."""
-        return self._typed("insert", command)
+        return self._execute_typed("insert", command)
 
     def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
         """Remove a file or a directory."""
-        return self._typed("delete", command)
+        return self._execute_typed("delete", command)
 
     def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
         """Move a file or a directory."""
-        return self._typed("rename", command)
+        return self._execute_typed("rename", command)
 
     def clear_all_memory(self) -> str:
-        """Delete everything in the folder, as one event that can be taken back.
+        """Delete everything in the folder, as one event that can be undone.
 
         The program's own call and not the model's: `approve` is not asked.
 
         Raises:
             ToolError: It was refused.
         """
-        return self._told(lambda: self._memory.clear(actor=self._actor))
+        return self._run_guarded(lambda: self._memory.clear(actor=self._actor))
 
-    def _typed(self, name: str, command: object) -> str:
-        return self._told(lambda: self._gate.execute(_raw(command, name), actor=self._actor))
+    def _execute_typed(self, name: str, command: object) -> str:
+        return self._run_guarded(lambda: self._gate.execute(_to_raw_input(command, name), actor=self._actor))
 
-    def _told(self, act: Callable[[], Answer]) -> str:
-        return _text(_guarded(act, self._memory))
+    def _run_guarded(self, act: Callable[[], Answer]) -> str:
+        return _get_text(_catch_errors(act, self._memory))
 
 
 class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
     """The memory tool for `AsyncAnthropic`. The engine works in a thread; the event loop is never held up.
 
     A call that is cancelled while a person is asked changes nothing, and is recorded as stopped. A command that has
-    begun comes to its end, which is a matter of milliseconds, and is recorded.
-
-    Args:
-        memory: See `MemoryTool`.
-        actor: See `MemoryTool`.
-        approve: See `MemoryTool`; may be a coroutine function. One that is not is called in a thread.
-        cache_control: See `MemoryTool`.
+    begun is finished, which is a matter of milliseconds, and recorded. The arguments are those of `MemoryTool`; where
+    `approve` is no coroutine function, it is called in a thread.
     """
 
     def __init__(
@@ -173,93 +168,93 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         self._memory = memory
         self._actor = actor or Agent("Claude")
         self._approve = approve
-        self._gate = Gate(memory, policy=Policy.ALLOW if approve is None else Policy.ASK)
+        self._gate = ApprovalGate(memory, policy=ApprovalPolicy.ALLOW if approve is None else ApprovalPolicy.ASK)
         self._asking = anyio.Lock()
 
     async def call(self, input: object, *, call_id: str | None = None) -> str:
         """Execute a command as the model sent it. See `MemoryTool.call`."""
-        return await self._through_gate(lambda: input, call_id)
+        return await self._execute_gated(lambda: input, call_id)
 
     async def execute(self, command: BetaMemoryTool20250818Command) -> str:
         """Execute a command of the SDK's types."""
-        return await self._through_gate(lambda: _raw(command))
+        return await self._execute_gated(lambda: _to_raw_input(command))
 
     async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
         """Show a file or a directory."""
-        return await self._through_gate(lambda: _raw(command, "view"))
+        return await self._execute_gated(lambda: _to_raw_input(command, "view"))
 
     async def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
         """Write a whole file."""
-        return await self._through_gate(lambda: _raw(command, "create"))
+        return await self._execute_gated(lambda: _to_raw_input(command, "create"))
 
     async def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
         """Replace a text in a file."""
-        return await self._through_gate(lambda: _raw(command, "str_replace"))
+        return await self._execute_gated(lambda: _to_raw_input(command, "str_replace"))
 
     async def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
         """Put a text after a line of a file."""
-        return await self._through_gate(lambda: _raw(command, "insert"))
+        return await self._execute_gated(lambda: _to_raw_input(command, "insert"))
 
     async def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
         """Remove a file or a directory."""
-        return await self._through_gate(lambda: _raw(command, "delete"))
+        return await self._execute_gated(lambda: _to_raw_input(command, "delete"))
 
     async def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
         """Move a file or a directory."""
-        return await self._through_gate(lambda: _raw(command, "rename"))
+        return await self._execute_gated(lambda: _to_raw_input(command, "rename"))
 
     async def clear_all_memory(self) -> str:
         """Delete everything in the folder. See `MemoryTool.clear_all_memory`."""
-        return _text(await self._in_thread(lambda: self._memory.clear(actor=self._actor)))
+        return _get_text(await self._run_in_thread(lambda: self._memory.clear(actor=self._actor)))
 
-    async def _through_gate(self, command: Callable[[], object], call_id: str | None = None) -> str:
+    async def _execute_gated(self, command: Callable[[], object], call_id: str | None = None) -> str:
         begin = self._gate.begin
-        step = await self._in_thread(lambda: begin(command(), actor=self._actor, call_id=call_id))
+        step = await self._run_in_thread(lambda: begin(command(), actor=self._actor, call_id=call_id))
         while isinstance(step, Proposal):
             step = await self._decide(step)
-        return _text(step)
+        return _get_text(step)
 
     async def _decide(self, proposal: Proposal) -> Answer | Proposal | str:
         try:
             async with self._asking:  # one question at a time; an "always" answers those behind it
-                decision = self._gate.decided(proposal)
+                decision = self._gate.decide_by_policy(proposal)
                 if decision is None:
-                    decision = self._gate.heard(proposal, await self._asked(proposal))
+                    decision = self._gate.accept_verdict(proposal, await self._ask_person(proposal))
         except anyio.get_cancelled_exc_class():
             with anyio.CancelScope(shield=True):
-                stopped = await self._in_thread(lambda: self._gate.finish(proposal, Stop()))
+                stopped = await self._run_in_thread(lambda: self._gate.finish(proposal, Stop()))
             if _is_cancelled():
                 raise
             return stopped  # what `approve` waited for was cancelled, not this call
-        return await self._in_thread(lambda: self._gate.finish(proposal, decision))
+        return await self._run_in_thread(lambda: self._gate.finish(proposal, decision))
 
-    async def _asked(self, proposal: Proposal) -> object:
+    async def _ask_person(self, proposal: Proposal) -> object:
         approve = self._approve
         assert approve is not None
         try:
             if inspect.iscoroutinefunction(approve) or inspect.iscoroutinefunction(type(approve).__call__):
-                said = approve(proposal)
+                verdict = approve(proposal)
             else:
-                said = await to_thread.run_sync(approve, proposal, abandon_on_cancel=True, limiter=_unlimited())
-            return _verdict(await said if inspect.isawaitable(said) else said)
-        except Exception:  # whoever asks may be anybody's code: its owner is told of its fault, and nothing is changed
+                verdict = await to_thread.run_sync(approve, proposal, abandon_on_cancel=True, limiter=_make_limiter())
+            return _to_verdict(await verdict if inspect.isawaitable(verdict) else verdict)
+        except Exception:  # foreign code: its fault is reported to its owner, and nothing is changed
             sys.excepthook(*sys.exc_info())
             return None
 
-    async def _in_thread(self, act: Callable[[], T]) -> T | str:
-        """Do something with the memory; once it has begun, to its end, also if this call is cancelled."""
+    async def _run_in_thread(self, act: Callable[[], T]) -> T | str:
+        """Run an act on the memory; once it has begun, to its end, also if this call is cancelled."""
         begins, ended = threading.Lock(), threading.Event()
 
         def run() -> T | str:
             if not begins.acquire(blocking=False):
-                return ""  # cancelled before it began; nobody hears this
+                return ""  # cancelled before it began; the result is discarded
             try:
-                return _guarded(act, self._memory)
+                return _catch_errors(act, self._memory)
             finally:
                 ended.set()
 
         try:
-            return await to_thread.run_sync(run, limiter=_unlimited())
+            return await to_thread.run_sync(run, limiter=_make_limiter())
         except anyio.get_cancelled_exc_class():
             with anyio.CancelScope(shield=True):
                 while not begins.acquire(blocking=False) and not ended.is_set():
@@ -267,32 +262,32 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
             raise
 
 
-def _unlimited() -> anyio.CapacityLimiter:
-    """A person may take minutes to answer: no call is to wait for a thread that waits for a person."""
+def _make_limiter() -> anyio.CapacityLimiter:
+    """A limiter of its own for each call: none may wait for a thread that waits for a person."""
     return anyio.CapacityLimiter(math.inf)
 
 
 def _is_cancelled() -> bool:
-    """Whether the task itself is being cancelled, and not only something that it waited for."""
+    """Whether the task itself is being cancelled, and not only an awaitable of it."""
     if anyio.get_cancelled_exc_class() is not asyncio.CancelledError:
         return True
     task = asyncio.current_task()
     return task is None or task.cancelling() > 0
 
 
-def _guarded(act: Callable[[], T], memory: Engine) -> T | str:
-    """What comes of an act; or, as a text, why it could not be done."""
+def _catch_errors(act: Callable[[], T], memory: Engine) -> T | str:
+    """The result of an act; or, as a text, why it failed."""
     words = memory.settings.messages
     try:
         return act()
-    except Closed:
-        return say(Message.CLOSED, words)
-    except Exception:  # the SDK would show it to the model as Python writes it; the program's owner is told instead
+    except MemoryClosed:
+        return format_message(MessageKey.CLOSED, words)
+    except Exception:  # the SDK would show it to the model as Python writes it; it goes to the program's owner instead
         sys.excepthook(*sys.exc_info())
-        return say(Message.FAULT, words)
+        return format_message(MessageKey.FAULT, words)
 
 
-def _text(answer: Answer | str) -> str:
+def _get_text(answer: Answer | str) -> str:
     """The text of an answer, or a `ToolError` with it."""
     if isinstance(answer, str):
         raise ToolError(answer)
@@ -301,17 +296,17 @@ def _text(answer: Answer | str) -> str:
     return answer.text
 
 
-def _verdict(said: Verdict | bool) -> Verdict:
-    match said:
+def _to_verdict(verdict: Verdict | bool) -> Verdict:
+    match verdict:
         case True:
             return Allow()
         case False:
             return Deny()
         case _:
-            return said
+            return verdict
 
 
-def _raw(command: object, name: str | None = None) -> object:
+def _to_raw_input(command: object, name: str | None = None) -> object:
     """A command of the SDK's types as the model would send it: only the fields that are set."""
     raw: object = command
     if not isinstance(command, Mapping):

@@ -1,4 +1,4 @@
-"""Reviewing a memory folder: what is wrong in it, what changed since somebody last looked, and a report of both.
+"""The audit of a memory folder: rules, findings, and reports.
 
 Nothing here changes anything. It looks at a folder through an `Observer`, which cannot write.
 """

@@ -1,244 +1,315 @@
-"""Which notes nobody needs any more, and letting them go: a plan, and a run that does what the plan says and no more.
+"""Pruning: a plan of the notes that nobody needs any more, and a run that executes exactly that plan.
 
 A screen, a dry run and the deed share the plan. What has changed since, was read, pinned or protected meanwhile, stays.
 """
 
-from collections.abc import Iterable
+import json
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
-from memtui.audit.prose import is_hidden, is_prose
-from memtui.audit.reads import Deed, uses_of
-from memtui.audit.staleness import Age, age_of, ago, loaded_unasked
-from memtui.core import protection
-from memtui.core.errors import LeavesRoot
-from memtui.core.events import Actor, Person, Version
+from memtui.audit.context import is_auto_loaded, is_hidden, is_prose
+from memtui.audit.outside import NoteEvent, NoteUses, collect_uses
+from memtui.core import paths as core_paths
+from memtui.core.errors import SymlinkEscape
+from memtui.core.events import Actor, EntryKind, Person, Version
+from memtui.core.history import ActionResult, SkippedPath, SkipReason
 from memtui.core.paths import ROOT, MemoryPath
-from memtui.core.restoring import Left, Restored, Why
-from memtui.core.snapshot import Kind
-from memtui.core.visible import one_line
+from memtui.core.unicode import to_one_line
+from memtui.core.wording import format_duration
 from memtui.engine import Engine, Observer
-from memtui.engine.pins import pins_of
-from memtui.engine.protecting import NOTE as PROTECTED
-from memtui.notes.links import Places, links_of, names_of
-from memtui.store.base import NotRegular, TooLarge
+from memtui.engine.pins import load_pins
+from memtui.engine.protection import NOTE as PROTECTED
+from memtui.notes.links import LinkTargets, find_links, get_note_names
+from memtui.notes.memory_index import is_index
+from memtui.review.tracks import iter_event_bodies
+from memtui.store.base import FileTooLarge, NotRegularFile
 
-_YOU = Person()
-_LARGEST = 1_000_000
-"""Bytes of a note whose links are read."""
+# Idle time: how long a note was neither read by an agent nor changed. The audit and `memtui prune` share it.
+
+_DAY_US = 86_400_000_000
+_EARLIEST_US = 366 * 11 * _DAY_US
+"""A file's time before 1981 is none that anybody wrote at: archives and images of systems set 1970 or 1980 for all."""
+_HOPS = 5  # how far files import each other, by Claude Code's documentation ("Manage Claude's memory")
 
 
 @dataclass(frozen=True, slots=True)
-class Going:
-    """A note that would go.
+class NoteAge:
+    """How long nobody has needed a note.
 
     Attributes:
-        path: Relative to the folder.
-        bytes: What it takes.
-        version: What stands there; it is what goes, or nothing does.
-        age: For how long nobody has needed it, and how that is known.
-        linked_from: Notes that stay and link to it, as far as that was asked for: see `with_links`.
+        us: Since it was last read or changed, in microseconds; never negative.
+        last_change: `None` if only the file's time is known.
+        watched_us: For how long reads were recorded, in microseconds; 0 without a journal.
     """
+
+    us: int
+    last_read: NoteEvent | None
+    last_change: NoteEvent | None
+    changed_us: int
+    watched_us: int
+
+    @property
+    def days(self) -> int:
+        """Whole days."""
+        return self.us // _DAY_US
+
+    @property
+    def basis(self) -> str:
+        """What it is known by: `journal`, `file time` (nobody recorded), or `both` (the journal is younger than it)."""
+        if self.last_change is not None or self.last_read is not None:
+            return "journal"
+        if not self.watched_us:
+            return "file time"
+        return "journal" if self.watched_us >= self.us else "both"
+
+    @property
+    def description(self) -> str:
+        """What is known, as a sentence without a full stop."""
+        read_us = self.last_read.at_us if self.last_read is not None else self.changed_us
+        now_us = max(self.changed_us, read_us) + self.us
+        changed = "last changed" if self.last_change is not None else "last written, by the file's time,"
+        since = f"{changed} {format_ago(now_us - self.changed_us)}"
+        if self.last_read is not None:
+            return f"last read by {to_one_line(self.last_read.actor_name)} {format_ago(now_us - read_us)}, {since}"
+        if self.last_change is not None:
+            return f"{since}, and no agent has read it since"
+        if not self.watched_us:
+            return f"{since}; there is no journal, so nobody knows when it was read"
+        if self.watched_us < self.us:
+            return f"{since}; no agent has read it since memtui began to record, {format_ago(self.watched_us)}"
+        return f"{since}, and no agent has read it since"
+
+
+def compute_age(path: str, uses: NoteUses, *, mtime_us: int, now_us: int, is_recorded: bool = True) -> NoteAge:
+    """The age of a note.
+
+    From the journal if that knows of a change; else, for a note that is older than the journal or not recorded as it
+    stands, from the file's time; where that is no valid time, from the journal's beginning.
+
+    Args:
+        is_recorded: Whether the file equals the journal's version.
+    """
+    use = uses.get(path)
+    change = use.change if is_recorded else None
+    if mtime_us < _EARLIEST_US:
+        mtime_us = now_us if uses.since_us is None else uses.since_us
+    changed_us = change.at_us if change is not None else mtime_us
+    last = max(changed_us, use.read.at_us) if use.read is not None else changed_us
+    watched_us = max(0, now_us - uses.since_us) if uses.since_us is not None else 0
+    return NoteAge(max(0, now_us - last), use.read, change, changed_us, watched_us)
+
+
+def find_unrecorded_changes(observer: Observer, after: int) -> frozenset[str]:
+    """The notes that changed after an event; of an observed folder, those whose change nobody recorded."""
+    bodies = (body for _, body in iter_event_bodies(observer, after) if b'"changes":' in body)
+    return frozenset(change[0] for body in bodies for change in json.loads(body)["changes"])
+
+
+def find_auto_loaded(paths: Collection[str], text_of: Callable[[str], str | None]) -> frozenset[str]:
+    """The files that are given to every session, so that nobody is seen to read them; what those import is as well."""
+    found = {path for path in paths if is_auto_loaded(path)}
+    waiting = [path for path in found if not is_index(path)]
+    places = LinkTargets(paths) if waiting else None
+    for _ in range(_HOPS):
+        here, waiting = waiting, []
+        for path in here:
+            for link in find_links(text_of(path) or "", path):
+                target = places.resolve(link, path) if places is not None and link.kind == "import" else None
+                if target is not None and target not in found:
+                    found.add(target)
+                    waiting.append(target)
+    return frozenset(found)
+
+
+def format_ago(us: int) -> str:
+    """How long ago, such as `300 days ago` or `today`."""
+    return f"{format_duration(us / 1e6)} ago" if us >= _DAY_US else "today"
+
+
+_YOU = Person()
+_LARGEST = 1_000_000  # bytes of a note whose links are read
+
+
+@dataclass(frozen=True, slots=True)
+class PruneCandidate:
+    """A note that would go."""
 
     path: str
     bytes: int
-    version: Version
-    age: Age
-    linked_from: tuple[str, ...] = ()
+    version: Version  # the version to delete; if the file has another one, it stays
+    age: NoteAge
+    linked_from: tuple[str, ...] = ()  # remaining notes that link to it; see `add_links`
 
     @property
-    def why(self) -> str:
+    def reason(self) -> str:
         """Why, as a sentence without a full stop."""
-        return self.age.words
+        return self.age.description
 
     @property
-    def links(self) -> str:
+    def link_warning(self) -> str:
         """Which notes would lead to nothing without it, as a sentence without a full stop; empty for none."""
         if not self.linked_from:
             return ""
-        first, *others = map(one_line, self.linked_from)
+        first, *others = map(to_one_line, self.linked_from)
         if not others:
             return f"{first} links to it"
         return f"{first} and {others[0] if len(others) == 1 else f'{len(others):,} others'} link to it"
 
-    @property
-    def read(self) -> Deed | None:
-        """When an agent last read it; `None` if none did as far as is known."""
-        return self.age.read
-
-    @property
-    def change(self) -> Deed | None:
-        """When it last changed; `None` if only the file's time tells."""
-        return self.age.change
-
 
 @dataclass(frozen=True, slots=True)
-class Staying:
-    """A note that is as old, and stays all the same.
-
-    Attributes:
-        path: Relative to the folder.
-        why: Why, in a few words: `pinned`, `protected`, `every session loads it`, `its text cannot be kept`.
-    """
+class ExemptNote:
+    """A note that is as old, and stays all the same."""
 
     path: str
-    why: str
+    reason: str  # in a few words: `pinned`, `protected`, `every session loads it`, `its text cannot be kept`
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PrunePlan:
     """What would go.
 
     Attributes:
-        older_than_us: For how long nobody must have needed a note, in microseconds.
-        unread: Whether only notes go that no agent has read at all.
-        now_us: The time that ages are told from, in microseconds since 1970.
-        going: The longest unneeded first.
-        staying: What is as old and stays.
-        notes: How many notes there are.
-        watched_us: For how long what agents read has been recorded, in microseconds; 0 for not at all.
+        older_than_us: The minimum age, in microseconds.
+        unread: Whether only notes that no agent has read are deleted.
+        watched_us: For how long reads were recorded, in microseconds.
     """
 
     older_than_us: int
     unread: bool
     now_us: int
-    going: tuple[Going, ...] = ()
-    staying: tuple[Staying, ...] = ()
+    candidates: tuple[PruneCandidate, ...] = ()
+    exempt: tuple[ExemptNote, ...] = ()
     notes: int = 0
     watched_us: int = 0
 
     @property
     def bytes(self) -> int:
         """Of all that goes."""
-        return sum(note.bytes for note in self.going)
+        return sum(note.bytes for note in self.candidates)
 
     @property
     def caution(self) -> str:
         """What is not known, as a sentence; empty where the record reaches back far enough."""
-        if self.watched_us >= self.older_than_us or not self.going:
+        if self.watched_us >= self.older_than_us or not self.candidates:
             return ""
-        since = (
-            f"began to record this folder {ago(self.watched_us)}" if self.watched_us else "has recorded nothing here"
-        )
+        began = f"began to record this folder {format_ago(self.watched_us)}"
+        since = began if self.watched_us else "has recorded nothing here"
         return (
             f"memtui {since}: whether an agent read these notes before is not known, and where no change is recorded, "
             "the file's time is all there is."
         )
 
 
-def plan(observer: Observer, *, older_than_us: int, unread: bool = False, now_us: int) -> Plan:
+def plan_prune(observer: Observer, *, older_than_us: int, unread: bool = False, now_us: int) -> PrunePlan:
     """Find the notes that nobody has needed for long. Changes nothing; look for outside changes before.
 
     A note goes if no agent has read it, and nobody has changed it, for that long. Pinned and protected notes stay, what
     every session loads unasked, and hidden files.
 
     Args:
-        observer: The open memory.
-        older_than_us: For how long, in microseconds.
-        unread: Whether only those go that no agent has read since memtui began to record.
-        now_us: The time, in microseconds since 1970.
+        unread: Whether only notes that no agent has read since the journal began are planned.
     """
     history = observer.history
-    uses = uses_of(history)
-    state = history.state(observer.head()[0])
-    nodes = [node for node in observer.store.scan(ROOT) if node.kind is Kind.FILE]
-    loaded = loaded_unasked([node.path for node in nodes], lambda path: _text_of(observer, path))
-    pinned = pins_of(observer).paths
-    guarded = protection.unpacked(observer.note(PROTECTED))
-    going: list[Going] = []
-    staying: list[Staying] = []
+    uses = collect_uses(observer)
+    state = history.get_state(observer.get_head()[0])
+    nodes = [node for node in observer.store.scan(ROOT) if node.kind is EntryKind.FILE]
+    loaded = find_auto_loaded([node.path for node in nodes], lambda path: _read_text(observer, path))
+    pinned = load_pins(observer).paths
+    guarded = core_paths.decode_protected(observer.get_metadata(PROTECTED))
+    going: list[PruneCandidate] = []
+    staying: list[ExemptNote] = []
     notes = 0
     for node in nodes:
         path = node.path
         if is_hidden(path):
             continue
         notes += 1
-        age = age_of(path, uses, mtime_us=node.mtime_ns // 1_000, now_us=now_us)
-        if age.us < older_than_us or (unread and age.read is not None):
+        age = compute_age(path, uses, mtime_us=node.mtime_ns // 1_000, now_us=now_us)
+        if age.us < older_than_us or (unread and age.last_read is not None):
             continue
         version = state.get(path)
-        if any(protection.holds(pin, path) for pin in pinned):
-            staying.append(Staying(path, "pinned"))
-        elif any(protection.may_hold(each, path) for each in guarded):
-            staying.append(Staying(path, "protected"))
+        if any(core_paths.covers(pin, path) for pin in pinned):
+            staying.append(ExemptNote(path, "pinned"))
+        elif any(core_paths.may_cover(each, path) for each in guarded):
+            staying.append(ExemptNote(path, "protected"))
         elif path in loaded:
-            staying.append(Staying(path, "every session loads it"))
+            staying.append(ExemptNote(path, "every session loads it"))
         elif version is None or version.sha256 is None:
-            staying.append(Staying(path, "its text cannot be kept"))
+            staying.append(ExemptNote(path, "its text cannot be kept"))
         else:
-            going.append(Going(path, version.size, version, age))
+            going.append(PruneCandidate(path, version.size, version, age))
     going.sort(key=lambda note: (-note.age.us, note.path))
     staying.sort(key=lambda note: note.path)
     watched_us = 0 if uses.since_us is None else max(0, now_us - uses.since_us)
-    return Plan(older_than_us, unread, now_us, tuple(going), tuple(staying), notes, watched_us)
+    return PrunePlan(older_than_us, unread, now_us, tuple(going), tuple(staying), notes, watched_us)
 
 
-def with_links(observer: Observer, planned: Plan) -> Plan:
-    """A plan with the notes that stay and link to what would go; it reads all notes.
-
-    Args:
-        observer: The open memory.
-        planned: The plan.
-    """
-    if not planned.going:
+def add_links(observer: Observer, planned: PrunePlan) -> PrunePlan:
+    """A plan with the notes that stay and link to what would go; it reads all notes."""
+    if not planned.candidates:
         return planned
-    going = {note.path for note in planned.going}
-    paths = [node.path for node in observer.store.scan(ROOT) if node.kind is Kind.FILE]
-    texts = {path: text for path in sorted(filter(is_prose, paths)) if (text := _text_of(observer, path)) is not None}
-    linked = _linked(Places(paths, {path: names_of(text) for path, text in texts.items()}), texts.items(), going)
+    going = {note.path for note in planned.candidates}
+    paths = [node.path for node in observer.store.scan(ROOT) if node.kind is EntryKind.FILE]
+    texts = {path: text for path in sorted(filter(is_prose, paths)) if (text := _read_text(observer, path)) is not None}
+    linked = _find_linking_notes(
+        LinkTargets(paths, {path: get_note_names(text) for path, text in texts.items()}), texts.items(), going
+    )
     return replace(
         planned,
-        going=tuple(replace(note, linked_from=tuple(linked.get(note.path, ()))) for note in planned.going),
+        candidates=tuple(replace(note, linked_from=tuple(linked.get(note.path, ()))) for note in planned.candidates),
     )
 
 
-def _linked(places: Places, texts: Iterable[tuple[str, str]], going: set[str]) -> dict[str, list[str]]:
+def _find_linking_notes(places: LinkTargets, texts: Iterable[tuple[str, str]], going: set[str]) -> dict[str, list[str]]:
     """By the notes that go, those that stay and lead to them."""
     linked: dict[str, list[str]] = {}
     for path, text in texts:
         if path not in going:
-            for target in {places.resolve(link, path) for link in links_of(text, path)} & going:
+            for target in {places.resolve(link, path) for link in find_links(text, path)} & going:
                 linked.setdefault(target or "", []).append(path)
     return linked
 
 
-def _text_of(observer: Observer, path: str) -> str | None:
+def _read_text(observer: Observer, path: str) -> str | None:
     """What a note says; `None` for one that cannot be read."""
     try:
-        return observer.store.read(MemoryPath.of(path), limit=_LARGEST).data.decode()
-    except (OSError, NotRegular, LeavesRoot, TooLarge, UnicodeDecodeError):
+        return observer.store.read(MemoryPath.from_relative(path), limit=_LARGEST).data.decode()
+    except (OSError, NotRegularFile, SymlinkEscape, FileTooLarge, UnicodeDecodeError):
         return None
 
 
-def run(engine: Engine, planned: Plan, *, actor: Actor = _YOU) -> Restored:
+def execute_prune(engine: Engine, planned: PrunePlan, *, actor: Actor = _YOU) -> ActionResult:
     """Let the notes of a plan go, as one event that `undo` takes back; every text stays in the record.
 
     Args:
-        engine: The open memory.
-        planned: The plan. A note stays if it is not in the same plan made now, or has another text by then.
-        actor: Who does it.
+        planned: The plan. A note stays if a plan made now would not contain it, or its text has changed.
 
     Raises:
-        Busy, FolderMissing, StateUnusable, Closed: Nothing could be tried, and nothing was written.
+        LockTimeout, FolderMissing, StateUnusable, MemoryClosed: Nothing could be tried, and nothing was written.
     """
-    now = plan(engine, older_than_us=planned.older_than_us, unread=planned.unread, now_us=planned.now_us)
-    still = {note.path: note.version for note in now.going}
-    going = {note.path: note.version for note in planned.going if still.get(note.path) == note.version}
-    left = tuple(Left(note.path, *_since(note, engine, now)) for note in planned.going if note.path not in going)
+    now = plan_prune(engine, older_than_us=planned.older_than_us, unread=planned.unread, now_us=planned.now_us)
+    still = {note.path: note.version for note in now.candidates}
+    going = {note.path: note.version for note in planned.candidates if still.get(note.path) == note.version}
+    left = tuple(
+        SkippedPath(note.path, *_find_exempt_reason(note, engine, now))
+        for note in planned.candidates
+        if note.path not in going
+    )
     if not going:
         problem = "Not pruned: every note has changed since, or was needed. Nothing was written." if left else ""
-        return Restored(left=left, problem=problem)
+        return ActionResult(skipped=left, problem=problem)
     done = engine.files.delete(list(going), expected=dict(going), partial=True, actor=actor)
-    return Restored(done.changes, (*left, *done.left), done.event, done.problem)
+    return ActionResult(done.changes, (*left, *done.skipped), done.event, done.problem)
 
 
-def _since(note: Going, engine: Engine, now: Plan) -> tuple[Why, None, str]:
+def _find_exempt_reason(note: PruneCandidate, engine: Engine, now: PrunePlan) -> tuple[SkipReason, None, str]:
     """Why a note of a plan stays."""
-    staying = next((each.why for each in now.staying if each.path == note.path), "")
+    staying = next((each.reason for each in now.exempt if each.path == note.path), "")
     if staying:
-        return Why.CHANGED, None, f"it is {staying} now" if staying in ("pinned", "protected") else staying
-    if engine.entry(note.path) is None:
-        return Why.MISSING, None, ""
-    read = uses_of(engine.history).of(note.path).read
-    if read is not None and read != note.read:
-        return Why.CHANGED, None, "an agent has read it"
-    return Why.CHANGED, None, ""
+        return SkipReason.CHANGED, None, f"it is {staying} now" if staying in ("pinned", "protected") else staying
+    if engine.get_entry(note.path) is None:
+        return SkipReason.MISSING, None, ""
+    read = collect_uses(engine).get(note.path).read
+    if read is not None and read != note.age.last_read:
+        return SkipReason.CHANGED, None, "an agent has read it"
+    return SkipReason.CHANGED, None, ""

@@ -1,4 +1,4 @@
-"""A repository that notes speak of: which files, names and commits it has, and which it had once. It is only read.
+"""The repository that notes speak of: its files, names and commits, present and past. It is only read.
 
 What it had once is found in its history, so that a note can be told from one that means something else altogether: a
 path that never was there may be a plan, a mistake, or a path of another repository. Where there is no git, the
@@ -7,23 +7,186 @@ directory is walked, and nothing is known of the past.
 
 import os
 import re
+import selectors
+import signal
 import stat
+import subprocess
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from shutil import which
 from typing import NamedTuple
 
-from memtui.audit.git import PLAIN_DIFFERENCES, Git, in_portions
+# Git calls on an untrusted repository: its configuration can name programs to run (hooks, filters, pagers), so only
+# lists and differences are requested, with these turned off, a clean environment, no fetch, and limits.
+
+_OPTIONS = (
+    "--no-pager", "--no-optional-locks",
+    "-c", "core.fsmonitor=false",
+    "-c", "core.hooksPath=/dev/null",
+    "-c", "core.attributesFile=/dev/null",
+    "-c", "core.excludesFile=/dev/null",
+    "-c", "core.untrackedCache=false",
+    "-c", "log.showSignature=false",
+    "-c", "log.mailmap=false",
+    "-c", "diff.external=",
+    "-c", "diff.renames=false",
+    "-c", "diff.orderFile=/dev/null",
+    "-c", "diff.submodule=short",
+    "-c", "protocol.allow=never",
+    "-c", "credential.helper=",
+)  # fmt: skip
+PLAIN_DIFFERENCES = (
+    "--no-ext-diff", "--no-textconv", "--no-renames", "--no-color", "--no-notes", "--no-diff-merges", "--relative",
+    "--ignore-submodules=all", "--diff-algorithm=myers", "--no-indent-heuristic",
+)  # fmt: skip
+"""Options of `log` that turn off what a repository's settings may change of it, and what they may run."""
+_ENVIRONMENT = {
+    "LC_ALL": "C",
+    "HOME": "/nonexistent",
+    "XDG_CONFIG_HOME": "/nonexistent",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_PAGER": "cat",
+}
+_SECONDS = 20.0  # for one answer
+_ANSWERS = 3  # answers that may take so long, before no more is asked
+_MOST = 64_000_000  # bytes of one answer
+_GIVEN = 32_000  # bytes that are given at once: what a pipe holds, so that nobody waits for anybody
+
+
+@dataclass(slots=True)
+class GitRunner:
+    """Git, for one repository."""
+
+    program: str
+    root: str
+    seconds: float = _SECONDS  # the timeout of one call
+    is_bare: bool = False
+    is_shallow: bool = False
+    _spent: float = 0.0
+
+    @classmethod
+    def open(cls, root: str, seconds: float = _SECONDS) -> "GitRunner | None":
+        """Git for a directory; `None` where there is no git, or the directory is no repository that git trusts."""
+        program = which("git")
+        if program is None or not os.path.isabs(program):
+            return None  # one that lies where we are may be the repository's own
+        asked = ("--is-inside-work-tree", "--is-bare-repository", "--is-shallow-repository")
+        git = cls(program, root, seconds)
+        words = (git.run("rev-parse", *asked) or b"").split()
+        if len(words) != len(asked) or b"true" not in words[:2]:
+            return None
+        git.is_bare, git.is_shallow = words[1] == b"true", words[2] != b"false"
+        return git
+
+    def run(self, *words: str, given: bytes = b"", codes: Collection[int] = (0,)) -> bytes | None:
+        """The whole output of git; `None` if it fails or times out.
+
+        Args:
+            given: The input; no more than a pipe holds, see `split_batches`.
+            codes: Exit codes of success.
+        """
+        out, code = self._run_timed(words, given)
+        return out if code in codes else None
+
+    def run_partial(self, *words: str, end: bytes) -> bytes:
+        """The output of git within the timeout, up to the last complete record.
+
+        Args:
+            end: The terminator of a record.
+        """
+        out, code = self._run_timed(words, b"")
+        return out if code == 0 else out.rpartition(end)[0]
+
+    def _run_timed(self, words: Iterable[str], given: bytes) -> tuple[bytes, int | None]:
+        """The output, and the exit code; `None` where the output is not whole."""
+        if self._spent > _ANSWERS * self.seconds:
+            return b"", None
+        began = time.monotonic()
+        try:
+            return self._run_process(words, given)
+        finally:
+            self._spent += time.monotonic() - began
+
+    def _run_process(self, words: Iterable[str], given: bytes) -> tuple[bytes, int | None]:
+        environment = {**_ENVIRONMENT, "PATH": os.environ.get("PATH", os.defpath)}
+        try:
+            process = subprocess.Popen(  # no shell; and /dev/null is opened for nothing
+                [self.program, "-C", self.root, *_OPTIONS, *words],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=environment,
+                start_new_session=True,
+            )
+        except (OSError, ValueError):
+            return b"", None
+        with process:
+            assert process.stdin is not None
+            with suppress(BrokenPipeError):
+                process.stdin.write(given[:_GIVEN])
+                process.stdin.flush()
+            with suppress(BrokenPipeError):
+                process.stdin.close()
+            out, is_whole = self._read_output(process)
+            if not is_whole:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, signal.SIGKILL)  # the group: one of its children may hold the pipes
+            code = process.wait()
+            return out, code if is_whole else None
+
+    def _read_output(self, process: "subprocess.Popen[bytes]") -> tuple[bytes, bool]:
+        """The output until its end, the timeout or the limit, and whether it is whole; errors are dropped."""
+        assert process.stdout is not None
+        assert process.stderr is not None
+        end = time.monotonic() + self.seconds
+        parts: list[bytes] = []
+        size = 0
+        with selectors.DefaultSelector() as selector:
+            for pipe in (process.stdout, process.stderr):
+                selector.register(pipe, selectors.EVENT_READ)
+            while selector.get_map():
+                left = end - time.monotonic()
+                if left <= 0 or size > _MOST:
+                    return b"".join(parts), False
+                for key, _ in selector.select(left):
+                    data = os.read(key.fd, 1 << 16)
+                    if not data:
+                        selector.unregister(key.fileobj)
+                    elif key.fileobj is process.stdout:
+                        parts.append(data)
+                        size += len(data)
+        return b"".join(parts), True
+
+
+def split_batches(records: Iterable[bytes]) -> Iterator[bytes]:
+    """Records joined to inputs of `GitRunner.answer`, each with its end, without those longer than any input."""
+    portion = b""
+    for record in records:
+        if len(record) > _GIVEN:
+            continue
+        if len(portion) + len(record) > _GIVEN:
+            yield portion
+            portion = b""
+        portion += record
+    if portion:
+        yield portion
+
 
 _MOST_FILES = 200_000
-_MOST_READ = 20_000
-"""Files whose texts are read."""
-_MOST_BYTES = 100_000_000
-"""Of all texts that are read."""
-_LARGEST = 1_000_000
-"""Bytes of a file that is read; larger ones are seldom written by hand."""
-_MOST_SOUGHT = 300
-"""Words that are looked for in the history at once."""
+_MOST_READ = 20_000  # files whose texts are read
+_MOST_BYTES = 100_000_000  # of all texts that are read
+_LARGEST = 1_000_000  # bytes of a file that is read; larger ones are seldom written by hand
+_MOST_SOUGHT = 300  # words that are looked for in the history at once
 _SUBMODULE = b"160000"
 _LEFT_OUT = frozenset({".git", ".hg", ".svn", "node_modules", ".venv", "venv", "__pycache__", ".tox", ".mypy_cache"})
 _PARTED = bytes(byte if chr(byte).isalnum() or byte == 95 else 32 for byte in range(128)) + bytes([32]) * 128
@@ -31,8 +194,7 @@ _PARTED = bytes(byte if chr(byte).isalnum() or byte == 95 else 32 for byte in ra
 _HOST = re.compile(rb"(?<=://)[A-Za-z0-9][A-Za-z0-9.-]{0,253}")
 _LOCAL = re.compile(rb"(?:localhost|127\.0\.0\.1|0\.0\.0\.0)[:=]", re.IGNORECASE)
 _REMOTE = re.compile(r"(?:https?://|git@|ssh://git@|git://)([^/:\s]+)[:/](.+?)(?:\.git)?/?$")
-_COMMIT = b"\x01"
-"""What the row of a commit begins with: no row of a difference does."""
+_COMMIT = b"\x01"  # what the row of a commit begins with: no row of a difference does
 _DEFINES = rb"""
     (?<![^-\s;{}(@])(?:def|class|function|func|fun|fn|const|let|var|val|type|interface|struct|enum|trait|module|defp|object
     |typedef|macro_rules!|sub|proc|record|union|protocol|extension|actor|namespace|package|static|export)\s[^=(){};\n]{0,80}?
@@ -41,65 +203,47 @@ _ASSIGNS = rb"-\s*(?:export\s+|async\s+|static\s+)*(?:self\.|this\.)?"
 _LONGEST_ROW = 2_000
 
 
-class Removal(NamedTuple):
-    """When something left the repository.
-
-    Attributes:
-        commit: The beginning of the commit's hash.
-        at: When it was committed, in seconds since 1970.
-        is_definition: Whether what was taken out there, or before, defined it.
-    """
+class GitRemoval(NamedTuple):
+    """When something left the repository."""
 
     commit: str
-    at: int
-    is_definition: bool = True
+    at: int  # when it was committed, in seconds since 1970
+    is_definition: bool = True  # whether the removed text, there or before, defined the word
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
-    """What the files of a repository say, as far as notes are compared with it.
+class RepositoryTexts:
+    """What the files of a repository say, as far as notes are compared with it."""
 
-    Attributes:
-        words: All words of ASCII letters, digits and `_`.
-        hosts: Hosts of web addresses, in lower case.
-        has_local: Whether any names a port of this machine.
-        is_complete: Whether all files were read. If not, nothing is known to be missing.
-    """
-
-    words: frozenset[bytes]
+    words: frozenset[bytes]  # all words of ASCII letters, digits and `_`
     hosts: frozenset[bytes]
     has_local: bool
-    is_complete: bool
+    is_complete: bool  # whether all files were read. If not, nothing is known to be missing
 
-    def says(self, word: str) -> bool:
+    def contains_word(self, word: str) -> bool:
         """Whether a word stands in any of them; also if that cannot be known."""
         return not self.is_complete or not word.isascii() or word.encode() in self.words
 
 
 @dataclass
 class Repository:
-    """A repository at one moment. Everything is found out when it is first asked for.
-
-    Attributes:
-        root: Its directory.
-        seconds: For one answer of git at most.
-    """
+    """A repository at one moment. Everything is found out when it is first asked for."""
 
     root: str
     seconds: float = 20.0
     _links: dict[str, bool] = field(default_factory=dict)
 
     @cached_property
-    def _git(self) -> Git | None:
-        return Git.of(self.root, self.seconds)
+    def _git(self) -> GitRunner | None:
+        return GitRunner.open(self.root, self.seconds)
 
     @cached_property
-    def _listed(self) -> tuple[frozenset[str], frozenset[str]]:
+    def _listed_files(self) -> tuple[frozenset[str], frozenset[str]]:
         """The files that are tracked, and the submodules; without git, the files that are there."""
         if self._git is None:
-            return frozenset(self._walked()), frozenset()
+            return frozenset(self._walk_files()), frozenset()
         asked = ("ls-tree", "-r", "-z", "--full-tree", "HEAD") if self._git.is_bare else ("ls-files", "-z", "--stage")
-        out = self._git.answer(*asked)
+        out = self._git.run(*asked)
         files: set[str] = set()
         submodules: set[str] = set()
         for row in (out or b"").split(b"\0"):
@@ -107,18 +251,18 @@ class Repository:
             if name:
                 (submodules if head.startswith(_SUBMODULE) else files).add(os.fsdecode(name))
         if not files and not self._git.is_bare:
-            return frozenset(self._walked()), frozenset(submodules)  # nothing was added yet, or git failed
+            return frozenset(self._walk_files()), frozenset(submodules)  # nothing was added yet, or git failed
         return frozenset(files), frozenset(submodules)
 
     @property
     def files(self) -> frozenset[str]:
         """The files, relative to it."""
-        return self._listed[0]
+        return self._listed_files[0]
 
     @cached_property
     def directories(self) -> frozenset[str]:
         """The directories that files are in, relative to it."""
-        return frozenset(_above(self.files))
+        return frozenset(_collect_parents(self.files))
 
     @cached_property
     def by_name(self) -> dict[str, list[str]]:
@@ -134,56 +278,56 @@ class Repository:
         return self._git is not None and not self._git.is_shallow
 
     @cached_property
-    def former(self) -> Mapping[str, Removal]:
+    def removed_files(self) -> Mapping[str, GitRemoval]:
         """Files that it had once and has no more, as far as its history tells in a few seconds."""
         if self._git is None:
             return {}
         words = ("log", "-z", "--format=%x01%h %ct", "--name-only", "--diff-filter=D", *PLAIN_DIFFERENCES)
-        rows = self._git.beginning(*words, "HEAD", "--", end=b"\0").out.split(b"\0")
-        found: dict[str, Removal] = {}
-        removal: Removal | None = None
+        rows = self._git.run_partial(*words, "HEAD", "--", end=b"\0").split(b"\0")
+        found: dict[str, GitRemoval] = {}
+        removal: GitRemoval | None = None
         for row in rows:
             if row.lstrip(b"\n").startswith(_COMMIT):
-                removal = _removal(row.lstrip(b"\n"))
+                removal = _parse_removal(row.lstrip(b"\n"))
             elif removal is not None and (name := row.removeprefix(b"\n")):
                 found.setdefault(os.fsdecode(name), removal)
         return {path: removal for path, removal in found.items() if path not in self.files}
 
     @cached_property
-    def former_directories(self) -> Mapping[str, Removal]:
+    def removed_directories(self) -> Mapping[str, GitRemoval]:
         """Directories that held such files and hold none now; the last of them tells when."""
-        found: dict[str, Removal] = {}
-        for path, removal in self.former.items():
-            for above in _above((path,)):
+        found: dict[str, GitRemoval] = {}
+        for path, removal in self.removed_files.items():
+            for above in _collect_parents((path,)):
                 found.setdefault(above, removal)
         return {path: removal for path, removal in found.items() if path not in self.directories}
 
     @cached_property
-    def _former_by_name(self) -> Mapping[str, list[str]]:
+    def _removed_by_name(self) -> Mapping[str, list[str]]:
         """Such files by their names without directories, the last to go first."""
         found: dict[str, list[str]] = {}
-        for path in self.former:
+        for path in self.removed_files:
             found.setdefault(path.rpartition("/")[2], []).append(path)
         return found
 
-    def removal_of(self, path: str) -> Removal | None:
+    def find_removal(self, path: str) -> GitRemoval | None:
         """When what was at a path left it; `None` if nothing is known to have been there.
 
         Args:
             path: Relative to the repository, or the end of such a path at a border of names.
         """
         path = path.strip("/")
-        if removal := self.former.get(path) or self.former_directories.get(path):
+        if removal := self.removed_files.get(path) or self.removed_directories.get(path):
             return removal
-        those = self._former_by_name.get(path.rpartition("/")[2], ())
-        return next((self.former[each] for each in those if each.endswith(f"/{path}")), None)
+        those = self._removed_by_name.get(path.rpartition("/")[2], ())
+        return next((self.removed_files[each] for each in those if each.endswith(f"/{path}")), None)
 
     @cached_property
     def own_addresses(self) -> frozenset[str]:
         """Where its remotes are on the web, such as `example.org/team/shop`, in lower case."""
         if self._git is None:
             return frozenset()
-        out = self._git.answer("config", "--local", "--no-includes", "-z", "--get-regexp", r"^remote\..*\.url$")
+        out = self._git.run("config", "--local", "--no-includes", "-z", "--get-regexp", r"^remote\..*\.url$")
         found: set[str] = set()
         for row in (out or b"").split(b"\0"):
             url = os.fsdecode(row.partition(b"\n")[2])
@@ -191,18 +335,18 @@ class Repository:
                 found.add(f"{remote[1]}/{remote[2]}".lower())
         return frozenset(found)
 
-    def has(self, path: str) -> bool:
+    def has_path(self, path: str) -> bool:
         """Whether something is at a path, tracked or not; also if that cannot be known, as within a submodule."""
         path = path.strip("/")
         if path in self.files or path in self.directories:
             return True
-        if any(path == each or path.startswith(f"{each}/") for each in self._listed[1]):
+        if any(path == each or path.startswith(f"{each}/") for each in self._listed_files[1]):
             return True
         if self._git is not None and self._git.is_bare:
             return False
-        return self._stands(path)
+        return self._path_exists(path)
 
-    def _stands(self, path: str) -> bool:
+    def _path_exists(self, path: str) -> bool:
         """Whether something stands there; no link is followed, and what is behind one is not denied."""
         at = self.root
         for part in path.split("/"):
@@ -219,33 +363,33 @@ class Repository:
                 return True
         return True
 
-    def ignored(self, paths: Collection[str]) -> frozenset[str]:
-        """Of some paths, those that it is told to ignore: they may stand wherever somebody works with it."""
+    def find_ignored(self, paths: Collection[str]) -> frozenset[str]:
+        """The paths among these that `.gitignore` excludes: they may exist in any work tree."""
         if self._git is None or self._git.is_bare:
             return frozenset()
         found: set[str] = set()
         encoded = {os.fsencode(path) for path in paths if path and "\0" not in path}
-        for given in in_portions(path + b"\0" for path in sorted(encoded)):
-            out = self._git.answer("check-ignore", "--no-index", "-z", "--stdin", given=given, codes=(0, 1))
+        for given in split_batches(path + b"\0" for path in sorted(encoded)):
+            out = self._git.run("check-ignore", "--no-index", "-z", "--stdin", given=given, codes=(0, 1))
             found.update(os.fsdecode(row) for row in (out or b"").split(b"\0") if row)
         return frozenset(found)
 
-    def missing_commits(self, hashes: Collection[str]) -> frozenset[str]:
+    def find_missing_commits(self, hashes: Collection[str]) -> frozenset[str]:
         """Of some hashes, whole or their beginnings, those that name nothing in it; none where that cannot be known."""
         if self._git is None or self._git.is_shallow or not hashes:
             return frozenset()
         found: set[str] = set()
-        for given in in_portions(f"{one}\n".encode() for one in sorted(hashes)):
-            out = self._git.answer("cat-file", "--batch-check", given=given)
+        for given in split_batches(f"{one}\n".encode() for one in sorted(hashes)):
+            out = self._git.run("cat-file", "--batch-check", given=given)
             asked, rows = given.decode().split(), (out or b"").decode("ascii", "replace").split("\n")
             found |= {one for one, row in zip(asked, rows, strict=False) if row == f"{one} missing"}
         return frozenset(found)
 
-    def removals(self, words: Iterable[str]) -> Mapping[str, Removal]:
+    def find_removals(self, words: Iterable[str]) -> Mapping[str, GitRemoval]:
         """When words of code, or numbers, last left its files, as far as its history tells in a few seconds.
 
         Args:
-            words: Letters, digits, `_`, `.` and `-`; what no file says now.
+            words: Letters, digits, `_`, `.` and `-`; absent from all files now.
         """
         sought = sorted({word for word in words if re.fullmatch(r"[\w.-]{2,100}", word, re.ASCII)})[:_MOST_SOUGHT]
         if self._git is None or not sought:
@@ -253,11 +397,11 @@ class Repository:
         any_of = "|".join(each.replace(".", "[.]") for each in sought)
         pattern = f"(^|[^A-Za-z0-9_])({any_of})($|[^A-Za-z0-9_])"
         asked = ("log", f"-G{pattern}", "-p", "-U0", "--format=%x01%h %ct", "--diff-filter=MD", *PLAIN_DIFFERENCES)
-        out = self._git.beginning(*asked, "HEAD", "--", end=b"\n").out
-        return _removals(out, sought)
+        out = self._git.run_partial(*asked, "HEAD", "--", end=b"\n")
+        return _find_removed_words(out, sought)
 
     @cached_property
-    def texts(self) -> Texts:
+    def texts(self) -> RepositoryTexts:
         """What its files say."""
         words: set[bytes] = set()
         hosts: set[bytes] = set()
@@ -266,7 +410,7 @@ class Repository:
         is_complete = len(self.files) <= _MOST_READ and not (self._git is not None and self._git.is_bare)
         for path in sorted(self.files) if is_complete else ():
             words.update(os.fsencode(path).translate(_PARTED).split())
-            data = self._data(path)
+            data = self._read_bytes(path)
             if data is None or b"\0" in data[:8_000]:
                 continue
             read += len(data)
@@ -277,9 +421,9 @@ class Repository:
             if b"://" in data:
                 hosts.update(host.lower().rstrip(b".") for host in _HOST.findall(data))
             has_local = has_local or _LOCAL.search(data) is not None
-        return Texts(frozenset(words), frozenset(hosts), has_local, is_complete)
+        return RepositoryTexts(frozenset(words), frozenset(hosts), has_local, is_complete)
 
-    def _data(self, path: str) -> bytes | None:
+    def _read_bytes(self, path: str) -> bytes | None:
         """The bytes of a file; `None` for what is no plain file of a modest size. No link is followed."""
         if self._is_behind_link(path.rpartition("/")[0]):
             return None
@@ -305,7 +449,7 @@ class Repository:
             self._links[directory] = self._is_behind_link(above) or os.path.islink(os.path.join(self.root, directory))
         return self._links[directory]
 
-    def _walked(self) -> Iterator[str]:
+    def _walk_files(self) -> Iterator[str]:
         """The files that are there, without those of tools."""
         waiting = [""]
         found = 0
@@ -327,7 +471,7 @@ class Repository:
                 continue
 
 
-def _above(paths: Iterable[str]) -> set[str]:
+def _collect_parents(paths: Iterable[str]) -> set[str]:
     """The directories that paths are in."""
     found: set[str] = set()
     for path in paths:
@@ -338,22 +482,22 @@ def _above(paths: Iterable[str]) -> set[str]:
     return found
 
 
-def _removal(row: bytes) -> Removal | None:
+def _parse_removal(row: bytes) -> GitRemoval | None:
     """A commit as its row tells of it."""
     found = re.match(rb"\x01([0-9a-f]{4,64}) ([0-9]{1,12})$", row.rstrip(b"\n"))
-    return Removal(found[1].decode(), int(found[2])) if found else None
+    return GitRemoval(found[1].decode(), int(found[2])) if found else None
 
 
-def _removals(out: bytes, sought: Collection[str]) -> dict[str, Removal]:
+def _find_removed_words(out: bytes, sought: Collection[str]) -> dict[str, GitRemoval]:
     """Which of the words a row of removed text has, in the newest commit that has it."""
     plain = {each.encode(): each for each in sought if re.fullmatch(r"\w+", each)}
     pointed = {each.encode(): each for each in sought if each not in plain.values()}
-    found: dict[str, Removal] = {}
-    removal: Removal | None = None
+    found: dict[str, GitRemoval] = {}
+    removal: GitRemoval | None = None
     is_header = False
     for row in out.split(b"\n"):
         if row.startswith(_COMMIT):
-            removal = _removal(row)
+            removal = _parse_removal(row)
         elif row.startswith((b"diff ", b"@@ ")):
             is_header = row.startswith(b"diff ")
         elif row.startswith(b"-") and not is_header and removal is not None and len(row) < _LONGEST_ROW:
@@ -362,13 +506,13 @@ def _removals(out: bytes, sought: Collection[str]) -> dict[str, Removal]:
             for each in here:
                 old = found.get(each)
                 if old is None:
-                    found[each] = removal._replace(is_definition=_is_defined(each, row))
-                elif not old.is_definition and _is_defined(each, row):
+                    found[each] = removal._replace(is_definition=_is_definition(each, row))
+                elif not old.is_definition and _is_definition(each, row):
                     found[each] = old._replace(is_definition=True)
     return found
 
 
-def _is_defined(word: str, row: bytes) -> bool:
+def _is_definition(word: str, row: bytes) -> bool:
     """Whether a row of a difference defines a word, as programming languages do."""
     spelled = re.escape(word).encode() + rb"(?![A-Za-z0-9_])"
     if re.search(_DEFINES + rb"(?<![A-Za-z0-9_])" + spelled, row, re.VERBOSE) is not None:

@@ -1,4 +1,4 @@
-"""The command line: from words to a verb, and from what happened to an exit code.
+"""The command line: from words to a verb, and from results and errors to an exit code.
 
 The verbs here are plain: they print and end, and load nothing but the core. Textual is loaded by the browser
 and the demo only.
@@ -11,103 +11,97 @@ from collections.abc import Sequence
 
 import memtui
 from memtui.cli import output, parsing
-from memtui.cli.exits import Exit, Failure
-from memtui.cli.verbs import VERBS
-from memtui.core.errors import Busy, FolderMissing, LeavesRoot, MemtuiError, StateUnusable
-from memtui.outgoing import NotWritten, Why
+from memtui.cli.output import ExitCode, Failure
+from memtui.cli.parsing import VERBS
+from memtui.core.errors import FolderMissing, LockTimeout, MemtuiError, StateUnusable, SymlinkEscape
+from memtui.fs.exports import WriteFailed, WriteFailureReason
 
 _NOT_WRITTEN = {
-    Why.NAME: Exit.USAGE,
-    Why.FORBIDDEN: Exit.REFUSED,
-    Why.EXISTS: Exit.CONFLICT,
-    Why.FAILED: Exit.OUTPUT,
+    WriteFailureReason.NAME: ExitCode.USAGE,
+    WriteFailureReason.FORBIDDEN: ExitCode.REFUSED,
+    WriteFailureReason.EXISTS: ExitCode.CONFLICT,
+    WriteFailureReason.FAILED: ExitCode.OUTPUT,
 }
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Do what a command line says.
-
-    Args:
-        argv: Its words without the program's name; those of the process if not given.
-
-    Returns:
-        The exit code.
-    """
+    """Run a command line, by default that of the process without the program's name; returns the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
-    output.prepare()
+    output.prepare_streams()
     try:
         code = _dispatch(words, own_process=argv is None)
         output.flush()
         return code
     except KeyboardInterrupt:
-        return _ended(Exit.INTERRUPTED)
+        return _discard_output(ExitCode.INTERRUPTED)
     except BrokenPipeError:
-        return _ended(Exit.PIPE)
+        return _discard_output(ExitCode.PIPE)
     except MemtuiError as error:
-        return _ended(_failed(error, words))
+        return _discard_output(_report_error(error, words))
     except MemoryError as error:
         error.__traceback__ = None  # lets go of what it was at work on: even a sentence needs some memory
-        output.message("memtui stopped: the system gives it no more memory. Raise its limit, or name a smaller folder.")
-        return _ended(Exit.INTERNAL)
+        output.print_message(
+            "memtui stopped: the system gives it no more memory. Raise its limit, or name a smaller folder."
+        )
+        return _discard_output(ExitCode.INTERNAL)
     except Exception as error:  # the last one to see it: it is kept in full, and its name is said
-        return _ended(_stopped(error, words))
+        return _discard_output(_report_crash(error, words))
 
 
 def _dispatch(words: Sequence[str], *, own_process: bool) -> int:
     try:
-        parsed = parsing.parse(words, VERBS, memtui.__version__)
-    except parsing.Asked as asked:
-        output.line(asked.text)
-        return Exit.OK
+        parsed = parsing.parse_command_line(words, VERBS, memtui.__version__)
+    except parsing.InfoRequested as asked:
+        output.print_line(asked.text)
+        return ExitCode.OK
     if parsed.verb is None:
-        from memtui.cli import browse  # for start-up cost, like every verb
+        from memtui.cli import browse  # noqa: PLC0415 - start-up: only this verb
 
         if parsed.options.read_only and own_process:
             _confine(network=True)  # a conversation can be begun there
-        return browse.run(parsed.options, parsed.word)
+        return browse.run_browser(parsed.options, parsed.word)
     if parsed.options.read_only and own_process and not parsed.verb.keeps_rights:
         _confine(network=False)
     return parsed.verb.run(parsed.options, parsed.arguments)
 
 
 def _confine(*, network: bool) -> None:
-    """Have the kernel keep what `--read-only` promises, where it can."""
-    from memtui.confinement import give_up_writing  # for start-up cost: seldom is anything only looked at
+    """Have the kernel enforce `--read-only`, where it can."""
+    from memtui.fs.landlock import restrict_writes  # noqa: PLC0415 - start-up: only with --read-only
 
-    give_up_writing(network=network)
+    restrict_writes(network=network)
 
 
-def _failed(error: MemtuiError, words: Sequence[str]) -> Exit:
-    """Say what is wrong with what was asked, or with the place where it was."""
+def _report_error(error: MemtuiError, words: Sequence[str]) -> ExitCode:
+    """Print an error, and return its exit code."""
     if "--debug" in words:
-        output.trace(traceback.format_exception(error))
-    output.message(str(error))
+        output.write_stderr(traceback.format_exception(error))
+    output.print_message(str(error))
     match error:
         case Failure():
             return error.code
         case FolderMissing() | StateUnusable():
-            return Exit.MISSING
-        case LeavesRoot():
-            return Exit.REFUSED
-        case Busy():
-            return Exit.CONFLICT
-        case NotWritten():
-            return _NOT_WRITTEN[error.why]
+            return ExitCode.MISSING
+        case SymlinkEscape():
+            return ExitCode.REFUSED
+        case LockTimeout():
+            return ExitCode.CONFLICT
+        case WriteFailed():
+            return _NOT_WRITTEN[error.reason]
         case _:
-            return Exit.INTERNAL
+            return ExitCode.INTERNAL
 
 
-def _stopped(error: Exception, words: Sequence[str]) -> Exit:
+def _report_crash(error: Exception, words: Sequence[str]) -> ExitCode:
     if "--debug" in words:
-        output.trace(traceback.format_exception(error))
-    from memtui.cli import crash  # for start-up cost: it is seldom needed
+        output.write_stderr(traceback.format_exception(error))
 
-    output.message(f"memtui stopped because of a bug: {type(error).__name__}. {crash.keep(error)}")
-    return Exit.INTERNAL
+    output.print_message(f"memtui stopped because of a bug: {type(error).__name__}. {output.write_crash_log(error)}")
+    return ExitCode.INTERNAL
 
 
-def _ended(code: Exit) -> Exit:
-    """End without what is still to be written, and without Python complaining about it on its way out."""
+def _discard_output(code: ExitCode) -> ExitCode:
+    """Drop pending output, so that Python does not complain about it at exit."""
     try:
         output.flush()
     except (Failure, OSError, ValueError):

@@ -1,126 +1,123 @@
 """`memtui blame`: who wrote each line of a note, when, and by which event."""
 
 import argparse
+import re
 from dataclasses import dataclass
 
-from memtui.cli import moments, output, places
-from memtui.cli.exits import Exit, Failure
-from memtui.cli.moments import Spot
-from memtui.cli.opened import opened
-from memtui.cli.verb import Options, Parser, Verb
+from memtui.agents.origin import LineOrigin, describe_origin, find_origins, group_origins
+from memtui.cli import context, output, times
+from memtui.cli.context import open_memory
+from memtui.cli.output import ExitCode, NotFound
+from memtui.cli.parsing import Options, Parser, Verb
+from memtui.cli.times import VersionedPath
 from memtui.core import diffs
-from memtui.core.actors import shown_name
-from memtui.core.events import Event
+from memtui.core.events import Agent, Event, format_actor_name
 from memtui.core.history import Blame
-from memtui.core.visible import visible
+from memtui.core.paths import MemoryPath
+from memtui.core.unicode import measure_cells, visible
 from memtui.engine import Engine
+from memtui.fs.state import get_state_directory
 
 _CALL_ID = 12
-"""Cells of the longest id of a call that stands whole in a column."""
+"""Cells of the longest id of a call that is not cut."""
 _FOUND = "memtui first saw it"
 
 
-def _arguments(parser: Parser) -> None:
-    parser.add_argument("path", metavar="PATH", help="relative to the folder, or /memories/...; PATH@MOMENT")
-    parser.add_argument("--at", metavar="MOMENT", type=moments.moment, help="as it was: 41, 2026-11-20, 10:14, 2h ago")
+def add_blame_options(parser: Parser) -> None:
+    parser.add_value("path", "PATH", "relative to the folder, or /memories/...; PATH@MOMENT")
+    parser.add_value("--at", "MOMENT", "as it was: 41, 2026-11-20, 10:14, 2h ago", type=times.parse_moment)
 
 
-def _run(options: Options, arguments: argparse.Namespace) -> int:
-    path = places.folder(options)
-    spot = moments.spot(arguments.path, path, arguments.at)
-    with opened(path, options) as memory:
-        blamed = _blamed(memory, spot)
+def run_blame(options: Options, arguments: argparse.Namespace) -> int:
+    path = context.resolve_folder(options)
+    spot = times.parse_versioned_path(arguments.path, path, arguments.at)
+    with open_memory(path, options) as memory:
+        blamed = _compute_blame(memory, spot)
     if options.json:
-        output.document(_record(blamed))
+        output.print_json(_serialize_blame(blamed))
     else:
-        _print(blamed)
+        _print_blame(blamed)
     if not blamed.blame.complete:
-        output.message("Not every earlier text is kept: a line may be older than the event that is named.")
-    return Exit.OK
+        output.print_message("Not every earlier text is kept: a line may be older than the event that is named.")
+    return ExitCode.OK
 
 
 @dataclass(frozen=True, slots=True)
-class _Blamed:
-    """A text with who wrote it.
+class _BlameResult:
+    """A text with the author of each line; `at` is the number of the event, `None` for now."""
 
-    Attributes:
-        spot: Where and when.
-        at: The number of the event as of which; `None` for now.
-        lines: Each with its line feed.
-        blame: Who wrote them.
-    """
-
-    spot: Spot
+    spot: VersionedPath
     at: int | None
     lines: list[str]
     blame: Blame
 
 
-def _blamed(memory: Engine, spot: Spot) -> _Blamed:
-    place = spot.place
+def _compute_blame(memory: Engine, spot: VersionedPath) -> _BlameResult:
+    place = spot.path
     at = None
     if spot.moment is not None and not spot.moment.is_now:
-        at = moments.seq_of(memory, spot.moment)
-        version = moments.insist_on_version(memory, place, at, spot.moment)
-        data = moments.insist_on_text(memory, place, version, spot.moment)
+        at = times.find_seq(memory, spot.moment)
+        version = times.require_version(memory, place, at, spot.moment)
+        data = times.require_text(memory, place, version, spot.moment)
     else:
-        data = _read(memory, spot)
+        data = _read_current(memory, spot)
     if b"\0" in data:
-        raise Failure(Exit.MISSING, f"{place} is no text, so it has no lines.")
+        raise NotFound(f"{place} is no text, so it has no lines.")
     text = data.decode("utf-8", "surrogateescape")
-    blame = memory.history.claimed(memory.history.blame(place.relative, data, at=at))
-    return _Blamed(spot, at, diffs.lines_of(text), blame)
+    blame = memory.history.apply_claims(memory.history.blame(place.relative, data, at=at))
+    return _BlameResult(spot, at, diffs.split_lines(text), blame)
 
 
-def _read(memory: Engine, spot: Spot) -> bytes:
-    seen = memory.look(spot.place.relative)
+def _read_current(memory: Engine, spot: VersionedPath) -> bytes:
+    seen = memory.inspect_path(spot.path.relative)
     if seen.data is not None:
         return seen.data
     if seen.node is None:
-        raise Failure(Exit.MISSING, f"Nothing at {spot.place}. As it was once: memtui blame PATH --at MOMENT")
-    raise Failure(Exit.MISSING, f"{spot.place} has no lines. {seen.problem or f'It is a {seen.node.kind}.'}")
+        raise NotFound(f"Nothing at {spot.path}. As it was once: memtui blame PATH --at MOMENT")
+    raise NotFound(f"{spot.path} has no lines. {seen.problem or f'It is a {seen.node.kind}.'}")
 
 
-def _print(blamed: _Blamed) -> None:
+def _print_blame(blamed: _BlameResult) -> None:
     """One row a line: the event, who, when, by which call, the line's number, and the line."""
-    rows = [(*_columns(event), visible(line.removesuffix("\n"))) for line, event in _lines(blamed)]
-    widths = [max((output.cells(row[column]) for row in rows), default=0) for column in range(4)]
+    rows = [
+        (*_format_columns(event), visible(line.removesuffix("\n"))) for line, event in _pair_lines_with_events(blamed)
+    ]
+    widths = [max((measure_cells(row[column]) for row in rows), default=0) for column in range(4)]
     digits = len(str(len(rows)))
     for number, (seq, actor, when, call, line) in enumerate(rows, 1):
-        columns = [f"{seq:>{widths[0]}}", output.cell(actor, widths[1]), output.cell(when, widths[2])]
+        columns = [f"{seq:>{widths[0]}}", output.pad_cell(actor, widths[1]), output.pad_cell(when, widths[2])]
         if widths[3]:
-            columns.append(output.cell(call, widths[3]))
-        output.line(f"{'  '.join(columns)}  {number:>{digits}}  {line}")
+            columns.append(output.pad_cell(call, widths[3]))
+        output.print_line(f"{'  '.join(columns)}  {number:>{digits}}  {line}")
 
 
-def _columns(event: Event | None) -> tuple[str, str, str, str]:
+def _format_columns(event: Event | None) -> tuple[str, str, str, str]:
     if event is None:
         return "?", "not known", "", ""
     when = f"{event.at.astimezone():%Y-%m-%d %H:%M}"
-    actor = _FOUND if event.command == "found" else shown_name(event.actor)
+    actor = _FOUND if event.command == "found" else format_actor_name(event.actor)
     call = event.call_id or ""
     return str(event.seq), actor, when, call if len(call) <= _CALL_ID else f"{call[: _CALL_ID - 2]}.."
 
 
-def _lines(blamed: _Blamed) -> list[tuple[str, Event | None]]:
+def _pair_lines_with_events(blamed: _BlameResult) -> list[tuple[str, Event | None]]:
     return list(zip(blamed.lines, blamed.blame.lines, strict=True))
 
 
-def _record(blamed: _Blamed) -> dict[str, object]:
+def _serialize_blame(blamed: _BlameResult) -> dict[str, object]:
     return {
-        "schema": output.SCHEMA,
-        "path": str(blamed.spot.place),
+        "path": str(blamed.spot.path),
         "at": blamed.at,
         "complete": blamed.blame.complete,
-        "lines": [_line_record(number, *pair) for number, pair in enumerate(_lines(blamed), 1)],
+        "lines": [_serialize_line(number, *pair) for number, pair in enumerate(_pair_lines_with_events(blamed), 1)],
     }
 
 
-def _line_record(number: int, line: str, event: Event | None) -> dict[str, object]:
+def _serialize_line(number: int, line: str, event: Event | None) -> dict[str, object]:
     return {
         "line": number,
         "seq": event.seq if event else None,
-        "ts": output.utc(event.at_us) if event else None,
+        "ts": output.format_utc(event.at_us) if event else None,
         "actor": event.actor.name if event else None,
         "actor_kind": type(event.actor).__name__.lower() if event else None,
         "command": event.command if event else None,
@@ -129,18 +126,74 @@ def _line_record(number: int, line: str, event: Event | None) -> dict[str, objec
     }
 
 
-VERB = Verb(
-    "blame",
-    "say who wrote each line",
-    (
-        ("memtui blame notes/today.md", "event, who, when, call, line by line"),
-        ("memtui blame notes/today.md --at 41", "as of event 41"),
-    ),
-    _arguments,
-    _run,
-    (
-        "Through renames. `memtui first saw it`: it was there before the record began.",
-        "With --json: path, at, complete, lines: line, seq, ts, actor, actor_kind,",
-        "command, call_id, text. Exit code 3: it is not there, or is no text.",
-    ),
-)
+BLAME_VERB = Verb("blame", add_blame_options, run_blame)
+
+
+# `memtui origin`: from a memory, or a line of it, to the session, the prompt and the tool call that wrote it.
+
+_LINE = re.compile(r"(.+):([0-9]{1,9})")
+
+
+def add_origin_options(parser: Parser) -> None:
+    parser.add_value("path", "PATH[:LINE]", "relative to the folder, or /memories/...")
+
+
+def run_origin(options: Options, arguments: argparse.Namespace) -> int:
+    folder = context.resolve_folder(options)
+    with open_memory(folder, options) as memory:
+        place, line = context.parse_memory_path(arguments.path, folder), None
+        seen = memory.inspect_path(place.relative)
+        if seen.node is None and (found := _LINE.fullmatch(arguments.path)) is not None:
+            place, line = context.parse_memory_path(found[1], folder), int(found[2])
+            seen = memory.inspect_path(place.relative)
+        if seen.data is None:
+            raise NotFound(f"{place} has no lines to tell of. {seen.problem or 'It is no file.'}")
+        state = get_state_directory(folder, options.state)
+        only = None if line is None else [line]
+        origins = find_origins(memory, place.relative, seen.data, state=state, only=only)
+    if line is not None and not origins:
+        raise NotFound(f"{place} has no line {line}.")
+    if options.json:
+        records = [_serialize_origin(origin) for origin in origins]
+        output.print_json({"path": str(place), "lines": records})
+    else:
+        _print_origins(place, origins)
+    return ExitCode.OK if all(origin.is_known for origin in origins) else ExitCode.FINDINGS
+
+
+def _print_origins(place: MemoryPath, origins: list[LineOrigin]) -> None:
+    """A paragraph for each stretch of lines that came with the same call."""
+    is_first = True
+    for lines in group_origins(origins):
+        if not is_first:
+            output.print_line("")
+        is_first = False
+        first, last = lines[0].line, lines[-1].line
+        output.print_line(f"{output.pad_cell(str(place), 0)}:{first}{f'-{last}' if last > first else ''}")
+        for origin in lines:
+            output.print_line(f"  | {visible(origin.text.removesuffix(chr(13)))}")
+        for name, words in describe_origin(lines[0]):
+            output.print_line(f"  {name:<8}{output.pad_cell(words, 0)}")
+
+
+def _serialize_origin(origin: LineOrigin) -> dict[str, object]:
+    event = origin.event
+    agent = event.actor if event is not None and isinstance(event.actor, Agent) else None
+    return {
+        "line": origin.line,
+        "text": origin.text,
+        "known": origin.is_known,
+        "told_afterwards": origin.is_imported,
+        "event": event.seq if event is not None else None,
+        "command": event.command if event is not None else None,
+        "actor": event.actor.name if event is not None else None,
+        "model": agent.model if agent is not None else None,
+        "session": agent.session if agent is not None else None,
+        "call_id": event.call_id if event is not None else None,
+        "ts": output.format_utc(origin.at_us) if origin.at_us is not None else None,
+        "prompt": origin.asked.prompt or None,
+        "source": origin.asked.source or None,
+    }
+
+
+ORIGIN_VERB = Verb("origin", add_origin_options, run_origin)

@@ -1,77 +1,127 @@
 """`memtui [DIR]`: the browser. Here it is only decided whether it can run, and where."""
 
+import argparse
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from memtui.cli import output, places
-from memtui.cli.configured import configured
-from memtui.cli.exits import Exit, Failure
-from memtui.cli.verb import Options
+from memtui.cli import context, output
+from memtui.cli.context import load_config
+from memtui.cli.output import ExitCode, UsageError
+from memtui.cli.parsing import Options, Parser, Verb
+from memtui.core.unicode import measure_cells
+from memtui.core.wording import format_age
 
 if TYPE_CHECKING:
-    from memtui.agents.chat.options import ChatOptions
-    from memtui.config import Loaded
+    from memtui.config import LoadedConfig
+    from memtui.places.find import MemoryLocation
 
 
-def run(options: Options, word: str | None) -> int:
+def run_browser(options: Options, word: str | None) -> int:
     """Browse a folder; without one, the browser offers those that it finds."""
-    given = places.named(options, word)
-    folder = places.existing(given) if given is not None else None
-    loaded = configured(options, folder)
+    given = context.find_folder(options, word)
+    folder = context.resolve_existing_folder(given) if given is not None else None
+    loaded = load_config(options, folder)
     if loaded.config.ui.screen_reader:
-        from memtui.cli.reader.run import run as run_reader  # for start-up cost, and it needs no terminal
+        from memtui.cli.reader.menu import run_reader  # noqa: PLC0415 - start-up: only with a screen reader
 
         return run_reader(
             folder,
             loaded,
             state=options.state,
             read_only=options.read_only,
-            chat_options=lambda: _chat_options(options, loaded),
+            chat_options=lambda: context.build_chat_options(loaded, options),
         )
-    insist_on_terminal("For scripts use: memtui ls, memtui log --json")
-    with terminal_asked(loaded):
-        from memtui.ui.app import browse  # for start-up cost: plain verbs never load Textual
+    require_terminal("For scripts use: memtui ls, memtui log --json")
+    with detect_terminal_background(loaded):
+        from memtui.ui.app import browse  # noqa: PLC0415 - start-up: loads Textual
 
         return browse(
             folder,
             state=options.state,
             read_only=options.read_only,
             loaded=loaded,
-            chat_options=lambda: _chat_options(options, loaded),
+            chat_options=lambda: context.build_chat_options(loaded, options),
         )
 
 
 @contextmanager
-def terminal_asked(loaded: "Loaded") -> Iterator[None]:
+def detect_terminal_background(loaded: "LoadedConfig") -> Iterator[None]:
     """Ask the terminal whether it is light while all else is loaded; at the end it is as it was before."""
-    from memtui.ui import background  # for start-up cost: not for those who are told that they have no terminal
+    from memtui.ui import terminal  # noqa: PLC0415 - start-up: loads Textual
 
     if loaded.config.theme == "auto":
-        background.ask()
+        terminal.start_query()
     try:
         yield
     finally:
-        background.forget()
+        terminal.reset_query()
 
 
-def _chat_options(options: Options, loaded: "Loaded") -> "ChatOptions":
-    from memtui.cli.chat_options import chat_options  # for start-up cost: only for who chats
-
-    return chat_options(loaded, options)
-
-
-def insist_on_terminal(otherwise: str) -> None:
-    """Go on only where a screen can be drawn and keys arrive.
-
-    Args:
-        otherwise: What to do instead.
-
-    Raises:
-        Failure: It cannot.
-    """
+def require_terminal(otherwise: str) -> None:
+    """Raise `Failure` where no screen can be drawn or no keys arrive; `otherwise` says what to run instead."""
     capable = os.environ.get("TERM", "") not in ("", "dumb")
     if not (capable and output.is_terminal(sys.stdin) and output.is_terminal(sys.stdout)):
-        raise Failure(Exit.USAGE, f"memtui needs a terminal. {otherwise}")
+        raise UsageError(f"memtui needs a terminal. {otherwise}")
+
+
+# `memtui places`: the memory folders that are likely to be on this machine, and which project each is about.
+
+
+def add_places_options(parser: Parser) -> None:
+    parser.add_flag("-0 --null", "paths only, exact, each ended by a NUL byte")
+
+
+def run_places(options: Options, arguments: argparse.Namespace) -> int:
+    from memtui.places.find import find_memory_folders  # noqa: PLC0415 - start-up: the browser starts without
+
+    places = find_memory_folders(limit=None)
+    if arguments.null:
+        for place in places:
+            output.write_bytes(place.path.encode("utf-8", "surrogateescape") + b"\0")
+    elif options.json:
+        output.print_json({"places": [_serialize_place(place) for place in places]})
+    else:
+        _print_places(places)
+        if not places and not options.quiet:
+            output.print_message("No memory folder was found in the usual places. Browse any folder: memtui DIR")
+    return ExitCode.OK if places else ExitCode.FINDINGS
+
+
+def _print_places(places: "list[MemoryLocation]") -> None:
+    from memtui.places.find import format_owner, format_project  # noqa: PLC0415 - start-up: the browser starts without
+
+    now = time.time()
+    rows = [
+        (
+            f"{place.files:,}{'' if place.is_counted else '+'}",
+            format_age(now - place.changed_ns / 1e9) if place.changed_ns else "-",
+            format_owner(place),
+            place.display_path,
+            format_project(place),
+        )
+        for place in places
+    ]
+    widths = [max((measure_cells(row[column]) for row in rows), default=0) for column in range(4)]
+    for files, age, owner, shown, project in rows:
+        start = f"{files:>{widths[0]}}  {age:>{widths[1]}}  {output.pad_cell(owner, widths[2])}"
+        output.print_line(f"{start}  {output.pad_cell(shown, widths[3])}  {output.pad_cell(project, 0)}".rstrip())
+
+
+def _serialize_place(place: "MemoryLocation") -> dict[str, object]:
+    return {
+        "path": place.path,
+        "owner": place.owner.value,
+        "name": place.name or None,
+        "project": place.project,
+        "project_exists": place.project_exists,
+        "files": place.files,
+        "all_counted": place.is_counted,
+        "changed": None if place.changed_ns is None else output.format_utc(place.changed_ns // 1_000),
+    }
+
+
+PLACES_VERB = Verb("places", add_places_options, run_places)

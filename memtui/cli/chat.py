@@ -1,152 +1,151 @@
 """`memtui chat`: a conversation with Claude over a memory folder, on a screen or without one."""
 
 import argparse
-import math
 import os
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.agents.chat.options import EFFORTS, PROVIDERS
-from memtui.cli import places
-from memtui.cli.chat_options import chat_options
-from memtui.cli.configured import configured
-from memtui.cli.exits import Exit, Failure
-from memtui.cli.guidance import guidance, text_in_file
-from memtui.cli.verb import Options, Parser, Verb
-from memtui.core.asking import Policy
+from memtui.agents.chat.sessions.export import to_markdown
+from memtui.agents.chat.sessions.store import (
+    CHATS,
+    SessionNotFound,
+    SessionSummary,
+    find_session,
+    list_sessions,
+    read_records,
+)
+from memtui.cli import context, output
+from memtui.cli.browse import detect_terminal_background, require_terminal
+from memtui.cli.context import build_chat_options, load_config, parse_guidance, parse_text_file
+from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, format_os_error
+from memtui.cli.parsing import Options, Parser, Verb, make_count_parser, make_number_parser
+from memtui.config.settings import EFFORTS, PROVIDERS
+from memtui.core.approvals import ApprovalPolicy
+from memtui.core.paths import format_path
+from memtui.core.unicode import measure_cells, to_one_line
+from memtui.core.wording import format_age
+from memtui.fs import state
 
 if TYPE_CHECKING:
-    from memtui.agents.chat.options import ChatOptions
-    from memtui.config import Loaded
+    from memtui.agents.chat.events import ChatOptions
+    from memtui.config import LoadedConfig
+
 
 _LAST = "last"
+_parse_token_count = make_count_parser("number of tokens")
+_parse_price = make_number_parser("price in US dollars for a million tokens")
 
 
-def _arguments(parser: Parser) -> None:
-    parser.add_argument("folder", metavar="DIR", nargs="?", help="the memory folder")
-    parser.add_argument("-p", "--print", metavar="TEXT", help="say TEXT (-: stdin), print the answer, and end")
-    parser.add_argument(
+def add_chat_options(parser: Parser) -> None:
+    parser.add_value("folder", "DIR", "the memory folder", nargs="?")
+    parser.add_value("-p --print", "TEXT", "say TEXT (-: stdin), print the answer, and end")
+    parser.add_value(
         "--policy",
-        metavar="POLICY",
-        choices=[policy.value for policy in Policy],
-        help=f"for writes: {', '.join(Policy)}; with -p read-only",
+        "POLICY",
+        f"for writes: {', '.join(ApprovalPolicy)}; with -p read-only",
+        choices=[policy.value for policy in ApprovalPolicy],
     )
-    parser.add_argument("--model", metavar="ID", type=_model, help="which model; else the newest there is")
-    parser.add_argument("--system", metavar="FILE", type=text_in_file, help="a system prompt of your own")
-    parser.add_argument("--guidance", metavar="TEXT", type=guidance, help="what to remember; or a FILE that says it")
-    parser.add_argument("--effort", metavar="LEVEL", choices=EFFORTS)
+    parser.add_value("--model", "ID", "which model; else the newest there is", type=_parse_model)
+    parser.add_value("--system", "FILE", "a system prompt of your own", type=parse_text_file)
+    parser.add_value("--guidance", "TEXT", "what to remember; or a FILE that says it", type=parse_guidance)
+    parser.add_value("--effort", "LEVEL", choices=EFFORTS)
     parser.add_argument("--thinking", action=argparse.BooleanOptionalAction, default=None)
-    parser.add_argument("--resume", metavar="ID", nargs="?", const=_LAST, help="go on with a session; else the last")
-    parser.add_argument("--fork", metavar="ID", nargs="?", const=_LAST, help="go on with a copy of one")
-    parser.add_argument("--sessions", action="store_true", help="list the sessions")
-    parser.add_argument("--export", metavar="ID", nargs="?", const=_LAST, help="print a session as Markdown")
-    parser.add_argument("-o", "--output", metavar="FILE", help="export to a new file, for its owner only")
-    parser.add_argument("--provider", metavar="NAME", choices=PROVIDERS)
-    parser.add_argument("--max-tokens", metavar="N", type=_above_0)
-    parser.add_argument("--context-trigger", metavar="N", type=_count)
-    parser.add_argument("--input-price", metavar="USD", type=_price)
-    parser.add_argument("--output-price", metavar="USD", type=_price)
+    parser.add_value("--resume", "ID", "go on with a session; else the last", nargs="?", const=_LAST)
+    parser.add_value("--fork", "ID", "go on with a copy of one", nargs="?", const=_LAST)
+    parser.add_flag("--sessions", "list the sessions")
+    parser.add_value("--export", "ID", "print a session as Markdown", nargs="?", const=_LAST)
+    parser.add_value("-o --output", "FILE", "export to a new file, for its owner only")
+    parser.add_value("--provider", "NAME", choices=PROVIDERS)
+    parser.add_value("--max-tokens", "N", type=_parse_positive_count)
+    parser.add_value("--context-trigger", "N", type=_parse_token_count)
+    parser.add_value("--input-price", "USD", type=_parse_price)
+    parser.add_value("--output-price", "USD", type=_parse_price)
 
 
-def _model(given: str) -> str:
+def _parse_model(given: str) -> str:
     if not (given.strip() and given.isprintable()):
         raise argparse.ArgumentTypeError(f"{given!r} is no model's id")
     return given
 
 
-def _count(given: str) -> int:
-    if not (given.isascii() and given.isdecimal() and len(given) < 10):
-        raise argparse.ArgumentTypeError(f"{given!r} is no number of tokens")
-    return int(given)
-
-
-def _above_0(given: str) -> int:
-    count = _count(given)
+def _parse_positive_count(given: str) -> int:
+    count = _parse_token_count(given)
     if not count:
         raise argparse.ArgumentTypeError("it must be above 0")
     return count
 
 
-def _price(given: str) -> float:
-    try:
-        price = float(given)
-    except ValueError:
-        price = -1.0
-    if not (math.isfinite(price) and price >= 0):
-        raise argparse.ArgumentTypeError(f"{given!r} is no price in US dollars for a million tokens")
-    return price
-
-
-def _run(options: Options, arguments: argparse.Namespace) -> int:
-    _insist_on_one(arguments)
-    _take_folders_back(arguments)
-    path = places.folder(options, arguments.folder)
+def run_chat(options: Options, arguments: argparse.Namespace) -> int:
+    _validate_exclusive_options(arguments)
+    _reassign_folder_argument(arguments)
+    path = context.resolve_folder(options, arguments.folder)
     if arguments.sessions or arguments.export is not None:
-        from memtui.cli import chat_sessions  # for start-up cost, as below
-
         if arguments.sessions:
-            return chat_sessions.list_them(path, options)
-        return chat_sessions.export(path, options, arguments.export, arguments.output)
-    loaded = configured(options, path)
-    held = chat_options(loaded, options, arguments)
+            return print_sessions(path, options)
+        return export_session(path, options, arguments.export, arguments.output)
+    loaded = load_config(options, path)
+    chat_options = build_chat_options(loaded, options, arguments)
     if arguments.print is not None:
-        from memtui.cli import chat_print
+        from memtui.cli import chat_print  # noqa: PLC0415 - start-up: only this verb
 
-        return chat_print.answer(arguments.print, path, held, options, resume=arguments.resume, fork=arguments.fork)
+        return chat_print.print_chat_answer(
+            arguments.print, path, chat_options, options, resume=arguments.resume, fork=arguments.fork
+        )
     if loaded.config.ui.screen_reader:
-        return _line_by_line(path, loaded, held, options, arguments)
-    from memtui.cli.browse import insist_on_terminal, terminal_asked
-
-    insist_on_terminal('For scripts use: memtui chat -p "…"')
-    from memtui.agents.chat.sessions.finding import NoSession
+        return _run_screen_reader_chat(path, loaded, chat_options, options, arguments)
+    require_terminal('For scripts use: memtui chat -p "…"')
 
     try:
-        with terminal_asked(loaded):
-            from memtui.ui.chat_app import chat
+        with detect_terminal_background(loaded):
+            from memtui.ui.chat_app import run_chat_app  # noqa: PLC0415 - start-up: loads Textual
 
-            return chat(
+            return run_chat_app(
                 path,
-                held,
+                chat_options,
                 state=options.state,
                 read_only=options.read_only,
                 resume=arguments.resume,
                 fork=arguments.fork,
                 loaded=loaded,
             )
-    except NoSession as error:
-        raise Failure(Exit.MISSING, str(error)) from error
+    except SessionNotFound as error:
+        raise NotFound(str(error)) from error
 
 
-def _line_by_line(
-    path: str, loaded: "Loaded", held: "ChatOptions", options: Options, arguments: argparse.Namespace
+def _run_screen_reader_chat(
+    path: str, loaded: "LoadedConfig", chat_options: "ChatOptions", options: Options, arguments: argparse.Namespace
 ) -> int:
     """The conversation for who hears the screen instead of seeing it."""
-    from memtui.cli.reader.run import run  # for start-up cost, as above
-    from memtui.cli.reader.talking import talk
+    from memtui.cli.reader.chat import run_reader_chat  # noqa: PLC0415 - start-up: loads the conversation
+    from memtui.cli.reader.menu import run_reader  # noqa: PLC0415 - start-up: only with a screen reader
 
-    return run(
+    return run_reader(
         path,
         loaded,
         state=options.state,
         read_only=options.read_only,
-        begin=lambda session: talk(session, held, state=options.state, resume=arguments.resume, fork=arguments.fork),
+        begin=lambda session: run_reader_chat(
+            session, chat_options, state=options.state, resume=arguments.resume, fork=arguments.fork
+        ),
     )
 
 
 _ALONE = ("sessions", "export", "resume", "fork")
 
 
-def _insist_on_one(arguments: argparse.Namespace) -> None:
+def _validate_exclusive_options(arguments: argparse.Namespace) -> None:
     given = [name for name in _ALONE if getattr(arguments, name) not in (None, False)]
     if arguments.print is not None and {"sessions", "export"} & set(given):
         given = ["print", *given]
     if len(given) > 1:
         names = " and ".join("-p" if name == "print" else f"--{name}" for name in given)
-        raise Failure(Exit.USAGE, f"memtui chat: {names} do not go together. See: memtui chat --help")
+        raise UsageError(f"memtui chat: {names} do not go together. See: memtui chat --help")
     if arguments.output is not None and arguments.export is None:
-        raise Failure(Exit.USAGE, "memtui chat: -o goes with --export. See: memtui chat --help")
+        raise UsageError("memtui chat: -o goes with --export. See: memtui chat --help")
 
 
-def _take_folders_back(arguments: argparse.Namespace) -> None:
+def _reassign_folder_argument(arguments: argparse.Namespace) -> None:
     """A folder behind `--resume` is the folder, and the session is the last one in it."""
     for name in ("resume", "fork", "export"):
         given = getattr(arguments, name)
@@ -155,15 +154,103 @@ def _take_folders_back(arguments: argparse.Namespace) -> None:
             arguments.folder = given
 
 
-VERB = Verb(
-    "chat",
-    "talk with Claude",
-    (
-        ("memtui chat ~/app/memories", "with memory beside it"),
-        ('memtui chat -p "What do you know?"', "answer on stdout"),
-        ("memtui chat --resume", "go on with the last session"),
-    ),
-    _arguments,
-    _run,
-    keeps_rights=True,
-)
+CHAT_VERB = Verb("chat", add_chat_options, run_chat, keeps_rights=True)
+
+
+# The sessions of a folder, in a list, and one of them as a text to keep. Nothing is opened but their files.
+
+
+def print_sessions(folder: str, options: Options) -> int:
+    """Print the sessions of a folder, the one that was used last first."""
+    found = list_sessions(_get_sessions_directory(folder, options))
+    if options.json:
+        for each in found:
+            output.print_json_line(_serialize_session(each))
+        return ExitCode.OK
+    if not found:
+        output.print_message(f"No session is kept for {format_path(folder)} yet. Begin one: memtui chat")
+    now = time.time()
+    model = max((measure_cells(to_one_line(each.model or "")) for each in found), default=0)
+    for each in found:
+        turns = f"{each.turns:,} turn{'s' * (each.turns != 1)}"
+        ago = format_age(now - each.changed_ns / 1e9)
+        output.print_line(
+            (
+                f"{each.id}  {ago:>4}  {turns:>9}  {output.pad_cell(each.model or '', model)}"
+                f"  {to_one_line(each.title)}"
+            ).rstrip()
+        )
+    return ExitCode.OK
+
+
+def _serialize_session(each: SessionSummary) -> dict[str, object]:
+    return {
+        "schema": output.SCHEMA,
+        "id": each.id,
+        "file": str(each.path),
+        "began": each.at or None,
+        "changed": output.format_utc(each.changed_ns // 1_000),
+        "turns": each.turns,
+        "title": each.title,
+        "model": each.model,
+        "forked_from": each.forked_from,
+        "size": each.size,
+    }
+
+
+def export_session(folder: str, options: Options, name: str, target: str | None) -> int:
+    """Print a session as Markdown, or its records for a program."""
+    try:
+        path = find_session(_get_sessions_directory(folder, options), name)
+        damaged: list[int] = []
+        if options.json and target in (None, "-"):
+            for record in read_records(path, damaged.append):
+                output.print_json_line(record)
+        else:
+            text = to_markdown(read_records(path, damaged.append))
+            if target in (None, "-"):
+                output.print_text(text)
+            else:
+                _write_export(text, str(target), folder)
+    except SessionNotFound as error:
+        raise NotFound(str(error)) from error
+    except OSError as error:
+        raise NotFound(
+            f"The session {to_one_line(name)} cannot be read: {format_os_error(error)}. Nothing was exported."
+        ) from error
+    if damaged:
+        output.print_message(f"Line {damaged[0]} of the session is damaged and is left out.")
+    return ExitCode.OK
+
+
+def _write_export(text: str, target: str, folder: str) -> None:
+    place = os.path.join(os.path.realpath(os.path.dirname(os.path.expanduser(target)) or "."), os.path.basename(target))
+    shown = to_one_line(format_path(place))
+    if place.startswith(folder.rstrip("/") + "/"):
+        raise Failure(
+            ExitCode.REFUSED,
+            f"Refused: {shown} is inside the memory folder, where an agent could read it. Nothing was exported. "
+            "Choose another place.",
+        )
+    try:
+        fd = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except FileExistsError:
+        raise Failure(
+            ExitCode.CONFLICT, f"{shown} is there already. Nothing was exported. Choose another name."
+        ) from None
+    except OSError as error:
+        raise _make_write_failure(shown, error) from error
+    try:
+        with open(fd, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.write(text)
+    except OSError as error:
+        Path(place).unlink(missing_ok=True)
+        raise _make_write_failure(shown, error) from error
+
+
+def _make_write_failure(shown: str, error: OSError) -> Failure:
+    return Failure(ExitCode.OUTPUT, f"{shown} could not be written: {format_os_error(error)}. Nothing was exported.")
+
+
+def _get_sessions_directory(folder: str, options: Options) -> Path:
+    return state.get_state_directory(folder, options.state) / CHATS

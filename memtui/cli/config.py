@@ -1,234 +1,220 @@
-"""`memtui config`: where the settings are, what holds and where it is from, and changing them in an editor."""
+"""`memtui config`: the file of settings, the values with their origins, and changing them in an editor."""
 
 import argparse
 import os
 import shlex
 import shutil
 import subprocess
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.cli import output, places
-from memtui.cli.configured import complain, configured
-from memtui.cli.exits import Exit, Failure
-from memtui.cli.verb import Options, Parser, Verb
-from memtui.core.visible import one_line
-from memtui.places import short
+from memtui.cli import context, output
+from memtui.cli.context import load_config, report_setting_problems
+from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, format_os_error
+from memtui.cli.parsing import Options, Parser, Verb
+from memtui.config import Config, ConfigProblem, LoadedConfig, get_config_path
+from memtui.config import load_config as read_config
+from memtui.config.settings import get_value, list_settings
+from memtui.core.paths import format_path
+from memtui.core.unicode import measure_cells, to_one_line
 
 if TYPE_CHECKING:
-    from memtui.config import Loaded, Problem
-    from memtui.core.audit_settings import Exemption
+    from memtui.core.settings import Exemption
+
 
 _ACTIONS = ("path", "show", "edit")
 _EDITORS = ("sensible-editor", "nano", "vi")
-"""What is tried where nobody says which editor is wanted."""
-_NOT_FOUND = 127
+"""Tried in this order where no editor is set."""
 
 
-def _arguments(parser: Parser) -> None:
-    parser.add_argument(
-        "action", metavar="ACTION", nargs="?", choices=_ACTIONS, default="show", help="path, show or edit; else show"
-    )
+def add_config_options(parser: Parser) -> None:
+    parser.add_value("action", "ACTION", "path, show or edit; else show", nargs="?", choices=_ACTIONS, default="show")
 
 
-def _run(options: Options, arguments: argparse.Namespace) -> int:
+def run_config(options: Options, arguments: argparse.Namespace) -> int:
     match arguments.action:
         case "path":
-            return _path(options)
+            return _print_path(options)
         case "edit":
-            return _edit(options)
+            return _edit_settings(options)
         case _:
-            return _show(options)
+            return _show_settings(options)
 
 
-def _path(options: Options) -> int:
-    path = _file(options)
+def _print_path(options: Options) -> int:
+    path = _resolve_settings_path(options)
     if options.json:
-        output.document({"schema": output.SCHEMA, "path": path, "exists": os.path.exists(path)})
+        output.print_json({"path": path, "exists": os.path.exists(path)})
     else:
-        output.text(path + "\n")
-    return Exit.OK
+        output.print_text(path + "\n")
+    return ExitCode.OK
 
 
-def _show(options: Options) -> int:
-    loaded = _judged(options)
-    _print(loaded, options)
-    return Exit.FINDINGS if loaded.problems else Exit.OK
+def _show_settings(options: Options) -> int:
+    loaded = _load_checked_settings(options)
+    _print_settings(loaded, options)
+    return ExitCode.FINDINGS if loaded.problems else ExitCode.OK
 
 
-def _print(loaded: "Loaded", options: Options) -> None:
-    from memtui.config.settings import settings, value_of  # for start-up cost: others ask for single settings
+def _print_settings(loaded: LoadedConfig, options: Options) -> None:
 
-    values = {name: value_of(loaded.config, name) for name in settings()}
+    config = loaded.config
+    tables: dict[str, Mapping[str, object]] = {
+        "": {name: get_value(config, name) for name in list_settings()},
+        "keys.": config.keys,
+        "audit.rules.": config.audit.rules,
+    }
+    exemptions = [(f"audit.exempt.{number}", each) for number, each in enumerate(config.audit.exemptions, 1)]
     if options.json:
-        output.document(
-            {
-                "schema": output.SCHEMA,
-                "path": loaded.path,
-                "exists": loaded.exists,
-                "settings": {name: {"value": value, "from": loaded.origin(name)} for name, value in values.items()},
-                "keys": {
-                    name: {"value": keys, "from": loaded.origin(f"keys.{name}")}
-                    for name, keys in loaded.config.keys.items()
-                },
-                "rules": {
-                    name: {"value": word, "from": loaded.origin(f"audit.rules.{name}")}
-                    for name, word in loaded.config.audit.rules.items()
-                },
-                "exempt": [
-                    {**_exemption(each), "from": loaded.origin(f"audit.exempt.{number}")}
-                    for number, each in enumerate(loaded.config.audit.exemptions, 1)
-                ],
-                "problems": [
-                    {"sentence": problem.sentence, "key": problem.key, "line": problem.line}
-                    for problem in loaded.problems
-                ],
-            }
+        settings, keys, rules = (
+            {name: {"value": value, "from": loaded.get_origin(f"{start}{name}")} for name, value in table.items()}
+            for start, table in tables.items()
+        )
+        exempt = [{**_serialize_exemption(each), "from": loaded.get_origin(name)} for name, each in exemptions]
+        problems = [{"sentence": each.sentence, "key": each.key, "line": each.line} for each in loaded.problems]
+        output.print_json(
+            {"path": loaded.path, "exists": loaded.exists, "settings": settings}
+            | {"keys": keys, "rules": rules, "exempt": exempt, "problems": problems}
         )
         return
     there = "" if loaded.exists else "  (not there: memtui config edit makes it)"
-    output.line(f"{one_line(short(loaded.path))}{there}" if loaded.path else "no file is read: --no-config")
-    output.line("")
-    rows = [(name, _toml(value), loaded.origin(name)) for name, value in values.items()]
-    rows += [
-        (f'keys."{name}"', _toml(keys), loaded.origin(f"keys.{name}")) for name, keys in loaded.config.keys.items()
+    where = f"{to_one_line(format_path(loaded.path))}{there}" if loaded.path else "no file is read: --no-config"
+    output.print_line(f"{where}\n")
+    rows = [
+        (f'{start}"{name}"' if start else name, _format_toml(value), loaded.get_origin(f"{start}{name}"))
+        for start, table in tables.items()
+        for name, value in table.items()
     ]
     rows += [
-        (f'audit.rules."{name}"', _toml(word), loaded.origin(f"audit.rules.{name}"))
-        for name, word in loaded.config.audit.rules.items()
+        (f"audit.exempt {number}", _format_exemption(each), loaded.get_origin(name))
+        for number, (name, each) in enumerate(exemptions, 1)
     ]
-    rows += [
-        (f"audit.exempt {number}", _words(each), loaded.origin(f"audit.exempt.{number}"))
-        for number, each in enumerate(loaded.config.audit.exemptions, 1)
-    ]
-    wide, held = (min(max(output.cells(row[at]) for row in rows), 40) for at in (0, 1))
-    for name, value, origin in rows:
-        output.line(f"{output.cell(name, wide)}  {output.cell(value, held)}  {one_line(origin)}")
-    complain(loaded, options)
+    widths = [min(max(measure_cells(row[column]) for row in rows), 40) for column in (0, 1)]
+    for name, text, origin in rows:
+        output.print_line(
+            f"{output.pad_cell(name, widths[0])}  {output.pad_cell(text, widths[1])}  {to_one_line(origin)}"
+        )
+    report_setting_problems(loaded, options)
 
 
-def _edit(options: Options) -> int:
-    path = _file(options)
+def _edit_settings(options: Options) -> int:
+    path = _resolve_settings_path(options)
     if options.read_only:
-        raise Failure(Exit.REFUSED, "Nothing was changed: this is read-only. Run it without --read-only to do it.")
-    _make(path, options)
-    words = _editor(options)
+        raise Failure(ExitCode.REFUSED, "Nothing was changed: this is read-only. Run it without --read-only to do it.")
+    _create_settings_file(path, options)
+    words = _find_editor(options)
     try:
         code = subprocess.run([*words, path], check=False).returncode
     except OSError as error:
-        reason = os.strerror(error.errno or 0).lower()
-        raise Failure(
-            Exit.MISSING,
-            f"{words[0]} cannot be started: {reason}. The file is {short(path)}; set EDITOR, and try again.",
+        raise NotFound(
+            f"{words[0]} cannot be started: {format_os_error(error)}. The file is {format_path(path)}; "
+            "set EDITOR, and try again."
         ) from error
     if code:
-        output.message(f"{words[0]} ended with {code}. The file is {short(path)}.")
-        return Exit.FINDINGS
-    loaded = _judged(options)
-    complain(loaded, options)
+        output.print_message(f"{words[0]} ended with {code}. The file is {format_path(path)}.")
+        return ExitCode.FINDINGS
+    loaded = _load_checked_settings(options)
+    report_setting_problems(loaded, options)
     if not loaded.problems and not options.quiet:
-        output.message(f"{short(path)} can be used as it is. A memtui that runs uses it once it is started again.")
-    return Exit.FINDINGS if loaded.problems else Exit.OK
+        output.print_message(
+            f"{format_path(path)} can be used as it is. A memtui that runs uses it once it is started again."
+        )
+    return ExitCode.FINDINGS if loaded.problems else ExitCode.OK
 
 
-def _file(options: Options) -> str:
-    from memtui.config import config_path  # for start-up cost
+def _resolve_settings_path(options: Options) -> str:
 
     if options.no_config:
-        raise Failure(Exit.USAGE, "memtui config: with --no-config there is no file. Leave it out.")
-    return os.path.abspath(os.path.expanduser(options.config)) if options.config is not None else config_path()
+        raise UsageError("memtui config: with --no-config there is no file. Leave it out.")
+    return os.path.abspath(os.path.expanduser(options.config)) if options.config is not None else get_config_path()
 
 
-def _make(path: str, options: Options) -> None:
+def _create_settings_file(path: str, options: Options) -> None:
     """Make the file, with every default in it, if it is not there."""
-    from memtui.config.reference import template  # for start-up cost
-    from memtui.state import make_private
+    from memtui.config.reference import render_template  # noqa: PLC0415 - start-up: only to write the file
+    from memtui.fs.state import make_private_directory  # noqa: PLC0415 - start-up: only to write the file
 
     if os.path.lexists(path):
         return
     try:
-        from pathlib import Path
-
-        make_private(Path(os.path.dirname(path)))
+        make_private_directory(Path(os.path.dirname(path)))
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with open(fd, "w", encoding="utf-8") as file:
-            file.write(template())
+            file.write(render_template())
     except FileExistsError:
         return
     except OSError as error:
-        reason = os.strerror(error.errno or 0).lower()
-        raise Failure(Exit.MISSING, f"{short(path)} cannot be made: {reason}. Nothing was changed.") from error
+        raise NotFound(f"{format_path(path)} cannot be made: {format_os_error(error)}. Nothing was changed.") from error
     if not options.quiet:
-        output.message(f"Made {short(path)}: all defaults are in it, and nothing is set yet.")
+        output.print_message(f"Made {format_path(path)}: all defaults are in it, and nothing is set yet.")
 
 
-def _editor(options: Options) -> list[str]:
-    """The command of the person's editor. It is asked for where the file may be what is broken."""
-    from memtui.config import Config, load  # for start-up cost
+def _find_editor(options: Options) -> list[str]:
+    """The command of the person's editor, also where the file of settings is broken."""
 
     command = Config().editor.command
     try:
-        command = load(path=options.config).config.editor.command
+        command = read_config(path=options.config).config.editor.command
         words = shlex.split(command)
     except ValueError as error:
-        raise Failure(
-            Exit.USAGE, f"The editor's command {command!r} cannot be understood: {error}. Nothing was opened."
+        raise UsageError(
+            f"The editor's command {command!r} cannot be understood: {error}. Nothing was opened."
         ) from error
     if words:
         return words
     found = next((name for name in _EDITORS if shutil.which(name)), None)
     if found is None:
-        raise Failure(
-            Exit.USAGE, f"No editor is set. Set EDITOR, such as EDITOR=nano. The file is {short(_file(options))}."
+        raise UsageError(
+            "No editor is set. Set EDITOR, such as EDITOR=nano. The file "
+            f"is {format_path(_resolve_settings_path(options))}."
         )
     return [found]
 
 
-def _judged(options: Options) -> "Loaded":
-    """The settings, with all that is wrong with them: also what only the screen knows, such as names of keys."""
-    given = places.named(options)
+def _load_checked_settings(options: Options) -> LoadedConfig:
+    """The settings with all their problems, also with those that only the screen knows, such as names of keys."""
+    given = context.find_folder(options)
     folder = os.path.realpath(os.path.expanduser(given)) if given else None
-    return with_problems_of_screen(configured(options, folder))
+    return add_screen_problems(load_config(options, folder))
 
 
-def with_problems_of_screen(loaded: "Loaded") -> "Loaded":
-    """The settings with what is wrong with their theme and keys, and with the names of an audit's rules."""
-    from dataclasses import replace
-
-    problems: list[Problem] = list(loaded.problems)
+def add_screen_problems(loaded: LoadedConfig) -> LoadedConfig:
+    """The settings with the problems of their theme, keys and names of rules."""
+    problems: list[ConfigProblem] = list(loaded.problems)
     if loaded.config.keys:
-        from memtui.ui.keymap import problems_of_keys  # for start-up cost: it loads every screen there is
+        from memtui.ui.keymap import find_key_problems  # noqa: PLC0415 - start-up: loads Textual
 
-        problems += problems_of_keys(loaded)
+        problems += find_key_problems(loaded)
     if loaded.config.audit.rules or loaded.config.audit.exemptions:
-        from memtui.audit.settled import problems_of_rules  # for start-up cost: it loads every rule there is
+        from memtui.audit.run_settings import find_rule_problems  # noqa: PLC0415 - start-up: loads every rule
 
-        problems += problems_of_rules(loaded)
+        problems += find_rule_problems(loaded)
     if loaded.config.theme != "auto":
-        from memtui.ui.themes import problems_of_theme  # for start-up cost: it loads Textual
+        from memtui.ui.theme import find_theme_problems  # noqa: PLC0415 - start-up: loads Textual
 
-        problems += problems_of_theme(loaded)
+        problems += find_theme_problems(loaded)
     return replace(loaded, problems=tuple(problems))
 
 
-def _exemption(exemption: "Exemption") -> dict[str, object]:
-    until = exemption.until.isoformat() if exemption.until else None
+def _serialize_exemption(exemption: "Exemption") -> dict[str, object]:
     return {
         "rule": exemption.rule,
         "path": exemption.path,
         "fingerprint": exemption.fingerprint or None,
         "reason": exemption.reason,
-        "until": until,
+        "until": exemption.until.isoformat() if exemption.until else None,
     }
 
 
-def _words(exemption: "Exemption") -> str:
-    """What is excepted, as short as it is clear."""
+def _format_exemption(exemption: "Exemption") -> str:
     until = f" until {exemption.until.isoformat()}" if exemption.until else ""
     which = f" ({exemption.fingerprint})" if exemption.fingerprint else ""
     return f"{exemption.rule} in {exemption.path}{which}{until}: {exemption.reason}"
 
 
-def _toml(value: object) -> str:
+def _format_toml(value: object) -> str:
     match value:
         case None:
             return "not set"
@@ -240,18 +226,4 @@ def _toml(value: object) -> str:
             return str(value)
 
 
-VERB = Verb(
-    "config",
-    "settings: path, show, edit",
-    (
-        ("memtui config show", "what holds, and where each value is from"),
-        ("memtui config edit", "in your editor; with all defaults, if missing"),
-    ),
-    _arguments,
-    _run,
-    (
-        "Flags come first, then the environment, then the file, then defaults. The file",
-        "is memtui/config.toml in $XDG_CONFIG_HOME, else in ~/.config, also on macOS; or",
-        "--config FILE, or MEMTUI_CONFIG. Exit code 1 if something in it cannot be used.",
-    ),
-)
+CONFIG_VERB = Verb("config", add_config_options, run_config)

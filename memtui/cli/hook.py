@@ -1,4 +1,4 @@
-"""`memtui hook`: what Claude Code runs before and after it writes a file; and putting it into its settings."""
+"""`memtui hook`: the hook that Claude Code runs before and after it writes a file, and its installation."""
 
 import argparse
 import os
@@ -7,68 +7,60 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.cli import output
-from memtui.cli.configured import configured
-from memtui.cli.exits import Exit, Failure
-from memtui.cli.verb import Options, Parser, Verb
-from memtui.core.visible import one_line
-from memtui.places import short
+from memtui.cli.context import load_config
+from memtui.cli.output import ExitCode, Failure, NotFound, UsageError
+from memtui.cli.parsing import Options, Parser, Verb, make_count_parser
+from memtui.core.paths import format_path
+from memtui.core.unicode import to_one_line
 
 if TYPE_CHECKING:
-    from memtui.agents.hooks.settings import Settings
+    from memtui.agents.hooks.settings import HookSettings
+
 
 _SCOPES = {"user": None, "project": ".claude/settings.json", "local": ".claude/settings.local.json"}
 _SECONDS = 300.0
-_MOST_SECONDS = 3_600.0
 
 
-def _arguments(parser: Parser) -> None:
+def add_hook_options(parser: Parser) -> None:
     actions = ("install", "uninstall", "status")
-    parser.add_argument(
-        "action",
-        metavar="ACTION",
-        nargs="?",
-        choices=actions,
-        help="install, uninstall or status; else: be the hook",
+    parser.add_value("action", "ACTION", "install, uninstall or status; else: be the hook", nargs="?", choices=actions)
+    parser.add_flag("--ask", "let a running memtui allow or deny each change first")
+    parser.add_flag("--strict", "with --ask: deny where nobody can be asked")
+    parser.add_value(
+        "--wait",
+        "SECONDS",
+        "for an answer; 300 if not given",
+        type=make_count_parser("number of seconds from 1 to 3600", least=1, most=3_600),
     )
-    parser.add_argument("--ask", action="store_true", help="let a running memtui allow or deny each change first")
-    parser.add_argument("--strict", action="store_true", help="with --ask: deny where nobody can be asked")
-    parser.add_argument("--wait", metavar="SECONDS", type=_seconds, help="for an answer; 300 if not given")
     for scope, where in _SCOPES.items():
         words = "in ~/.claude/settings.json, as if not given" if where is None else f"in {where}"
         parser.add_argument(f"--{scope}", dest="scopes", action="append_const", const=scope, help=words)
-    parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    parser.add_flag("-y --yes", "do not ask")
 
 
-def _seconds(given: str) -> float:
-    if not (given.isascii() and given.isdecimal() and 0 < int(given[:9]) <= _MOST_SECONDS):
-        raise argparse.ArgumentTypeError(f"{given!r} is no number of seconds from 1 to {_MOST_SECONDS:.0f}")
-    return float(given)
-
-
-def _run(options: Options, arguments: argparse.Namespace) -> int:
+def run_hook(options: Options, arguments: argparse.Namespace) -> int:
     match arguments.action:
         case None:
-            return _be_the_hook(options, arguments)
+            return _run_as_hook(options, arguments)
         case "install" | "uninstall":
-            from memtui.agents.hooks.settings import Unreadable  # for start-up cost
+            from memtui.agents.hooks.settings import HookSettingsError  # noqa: PLC0415 - start-up: an agent waits for the hook
 
             try:
                 return (_install if arguments.action == "install" else _uninstall)(options, arguments)
-            except Unreadable as error:
-                raise Failure(Exit.MISSING, str(error)) from error
+            except HookSettingsError as error:
+                raise NotFound(str(error)) from error
         case _:
-            return _status(options)
+            return _print_status(options)
 
 
-def _be_the_hook(options: Options, arguments: argparse.Namespace) -> int:
+def _run_as_hook(options: Options, arguments: argparse.Namespace) -> int:
     if output.is_terminal(sys.stdin):
-        raise Failure(
-            Exit.USAGE,
+        raise UsageError(
             "memtui hook: Claude Code runs this, and tells on standard input what it is about to write. "
-            "To set it up: memtui hook install",
+            "To set it up: memtui hook install"
         )
-    from memtui.agents.hooks.calls import LIMIT  # for start-up cost, as below
-    from memtui.agents.hooks.passing import HookOptions, answer
+    from memtui.agents.hooks.hook import HookOptions, answer_hook  # noqa: PLC0415 - start-up: an agent waits for the hook
+    from memtui.agents.hooks.payload import LIMIT  # noqa: PLC0415 - start-up: an agent waits for the hook
 
     given = HookOptions(
         asks=arguments.ask and not options.read_only,
@@ -76,52 +68,48 @@ def _be_the_hook(options: Options, arguments: argparse.Namespace) -> int:
         seconds=arguments.wait or _SECONDS,
         directory=options.directory,
         state=options.state,
-        settings=lambda folder: configured(options, folder).config.memory,
+        settings=lambda folder: load_config(options, folder).config.memory,
     )
     data = b""
     if sys.stdin is not None:
-        with open(0, "rb", closefd=False) as told:
-            data = told.read(LIMIT + 1)
+        with open(0, "rb", closefd=False) as stdin:
+            data = stdin.read(LIMIT + 1)
     if options.read_only:
-        return Exit.OK
-    said = answer(data, given, _keep)
-    if said.problem:
-        output.message(said.problem)
-    if said.output:
-        output.line(said.output)
-    return Exit.OK
-
-
-def _keep(error: Exception) -> None:
-    from memtui.cli import crash  # for start-up cost: it is seldom needed
-
-    crash.keep(error)
+        return ExitCode.OK
+    answer = answer_hook(data, given, output.write_crash_log)
+    if answer.problem:
+        output.print_message(answer.problem)
+    if answer.output:
+        output.print_line(answer.output)
+    return ExitCode.OK
 
 
 def _install(options: Options, arguments: argparse.Namespace) -> int:
-    from memtui.agents.hooks.settings import load, with_ours  # for start-up cost
+    from memtui.agents.hooks.settings import add_hooks, load_hook_settings  # noqa: PLC0415 - start-up: an agent waits for the hook
 
-    settings = load(_settings_path(_scope(arguments)))
+    settings = load_hook_settings(_get_settings_path(_parse_scope(arguments)))
     seconds = (arguments.wait or _SECONDS) if arguments.ask else None
-    after = with_ours(settings, _command(options, arguments), seconds=seconds)
+    after = add_hooks(settings, _build_command(options, arguments), seconds=seconds)
     if options.json:
-        output.exact(after.encode("utf-8"))
-        return Exit.OK
+        output.write_bytes(after.encode("utf-8"))
+        return ExitCode.OK
     done = "The hook is installed: Claude Code runs it in sessions that begin from now on."
-    return _change(settings, after, "Put this in?", done, "The hook is installed already.", options, arguments)
+    return _apply_change(settings, after, "Put this in?", done, "The hook is installed already.", options, arguments)
 
 
 def _uninstall(options: Options, arguments: argparse.Namespace) -> int:
-    from memtui.agents.hooks.settings import load, without_ours  # for start-up cost
+    from memtui.agents.hooks.settings import load_hook_settings, remove_hooks  # noqa: PLC0415 - start-up: an agent waits for the hook
 
-    settings = load(_settings_path(_scope(arguments)))
-    after = without_ours(settings)
+    settings = load_hook_settings(_get_settings_path(_parse_scope(arguments)))
+    after = remove_hooks(settings)
     done = "The hook is taken out. Sessions that run may still use it."
-    return _change(settings, after, "Take this out?", done, "There is no hook of memtui in it.", options, arguments)
+    return _apply_change(
+        settings, after, "Take this out?", done, "There is no hook of memtui in it.", options, arguments
+    )
 
 
-def _change(
-    settings: "Settings",
+def _apply_change(
+    settings: "HookSettings",
     after: str,
     question: str,
     done: str,
@@ -129,40 +117,38 @@ def _change(
     options: Options,
     arguments: argparse.Namespace,
 ) -> int:
-    """Show what would change, ask, and change it."""
-    from memtui.agents.hooks.settings import save  # for start-up cost
-    from memtui.core import diffs
+    """Show the change, ask, and write it."""
+    from memtui.agents.hooks.settings import save_hook_settings  # noqa: PLC0415 - start-up: an agent waits for the hook
+    from memtui.core import diffs  # noqa: PLC0415 - start-up: an agent waits for the hook
 
-    path = short(settings.path)
+    path = format_path(settings.path)
     before = settings.text or ""
     if after == before:
         if not options.quiet:
-            output.line(f"{one_line(path)}: {nothing}")
-        return Exit.OK
-    output.line(f"--- {one_line(path)}{'' if settings.text is not None else ' (not there yet)'}")
-    output.line(f"+++ {one_line(path)}")
-    for line in diffs.unified(before, after):
-        output.line(one_line(line.rstrip("\r")))
+            output.print_line(f"{to_one_line(path)}: {nothing}")
+        return ExitCode.OK
+    output.print_line(f"--- {to_one_line(path)}{'' if settings.text is not None else ' (not there yet)'}")
+    output.print_line(f"+++ {to_one_line(path)}")
+    for line in diffs.format_unified(before, after):
+        output.print_line(to_one_line(line.rstrip("\r")))
     output.flush()
     if not arguments.yes:
         if not (output.is_terminal(sys.stdin) and output.is_terminal(sys.stderr)):
-            raise Failure(
-                Exit.USAGE, "Nothing was written: nobody can be asked here. If that is what you want, add --yes."
-            )
-        output.trace([f"{question}  y yes  n no: "])
+            raise UsageError("Nothing was written: nobody can be asked here. If that is what you want, add --yes.")
+        output.write_stderr([f"{question}  y yes  n no: "])
         if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
-            output.message("Nothing was written.")
-            return Exit.FINDINGS
+            output.print_message("Nothing was written.")
+            return ExitCode.FINDINGS
     if options.read_only:
-        raise Failure(Exit.REFUSED, "Nothing was written: this is read-only. Run it without --read-only to do it.")
-    save(settings, after)
+        raise Failure(ExitCode.REFUSED, "Nothing was written: this is read-only. Run it without --read-only to do it.")
+    save_hook_settings(settings, after)
     if not options.quiet:
-        output.line(f"{one_line(path)}: {done}")
-    return Exit.OK
+        output.print_line(f"{to_one_line(path)}: {done}")
+    return ExitCode.OK
 
 
-class _Row(NamedTuple):
-    """What stands in one settings file."""
+class _HookStatus(NamedTuple):
+    """The hooks of one settings file."""
 
     scope: str
     path: str
@@ -171,41 +157,43 @@ class _Row(NamedTuple):
     problem: str
 
 
-def _status(options: Options) -> int:
-    rows = [_looked_at(scope) for scope in _SCOPES]
+def _print_status(options: Options) -> int:
+    rows = [_inspect_scope(scope) for scope in _SCOPES]
     installed = any(row.installed for row in rows)
     if options.json:
         found = [row._asdict() for row in rows]
-        output.document({"schema": output.SCHEMA, "installed": installed, "settings": found})
+        output.print_json({"installed": installed, "settings": found})
     else:
         for row in rows:
             state = "unreadable" if row.installed is None else "installed" if row.installed else "no"
-            words = one_line(row.problem or "; ".join(row.commands))
-            output.line(f"{row.scope:<8}  {state:<10}  {output.cell(short(row.path), 34)}  {words}".rstrip())
-    return Exit.OK if installed else Exit.FINDINGS
+            words = to_one_line(row.problem or "; ".join(row.commands))
+            output.print_line(
+                f"{row.scope:<8}  {state:<10}  {output.pad_cell(format_path(row.path), 34)}  {words}".rstrip()
+            )
+    return ExitCode.OK if installed else ExitCode.FINDINGS
 
 
-def _looked_at(scope: str) -> _Row:
-    from memtui.agents.hooks.settings import Unreadable, load  # for start-up cost
+def _inspect_scope(scope: str) -> _HookStatus:
+    from memtui.agents.hooks.settings import HookSettingsError, load_hook_settings  # noqa: PLC0415 - start-up: an agent waits for the hook
 
-    path = _settings_path(scope)
+    path = _get_settings_path(scope)
     try:
-        settings = load(path)
-    except Unreadable as error:
-        return _Row(scope, path, None, [], str(error))
+        settings = load_hook_settings(path)
+    except HookSettingsError as error:
+        return _HookStatus(scope, path, None, [], str(error))
     commands = list(dict.fromkeys(settings.commands))
     problem = "only before or only after a change: install it again" if commands and not settings.is_complete else ""
-    return _Row(scope, path, bool(commands), commands, problem)
+    return _HookStatus(scope, path, bool(commands), commands, problem)
 
 
-def _scope(arguments: argparse.Namespace) -> str | None:
+def _parse_scope(arguments: argparse.Namespace) -> str | None:
     scopes = set(arguments.scopes or ())
     if len(scopes) > 1:
-        raise Failure(Exit.USAGE, "memtui hook: name one of --user, --project and --local. Nothing was written.")
+        raise UsageError("memtui hook: name one of --user, --project and --local. Nothing was written.")
     return scopes.pop() if scopes else None
 
 
-def _settings_path(scope: str | None) -> str:
+def _get_settings_path(scope: str | None) -> str:
     where = _SCOPES[scope or "user"]
     if where is not None:
         return os.path.join(os.getcwd(), where)
@@ -213,9 +201,9 @@ def _settings_path(scope: str | None) -> str:
     return os.path.join(base, "settings.json")
 
 
-def _command(options: Options, arguments: argparse.Namespace) -> str:
+def _build_command(options: Options, arguments: argparse.Namespace) -> str:
     """The command line that Claude Code is to run: by its name where a shell finds it, else by its whole path."""
-    words = [*_program(), "hook"]
+    words = [*_find_program(), "hook"]
     if arguments.ask:
         words.append("--ask")
         if arguments.strict:
@@ -223,15 +211,15 @@ def _command(options: Options, arguments: argparse.Namespace) -> str:
         if arguments.wait is not None:
             words += ["--wait", f"{arguments.wait:.0f}"]
     elif arguments.strict or arguments.wait is not None:
-        raise Failure(Exit.USAGE, "memtui hook: --strict and --wait go with --ask. Nothing was written.")
+        raise UsageError("memtui hook: --strict and --wait go with --ask. Nothing was written.")
     for name, value in (("--dir", options.directory), ("--state", options.state)):
         if value is not None:
             words += [name, os.path.realpath(os.path.expanduser(value))]
     return shlex.join(words)
 
 
-def _program() -> list[str]:
-    import shutil  # for start-up cost: an agent waits for the hook
+def _find_program() -> list[str]:
+    import shutil  # noqa: PLC0415 - start-up: an agent waits for the hook
 
     if shutil.which("memtui") is not None:
         return ["memtui"]
@@ -241,17 +229,4 @@ def _program() -> list[str]:
     return [sys.executable, "-m", "memtui"]
 
 
-VERB = Verb(
-    "hook",
-    "who writes, in Claude Code",
-    (
-        ("memtui hook install --ask", "show what changes in its settings, and ask"),
-        ("memtui hook status", "in which settings it is"),
-    ),
-    _arguments,
-    _run,
-    (
-        "Records which session and tool call wrote a memory file; with --ask a running",
-        "memtui is asked before. Exit codes: 0; 1 not installed, or you said no.",
-    ),
-)
+HOOK_VERB = Verb("hook", add_hook_options, run_hook)

@@ -1,4 +1,4 @@
-"""`memtui import-transcripts`: bring what session files tell of a memory folder into its journal, with the texts."""
+"""`memtui import-transcripts`: import the changes that session files tell of a memory folder into its journal."""
 
 import argparse
 import os
@@ -8,83 +8,84 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from memtui.agents.transcripts.files import session_files, total_bytes
-from memtui.agents.transcripts.writes import Heard, hear
-from memtui.cli import output, places
-from memtui.cli.exits import Exit, Failure
-from memtui.cli.opened import insist_on_writing, opened
-from memtui.cli.verb import Options, Parser, Verb
-from memtui.core.events import Event
-from memtui.core.listing import human_size
-from memtui.core.paths import MemoryPath
-from memtui.core.told import Told
+from memtui.agents.transcripts.writes import TranscriptScan, list_session_files, scan_transcripts, sum_sizes
+from memtui.cli import context, output
+from memtui.cli.context import open_memory, require_writable
+from memtui.cli.output import ExitCode, Failure, NotFound
+from memtui.cli.parsing import Options, Parser, Verb
+from memtui.core.events import Event, ImportedChange
+from memtui.core.paths import MemoryPath, format_path
+from memtui.core.wording import PLAIN, format_count, format_size
 from memtui.engine import Engine
-from memtui.places import short
 
 _NOT_DONE = "Nothing was imported"
 _DRAWN_SECONDS = 0.1
 _BAR = 24
 
 
-def _arguments(parser: Parser) -> None:
-    parser.add_argument("files", metavar="FILE", nargs="*", help="session files; else all of Claude Code's")
-    parser.add_argument("-n", "--dry-run", action="store_true", help="only say what would be imported")
+def add_import_transcripts_options(parser: Parser) -> None:
+    parser.add_value("files", "FILE", "session files; else all of Claude Code's", nargs="*")
+    parser.add_flag("-n --dry-run", "only say what would be imported")
 
 
-def _run(options: Options, arguments: argparse.Namespace) -> int:
+def run_import_transcripts(options: Options, arguments: argparse.Namespace) -> int:
     if not arguments.dry_run:
-        insist_on_writing(options, _NOT_DONE)
-    folder = places.folder(options)
+        require_writable(options, _NOT_DONE)
+    folder = context.resolve_folder(options)
     files = [os.path.abspath(os.path.expanduser(each)) for each in arguments.files]
-    files = files or session_files(folder)
+    files = files or list_session_files(folder)
     if not files:
-        raise Failure(Exit.MISSING, f"{_NOT_DONE}: no session files of Claude Code are here. Name them: FILE")
-    heard = _heard(options, folder, files)
-    if heard.unreadable and not heard.files:
-        path, reason = heard.unreadable[0]
-        raise Failure(Exit.MISSING, f"{_NOT_DONE}: {short(path)} cannot be read: {reason}.")
-    with opened(folder, options) as memory:
-        fresh = memory.not_imported(heard.told)
-        wanted, events = len(fresh), list[Event]()
+        raise NotFound(f"{_NOT_DONE}: no session files of Claude Code are here. Name them: FILE")
+    scan = _read_transcripts(options, folder, files)
+    if scan.unreadable and not scan.files:
+        path, reason = scan.unreadable[0]
+        raise NotFound(f"{_NOT_DONE}: {format_path(path)} cannot be read: {reason}.")
+    with open_memory(folder, options) as memory:
+        fresh = memory.imports.filter_unimported(scan.writes)
+        events: list[Event] = []
         if fresh and not arguments.dry_run:
-            with _Bar(options, len(fresh)) as bar, bar.stopped_by_interrupt():
-                events = memory.record_told(fresh, progress=bar.step)
-            recorded = {(event.call_id, event.path) for event in events}
-            # Another import may have brought some of them meanwhile, or it was stopped.
-            fresh = [each for each in fresh if (each.call_id, str(MemoryPath.of(each.path))) in recorded]
-            if bar.is_stopped and len(fresh) < wanted:
-                words = f"{_counted(len(fresh), 'change')} of {wanted:,} {'is' if len(fresh) == 1 else 'are'} imported"
-                raise Failure(Exit.INTERRUPTED, f"Stopped: {words}. The rest: memtui import-transcripts, again")
+            fresh, events = _record_changes(memory, fresh, options)
         last = {each.path: each for each in fresh}
-        gone = sorted(path for path, each in last.items() if not each.moved_to and _is_gone(memory, path))
+        missing = sorted(path for path, each in last.items() if not each.moved_to and _is_gone(memory, path))
     if options.json:
-        output.document(_record(heard, fresh, events, gone))
+        output.print_json(_serialize_result(scan, fresh, events, missing))
     elif not options.quiet:
-        _print(heard, fresh, gone, dry_run=arguments.dry_run)
-    return Exit.OK
+        _print_result(scan, fresh, missing, dry_run=arguments.dry_run)
+    return ExitCode.OK
 
 
-def _heard(options: Options, folder: str, files: list[str]) -> Heard:
+def _record_changes(
+    memory: Engine, fresh: list[ImportedChange], options: Options
+) -> tuple[list[ImportedChange], list[Event]]:
+    """Record changes as events; those that another import recorded meanwhile are left out."""
+    with _ProgressBar(options, len(fresh)) as bar, bar.defer_interrupt():
+        events = memory.imports.record(fresh, progress=bar.report_step)
+    paths = {(event.call_id, event.path) for event in events}
+    recorded = [each for each in fresh if (each.call_id, str(MemoryPath.from_relative(each.path))) in paths]
+    if bar.is_stopped and len(recorded) < len(fresh):
+        are = "is" if len(recorded) == 1 else "are"
+        words = f"{format_count(len(recorded), 'change')} of {len(fresh):,} {are} imported"
+        raise Failure(ExitCode.INTERRUPTED, f"Stopped: {words}. The rest: memtui import-transcripts, again")
+    return recorded, events
+
+
+def _read_transcripts(options: Options, folder: str, files: list[str]) -> TranscriptScan:
     try:
-        with _Bar(options, total_bytes(files)) as bar:
-            return hear(folder, files, bar.read)
+        with _ProgressBar(options, sum_sizes(files)) as bar:
+            return scan_transcripts(folder, files, bar.report_read)
     except KeyboardInterrupt:
-        raise Failure(Exit.INTERRUPTED, f"{_NOT_DONE}: it was stopped while it read the session files.") from None
+        raise Failure(ExitCode.INTERRUPTED, f"{_NOT_DONE}: it was stopped while it read the session files.") from None
 
 
 def _is_gone(memory: Engine, path: str) -> bool:
-    """Whether nothing is there; what was moved away is not gone."""
-    if memory.entry(path) is not None:
+    """Whether a path is deleted; one that was moved away is not."""
+    if memory.get_entry(path) is not None:
         return False
     return all(row.moved_to is None for row in memory.history.versions_of(path, limit=1))
 
 
-class _Bar:
-    """How far it is, on a terminal beside the output.
-
-    Attributes:
-        is_stopped: Whether the person has stopped it.
-    """
+class _ProgressBar:
+    """A progress bar on a terminal beside the output; `is_stopped` after Ctrl+C."""
 
     def __init__(self, options: Options, total: int) -> None:
         self.is_stopped = False
@@ -93,7 +94,7 @@ class _Bar:
         self._is_shown = output.is_terminal(sys.stderr) and not options.quiet
         self._drawn = 0.0
 
-    def __enter__(self) -> "_Bar":
+    def __enter__(self) -> "_ProgressBar":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -103,8 +104,8 @@ class _Bar:
             sys.stderr.flush()
 
     @contextmanager
-    def stopped_by_interrupt(self) -> Iterator[None]:
-        """Have Ctrl+C end it behind what is just being recorded, and not within."""
+    def defer_interrupt(self) -> Iterator[None]:
+        """Have Ctrl+C end it between two records, not within one."""
 
         def stop(_: int, __: object) -> None:
             self.is_stopped = True
@@ -115,13 +116,13 @@ class _Bar:
         finally:
             signal.signal(signal.SIGINT, before)
 
-    def read(self, count: int) -> bool:
+    def report_read(self, count: int) -> bool:
         """More was read."""
         self._done += count
-        self._draw(human_size(self._done))
+        self._draw(format_size(self._done, PLAIN))
         return True
 
-    def step(self, done: int, total: int) -> bool:
+    def report_step(self, done: int, total: int) -> bool:
         """So many of so many are recorded; `False` if no more is wanted."""
         self._done, self._total = done, max(total, 1)
         self._draw(f"{done:,} of {total:,}")
@@ -137,59 +138,61 @@ class _Bar:
         sys.stderr.flush()
 
 
-def _print(heard: Heard, fresh: list[Told], gone: list[str], *, dry_run: bool) -> None:
-    known = len(heard.told) - len(fresh)
-    where = f"{_counted(heard.files, 'session file')} with {_counted(heard.lines, 'line')}"
-    if not heard.told:
-        output.line(f"{_NOT_DONE}: {where} tell of no change of this folder.")
-    elif not fresh:
-        output.line(f"{_NOT_DONE}: all {_counted(known, 'change')} that {where} tell of were imported before.")
-    else:
-        notes = _counted(len({each.path for each in fresh}), "note")
-        more = f"; {known:,} were imported before" if known else ""
-        start = "Would import" if dry_run else "Imported"
-        removals = sum(each.is_gone for each in fresh)
-        numbers = ((len(fresh) - removals, "write"), (removals, "removal"))
-        what = " and ".join(_counted(number, noun) for number, noun in numbers if number)
-        output.line(f"{start} {what} {'of' if removals else 'to'} {notes}, from {where}{more}.")
-    if gone:
-        output.line(f"{_counted(len(gone), 'note')} of them {'is' if len(gone) == 1 else 'are'} not there any more:")
-        for path in gone:
-            output.line(f"  {output.cell(str(MemoryPath.of(path)), 0)}")
+def _print_result(scan: TranscriptScan, fresh: list[ImportedChange], missing: list[str], *, dry_run: bool) -> None:
+    output.print_line(_format_summary(scan, fresh, dry_run=dry_run))
+    if missing:
+        output.print_line(
+            f"{format_count(len(missing), 'note')} of them {'is' if len(missing) == 1 else 'are'} not there any more:"
+        )
+        for path in missing:
+            output.print_line(f"  {output.pad_cell(str(MemoryPath.from_relative(path)), 0)}")
         if not dry_run:
-            output.line("Bring one back: memtui restore PATH")
+            output.print_line("Bring one back: memtui restore PATH")
     unknown = sum(each.after is None and not each.is_gone for each in fresh)
     if unknown:
-        output.message(f"Of {_counted(unknown, 'write')} the text is not told, only that it was made.")
+        output.print_message(f"Of {format_count(unknown, 'write')} the text is not told, only that it was made.")
     passed_over = [
-        f"{_counted(number, noun)} {words}"
+        f"{format_count(number, noun)} {words}"
         for number, noun, words in (
-            (heard.broken, "line", "that cannot be read"),
-            (heard.failed, "call", "that failed"),
-            (heard.unfinished, "call", "without a result"),
+            (scan.broken, "line", "that cannot be read"),
+            (scan.failed, "call", "that failed"),
+            (scan.unfinished, "call", "without a result"),
         )
         if number
     ]
     if passed_over:
-        output.message(f"Passed over: {', '.join(passed_over)}.")
-    for path, reason in heard.unreadable:
-        output.message(f"{short(path)} cannot be read: {reason}.")
+        output.print_message(f"Passed over: {', '.join(passed_over)}.")
+    for path, reason in scan.unreadable:
+        output.print_message(f"{format_path(path)} cannot be read: {reason}.")
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun if number == 1 else noun + 's'}"
+def _format_summary(scan: TranscriptScan, fresh: list[ImportedChange], *, dry_run: bool) -> str:
+    known = len(scan.writes) - len(fresh)
+    where = f"{format_count(scan.files, 'session file')} with {format_count(scan.lines, 'line')}"
+    if not scan.writes:
+        return f"{_NOT_DONE}: {where} tell of no change of this folder."
+    if not fresh:
+        return f"{_NOT_DONE}: all {format_count(known, 'change')} that {where} tell of were imported before."
+    notes = format_count(len({each.path for each in fresh}), "note")
+    more = f"; {known:,} were imported before" if known else ""
+    removals = sum(each.is_gone for each in fresh)
+    numbers = ((len(fresh) - removals, "write"), (removals, "removal"))
+    what = " and ".join(format_count(number, noun) for number, noun in numbers if number)
+    start = "Would import" if dry_run else "Imported"
+    return f"{start} {what} {'of' if removals else 'to'} {notes}, from {where}{more}."
 
 
-def _record(heard: Heard, fresh: list[Told], events: list[Event], gone: list[str]) -> dict[str, object]:
+def _serialize_result(
+    scan: TranscriptScan, fresh: list[ImportedChange], events: list[Event], missing: list[str]
+) -> dict[str, object]:
     return {
-        "schema": output.SCHEMA,
-        "files": heard.files,
-        "lines": heard.lines,
-        "told": len(heard.told),
+        "files": scan.files,
+        "lines": scan.lines,
+        "told": len(scan.writes),
         "new": [
             {
-                "path": str(MemoryPath.of(each.path)),
-                "ts": output.utc(each.at_us) if each.at_us else None,
+                "path": str(MemoryPath.from_relative(each.path)),
+                "ts": output.format_utc(each.at_us) if each.at_us else None,
                 "tool": each.tool,
                 "session": each.agent.session,
                 "call_id": each.call_id,
@@ -199,27 +202,12 @@ def _record(heard: Heard, fresh: list[Told], events: list[Event], gone: list[str
             for each in fresh
         ],
         "events": [event.seq for event in events],
-        "gone": [str(MemoryPath.of(path)) for path in gone],
-        "broken_lines": heard.broken,
-        "failed_calls": heard.failed,
-        "unfinished_calls": heard.unfinished,
-        "unreadable": [{"file": path, "reason": reason} for path, reason in heard.unreadable],
+        "gone": [str(MemoryPath.from_relative(path)) for path in missing],
+        "broken_lines": scan.broken,
+        "failed_calls": scan.failed,
+        "unfinished_calls": scan.unfinished,
+        "unreadable": [{"file": path, "reason": reason} for path, reason in scan.unreadable],
     }
 
 
-VERB = Verb(
-    "import-transcripts",
-    "what sessions tell",
-    (
-        ("memtui import-transcripts --dry-run", "what session files tell of it"),
-        ("memtui import-transcripts s.jsonl", "only this one"),
-    ),
-    _arguments,
-    _run,
-    (
-        "Each write or removal becomes an event that changed nothing, marked as imported,",
-        "with text, session and prompt: for history, origin, and to restore what is gone.",
-        "Again imports only what is new. Ctrl+C ends it; what is imported stays.",
-        "Exit codes: 0 done or nothing new, 3 no session file, 4 read-only, 130 stopped.",
-    ),
-)
+IMPORT_TRANSCRIPTS_VERB = Verb("import-transcripts", add_import_transcripts_options, run_import_transcripts)

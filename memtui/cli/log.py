@@ -1,105 +1,175 @@
-"""`memtui log`: what happened to a memory folder, as the journal has it."""
+"""`memtui log`: the events of a memory folder."""
 
 import argparse
+import os
+import select
+import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
-from memtui import opening
-from memtui.cli import moments, output, places
-from memtui.cli.configured import complain, configured
-from memtui.cli.event_text import aligned, record
-from memtui.cli.exits import Exit, Failure
-from memtui.cli.following import follow
-from memtui.cli.opened import look_again
-from memtui.cli.verb import Options, Parser, Verb
-from memtui.core.events import Event
-from memtui.core.moments import Moment
+from memtui import memory as memory_module
+from memtui.cli import context, output, times
+from memtui.cli.context import load_config, observe_external_changes, report_setting_problems
+from memtui.cli.event_text import format_event_row, serialize_event
+from memtui.cli.output import UsageError
+from memtui.cli.parsing import Options, Parser, Verb, parse_event_count
+from memtui.core.errors import FolderMissing
+from memtui.core.events import Event, WatchMode, WatchStatus
 from memtui.core.paths import MemoryPath
-from memtui.core.visible import one_line
+from memtui.core.times import PointInTime
+from memtui.core.unicode import to_one_line
+from memtui.core.wording import format_age
 from memtui.engine import Engine
+from memtui.fs import state as fs_state
+
+# Events as they come: recorded by others, or found by the watcher.
+
+_PAUSE = 0.25
+"""Seconds after which it is asked again whether anybody still reads the output."""
+
+
+def follow_events(memory: Engine, path: str, options: Options, *, after: int) -> Iterator[Event]:
+    """Events after a number, for ever. Raises `FolderMissing`, and `BrokenPipeError` once the output has no reader."""
+    if options.read_only:
+        yield from _follow_copies(path, options, after)
+    else:
+        yield from _follow_folder(memory, path, options, after)
+
+
+def _follow_folder(memory: Engine, path: str, options: Options, after: int) -> Iterator[Event]:
+    from memtui.watch import FolderWatcher  # noqa: PLC0415 - start-up: loads the watcher's library
+
+    woken = threading.Event()
+    reasons: list[str] = []
+
+    def note(watching: WatchStatus) -> None:
+        if watching.mode is WatchMode.GONE:
+            reasons.append(watching.reason)
+            woken.set()
+
+    state = str(fs_state.get_state_directory(path, options.state))
+    watch = FolderWatcher(memory, path, state, changed=woken.set, mode_changed=note)
+    watch.start()
+    try:
+        while True:
+            for event in memory.events(after=after):
+                after = event.seq
+                yield event
+            if reasons:
+                raise FolderMissing(reasons[-1])
+            _require_reader()
+            woken.wait(_PAUSE)
+            woken.clear()
+    finally:
+        watch.stop()
+
+
+def _follow_copies(path: str, options: Options, after: int) -> Iterator[Event]:
+    """As `follow_events`, from copies of the journal: a new one whenever its files have changed."""
+    journal = fs_state.get_state_directory(path, options.state) / memory_module.JOURNAL
+    seen: object = None
+    while True:
+        stamps = [_get_file_stamp(f"{journal}{suffix}") for suffix in ("", "-wal")]
+        if stamps != seen:
+            with memory_module.connect(path, state=options.state, read_only=True) as memory:
+                for event in memory.events(after=after):
+                    after = event.seq
+                    yield event
+            seen = stamps
+        _require_reader()
+        time.sleep(_PAUSE)
+
+
+def _get_file_stamp(path: str) -> tuple[int, int] | None:
+    try:
+        seen = os.stat(path)
+    except OSError:
+        return None
+    return seen.st_size, seen.st_mtime_ns
+
+
+def _require_reader() -> None:
+    """Find out that the reader of a pipe has gone, also while there is nothing to write to it."""
+    try:
+        poller = select.poll()
+        poller.register(sys.stdout.fileno(), 0)
+        found = poller.poll(0)
+    except (AttributeError, OSError, ValueError):
+        return  # no descriptor behind it, or no poll on this system
+    if any(event & (select.POLLERR | select.POLLHUP) for _, event in found):
+        raise BrokenPipeError
+
 
 _FIRST_WHEN_FOLLOWING = 10
 _BACKWARDS_US = 60_000_000
 """Microseconds from which on a clock is said to have run backwards. Commands that overlap differ by less."""
 
 
-def _arguments(parser: Parser) -> None:
-    parser.add_argument("folder", metavar="DIR", nargs="?", help="the memory folder")
-    parser.add_argument("-f", "--follow", action="store_true", help="go on: print what happens, as it happens")
-    parser.add_argument("-n", "--last", metavar="N", type=count, help="only the last N; with --follow 10 if not given")
-    parser.add_argument(
-        "--since", metavar="MOMENT", type=moments.moment, help="only from then on: 41, 10:14, yesterday"
-    )
-    parser.add_argument(
-        "--until", metavar="MOMENT", type=moments.moment, help="only up to then, that event or day included"
-    )
-    parser.add_argument("--path", metavar="PATH", help="only what touched it, by its old names too, or below it")
-    parser.add_argument("--actor", metavar="NAME", help="only what NAME did: an agent, you, outside, memtui")
-    parser.add_argument("--errors", action="store_true", help="only what was refused or failed")
-    parser.add_argument("--head", action="store_true", help="only the number and the hash of the last event")
+def add_log_options(parser: Parser) -> None:
+    parser.add_value("folder", "DIR", "the memory folder", nargs="?")
+    parser.add_flag("-f --follow", "go on: print what happens, as it happens")
+    parser.add_value("-n --last", "N", "only the last N; with --follow 10 if not given", type=parse_event_count)
+    parser.add_value("--since", "MOMENT", "only from then on: 41, 10:14, yesterday", type=times.parse_moment)
+    parser.add_value("--until", "MOMENT", "only up to then, that event or day included", type=times.parse_moment)
+    parser.add_value("--path", "PATH", "only what touched it, by its old names too, or below it")
+    parser.add_value("--actor", "NAME", "only what NAME did: an agent, you, outside, memtui")
+    parser.add_flag("--errors", "only what was refused or failed")
+    parser.add_flag("--head", "only the number and the hash of the last event")
 
 
-def count(given: str) -> int:
-    """A number, for argparse.
-
-    Raises:
-        argparse.ArgumentTypeError: It is none.
-    """
-    if not (given.isascii() and given.isdecimal() and len(given) < 10):
-        raise argparse.ArgumentTypeError(f"{given!r} is no number of events")
-    return int(given)
-
-
-def _run(options: Options, arguments: argparse.Namespace) -> int:
+def run_log(options: Options, arguments: argparse.Namespace) -> int:
     if arguments.follow and arguments.until is not None:
-        raise Failure(Exit.USAGE, "memtui log: --follow never ends, and --until does. Leave one of them out.")
-    path = places.folder(options, arguments.folder)
-    loaded = configured(options, path)
-    complain(loaded, options)
+        raise UsageError("memtui log: --follow never ends, and --until does. Leave one of them out.")
+    path = context.resolve_folder(options, arguments.folder)
+    loaded = load_config(options, path)
+    report_setting_problems(loaded, options)
     settings = loaded.config.memory
-    with opening.connect(path, state=options.state, read_only=options.read_only, settings=settings) as memory:
+    with memory_module.connect(path, state=options.state, read_only=options.read_only, settings=settings) as memory:
         if not options.read_only:
-            look_again(memory)
+            observe_external_changes(memory)
         if arguments.head:
             _print_head(memory, options)
             return 0
-        wanted = _filter(memory, arguments, path)
-        seq, _ = memory.head()
+        matches = _build_filter(memory, arguments, path)
+        seq, _ = memory.get_head()
         speaks = loaded.config.ui.screen_reader
-        printer = _Printer(path, options, _sentence(arguments.follow) if speaks else aligned)
-        for event in _last(memory, seq, wanted, arguments):
-            printer.print(event)
+        printer = _EventPrinter(
+            path, options, _make_sentence_formatter(arguments.follow) if speaks else format_event_row
+        )
+        for event in _select_last(memory, seq, matches, arguments):
+            printer.print_event(event)
         output.flush()
         if arguments.follow:
-            for event in follow(memory, path, options, after=seq):
-                if wanted is None or wanted(event):
-                    printer.print(event)
+            for event in follow_events(memory, path, options, after=seq):
+                if matches is None or matches(event):
+                    printer.print_event(event)
                     output.flush()
     return 0
 
 
-def _last(
-    memory: Engine, until: int, wanted: Callable[[Event], bool] | None, arguments: argparse.Namespace
+def _select_last(
+    memory: Engine, until: int, matches: Callable[[Event], bool] | None, arguments: argparse.Namespace
 ) -> Iterable[Event]:
     last: int | None = arguments.last
     if last is None:
         last = _FIRST_WHEN_FOLLOWING if arguments.follow else None
-    if wanted is None:
-        return _up_to(until, memory.events(after=0 if last is None else max(0, until - last)))
-    found = filter(wanted, _up_to(until, memory.events()))
+    if matches is None:
+        return _take_until(until, memory.events(after=0 if last is None else max(0, until - last)))
+    found = filter(matches, _take_until(until, memory.events()))
     return found if last is None else deque(found, maxlen=last)
 
 
-def _up_to(seq: int, events: Iterator[Event]) -> Iterator[Event]:
-    """The events up to a number: what comes while they are printed is not among them."""
+def _take_until(seq: int, events: Iterator[Event]) -> Iterator[Event]:
+    """The events up to a number; later ones come while these are printed."""
     for event in events:
         if event.seq > seq:
             return
         yield event
 
 
-def _filter(memory: Engine, arguments: argparse.Namespace, path: str) -> Callable[[Event], bool] | None:
+def _build_filter(memory: Engine, arguments: argparse.Namespace, path: str) -> Callable[[Event], bool] | None:
     """Which events are asked for; `None` for all."""
     tests: list[Callable[[Event], bool]] = []
     if arguments.errors:
@@ -107,17 +177,17 @@ def _filter(memory: Engine, arguments: argparse.Namespace, path: str) -> Callabl
     if arguments.actor is not None:
         tests.append(lambda event: event.actor.name.casefold() == arguments.actor.casefold())
     if arguments.since is not None:
-        tests.append(_since(arguments.since))
+        tests.append(_build_since_filter(arguments.since))
     if arguments.until is not None:
-        tests.append(_until(arguments.until))
+        tests.append(_build_until_filter(arguments.until))
     if arguments.path is not None:
-        place = places.place(arguments.path, path)
-        names = _names(memory, place)
+        place = context.parse_memory_path(arguments.path, path)
+        names = _trace_names(memory, place)
         tests.append(lambda event: any(event.seq <= last and _touches(event, name) for name, last in names))
     return (lambda event: all(test(event) for test in tests)) if tests else None
 
 
-def _since(when: Moment) -> Callable[[Event], bool]:
+def _build_since_filter(when: PointInTime) -> Callable[[Event], bool]:
     if when.seq is not None:
         first = when.seq
         return lambda event: event.seq >= first
@@ -125,7 +195,7 @@ def _since(when: Moment) -> Callable[[Event], bool]:
     return lambda event: event.at_us >= at_us
 
 
-def _until(when: Moment) -> Callable[[Event], bool]:
+def _build_until_filter(when: PointInTime) -> Callable[[Event], bool]:
     if when.seq is not None:
         last = when.seq
         return lambda event: event.seq <= last
@@ -133,22 +203,24 @@ def _until(when: Moment) -> Callable[[Event], bool]:
     return lambda event: at_us is None or event.at_us <= at_us
 
 
-def _names(memory: Engine, place: MemoryPath) -> list[tuple[str, float]]:
-    """What a path was called, each name with the number of the last event in which it was called so."""
+def _trace_names(memory: Engine, place: MemoryPath) -> list[tuple[str, float]]:
+    """The names of a path, each with the last event in which it was called so."""
     names: list[tuple[str, float]] = [(str(place), float("inf"))]
     if not place.is_root:
         rows = memory.history.versions_of(place.relative)
-        names += ((str(MemoryPath.of(row.moved_from)), row.event.seq) for row in rows if row.moved_from is not None)
+        names += (
+            (str(MemoryPath.from_relative(row.moved_from)), row.event.seq) for row in rows if row.moved_from is not None
+        )
     return names
 
 
 def _touches(event: Event, start: str) -> bool:
     named = [name for name in (event.path, event.new_path) if name]
-    named += [str(MemoryPath.of(change.path)) for change in event.changes]
+    named += [str(MemoryPath.from_relative(change.path)) for change in event.changes]
     return any(name == start or name.startswith(start + "/") for name in named)
 
 
-class _Printer:
+class _EventPrinter:
     """Prints events, and says once that the clock ran backwards between two of them."""
 
     def __init__(self, path: str, options: Options, shown: Callable[[Event], str]) -> None:
@@ -156,51 +228,37 @@ class _Printer:
         self._shown = shown
         self._options = options
         self._previous: Event | None = None
-        self._is_said = options.quiet or options.json
+        self._has_warned = options.quiet or options.json
 
-    def print(self, event: Event) -> None:
+    def print_event(self, event: Event) -> None:
         """Print one."""
         if self._options.json:
-            output.json_line(record(event, self._path))
+            output.print_json_line(serialize_event(event, self._path))
         else:
-            output.line(self._shown(event))
+            output.print_line(self._shown(event))
         previous, self._previous = self._previous, event
-        if previous is not None and not self._is_said and previous.at_us - event.at_us > _BACKWARDS_US:
-            self._is_said = True
-            behind = output.age((previous.at_us - event.at_us) / 1e6)
-            output.message(
+        if previous is not None and not self._has_warned and previous.at_us - event.at_us > _BACKWARDS_US:
+            self._has_warned = True
+            behind = format_age((previous.at_us - event.at_us) / 1e6)
+            output.print_message(
                 f"The clock ran backwards: by its time #{event.seq} is {behind} older than #{previous.seq} before it. "
                 "The numbers tell the order."
             )
 
 
-def _sentence(is_followed: bool) -> Callable[[Event], str]:
-    """Says an event in one sentence; with its number where somebody reads back what was, to undo it."""
-    from memtui.cli.reader.sentences import sentence  # for start-up cost: only where it is wanted
+def _make_sentence_formatter(is_followed: bool) -> Callable[[Event], str]:
+    """Formats an event as a sentence, with its number unless events are followed."""
+    from memtui.cli.reader.sentences import format_event_sentence  # noqa: PLC0415 - start-up: only with a screen reader
 
-    return lambda event: one_line(sentence(event, numbered=not is_followed))
+    return lambda event: to_one_line(format_event_sentence(event, numbered=not is_followed))
 
 
 def _print_head(memory: Engine, options: Options) -> None:
-    seq, hash = memory.head()
+    seq, hash = memory.get_head()
     if options.json:
-        output.json_line({"schema": output.SCHEMA, "seq": seq, "hash": hash})
+        output.print_json_line({"schema": output.SCHEMA, "seq": seq, "hash": hash})
     else:
-        output.line(f"{seq} {hash}")
+        output.print_line(f"{seq} {hash}")
 
 
-VERB = Verb(
-    "log",
-    "print what happened",
-    (
-        ("memtui log --follow", "and go on as it happens"),
-        ("memtui log --since yesterday --path notes", "of a directory"),
-        ("memtui log --json -n 100 --errors", "one JSON object a line"),
-    ),
-    _arguments,
-    _run,
-    (
-        "The first column is the event's number: memtui diff 41, memtui undo 41.",
-        "First looks for changes from outside and records them; not with --read-only.",
-    ),
-)
+LOG_VERB = Verb("log", add_log_options, run_log)

@@ -1,95 +1,81 @@
 """`memtui mcp`: the memory for clients of the Model Context Protocol, such as Claude Code."""
 
 import argparse
-import math
-import os
 import socket
 import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import memtui
-from memtui import opening
-from memtui.agents.mcp.serving import ASK_SECONDS, Serving
-from memtui.cli import output, places
-from memtui.cli.configured import memory_settings
-from memtui.cli.exits import Exit, Failure
-from memtui.cli.guidance import guidance
-from memtui.cli.verb import Options, Parser, Verb
-from memtui.core.asking import Policy
+from memtui import memory as memory_module
+from memtui.agents.mcp.options import ASK_SECONDS, ServerOptions
+from memtui.cli import context, output
+from memtui.cli.browse import detect_terminal_background, require_terminal
+from memtui.cli.context import load_config, load_memory_settings, parse_guidance
+from memtui.cli.output import ExitCode, Failure, UsageError, format_os_error
+from memtui.cli.parsing import Options, Parser, Verb, make_count_parser, make_number_parser
+from memtui.core.approvals import ApprovalPolicy
 from memtui.core.errors import StateUnusable
-from memtui.core.visible import one_line
-from memtui.places import short
+from memtui.core.paths import format_path
+from memtui.fs import state as fs_state
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
 
+
 _HOST = "127.0.0.1"
 _LONGEST_NAME = 64
+_parse_port = make_count_parser("port; it is a number from 0 to 65535", most=65_535)
+_parse_seconds = make_number_parser("number of seconds from above 0 to 86400", most=86_400, zero=False)
 
 
-def _arguments(parser: Parser) -> None:
-    parser.add_argument("folder", metavar="DIR", nargs="?", help="the memory folder")
-    parser.add_argument("--http", metavar="PORT", type=_port, help="serve HTTP on 127.0.0.1; 0: any free port")
-    parser.add_argument("--look-only", action="store_true", help="clients change nothing; what they view is recorded")
-    parser.add_argument("--ask", action="store_true", help="a change waits for you, in a memtui that runs")
-    parser.add_argument(
-        "--ask-seconds", metavar="N", type=_seconds, default=ASK_SECONDS, help="for how long; 50 if not given"
-    )
-    parser.add_argument("--name", metavar="NAME", type=_name, help="who acts, for the journal; else the client's name")
-    parser.add_argument("--guidance", metavar="TEXT", type=guidance, help="what to remember; or a FILE that says it")
+def add_mcp_options(parser: Parser) -> None:
+    parser.add_value("folder", "DIR", "the memory folder", nargs="?")
+    parser.add_value("--http", "PORT", "serve HTTP on 127.0.0.1; 0: any free port", type=_parse_port)
+    parser.add_flag("--look-only", "clients change nothing; what they view is recorded")
+    parser.add_flag("--ask", "a change waits for you, in a memtui that runs")
+    parser.add_value("--ask-seconds", "N", "for how long; 50 if not given", type=_parse_seconds, default=ASK_SECONDS)
+    parser.add_value("--name", "NAME", "who acts, for the journal; else the client's name", type=_parse_name)
+    parser.add_value("--guidance", "TEXT", "what to remember; or a FILE that says it", type=parse_guidance)
 
 
-def _port(given: str) -> int:
-    if not (given.isascii() and given.isdecimal() and int(given) < 65_536):
-        raise argparse.ArgumentTypeError(f"{given!r} is no port; it is a number from 0 to 65535")
-    return int(given)
-
-
-def _seconds(given: str) -> float:
-    try:
-        seconds = float(given)
-    except ValueError:
-        seconds = 0.0
-    if not (math.isfinite(seconds) and 0 < seconds <= 86_400):
-        raise argparse.ArgumentTypeError(f"{given!r} is no number of seconds from above 0 to 86400")
-    return seconds
-
-
-def _name(given: str) -> str:
+def _parse_name(given: str) -> str:
     if not given.strip() or len(given) > _LONGEST_NAME:
         raise argparse.ArgumentTypeError(f"a name has 1 to {_LONGEST_NAME} characters")
     return given
 
 
-def _run(options: Options, arguments: argparse.Namespace) -> int:
+def run_mcp(options: Options, arguments: argparse.Namespace) -> int:
     looks_only = options.read_only or arguments.look_only
     if looks_only and arguments.ask:
         given = "--read-only" if options.read_only else "--look-only"
-        raise Failure(Exit.USAGE, f"memtui mcp: with {given} there is nothing to --ask. Leave one of them out.")
+        raise UsageError(f"memtui mcp: with {given} there is nothing to --ask. Leave one of them out.")
     if find_spec("mcp") is None:
-        raise Failure(Exit.USAGE, "memtui mcp needs one more package: pip install 'memtui[mcp]'")
-    path = places.folder(options, arguments.folder)
-    bound = _bound(arguments.http) if arguments.http is not None else None
+        raise UsageError("memtui mcp needs one more package: pip install 'memtui[mcp]'")
+    path = context.resolve_folder(options, arguments.folder)
+    bound = _bind_socket(arguments.http) if arguments.http is not None else None
     if bound is None:
-        from memtui.agents.mcp.stdio import take_wire  # for start-up cost, like all below
+        from memtui.agents.mcp.stdio import take_stdio  # noqa: PLC0415 - start-up: loads the MCP package
 
         if output.is_terminal(sys.stdin):
-            output.message("This speaks MCP with a program on stdin and stdout. For HTTP: --http PORT. To end: Ctrl+D")
-        where = take_wire()  # before anything that might print is loaded
-    memory, state = _opened(path, options)
+            output.print_message(
+                "This speaks MCP with a program on stdin and stdout. For HTTP: --http PORT. To end: Ctrl+D"
+            )
+        where = take_stdio()  # before anything that might print is loaded
+    memory, state = _open_memory(path, options)
     with memory:
         try:
-            from memtui.agents.mcp.run import serve
+            from memtui.agents.mcp.run import serve  # noqa: PLC0415 - start-up: loads the MCP package
         except ImportError as error:  # there is one, but too old, or not whole
-            raise Failure(
-                Exit.USAGE,
+            raise UsageError(
                 f"memtui mcp cannot use the package mcp that is installed ({error}). Nothing was started. "
-                "Install it anew: pip install 'memtui[mcp]'",
+                "Install it anew: pip install 'memtui[mcp]'"
             ) from error
 
-        policy = Policy.READ_ONLY if looks_only else Policy.ASK if arguments.ask else Policy.ALLOW
-        serving = Serving(
+        policy = (
+            ApprovalPolicy.READ_ONLY if looks_only else ApprovalPolicy.ASK if arguments.ask else ApprovalPolicy.ALLOW
+        )
+        serving = ServerOptions(
             folder=path,
             state=state,
             policy=policy,
@@ -100,12 +86,12 @@ def _run(options: Options, arguments: argparse.Namespace) -> int:
         )
         if bound is not None:
             port = bound.getsockname()[1]
-            output.message(f"Serving {short(path)} at http://{_HOST}:{port}/mcp. To end: Ctrl+C")
-        serve(memory, serving, where if bound is None else bound, say=_say)
-    return Exit.OK
+            output.print_message(f"Serving {format_path(path)} at http://{_HOST}:{port}/mcp. To end: Ctrl+C")
+        serve(memory, serving, where if bound is None else bound, say=output.print_message)
+    return ExitCode.OK
 
 
-def _bound(port: int) -> socket.socket:
+def _bind_socket(port: int) -> socket.socket:
     bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -113,44 +99,53 @@ def _bound(port: int) -> socket.socket:
         bound.listen()  # whoever reads where it is may come at once
     except OSError as error:
         bound.close()
-        reason = os.strerror(error.errno or 0).lower()
         raise Failure(
-            Exit.CONFLICT, f"Port {port} cannot be used: {reason}. Nothing was started. Any that is free: --http 0"
+            ExitCode.CONFLICT,
+            f"Port {port} cannot be used: {format_os_error(error)}. Nothing was started. Any that is free: --http 0",
         ) from error
     return bound
 
 
-def _opened(path: str, options: Options) -> "tuple[Engine, str | None]":
+def _open_memory(path: str, options: Options) -> "tuple[Engine, str | None]":
     """The memory, and where its journal lies; `None` where nothing is recorded: read-only leaves that as it is, too."""
-    settings = memory_settings(options, path)
+    settings = load_memory_settings(options, path)
     if not options.read_only:
-        memory = opening.connect(path, state=options.state, settings=settings)
-        return memory, str(opening.state_directory(path, options.state))
+        memory = memory_module.connect(path, state=options.state, settings=settings)
+        return memory, str(fs_state.get_state_directory(path, options.state))
     try:
-        return opening.connect(path, state=options.state, settings=settings, read_only=True), None
+        return memory_module.connect(path, state=options.state, settings=settings, read_only=True), None
     except StateUnusable as error:
-        output.message(f"{error} What clients view is not recorded.")
-        return opening.connect_without_journal(path, settings=settings), None
+        output.print_message(f"{error} What clients view is not recorded.")
+        return memory_module.connect_without_journal(path, settings=settings), None
 
 
-def _say(sentence: str) -> None:
-    output.message(one_line(sentence))
+MCP_VERB = Verb("mcp", add_mcp_options, run_mcp, keeps_rights=True)
 
 
-VERB = Verb(
-    "mcp",
-    "serve MCP clients",
-    (
-        ("claude mcp add memtui -- memtui mcp ~/memories", "in Claude Code"),
-        ("memtui mcp ~/memories --ask", "each change waits for you"),
-        ("memtui mcp ~/memories --http 8400", "at http://127.0.0.1:8400/mcp"),
-    ),
-    _arguments,
-    _run,
-    (
-        "With --look-only what clients view, and what they were refused, is recorded;",
-        "with --read-only nothing is, anywhere. Stdout holds the protocol only; it",
-        "ends when stdin does. It needs one more package: pip install 'memtui[mcp]'",
-    ),
-    keeps_rights=True,
-)
+# `memtui demo`: a scripted agent at work, in a folder that is made for it.
+
+
+def add_demo_options(parser: Parser) -> None:
+    parser.add_value(
+        "--speed",
+        "X",
+        "how many times as fast; 1 if not given",
+        type=make_number_parser("number above 0", zero=False),
+        default=1.0,
+    )
+    parser.add_value("--keep", "DIR", "work in this folder, and leave it behind")
+
+
+def run_demo(options: Options, arguments: argparse.Namespace) -> int:
+    require_terminal("The demo draws on it; see: memtui demo --help")
+    loaded = load_config(options)
+    try:
+        with detect_terminal_background(loaded):
+            from memtui.ui.demo_app import run_demo_app  # noqa: PLC0415 - start-up: loads Textual
+
+            return run_demo_app(speed=arguments.speed, keep=arguments.keep, loaded=loaded)
+    except FileExistsError as error:
+        raise UsageError(str(error)) from error
+
+
+DEMO_VERB = Verb("demo", add_demo_options, run_demo, keeps_rights=True)

@@ -1,26 +1,80 @@
-"""What plain verbs print: aligned text for people, JSON for programs, messages to the side.
+"""The output of plain verbs: aligned text for people, JSON for programs, messages to the side.
 
 Whatever comes from files, names or agents is hostile to a terminal. Lines of aligned text never hold a hidden
 character; JSON never holds one either, since it can name each one instead. Only a text that is asked for as
 such, and goes to a file or a pipe, goes there as it is.
 """
 
+import contextlib
 import os
+import signal
 import sys
-import unicodedata
-from collections.abc import Iterable, Iterator
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from typing import IO
+from enum import IntEnum
+from typing import IO, NoReturn
 
-from memtui.cli.exits import Exit, Failure
-from memtui.core.visible import one_line, visible, visible_json
+from memtui.core.errors import MemtuiError
+from memtui.core.paths import format_path
+from memtui.core.unicode import measure_cells, to_one_line, visible, visible_json
+
+# How a command ends: the codes that scripts rely on, and the sentence that a person reads.
+
+
+class ExitCode(IntEnum):
+    """The exit codes, in one place. A process that a signal ended is the shell's to number: 143, 129."""
+
+    OK = 0
+    FINDINGS = 1
+    """It worked, and the answer is no: a command was refused, a check failed."""
+    USAGE = 2
+    """The command line is wrong, or there is no terminal to draw on."""
+    MISSING = 3
+    """A folder or file is not there, or cannot be read."""
+    REFUSED = 4
+    """Read-only, or outside the memory folder."""
+    CONFLICT = 5
+    """Another process has changed it, or is changing it."""
+    API = 6
+    """The model's server could not be asked, or did not answer: no key, no network, a fault of its own."""
+    INTERNAL = 70
+    """A bug; the log file has the traceback."""
+    OUTPUT = 74
+    """The answer could not be written, such as to a full disk."""
+    INTERRUPTED = 130
+    PIPE = 141
+
+
+class Failure(MemtuiError):
+    """Ends the command with an exit code and a sentence: what happened, why, and what to do."""
+
+    def __init__(self, code: ExitCode, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+class UsageError(Failure):
+    """The command line is wrong."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(ExitCode.USAGE, sentence)
+
+
+class NotFound(Failure):
+    """A folder, a file or an event is not there, or cannot be read."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(ExitCode.MISSING, sentence)
+
 
 SCHEMA = 1
 """Stands in every JSON document; additions do not raise it."""
 
 
-def prepare() -> None:
+def prepare_streams() -> None:
     """Make the standard streams safe to write to, whatever they were started with."""
     for fd in (0, 1, 2):
         try:
@@ -34,15 +88,12 @@ def prepare() -> None:
 
 
 def is_terminal(stream: IO[str] | None) -> bool:
-    """Whether a person sees what is written there."""
+    """Whether a stream is a terminal."""
     return stream is not None and stream.isatty()
 
 
 def is_colored() -> bool:
-    """Whether what is printed may be colored: on a terminal that can, or where somebody asked for it.
-
-    `NO_COLOR` and `FORCE_COLOR` count unless they are empty, and the former wins.
-    """
+    """Whether output is colored: on a capable terminal, or by `FORCE_COLOR`, unless `NO_COLOR` is set."""
     if os.environ.get("NO_COLOR"):
         return False
     if forced := os.environ.get("FORCE_COLOR"):
@@ -50,63 +101,63 @@ def is_colored() -> bool:
     return is_terminal(sys.stdout) and os.environ.get("TERM", "") not in ("", "dumb")
 
 
-def line(text: str) -> None:
-    """One line of text. What is in it from outside has been through `cell` or `one_line`."""
+def print_line(text: str) -> None:
+    """Print a line. Text in it from outside has been through `pad_cell` or `to_one_line`."""
     _write(text + "\n")
 
 
-def prompt(text: str) -> None:
+def print_prompt(text: str) -> None:
     """The beginning of a line that the person ends; it is there when this returns."""
     _write(text)
     flush()
 
 
-def text(content: str) -> None:
+def print_text(content: str) -> None:
     """A text from outside: as it is for a program, made visible for a person."""
     if is_terminal(sys.stdout):
         _write(visible(content) + ("" if content.endswith("\n") else "\n"))
     else:
-        exact(content.encode("utf-8", "surrogatepass"))
+        write_bytes(content.encode("utf-8", "surrogatepass"))
 
 
-def exact(content: bytes) -> None:
+def write_bytes(content: bytes) -> None:
     """Bytes as they are."""
     if sys.stdout is not None:
-        with _writing():
+        with _convert_write_errors():
             sys.stdout.flush()
             sys.stdout.buffer.write(content)
 
 
-def document(value: object) -> None:
-    """A JSON document, for programs and legible."""
-    exact(f"{as_json(value, indent=2)}\n".encode())
+def print_json(value: Mapping[str, object]) -> None:
+    """A JSON document, for programs and legible; begins with the number of its schema."""
+    write_bytes(f"{dump_json({'schema': SCHEMA, **value}, indent=2)}\n".encode())
 
 
-def json_line(value: object) -> None:
+def print_json_line(value: object) -> None:
     """A JSON document on a line of its own."""
-    exact(f"{as_json(value)}\n".encode())
+    write_bytes(f"{dump_json(value)}\n".encode())
 
 
-def as_json(value: object, *, indent: int | None = None) -> str:
+def dump_json(value: object, *, indent: int | None = None) -> str:
     """JSON in which hidden characters are named (`\\u202e`), so that it is valid and drives no terminal."""
-    import json  # for start-up cost: not before there is something to answer in it
+    import json  # noqa: PLC0415 - start-up: only to print JSON
 
     return visible_json(json.dumps(value, ensure_ascii=False, indent=indent))
 
 
 def flush() -> None:
-    """Hand over what was written, so that its reader has it now."""
+    """Flush the output, so that its reader has it now."""
     if sys.stdout is not None:
-        with _writing():
+        with _convert_write_errors():
             sys.stdout.flush()
 
 
-def message(sentence: str) -> None:
-    """A sentence for a person, beside the output; what is in it from outside may be hostile."""
-    trace([one_line(sentence) + "\n"])
+def print_message(sentence: str) -> None:
+    """Print a sentence beside the output; text in it from outside may be hostile."""
+    write_stderr([to_one_line(sentence) + "\n"])
 
 
-def trace(lines: Iterable[str]) -> None:
+def write_stderr(lines: Iterable[str]) -> None:
     """Lines beside the output, such as a traceback."""
     if sys.stderr is not None:
         with suppress(OSError):  # where nobody can be told, the exit code tells
@@ -114,21 +165,13 @@ def trace(lines: Iterable[str]) -> None:
             sys.stderr.flush()
 
 
-def cell(text: str, width: int) -> str:
+def pad_cell(text: str, width: int) -> str:
     """A text from outside, on one line and filled up to a width in terminal cells. It is never cut."""
-    shown = one_line(text)
-    return shown + " " * (width - cells(shown))
+    shown = to_one_line(text)
+    return shown + " " * (width - measure_cells(shown))
 
 
-def cells(text: str) -> int:
-    """How many cells of a terminal a line takes."""
-    if text.isascii():
-        return len(text)
-    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
-    return len(text) + wide - sum(unicodedata.combining(character) != 0 for character in text)
-
-
-def utc(microseconds: int) -> str | None:
+def format_utc(microseconds: int) -> str | None:
     """A time as programs read it: `2026-11-21T10:14:02.000123Z`; `None` for one that no calendar has."""
     try:
         at = datetime.fromtimestamp(microseconds // 1_000_000, UTC)
@@ -137,31 +180,100 @@ def utc(microseconds: int) -> str | None:
     return at.replace(microsecond=microseconds % 1_000_000, tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
-def age(seconds: float) -> str:
-    """How long ago, in one unit: `14s`, `2m`, `3h`, `9d`, `2y`."""
-    for limit, unit, size in (
-        (60, "s", 1),
-        (3_600, "m", 60),
-        (86_400, "h", 3_600),
-        (730 * 86_400, "d", 86_400),
-    ):
-        if seconds < limit:
-            return f"{max(0, int(seconds)) // size}{unit}"
-    return f"{int(seconds) // (365 * 86_400)}y"
+def format_os_error(error: OSError) -> str:
+    """The reason of the system, as the end of a sentence."""
+    return os.strerror(error.errno or 0).lower()
+
+
+def colorize(text: str, color: str | None) -> str:
+    """A text in a color of the terminal, such as `31` for red, where output is colored."""
+    return f"\x1b[{color}m{text}\x1b[m" if color and is_colored() else text
 
 
 def _write(shown: str) -> None:
     if sys.stdout is not None:
-        with _writing():
+        with _convert_write_errors():
             sys.stdout.write(shown)
 
 
 @contextmanager
-def _writing() -> Iterator[None]:
+def _convert_write_errors() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
         raise  # nobody reads on: no fault of anybody's
     except OSError as error:
-        reason = os.strerror(error.errno or 0).lower()
-        raise Failure(Exit.OUTPUT, f"The output could not be written: {reason}.") from error
+        raise Failure(ExitCode.OUTPUT, f"The output could not be written: {format_os_error(error)}.") from error
+
+
+# Progress, beside the output.
+
+_PATIENCE, _BETWEEN = 0.5, 0.1
+"""Seconds before the first line, and between two."""
+
+
+@contextmanager
+def show_progress_line(
+    *, quiet: bool = False, clock: Callable[[], float] = time.monotonic
+) -> Iterator[Callable[[str, int, int], None] | None]:
+    """A progress line beside the output: yields a function of label, count and total, or `None`."""
+    if quiet or not is_terminal(sys.stderr):
+        yield None
+        return
+    begun = last = clock()
+    wide = 0
+
+    def tell(what: str, done: int, of: int) -> None:
+        nonlocal last, wide
+        now = clock()
+        if now - begun < _PATIENCE or now - last < _BETWEEN or not of:
+            return
+        last = now
+        words = f"{what}: {done:,} of {of:,}"
+        sys.stderr.write(f"\r{words:<{wide}}")
+        sys.stderr.flush()
+        wide = len(words)
+
+    try:
+        yield tell
+    finally:
+        if wide:
+            sys.stderr.write(f"\r{'':<{wide}}\r")
+            sys.stderr.flush()
+
+
+# Signals that end a process, handled as Ctrl+C: temporary files are removed, and sessions are kept.
+
+
+@contextlib.contextmanager
+def exit_on_signals() -> Iterator[None]:
+    """Have the signals that end a process raise `SystemExit` meanwhile, with the code that a shell gives them."""
+
+    def end(number: int, _: object) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+# Crash logs.
+
+
+def write_crash_log(error: BaseException) -> str:
+    """Write the traceback to a file that only its owner can read; returns a sentence that names it."""
+    base = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    directory = os.path.join(base, "memtui", "log")
+    path = os.path.join(directory, f"{time.strftime('%Y-%m-%dT%H%M%S')}-{os.getpid()}.log")
+    text = "".join(traceback.format_exception(error))
+    try:
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with open(fd, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+    except OSError:
+        return "No log could be written; see it with --debug."
+    return f"Log: {format_path(path)}"

@@ -6,18 +6,287 @@ a verb, the rest with that verb's own parser. Only one verb's parser is ever bui
 
 import argparse
 import os
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from typing import Any, NamedTuple, NoReturn
 
-from memtui.cli import help as help_text
-from memtui.cli.exits import Exit, Failure
-from memtui.cli.verb import Options, Parser, Verb
-from memtui.cli.verbs import GROUPS
-from memtui.cli.words import closest, insist_on_folder
+from memtui.cli.output import Failure, NotFound, UsageError
+from memtui.core.suggestion import find_nearest, format_suggestion
+
+# Help texts, made from the declarations of the verbs; each fits on a screen of 24 lines and 80 columns.
+
+_OVERALL = """\
+memtui: see what an AI agent remembers, as it remembers it.
+
+  memtui ~/app/memories             browse a memory folder, live
+  memtui audit ~/app/memories       what is wrong in it, and what changed
+  memtui log --follow               print what happens, as it happens
+
+Usage: memtui [DIR], or memtui VERB [OPTIONS]; memtui VERB --help says more
+
+{verbs}
+
+  -C, --dir DIR   else MEMTUI_DIR        --json      answer for programs
+  --read-only     change nothing         --state, --config, --no-color, --quiet
+Exit: 0 ok, 1 no or differs, 2 usage, 3 not found, 4 refused, 5 conflict, 6 API"""
+
+_WIDEST = 20
+"""Wider names of options push their help aside."""
 
 
-class Parsed(NamedTuple):
-    """What a command line asks for: a verb with its arguments, or the browser, with a folder or without."""
+def format_main_help(groups: Mapping[str, Sequence[str]]) -> str:
+    """The help of memtui, with the names of the verbs by group."""
+    width = max(map(len, groups))
+    return _OVERALL.format(verbs="\n".join(f"  {name:<{width}}  {'  '.join(groups[name])}" for name in groups))
+
+
+def format_verb_help(parser: "VerbParser") -> str:
+    """The help of a verb."""
+    verb = parser.verb
+    declared = parser.declared[: parser.own]
+    own = [action for action in declared if action.help]
+    common = [*(action for action in declared if not action.help), *parser.declared[parser.own :]]
+    words = " ".join(_format_argument(action) for action in parser.positionals)
+    width = max(len(command) for command, shows in verb.examples if shows)
+    lines = [
+        f"memtui {verb.name}: {verb.summary}",
+        "",
+        *(_format_row(command, shows, width) for command, shows in verb.examples),
+        "",
+        f"Usage: memtui {verb.name} [OPTIONS] {words}".rstrip(),
+    ]
+    if own:
+        wide = max(16, *(len(names) for action in own if len(names := _format_names(action)) <= _WIDEST))
+        lines += ["", *(_format_row(_format_names(action), action.help or "", wide) for action in own)]
+    if verb.notes:
+        lines += ["", *verb.notes]
+    return "\n".join([*lines, "", *_format_short_options(common)])
+
+
+def _format_row(left: str, right: str, width: int) -> str:
+    return f"  {left.ljust(width)}  {right}".rstrip()
+
+
+def _format_argument(action: argparse.Action) -> str:
+    name = str(action.metavar or action.dest.upper())
+    return f"[{name}]" if action.nargs == "?" else name
+
+
+def _format_names(action: argparse.Action) -> str:
+    if not action.option_strings:
+        return _format_argument(action)
+    if isinstance(action, argparse.BooleanOptionalAction):
+        return f"--[no-]{action.option_strings[0].removeprefix('--')}"
+    value = f" {_format_argument(action)}" if action.nargs != 0 and action.metavar else ""
+    return ", ".join(action.option_strings) + value
+
+
+def _format_short_options(actions: Iterable[argparse.Action]) -> list[str]:
+    """Options that are explained elsewhere: their names only, in as few lines as hold them."""
+    lines = ["Also:"]
+    for action in actions:
+        names = _format_names(action)
+        if len(lines[-1]) + 2 + len(names) > 78:
+            lines.append("     ")
+        lines[-1] += "  " + names
+    return lines
+
+
+# A verb is one value in one file. Help, completion and dispatch are made from the same values, so a verb cannot
+# be listed in one of them and missing in another.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The options that every verb takes, before or after its name."""
+
+    directory: str | None = None
+    """The memory folder, as given with `--dir`."""
+    state: str | None = None
+    """The directory of the journal."""
+    read_only: bool = False
+    """Whether nothing may be written, nor recorded."""
+    json: bool = False
+    debug: bool = False
+    quiet: bool = False
+    config: str | None = None
+    no_config: bool = False
+    screen_reader: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """One verb. Its help text is in `verbs.toml`."""
+
+    name: str
+    add_options: Callable[["Parser"], None]
+    """Declares the options besides those of all verbs."""
+    run: Callable[[Options, argparse.Namespace], int]
+    """Returns the exit code."""
+    keeps_rights: bool = False
+    """Whether its process has to write elsewhere, or to reach the network, even with `--read-only`: the others give up
+    the right to, where the kernel takes it."""
+
+    @property
+    def summary(self) -> str:
+        """A few words, beginning with a small letter."""
+        return str(_load_help_texts()[self.name]["summary"])
+
+    @property
+    def examples(self) -> Sequence[tuple[str, str]]:
+        """Command lines that work, each with its effect."""
+        return [(command, shows) for command, shows in _load_help_texts()[self.name]["examples"]]
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Further lines for its help."""
+        return list(_load_help_texts()[self.name].get("notes", ()))
+
+
+@cache
+def _load_help_texts() -> dict[str, Any]:
+    import tomllib  # noqa: PLC0415 - start-up: only for help and completion
+
+    with open(os.path.join(os.path.dirname(__file__), "verbs.toml"), "rb") as file:
+        return tomllib.load(file)
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that keeps its declarations for help and completion."""
+
+    def __init__(self, prog: str) -> None:
+        self.declared: list[argparse.Action] = []
+        super().__init__(prog=prog, allow_abbrev=False, add_help=False)
+
+    def add_argument(self, *names: Any, **given: Any) -> argparse.Action:
+        """As argparse has it."""
+        action = super().add_argument(*names, **given)
+        self.declared.append(action)
+        return action
+
+    def add_value(self, names: str, metavar: str, help: str | None = None, **given: Any) -> None:
+        """Declare an argument, or an option with a value; names are separated by spaces."""
+        self.add_argument(*names.split(), metavar=metavar, help=help, **given)
+
+    def add_flag(self, names: str, help: str | None = None) -> None:
+        """Declare an option without a value."""
+        self.add_argument(*names.split(), action="store_true", help=help)
+
+    @property
+    def options(self) -> list[argparse.Action]:
+        return [action for action in self.declared if action.option_strings]
+
+    @property
+    def positionals(self) -> list[argparse.Action]:
+        return [action for action in self.declared if not action.option_strings]
+
+
+def make_count_parser(noun: str, *, least: int = 0, most: int = 999_999_999) -> Callable[[str], int]:
+    """The type of an argument that is a whole number, for argparse; `noun` is such as `number of events`."""
+
+    def parse_count(given: str) -> int:
+        if not (given.isascii() and given.isdecimal() and len(given) < 10 and least <= int(given) <= most):
+            raise argparse.ArgumentTypeError(f"{given!r} is no {noun}")
+        return int(given)
+
+    return parse_count
+
+
+def make_number_parser(noun: str, *, most: float = sys.float_info.max, zero: bool = True) -> Callable[[str], float]:
+    """The type of an argument that is a number from 0, or above it, for argparse."""
+
+    def parse_number(given: str) -> float:
+        try:
+            number = float(given)
+        except ValueError:
+            number = -1.0
+        if not (0 <= number <= most) or (number == 0 and not zero):
+            raise argparse.ArgumentTypeError(f"{given!r} is no {noun}")
+        return number
+
+    return parse_number
+
+
+parse_event_count = make_count_parser("number of events")
+
+
+# The registry of verbs.
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "look": ("ls", "show", "search", "stats", "places", "demo"),
+    "look back": ("log", "diff", "blame", "origin", "import-transcripts"),
+    "review": ("audit", "review", "verify", "export"),
+    "take back": ("undo", "redo", "restore"),
+    "put in order": ("mv", "cp", "rm", "protect", "prune", "redact"),
+    "with agents": ("chat", "run", "mcp", "hook", "replay"),
+    "set up": ("config", "doctor", "completion"),
+}
+"""The names of the verbs by purpose, in the order of help."""
+
+_NAMES = tuple(name for names in GROUPS.values() for name in names)
+_MODULES = {
+    "ls": "look", "show": "look", "stats": "look",
+    "mv": "files", "cp": "files", "rm": "files", "protect": "files",
+    "redo": "undo", "origin": "blame", "export": "verify", "demo": "mcp", "places": "browse",
+}  # fmt: skip
+"""Modules that are not named as their verb."""
+
+
+class _VerbRegistry(Mapping[str, Verb]):
+    """The verbs by name; the module of a verb is imported when it is asked for."""
+
+    def __getitem__(self, name: str) -> Verb:
+        if name not in _NAMES:
+            raise KeyError(name)
+        stem = name.replace("-", "_")
+        verb: Verb = getattr(import_module(f"memtui.cli.{_MODULES.get(name, stem)}"), f"{stem.upper()}_VERB")
+        return verb
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_NAMES)
+
+    def __len__(self) -> int:
+        return len(_NAMES)
+
+
+VERBS = _VerbRegistry()
+"""The verbs, in the order in which help lists them."""
+
+
+# First words that are no verb: a folder to browse, a slip of the finger, or a verb of another version.
+
+_LATER = "import serve version watch"
+RESERVED = frozenset(_LATER.split())
+"""Names of future verbs, so that none of them takes the name of a person's folder."""
+
+
+def require_folder(word: str, verbs: Iterable[str]) -> None:
+    """Raise `Failure` for a first word that is neither a verb, nor a folder, nor written as a path."""
+    if word in RESERVED:
+        hint = f" To open the folder of that name: memtui ./{word}" if os.path.isdir(word) else ""
+        raise UsageError(f"'{word}' is not part of this version of memtui.{hint}")
+    if not word or os.sep in word or word[0] in "~." or os.path.isdir(word):
+        return
+    if os.path.exists(word):
+        raise NotFound(f"{word} is a file, not a folder. Nothing was opened. Browse a folder: memtui DIR")
+    known = [*verbs, *_list_folders()]
+    hint = format_suggestion(word, known, "The commands are listed by: memtui --help", shown="'{}'")
+    raise UsageError(f"No command or folder called '{word}'. {hint}")
+
+
+def _list_folders() -> list[str]:
+    try:
+        with os.scandir() as entries:
+            return [entry.name for entry in entries if entry.is_dir() and not entry.name.startswith(".")]
+    except OSError:
+        return []
+
+
+class ParsedCommandLine(NamedTuple):
+    """A verb with its arguments, or the browser, with a folder or without."""
 
     options: Options
     verb: Verb | None
@@ -26,32 +295,18 @@ class Parsed(NamedTuple):
     """The first word, where it is no verb."""
 
 
-class Asked(Exception):
-    """The command line asks for a text and nothing else.
-
-    Attributes:
-        text: Help or version.
-    """
+class InfoRequested(Exception):
+    """The command line asks for help or version, which is `text`."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.text = text
 
 
-def parse(words: Sequence[str], verbs: Mapping[str, Verb], version: str) -> Parsed:
-    """Read a command line.
-
-    Args:
-        words: All of it but the program's name.
-        verbs: The verbs there are.
-        version: Of memtui.
-
-    Raises:
-        Asked: Help or the version was asked for.
-        Failure: It cannot be understood.
-    """
-    first = _Strict("memtui")
-    add_common(first)
+def parse_command_line(words: Sequence[str], verbs: Mapping[str, Verb], version: str) -> ParsedCommandLine:
+    """Parse the words of a command line. Raises `InfoRequested` for help and version, `Failure` for a usage error."""
+    first = _StrictParser("memtui")
+    add_common_options(first)
     first.add_argument("-V", "--version", action="store_true")
     first.add_argument("words", nargs=argparse.REMAINDER)
     given = argparse.Namespace()
@@ -60,33 +315,33 @@ def parse(words: Sequence[str], verbs: Mapping[str, Verb], version: str) -> Pars
     verb = verbs.get(rest[0]) if rest else None
     if hasattr(given, "help") or rest[:1] == ["help"]:
         named = verbs.get(rest[1]) if rest[:1] == ["help"] and len(rest) > 1 else verb
-        raise Asked(help_text.of_verb(parser_of(named)) if named else help_text.overall(GROUPS))
+        raise InfoRequested(format_verb_help(build_parser(named)) if named else format_main_help(GROUPS))
     if given.version:
-        raise Asked(f"memtui {version}")
+        raise InfoRequested(f"memtui {version}")
     if unknown:
-        raise _unknown(unknown[0], first, verb)
+        raise _make_unknown_failure(unknown[0], first, verb)
     if verb is None:
         if rest and not rest[0].startswith("-"):
-            insist_on_folder(rest[0], verbs)
-        own = _Strict("memtui")
-        add_common(own)
+            require_folder(rest[0], verbs)
+        own = _StrictParser("memtui")
+        add_common_options(own)
         own.add_argument("word", nargs="?")
-        _finish(own, rest, given)
+        _parse_remaining(own, rest, given)
         if hasattr(given, "help"):
-            raise Asked(help_text.overall(GROUPS))
-        return Parsed(_options(given), None, given, given.word)
-    _finish(parser_of(verb), rest[1:], given)
+            raise InfoRequested(format_main_help(GROUPS))
+        return ParsedCommandLine(_build_options(given), None, given, given.word)
+    _parse_remaining(build_parser(verb), rest[1:], given)
     if hasattr(given, "help"):
-        raise Asked(help_text.of_verb(parser_of(verb)))
-    return Parsed(_options(given), verb, given)
+        raise InfoRequested(format_verb_help(build_parser(verb)))
+    return ParsedCommandLine(_build_options(given), verb, given)
 
 
-def parser_of(verb: Verb) -> "VerbParser":
+def build_parser(verb: Verb) -> "VerbParser":
     """The parser of a verb's words, with the options that all verbs take."""
     return VerbParser(verb)
 
 
-def add_common(parser: Parser) -> None:
+def add_common_options(parser: Parser) -> None:
     """Declare the options that all verbs take. None has a default, so that either place can say it."""
     absent = argparse.SUPPRESS
     parser.add_argument("-C", "--dir", metavar="DIR", dest="directory", default=absent, help="the memory folder")
@@ -102,78 +357,70 @@ def add_common(parser: Parser) -> None:
     parser.add_argument("-h", "--help", action="store_true", default=absent, help="this help")
 
 
-class _Strict(Parser):
+class _StrictParser(Parser):
     def error(self, message: str) -> NoReturn:
-        raise Failure(Exit.USAGE, f"{self.prog}: {message}. See: {self.prog} --help")
+        raise UsageError(f"{self.prog}: {message}. See: {self.prog} --help")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         known = [] if action.choices is None else [str(each) for each in action.choices]
-        nearest = None if action.choices is None or value in action.choices else closest(str(value), known)
+        nearest = None if action.choices is None or value in action.choices else find_nearest(str(value), known)
         if nearest is not None:
-            told = ", ".join(map(repr, known))
-            words = f"invalid choice: {value!r}, did you mean {nearest!r}? (choose from {told})"
+            choices = ", ".join(map(repr, known))
+            words = f"invalid choice: {value!r}, did you mean {nearest!r}? (choose from {choices})"
             raise argparse.ArgumentError(action, words)
         super()._check_value(action, value)
 
 
-class VerbParser(_Strict):
-    """The parser of one verb.
-
-    Attributes:
-        verb: Which one.
-    """
+class VerbParser(_StrictParser):
+    """The parser of one verb; `own` is the number of its own arguments among `declared`."""
 
     def __init__(self, verb: Verb) -> None:
         super().__init__(f"memtui {verb.name}")
         self.verb = verb
-        verb.arguments(self)
+        verb.add_options(self)
         self.own = len(self.declared)
         """How many of the declared arguments are the verb's own."""
-        add_common(self)
+        add_common_options(self)
 
 
-def _finish(parser: Parser, words: Sequence[str], given: argparse.Namespace) -> None:
+def _parse_remaining(parser: Parser, words: Sequence[str], given: argparse.Namespace) -> None:
     if {"-h", "--help"} & set(words[: words.index("--")] if "--" in words else words):
         given.help = True  # before what else is missing or wrong is complained about
         return
-    takes_all = any(action.nargs == argparse.REMAINDER for action in parser.words)
+    takes_all = any(action.nargs == argparse.REMAINDER for action in parser.positionals)
     # Options may stand between the words: `memtui rm a -C DIR b`.
     read = parser.parse_known_args if takes_all else parser.parse_known_intermixed_args
     _, unknown = read(words, given)
     if unknown:
-        raise _unknown(unknown[0], parser, None)
+        raise _make_unknown_failure(unknown[0], parser, None)
 
 
-def _unknown(word: str, parser: Parser, verb: Verb | None) -> Failure:
+def _make_unknown_failure(word: str, parser: Parser, verb: Verb | None) -> Failure:
     if not word.startswith("-"):
-        return Failure(Exit.USAGE, f"{parser.prog}: one word too many: {word!r}. See: {parser.prog} --help")
+        return UsageError(f"{parser.prog}: one word too many: {word!r}. See: {parser.prog} --help")
     name = word.split("=", maxsplit=1)[0]
     own = [option for action in VerbParser(verb).options for option in action.option_strings] if verb else []
     if verb and name in own:
         hint = f"It goes behind the verb: memtui {verb.name} {name}"
     else:
-        nearest = closest(name, (option for action in parser.options for option in action.option_strings))
-        hint = f"Did you mean {nearest!r}?" if nearest else f"See: {parser.prog} --help"
-    return Failure(Exit.USAGE, f"{parser.prog}: no option {name!r}. {hint}")
+        known = (option for action in parser.options for option in action.option_strings)
+        hint = format_suggestion(name, known, f"See: {parser.prog} --help", shown="'{}'")
+    return UsageError(f"{parser.prog}: no option {name!r}. {hint}")
 
 
-def _options(given: argparse.Namespace) -> Options:
+def _build_options(given: argparse.Namespace) -> Options:
     read_only = os.environ.get("MEMTUI_READ_ONLY", "").lower() not in ("", "0", "no", "false")
     if hasattr(given, "no_color"):
         os.environ["NO_COLOR"] = "1"  # where Textual looks for it
     config = getattr(given, "config", None)
     if config is not None and hasattr(given, "no_config"):
-        raise Failure(Exit.USAGE, "memtui: --config and --no-config do not go together. Leave one of them out.")
+        raise UsageError("memtui: --config and --no-config do not go together. Leave one of them out.")
     if config == "":
-        raise Failure(Exit.USAGE, "memtui: the name of the file of settings is empty. Nothing was opened.")
+        raise UsageError("memtui: the name of the file of settings is empty. Nothing was opened.")
     return Options(
         directory=getattr(given, "directory", None),
         state=getattr(given, "state", None),
         read_only=read_only or hasattr(given, "read_only"),
-        json=hasattr(given, "json"),
-        debug=hasattr(given, "debug"),
-        quiet=hasattr(given, "quiet"),
         config=config,
-        no_config=hasattr(given, "no_config"),
-        screen_reader=hasattr(given, "screen_reader"),
+        **{name: hasattr(given, name) for name in ("json", "debug", "quiet", "no_config", "screen_reader")},
     )

@@ -1,4 +1,4 @@
-"""`memtui prune`: let notes go that nobody needs; with `--record`, remove old texts from the record."""
+"""`memtui prune`: delete notes that are out of use; with `--record`, remove old texts from the journal."""
 
 import argparse
 import re
@@ -8,46 +8,44 @@ import textwrap
 import time
 from typing import TYPE_CHECKING
 
-from memtui.cli import output, places, restored
-from memtui.cli.exits import Exit, Failure
-from memtui.cli.opened import insist_on_writing, opened
-from memtui.cli.pruning_record import prune_record
-from memtui.cli.verb import Options, Parser, Verb
-from memtui.core import moments
-from memtui.core.listing import human_size
+from memtui.cli import context, output, restore
+from memtui.cli.context import open_memory, require_writable
+from memtui.cli.output import ExitCode, UsageError
+from memtui.cli.parsing import Options, Parser, Verb
+from memtui.cli.restore import confirm
+from memtui.core import times
+from memtui.core.history import ActionResult, PruneResult
 from memtui.core.paths import MemoryPath
-from memtui.core.restoring import Restored
-from memtui.core.visible import one_line
+from memtui.core.unicode import measure_cells, to_one_line
+from memtui.core.wording import COLUMN, PLAIN, format_count, format_duration, format_size
 
 if TYPE_CHECKING:
-    from memtui.audit.pruning import Going, Plan
-    from memtui.audit.reads import Deed
+    from memtui.audit.outside import NoteEvent
+    from memtui.audit.pruning import PruneCandidate, PrunePlan
 
 _NOT_DONE = "Nothing was removed"
 _SIZE = re.compile(r"([0-9]{1,15})(?:\.([0-9]{1,6}))?([kmgt]?)(?:i?b)?", re.IGNORECASE | re.ASCII)
 _TO_RECORD = "Old texts are removed from the record by: memtui prune --record"
 
 
-def _arguments(parser: Parser) -> None:
-    parser.add_argument("--older-than", metavar="AGE", type=_age, help="not read by an agent nor changed for: 90d, 1y")
-    parser.add_argument("--unread", action="store_true", help="only what no agent has read at all")
-    parser.add_argument("--apply", action="store_true", help="do it, as one step that undo takes back")
-    parser.add_argument("--record", action="store_true", help="not notes: texts that stand nowhere, for good")
-    parser.add_argument(
-        "--max-bytes", metavar="SIZE", type=_size, help="of the record: the oldest, until the rest fits"
-    )
-    parser.add_argument("-n", "--dry-run", action="store_true", help="only say what would go, as without --apply")
-    parser.add_argument("-y", "--yes", action="store_true", help="with --record: do not ask")
+def add_prune_options(parser: Parser) -> None:
+    parser.add_value("--older-than", "AGE", "not read by an agent nor changed for: 90d, 1y", type=_parse_age)
+    parser.add_flag("--unread", "only what no agent has read at all")
+    parser.add_flag("--apply", "do it, as one step that undo takes back")
+    parser.add_flag("--record", "not notes: texts that stand nowhere, for good")
+    parser.add_value("--max-bytes", "SIZE", "of the record: the oldest, until the rest fits", type=_parse_size)
+    parser.add_flag("-n --dry-run", "only say what would go, as without --apply")
+    parser.add_flag("-y --yes", "with --record: do not ask")
 
 
-def _age(given: str) -> int:
+def _parse_age(given: str) -> int:
     try:
-        return moments.age(given)
+        return times.parse_age(given)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error).removesuffix(".")) from None
 
 
-def _size(given: str) -> int:
+def _parse_size(given: str) -> int:
     found = _SIZE.fullmatch(given.strip())
     if found is None:
         raise argparse.ArgumentTypeError(f"{given!r} is no size. It may be 4096, 500K, 100M or 1.5G")
@@ -56,36 +54,32 @@ def _size(given: str) -> int:
     return int(whole) * power + int(int(fraction or 0) * power / 10 ** len(fraction or ""))
 
 
-def _run(options: Options, arguments: argparse.Namespace) -> int:
-    _insist_on_sense(arguments)
+def run_prune(options: Options, arguments: argparse.Namespace) -> int:
+    _validate_arguments(arguments)
     if arguments.record:
-        return prune_record(options, arguments, _NOT_DONE)
+        return _prune_record(options, arguments)
     if arguments.apply:
-        insist_on_writing(options, "No note was deleted")
-    from memtui.audit import pruning  # for start-up cost: who prunes the record does not need it
+        require_writable(options, "No note was deleted")
+    from memtui.audit import pruning  # noqa: PLC0415 - start-up: loads every rule
 
-    path = places.folder(options)
-    with opened(path, options) as memory:
-        planned = pruning.plan(
+    path = context.resolve_folder(options)
+    with open_memory(path, options) as memory:
+        planned = pruning.plan_prune(
             memory, older_than_us=arguments.older_than, unread=arguments.unread, now_us=time.time_ns() // 1_000
         )
-        planned = pruning.with_links(memory, planned)
-        done = pruning.run(memory, planned) if arguments.apply and planned.going else None
+        planned = pruning.add_links(memory, planned)
+        done = pruning.execute_prune(memory, planned) if arguments.apply and planned.candidates else None
     if options.json:
-        output.document(_record(planned, done))
+        output.print_json(_serialize_plan(planned, done))
     elif done is None:
-        _print(planned, quiet=options.quiet, is_applied=arguments.apply)
+        _print_plan(planned, quiet=options.quiet, is_applied=arguments.apply)
     else:
-        restored.tell(done, options, _done(done, planned), folder=path, dry_run=False)
-    return restored.code_of(done) if done is not None else Exit.OK
+        restore.print_result(done, options, _format_result(done, planned), folder=path, dry_run=False)
+    return restore.get_exit_code(done) if done is not None else ExitCode.OK
 
 
-def _insist_on_sense(arguments: argparse.Namespace) -> None:
-    """Refuse words that make no sense together, and those that meant the record before notes could be pruned.
-
-    Raises:
-        Failure: They do.
-    """
+def _validate_arguments(arguments: argparse.Namespace) -> None:
+    """Raise `Failure` for arguments that contradict, or that meant the journal before notes could be pruned."""
     problem = ""
     if arguments.record:
         if arguments.older_than is None and arguments.max_bytes is None:
@@ -106,65 +100,66 @@ def _insist_on_sense(arguments: argparse.Namespace) -> None:
     elif arguments.apply and arguments.dry_run:
         problem = "--apply does it, and --dry-run does not. Nothing was removed. Leave one of them out."
     if problem:
-        raise Failure(Exit.USAGE, f"memtui prune: {problem}")
+        raise UsageError(f"memtui prune: {problem}")
 
 
-def _print(planned: "Plan", *, quiet: bool, is_applied: bool) -> None:
-    """What would go, and why."""
-    if not planned.going:
+def _print_plan(planned: "PrunePlan", *, quiet: bool, is_applied: bool) -> None:
+    """Print the notes that would go, with the reasons."""
+    if not planned.candidates:
         if not quiet:
-            _sentence(_nothing(planned))
+            _print_wrapped(_format_empty_plan(planned))
     else:
-        _sentence(f"What would go: {_counted(planned)}, {_meaning(planned)}.")
-        width = min(40, max(output.cells(one_line(note.path)) for note in planned.going))
-        for note in planned.going:
-            why = "; ".join(filter(None, (note.why, note.links)))
-            place = f"  {output.cell(note.path, width)}  {human_size(note.bytes):>6}"
-            if not output.is_terminal(sys.stdout) or output.cells(f"{place}  {why}") <= _columns():
-                output.line(f"{place}  {why}")
+        counts = f"{len(planned.candidates):,} of {format_count(planned.notes, 'note')}"
+        size = format_size(planned.bytes, PLAIN)
+        _print_wrapped(f"What would go: {counts}, {size}, {_describe_criteria(planned)}.")
+        width = min(40, max(measure_cells(to_one_line(note.path)) for note in planned.candidates))
+        for note in planned.candidates:
+            why = "; ".join(filter(None, (note.reason, note.link_warning)))
+            place = f"  {output.pad_cell(note.path, width)}  {format_size(note.bytes, COLUMN):>6}"
+            if not output.is_terminal(sys.stdout) or measure_cells(f"{place}  {why}") <= _get_width():
+                output.print_line(f"{place}  {why}")
             else:
-                output.line(place)
-                _sentence(why, indent=6)
-    for staying in planned.staying if not quiet else ():
-        output.line(f"  stays: {one_line(staying.path)} ({staying.why})")
+                output.print_line(place)
+                _print_wrapped(why, indent=6)
+    for staying in planned.exempt if not quiet else ():
+        output.print_line(f"  stays: {to_one_line(staying.path)} ({staying.reason})")
     if planned.caution:
-        _aside(planned.caution)
-    if planned.going and not is_applied and not quiet:
-        _aside("Nothing was removed. To do it, add --apply; memtui undo takes it back.")
+        _print_remark(planned.caution)
+    if planned.candidates and not is_applied and not quiet:
+        _print_remark("Nothing was removed. To do it, add --apply; memtui undo takes it back.")
 
 
-def _sentence(words: str, indent: int = 0) -> None:
+def _print_wrapped(words: str, indent: int = 0) -> None:
     """A sentence; on a terminal, set in the width there is."""
     if not output.is_terminal(sys.stdout):
-        output.line(words)
+        output.print_line(words)
         return
-    for line in textwrap.wrap(words, max(20, _columns() - indent), break_on_hyphens=False):
-        output.line(" " * indent + line)
+    for line in textwrap.wrap(words, max(20, _get_width() - indent), break_on_hyphens=False):
+        output.print_line(" " * indent + line)
 
 
-def _aside(words: str) -> None:
+def _print_remark(words: str) -> None:
     """A sentence beside the output, set in the same way."""
     is_set = output.is_terminal(sys.stderr)
-    for line in textwrap.wrap(words, max(20, _columns()), break_on_hyphens=False) if is_set else [words]:
-        output.message(line)
+    for line in textwrap.wrap(words, max(20, _get_width()), break_on_hyphens=False) if is_set else [words]:
+        output.print_message(line)
 
 
-def _columns() -> int:
+def _get_width() -> int:
     return shutil.get_terminal_size().columns
 
 
-def _nothing(planned: "Plan") -> str:
-    from memtui.audit.staleness import counted  # for start-up cost, as above
-
+def _format_empty_plan(planned: "PrunePlan") -> str:
     which = "none that no agent has read was left unchanged" if planned.unread else "none was left unread and unchanged"
-    but = ", save what stays" if planned.staying else ""
-    return f"Nothing is to go: of {_notes(planned.notes)} {which} for {counted(planned.older_than_us)}{but}."
+    but = ", save what stays" if planned.exempt else ""
+    return (
+        f"Nothing is to go: of {format_count(planned.notes, 'note')} {which}"
+        f" for {format_duration(planned.older_than_us / 1e6)}{but}."
+    )
 
 
-def _meaning(planned: "Plan") -> str:
-    from memtui.audit.staleness import counted  # for start-up cost, as above
-
-    age = counted(planned.older_than_us)
+def _describe_criteria(planned: "PrunePlan") -> str:
+    age = format_duration(planned.older_than_us / 1e6)
     if not planned.older_than_us:
         return "each never read by an agent" if planned.unread else "whatever their age"
     if planned.unread:
@@ -172,78 +167,105 @@ def _meaning(planned: "Plan") -> str:
     return f"each neither read by an agent nor changed for {age}"
 
 
-def _counted(planned: "Plan") -> str:
-    return f"{len(planned.going):,} of {_notes(planned.notes)}, {human_size(planned.bytes)}"
-
-
-def _notes(count: int) -> str:
-    return f"{count:,} {'note' if count == 1 else 'notes'}"
-
-
-def _done(done: Restored, planned: "Plan") -> str:
+def _format_result(done: ActionResult, planned: "PrunePlan") -> str:
     if done.event is None:
         return ""
-    gone = {change.path for change in done.changes}
-    leading = {path for note in planned.going if note.path in gone for path in note.linked_from}
-    words = f"Deleted {restored.files(restored.told(done.changes))}. Nothing is lost: memtui undo brings it back."
+    deleted = {change.path for change in done.changes}
+    leading = {path for note in planned.candidates if note.path in deleted for path in note.linked_from}
+    words = (
+        f"Deleted {restore.format_file_count(restore.select_visible_changes(done.changes))}"
+        ". Nothing is lost: memtui undo brings it back."
+    )
     if not leading:
         return words
-    first = one_line(min(leading))
-    who = first if len(leading) == 1 else f"{first} and {_others(len(leading) - 1)}"
-    return f"{words} {who} still {'links' if len(leading) == 1 else 'link'} there."
+    first = to_one_line(min(leading))
+    sources = first if len(leading) == 1 else f"{first} and {format_count(len(leading) - 1, 'other note')}"
+    return f"{words} {sources} still {'links' if len(leading) == 1 else 'link'} there."
 
 
-def _others(count: int) -> str:
-    return "1 other note" if count == 1 else f"{count:,} other notes"
-
-
-def _record(planned: "Plan", done: Restored | None) -> dict[str, object]:
-    """The plan and what came of it, for programs."""
+def _serialize_plan(planned: "PrunePlan", done: ActionResult | None) -> dict[str, object]:
+    """The plan and its result as JSON."""
     return {
-        "schema": output.SCHEMA,
         "done": done is not None and done.event is not None,
         "dry_run": done is None,
         "older_than_seconds": planned.older_than_us // 1_000_000,
         "unread": planned.unread,
-        "notes": [_note_record(note) for note in planned.going],
+        "notes": [_serialize_note(note) for note in planned.candidates],
         "bytes": planned.bytes,
-        "stay": [{"path": str(MemoryPath.of(note.path)), "why": note.why} for note in planned.staying],
+        "stay": [{"path": str(MemoryPath.from_relative(note.path)), "why": note.reason} for note in planned.exempt],
         "caution": planned.caution or None,
         "problem": (done.problem or None) if done is not None else None,
-        "left": [left.sentence for left in done.left] if done is not None else [],
+        "left": [left.sentence for left in done.skipped] if done is not None else [],
         "event": done.event.seq if done is not None and done.event is not None else None,
     }
 
 
-def _note_record(note: "Going") -> dict[str, object]:
+def _serialize_note(note: "PruneCandidate") -> dict[str, object]:
     return {
-        "path": str(MemoryPath.of(note.path)),
+        "path": str(MemoryPath.from_relative(note.path)),
         "bytes": note.bytes,
-        "why": note.why,
+        "why": note.reason,
         "days": note.age.days,
-        "known": note.age.known,
-        "linked_from": [str(MemoryPath.of(path)) for path in note.linked_from],
-        "read": _deed(note.read),
-        "change": _deed(note.change),
+        "known": note.age.basis,
+        "linked_from": [str(MemoryPath.from_relative(path)) for path in note.linked_from],
+        "read": _serialize_activity(note.age.last_read),
+        "change": _serialize_activity(note.age.last_change),
     }
 
 
-def _deed(deed: "Deed | None") -> dict[str, object] | None:
-    return None if deed is None else {"event": deed.seq, "at": output.utc(deed.at_us), "by": deed.who}
+def _serialize_activity(event: "NoteEvent | None") -> dict[str, object] | None:
+    return None if event is None else {"event": event.seq, "at": output.format_utc(event.at_us), "by": event.actor_name}
 
 
-VERB = Verb(
-    "prune",
-    "let old notes go, or old texts",
-    (
-        ("memtui prune --older-than 90d", "which notes nobody needs, and why"),
-        ("memtui prune --older-than 90d --apply", "delete them; undo brings them back"),
-        ("memtui prune --record --older-than 1y", "old texts, from the record, for good"),
-    ),
-    _arguments,
-    _run,
-    (
-        "Pinned and protected notes stay. With --record: never events, nor what stands.",
-        "Exit codes: 0 done or nothing to do, 1 not wanted, 4 read-only, 5 changed.",
-    ),
-)
+PRUNE_VERB = Verb("prune", add_prune_options, run_prune)
+
+
+# `memtui prune --record`: remove old texts from the journal. Events and the folder stay.
+
+
+def _prune_record(options: Options, arguments: argparse.Namespace) -> int:
+    """Remove old texts from the journal, after a question; returns the exit code."""
+    if not arguments.dry_run:
+        require_writable(options, _NOT_DONE)
+    path = context.resolve_folder(options)
+    older_than_us = None
+    if arguments.older_than is not None:
+        older_than_us = max(0, time.time_ns() // 1_000 - arguments.older_than)
+    with open_memory(path, options) as memory:
+        pruned = memory.prune(older_than_us=older_than_us, max_bytes=arguments.max_bytes, rehearse=True)
+        if pruned.texts and not arguments.dry_run:
+            if not arguments.yes:
+                output.print_message(
+                    f"What goes for good: {_format_text_count(pruned)}. Events stay, and what stands in the folder."
+                )
+                if not confirm("Remove these texts?", _NOT_DONE):
+                    output.print_message(f"{_NOT_DONE}.")
+                    return ExitCode.FINDINGS
+            pruned = memory.prune(older_than_us=older_than_us, max_bytes=arguments.max_bytes)
+    if options.json:
+        output.print_json(_serialize_pruned(pruned, dry_run=arguments.dry_run))
+    elif not options.quiet:
+        output.print_line(_format_pruned(pruned, dry_run=arguments.dry_run))
+    return ExitCode.OK
+
+
+def _format_pruned(pruned: PruneResult, *, dry_run: bool) -> str:
+    remaining = f"{format_size(pruned.kept_bytes, PLAIN)} are kept"
+    if not pruned.texts:
+        return f"Nothing is to be removed; {remaining}."
+    return f"{'What would go' if dry_run else 'Removed'}: {_format_text_count(pruned)}; {remaining}."
+
+
+def _format_text_count(pruned: PruneResult) -> str:
+    return f"{pruned.texts:,} old {'text' if pruned.texts == 1 else 'texts'}, {format_size(pruned.bytes, PLAIN)}"
+
+
+def _serialize_pruned(pruned: PruneResult, *, dry_run: bool) -> dict[str, object]:
+    return {
+        "done": bool(pruned.events),
+        "dry_run": dry_run,
+        "texts": pruned.texts,
+        "bytes": pruned.bytes,
+        "kept_bytes": pruned.kept_bytes,
+        "events": [event.seq for event in pruned.events],
+    }

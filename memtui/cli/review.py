@@ -1,442 +1,388 @@
-"""`memtui review`: what changed since the last review, and what a reviewer says of it."""
+"""`memtui review`: the changes since the last review, and the reviewer's verdicts."""
 
 import argparse
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
-from memtui import opening
-from memtui.audit import judging, reverting
-from memtui.audit.changed_hunks import Compared, compared
-from memtui.audit.findings import Finding
-from memtui.audit.inbox import ChangedFile, ChangedHunk, Inbox, Mark, Verdict
-from memtui.audit.inboxes import hunks, inbox
-from memtui.audit.marks import Review, outside, review_path
-from memtui.audit.review_file import NOTHING, ReviewFile
-from memtui.cli import moments, output, places, restored, review_text
-from memtui.cli.configured import memory_settings
-from memtui.cli.exits import Exit, Failure
-from memtui.cli.opened import insist_on_writing, opened
-from memtui.cli.verb import Options, Parser, Verb
-from memtui.cli.words import closest
-from memtui.core.restoring import Restored
-from memtui.core.visible import one_line
+from memtui import memory as memory_module
+from memtui.audit.model import AuditFinding
+from memtui.cli import context, output, restore, review_text, times
+from memtui.cli.context import load_memory_settings, open_memory, require_writable
+from memtui.cli.output import ExitCode, Failure, NotFound, UsageError
+from memtui.cli.parsing import Options, Parser, Verb
+from memtui.core.history import ActionResult
+from memtui.core.paths import format_path
+from memtui.core.suggestion import format_suggestion
+from memtui.core.unicode import to_one_line
+from memtui.core.wording import format_count
 from memtui.engine import Engine, Observer
-from memtui.outgoing import Outgoing
-from memtui.places import short
-from memtui.scribe import Here
+from memtui.fs import state
+from memtui.fs.exports import ExportWriter
+from memtui.fs.write_helper import LocalWriter
+from memtui.review import verdicts
+from memtui.review.hunks import HunkComparison, compare_file, find_changed_hunks
+from memtui.review.inbox import ChangedFile, ChangedHunk, Inbox, ReviewMark, ReviewVerdict
+from memtui.review.inbox_builder import build_inbox
+from memtui.review.marks import NOTHING, Review, ReviewFile, get_review_path, resolve_review_path
 
 _ACTIONS = ("accept", "flag", "note", "revert", "done")
 _PAST = {"accept": "Not accepted", "flag": "Not flagged", "note": "Not noted", "revert": "Not reverted"}
-_MAKING: dict[str, Callable[..., Mark]] = {
-    "accept": judging.accept,
-    "flag": judging.flag,
-    "note": judging.note,
-}
-_FILTERS = (("actor", "--by"), ("session", "--session"), ("path", "--in"), ("rule", "--rule"))
 
 
-def _arguments(parser: Parser) -> None:
-    parser.add_argument(
-        "action", metavar="ACTION", nargs="?", help="accept, flag, note, revert PATH..., or done; else the list"
-    )
-    parser.add_argument("paths", metavar="PATH", nargs="*")
-    parser.add_argument("--all", action="store_true", help="instead of PATH: all that is listed")
-    parser.add_argument("--hunk", metavar="N", type=_number, action="append", help="only this hunk, as --diff has it")
-    parser.add_argument("--words", metavar="TEXT", dest="text", help="what you have to say")
-    parser.add_argument("--diff", action="store_true", help="list the hunks, with their numbers")
-    parser.add_argument("--since", metavar="WHEN", default="last", help="after event 41, yesterday; else last review")
-    parser.add_argument("--review", metavar="FILE", help="where the marks are, to be carried along")
-    parser.add_argument("--reviewer", metavar="NAME", help="who you are; listing: whose marks count")
-    parser.add_argument("--by", metavar="NAME", dest="actor")
-    parser.add_argument("--session", metavar="ID")
-    parser.add_argument("--in", "--path", metavar="PATH", dest="path")
-    parser.add_argument("--rule", metavar="RULE")
-    parser.add_argument("--seen", metavar="N", type=_number)
-    parser.add_argument("--accepted", action="store_true")
-    parser.add_argument("-y", "--yes", action="store_true")
+def add_review_options(parser: Parser) -> None:
+    parser.add_value("action", "ACTION", "accept, flag, note, revert PATH..., or done; else the list", nargs="?")
+    parser.add_value("paths", "PATH", nargs="*")
+    parser.add_flag("--all", "instead of PATH: all that is listed")
+    parser.add_value("--hunk", "N", "only this hunk, as --diff has it", type=_parse_number, action="append")
+    parser.add_value("--words", "TEXT", "what you have to say", dest="text")
+    parser.add_flag("--diff", "list the hunks, with their numbers")
+    parser.add_value("--since", "WHEN", "after event 41, yesterday; else last review", default="last")
+    parser.add_value("--review", "FILE", "where the marks are, to be carried along")
+    parser.add_value("--reviewer", "NAME", "who you are; listing: whose marks count")
+    parser.add_value("--by", "NAME", dest="actor")
+    parser.add_value("--session", "ID")
+    parser.add_value("--in --path", "PATH", dest="path")
+    parser.add_value("--rule", "RULE")
+    parser.add_value("--seen", "N", type=_parse_number)
+    parser.add_flag("--accepted")
+    parser.add_flag("-y --yes")
 
 
-def _number(given: str) -> int:
+def _parse_number(given: str) -> int:
     plain = given.removeprefix("#")
     if not (plain.isascii() and plain.isdecimal() and len(plain) < 10):
         raise argparse.ArgumentTypeError(f"{given!r} is no number")
     return int(plain)
 
 
-def _run(options: Options, arguments: argparse.Namespace) -> int:
+def run_review(options: Options, arguments: argparse.Namespace) -> int:
     action: str | None = arguments.action
-    _insist_on_sense(action, arguments)
+    _validate_arguments(action, arguments)
     if action == "revert":
-        insist_on_writing(options, _PAST[action])
-    path = places.folder(options)
-    place = review_path(path) if arguments.review is None else outside(arguments.review, path, options.state)
-    outgoing = Outgoing(path, opening.state_directory(path, options.state), nothing=NOTHING)
-    file = ReviewFile(place, folder=short(path), writer=Here(outgoing))
-    review = file.read()
-    with _opened(path, options) as memory:
-        desk = _Desk(memory, file, review, options, arguments, path)
+        require_writable(options, _PAST[action])
+    path = context.resolve_folder(options)
+    given: str | None = arguments.review
+    place = resolve_review_path(given, path, options.state) if given is not None else get_review_path(path)
+    outgoing = ExportWriter(path, state.get_state_directory(path, options.state), nothing=NOTHING)
+    file = ReviewFile(place, folder=format_path(path), writer=LocalWriter(outgoing))
+    review = file.load()
+    with _open_observer(path, options) as memory:
+        desk = _ReviewCommand(memory, file, review, options, arguments, path)
         if action is None:
-            return desk.look()
+            return desk.list_changes()
         if action == "done":
-            return desk.end()
+            return desk.sign_off()
         if action == "revert":
             assert isinstance(memory, Engine)
             return desk.revert(memory)
-        return desk.judge(action)
+        return desk.record_verdict(action)
 
 
-def _insist_on_sense(action: str | None, arguments: argparse.Namespace) -> None:
-    """Judge the words together.
-
-    Raises:
-        Failure: They make no sense.
-    """
+def _validate_arguments(action: str | None, arguments: argparse.Namespace) -> None:
+    """Raise `Failure` for arguments that contradict."""
     paths: list[str] = arguments.paths
     if action is not None and action not in _ACTIONS:
-        nearest = None if {"/", "."} & set(action) else closest(action, _ACTIONS)
-        hint = f"Did you mean '{nearest}'?" if nearest else f"To list what changed there: memtui review --in {action}"
-        raise Failure(Exit.USAGE, f"memtui review: {action!r} is nothing that a reviewer does. {hint}")
-    if action in _PAST and bool(paths) is arguments.all:
-        raise Failure(
-            Exit.USAGE, f"memtui review {action}: name what: a PATH, or --all. To see what there is: memtui review"
+        known = () if {"/", "."} & set(action) else _ACTIONS
+        hint = format_suggestion(
+            action, known, f"To list what changed there: memtui review --in {action}", shown="'{}'"
         )
-    if action == "done" and (paths or arguments.all or any(getattr(arguments, name) for name, _ in _FILTERS)):
-        raise Failure(
-            Exit.USAGE,
-            "memtui review done: it is about all that there is. To accept a part of it: memtui review accept",
-        )
-    if action is None and (arguments.all or arguments.hunk or arguments.text or arguments.seen):
-        raise Failure(Exit.USAGE, "memtui review: say what to do with that: accept, flag, note or revert.")
-    if action == "note" and not arguments.text:
-        raise Failure(Exit.USAGE, "memtui review note: say what, with --words TEXT.")
-    if arguments.reviewer is not None and not arguments.reviewer.strip():
-        raise Failure(Exit.USAGE, "memtui review: the name of the reviewer is empty. Nothing was noted.")
-    if arguments.hunk and (len(paths) != 1 or arguments.all):
-        raise Failure(Exit.USAGE, "memtui review: --hunk is about one file. Name it.")
+        raise UsageError(f"memtui review: {action!r} is nothing that a reviewer does. {hint}")
+    is_narrowed = any(getattr(arguments, name) for name in ("actor", "session", "path", "rule"))
+    name_it = "name what: a PATH, or --all. To see what there is: memtui review"
+    all_of_it = "it is about all that there is. To accept a part of it: memtui review accept"
+    problems = (
+        (action in _PAST and bool(paths) is arguments.all, f" {action}: {name_it}"),
+        (action == "done" and (paths or arguments.all or is_narrowed), f" done: {all_of_it}"),
+        (
+            action is None and (arguments.all or arguments.hunk or arguments.text or arguments.seen),
+            ": say what to do with that: accept, flag, note or revert.",
+        ),
+        (action == "note" and not arguments.text, " note: say what, with --words TEXT."),
+        (
+            arguments.reviewer is not None and not arguments.reviewer.strip(),
+            ": the name of the reviewer is empty. Nothing was noted.",
+        ),
+        (arguments.hunk and (len(paths) != 1 or arguments.all), ": --hunk is about one file. Name it."),
+    )
+    for applies, words in problems:
+        if applies:
+            raise UsageError(f"memtui review{words}")
 
 
 @contextmanager
-def _opened(path: str, options: Options) -> Iterator[Observer]:
-    """The memory; with `--read-only`, by what cannot write."""
+def _open_observer(path: str, options: Options) -> Iterator[Observer]:
+    """The memory; with `--read-only`, an observer that cannot write."""
     if options.read_only:
-        with opening.observe(path, state=options.state, settings=memory_settings(options, path)) as observer:
+        with memory_module.observe(path, state=options.state, settings=load_memory_settings(options, path)) as observer:
             if observer.recorded.problem:
-                output.message(observer.recorded.problem)
+                output.print_message(observer.recorded.problem)
             yield observer
     else:
-        with opened(path, options) as memory:
+        with open_memory(path, options) as memory:
             yield memory
 
 
 @dataclass(frozen=True, slots=True)
-class _Chosen:
+class _ReviewTarget:
     """Something that is judged: a file, or hunks of it."""
 
     file: ChangedFile
     hunks: tuple[ChangedHunk, ...] = ()
 
 
-class _Desk:
-    """A reviewer at work."""
+@dataclass
+class _ReviewCommand:
+    """A review by one reviewer."""
 
-    def __init__(
-        self,
-        memory: Observer,
-        file: ReviewFile,
-        review: Review,
-        options: Options,
-        arguments: argparse.Namespace,
-        folder: str,
-    ) -> None:
-        self._memory = memory
-        self._file = file
-        self._review = review
-        self._options = options
-        self._given = arguments
-        self._folder = folder
-        self._reviewer: str = (arguments.reviewer or judging.reviewer_here()).strip()
+    memory: Observer
+    file: ReviewFile
+    review: Review
+    options: Options
+    given: argparse.Namespace
+    folder: str
+
+    @property
+    def reviewer(self) -> str:
+        """The name in the marks."""
+        name: str = self.given.reviewer or verdicts.get_reviewer()
+        return name.strip()
 
     # Looking
 
-    def look(self) -> int:
-        """Tell what there is."""
-        found = self._inbox(accepted=self._given.accepted)
-        left = self._left(found)
-        shown: list[tuple[Compared, Sequence[ChangedHunk]]] = []
-        if self._given.diff:
-            shown = [(compared(self._memory, file), hunks(self._memory, file, self._review)) for file in found.files]
-        if self._options.json:
-            head = judging.head_of(self._memory)
-            output.document(
-                review_text.record(
-                    found,
-                    left=left,
-                    head=head,
-                    review=short(self._file.path),
-                    reviewer=self._given.reviewer,
-                    hunks=shown if self._given.diff else None,
-                )
+    def list_changes(self) -> int:
+        """List the changes."""
+        found = self._load_inbox(accepted=self.given.accepted)
+        open_count = self._count_left(found)
+        hunks = [
+            (compare_file(self.memory, file), find_changed_hunks(self.memory, file, self.review))
+            for file in (found.files if self.given.diff else ())
+        ]
+        if self.options.json:
+            record = review_text.serialize_inbox(
+                found,
+                left=open_count,
+                head=verdicts.get_head(self.memory),
+                review=format_path(self.file.path),
+                reviewer=self.given.reviewer,
+                hunks=hunks if self.given.diff else None,
             )
+            output.print_json(record)
         else:
-            self._print(found, left, shown)
-        return Exit.FINDINGS if left else Exit.OK
+            self._print_changes(found, open_count, hunks)
+        return ExitCode.FINDINGS if open_count else ExitCode.OK
 
-    def _left(self, found: Inbox) -> int:
-        return sum(judging.is_left(file, self._given.reviewer) for file in found.files)
+    def _count_left(self, found: Inbox) -> int:
+        return sum(verdicts.is_open(file, self.given.reviewer) for file in found.files)
 
-    def _print(self, found: Inbox, left: int, shown: Sequence[tuple[Compared, Sequence[ChangedHunk]]]) -> None:
+    def _print_changes(
+        self, found: Inbox, open_count: int, hunks: Sequence[tuple[HunkComparison, Sequence[ChangedHunk]]]
+    ) -> None:
         if found.problem:
-            output.message(found.problem)
-        if not shown:
+            output.print_message(found.problem)
+        if not hunks:
             is_for_person = output.is_terminal(sys.stdout)
             width = shutil.get_terminal_size().columns if is_for_person else None
-            for line in review_text.lines(found, left, width):
-                output.line(line)
-            if left and is_for_person and not self._options.quiet:
-                output.line("To look at them one by one, on a screen: memtui audit")
+            for line in review_text.format_inbox(found, open_count, width):
+                output.print_line(line)
+            if open_count and is_for_person and not self.options.quiet:
+                output.print_line("To look at them one by one, on a screen: memtui audit")
             return
-        colored = output.is_colored()
-        rows = iter(review_text.lines(found, left))
-        output.line(next(rows))
-        for file, each in zip(found.files, shown, strict=True):
-            name = f"{file.was} -> {file.path}" if file.was else file.path
-            output.line(f"  {file.sign} {one_line(name)}")
-            for sign, line in review_text.hunk_lines(*each):
-                color = {"+": 32, "-": 31, "@": 36}.get(sign)
-                output.line(f"\x1b[{color}m{line}\x1b[m" if colored and color else line)
+        rows = iter(review_text.format_inbox(found, open_count))
+        output.print_line(next(rows))
+        for file, each in zip(found.files, hunks, strict=True):
+            name = f"{file.previous_path} -> {file.path}" if file.previous_path else file.path
+            output.print_line(f"  {file.sign} {to_one_line(name)}")
+            for sign, line in review_text.format_hunks(*each):
+                output.print_line(output.colorize(line, {"+": "32", "-": "31", "@": "36"}.get(sign)))
 
-    def _inbox(self, *, accepted: bool, plain: bool = False) -> Inbox:
-        given = self._given
+    def _load_inbox(self, *, accepted: bool, plain: bool = False) -> Inbox:
+        given = self.given
         try:
-            return inbox(
-                self._memory,
-                self._review,
+            return build_inbox(
+                self.memory,
+                self.review,
                 since=given.since,
                 reviewer=given.reviewer,
-                actor=None if plain else given.actor,
-                session=None if plain else given.session,
-                path=None if plain or given.path is None else places.place(given.path, self._folder).relative,
-                rule=None if plain else given.rule,
-                findings=self._findings() if given.rule and not plain else (),
                 accepted=accepted,
                 runs=given.action is None,
+                **({} if plain else self._get_filters()),
             )
         except ValueError as error:
-            code = Exit.MISSING if str(error).startswith(("There is no event", "The record has no")) else Exit.USAGE
-            raise Failure(code, f"memtui review: {error}") from error
+            is_missing = str(error).startswith(("There is no event", "The record has no"))
+            raise Failure(ExitCode.MISSING if is_missing else ExitCode.USAGE, f"memtui review: {error}") from error
 
-    def _findings(self) -> Sequence[Finding]:
-        from memtui.audit.auditing import audit  # for start-up cost: only who asks for a rule waits for all of them
+    def _get_filters(self) -> dict[str, Any]:
+        given = self.given
+        path = context.parse_memory_path(given.path, self.folder).relative if given.path is not None else None
+        findings = self._run_rule() if given.rule else ()
+        return {"actor": given.actor, "session": given.session, "path": path, "rule": given.rule, "findings": findings}
 
-        return audit(self._memory, title=short(self._folder), place=self._folder, only={self._given.rule}).findings
+    def _run_rule(self) -> Sequence[AuditFinding]:
+        from memtui.audit.runner import run_audit  # noqa: PLC0415 - start-up: loads every rule
+
+        return run_audit(
+            self.memory, title=format_path(self.folder), place=self.folder, only={self.given.rule}
+        ).findings
 
     # Judging
 
-    def judge(self, action: str) -> int:
+    def record_verdict(self, action: str) -> int:
         """Accept, flag or note."""
-        chosen = self._chosen(_PAST[action])
-        head = judging.head_of(self._memory)
-        said: Callable[..., Mark] = partial(
-            _MAKING[action], reviewer=self._reviewer, head=head, words=self._given.text or ""
-        )
-        marks: list[Mark] = []
+        chosen = self._select_targets(_PAST[action])
+        head = verdicts.get_head(self.memory)
+        words: str = self.given.text or ""
+        build = partial(verdicts.build_marks, self.memory, self.review, ReviewVerdict(action))
+        marks: list[ReviewMark] = []
         for each in chosen:
-            if not each.hunks:
-                marks.append(said(each.file))
-                continue
-            mine = [said(each.file, hunk=hunk) for hunk in each.hunks]
-            marks += mine
-            known = hunks(self._memory, each.file, self._review)
-            whole = judging.completing(each.file, known, mine, reviewer=self._reviewer, head=head)
-            marks += [whole] if action == "accept" and whole is not None else []
-        self._keep(marks)
-        return self._tell(action, chosen, marks)
+            marks += build(each.file, each.hunks, reviewer=self.reviewer, head=head, words=words)
+        self._save_marks(marks)
+        return self._print_verdict(action, chosen, marks)
 
-    def _tell(self, action: str, chosen: Sequence[_Chosen], marks: Sequence[Mark]) -> int:
-        left = self._left(self._inbox(accepted=False, plain=True))
-        if self._options.json:
-            output.document(
-                {
-                    "schema": output.SCHEMA,
-                    "done": True,
-                    "review": short(self._file.path),
-                    "marks": [review_text.mark_record(mark) for mark in marks],
-                    "left": left,
-                }
-            )
-        elif not self._options.quiet:
+    def _print_verdict(self, action: str, chosen: Sequence[_ReviewTarget], marks: Sequence[ReviewMark]) -> int:
+        open_count = self._count_left(self._load_inbox(accepted=False, plain=True))
+        if self.options.json:
+            output.print_json({**self._serialize_marks(marks), "left": open_count})
+        elif not self.options.quiet:
             verb = {"accept": "Accepted", "flag": "Flagged", "note": "Noted"}[action]
-            output.line(f"{verb} {_named(chosen)}. {_count(left, 'change')} left to review.")
-        return Exit.OK
+            output.print_line(f"{verb} {_format_targets(chosen)}. {format_count(open_count, 'change')} left to review.")
+        return ExitCode.OK
 
-    def end(self) -> int:
+    def _serialize_marks(self, marks: Sequence[ReviewMark]) -> dict[str, object]:
+        records = [review_text.serialize_mark(mark) for mark in marks]
+        return {"done": True, "review": format_path(self.file.path), "marks": records}
+
+    def sign_off(self) -> int:
         """The reviewer has seen all that there is."""
-        self._given.since = "last"
-        head = judging.head_of(self._memory)  # first: what comes after it, nobody is taken to have seen
-        found = self._inbox(accepted=True, plain=True)
-        if self._given.seen is not None:
-            head = self._seen_head(head)
-        marks = judging.done(found, reviewer=self._reviewer, head=head, words=self._given.text or "")
-        if self._given.seen is not None:
+        self.given.since = "last"
+        head = verdicts.get_head(self.memory)  # first: what comes after it, nobody is taken to have seen
+        found = self._load_inbox(accepted=True, plain=True)
+        if self.given.seen is not None:
+            head = self._get_seen_head(head)
+        marks = verdicts.end_review(found, reviewer=self.reviewer, head=head, words=self.given.text or "")
+        if self.given.seen is not None:
             marks = marks[-1:]
-        self._keep(marks)
-        flagged = sum(file.verdict is Verdict.FLAG for file in found.files)
-        if self._options.json:
-            output.document(
-                {
-                    "schema": output.SCHEMA,
-                    "done": True,
-                    "review": short(self._file.path),
-                    "marks": [review_text.mark_record(mark) for mark in marks],
-                    "flagged": flagged,
-                }
-            )
-        elif not self._options.quiet:
-            stay = f" {_count(flagged, 'flagged file')} {'stays' if flagged == 1 else 'stay'}." if flagged else ""
+        self._save_marks(marks)
+        flagged = sum(file.verdict is ReviewVerdict.FLAG for file in found.files)
+        if self.options.json:
+            output.print_json({**self._serialize_marks(marks), "flagged": flagged})
+        elif not self.options.quiet:
+            stay = f" {format_count(flagged, 'flagged file')} {'stays' if flagged == 1 else 'stay'}." if flagged else ""
             begins = f"The next review begins after #{head[0]} ({head[1][:8]})."
-            output.line(f"Reviewed by {one_line(self._reviewer)}. {begins}{stay}")
-        return Exit.OK
+            output.print_line(f"Reviewed by {to_one_line(self.reviewer)}. {begins}{stay}")
+        return ExitCode.OK
 
-    def _seen_head(self, head: judging.Head) -> judging.Head:
-        seq: int = self._given.seen
+    def _get_seen_head(self, head: verdicts.Head) -> verdicts.Head:
+        seq: int = self.given.seen
         if seq > head[0]:
-            raise Failure(Exit.MISSING, f"There is no event #{seq} in the record: it ends at #{head[0]}.")
-        event = self._memory.history.event(seq)
+            raise NotFound(f"There is no event #{seq} in the record: it ends at #{head[0]}.")
+        event = self.memory.history.get_event(seq)
         return (seq, event.hash) if event is not None else head
 
     def revert(self, memory: Engine) -> int:
         """Take back, each change as an event of its own."""
-        chosen = self._chosen(_PAST["revert"])
-        if len(chosen) > 1 and not self._given.yes:
+        chosen = self._select_targets(_PAST["revert"])
+        if len(chosen) > 1 and not self.given.yes:
             for each in chosen:
-                output.message(f"  {each.file.sign} {one_line(each.file.path)}")
-            if not restored.asked(f"Revert {_count(len(chosen), 'file')}?", _PAST["revert"]):
-                output.message(f"{_PAST['revert']}. Nothing was written.")
-                return Exit.FINDINGS
-        code = Exit.OK
+                output.print_message(f"  {each.file.sign} {to_one_line(each.file.path)}")
+            if not restore.confirm(f"Revert {format_count(len(chosen), 'file')}?", _PAST["revert"]):
+                output.print_message(f"{_PAST['revert']}. Nothing was written.")
+                return ExitCode.FINDINGS
+        code = ExitCode.OK
         records: list[dict[str, object]] = []
         for each in sorted(chosen, key=lambda each: each.file.sign != ">"):  # so that no directory is left behind
-            done, marks = self._take_back(memory, each)
+            done, marks = self._revert_target(memory, each)
             if marks:
-                self._keep(marks)
-            if self._options.json:
-                records.append(restored.record(done, self._folder, dry_run=False))
-            elif done.event is not None and not self._options.quiet:
-                output.line(
-                    f"Reverted {_named([each])}: {restored.counted(done.changes)}. "
+                self._save_marks(marks)
+            if self.options.json:
+                records.append(restore.serialize_restored(done, self.folder, dry_run=False))
+            elif done.event is not None and not self.options.quiet:
+                output.print_line(
+                    f"Reverted {_format_targets([each])}: {restore.format_change_counts(done.changes)}. "
                     f"memtui undo {done.event.seq} takes it back."
                 )
-            if done.problem and not self._options.json:
-                output.message(done.problem)
-            code = code or restored.code_of(done)
-        if self._options.json:
-            output.document({"schema": output.SCHEMA, "done": code is Exit.OK, "reverted": records})
+            if done.problem and not self.options.json:
+                output.print_message(done.problem)
+            code = code or restore.get_exit_code(done)
+        if self.options.json:
+            output.print_json({"done": code is ExitCode.OK, "reverted": records})
         return code
 
-    def _take_back(self, memory: Engine, each: _Chosen) -> tuple[Restored, list[Mark]]:
-        """Take back a file or hunks of it, the last hunk first so that the others stay where they are."""
-        say: Callable[..., Mark] = partial(judging.reverted, reviewer=self._reviewer, words=self._given.text or "")
-        if not each.hunks:
-            done = reverting.revert(memory, each.file)
-            return done, [say(each.file, head=judging.head_of(memory))] if done.event is not None else []
+    def _revert_target(self, memory: Engine, each: _ReviewTarget) -> tuple[ActionResult, Sequence[ReviewMark]]:
+        """Take back a file or one hunk of it."""
         if len(each.hunks) > 1:
-            raise Failure(Exit.USAGE, "memtui review revert: one --hunk at a time: the others get other numbers by it.")
-        hunk = each.hunks[0]
-        done = reverting.revert(memory, each.file, hunk)
-        return done, [say(each.file, hunk=hunk, head=judging.head_of(memory))] if done.event is not None else []
+            raise UsageError("memtui review revert: one --hunk at a time: the others get other numbers by it.")
+        hunk = each.hunks[0] if each.hunks else None
+        return verdicts.revert_and_mark(memory, each.file, hunk, reviewer=self.reviewer, words=self.given.text or "")
 
-    def _keep(self, marks: Sequence[Mark]) -> None:
-        self._review = self._file.add(marks)
+    def _save_marks(self, marks: Sequence[ReviewMark]) -> None:
+        self.review = self.file.add(marks)
 
     # Choosing
 
-    def _chosen(self, past: str) -> Sequence[_Chosen]:
-        """What the words are about.
-
-        Raises:
-            Failure: Nothing there is to be reviewed, or it has changed since it was seen.
-        """
-        found = self._inbox(accepted=not self._given.all, plain=not self._given.all)
-        files = list(found.files) if self._given.all else self._named_files(found, past)
+    def _select_targets(self, past: str) -> Sequence[_ReviewTarget]:
+        """The files and hunks named. Raises `Failure` if there are none, or they changed since."""
+        found = self._load_inbox(accepted=not self.given.all, plain=not self.given.all)
+        files = list(found.files) if self.given.all else self._select_files(found, past)
         if not files:
-            raise Failure(Exit.MISSING, f"{past}: nothing is left to review. Nothing was noted.")
-        self._insist_on_seen(files, past)
-        if not self._given.hunk:
-            return [_Chosen(file) for file in files]
+            raise NotFound(f"{past}: nothing is left to review. Nothing was noted.")
+        self._require_seen(files, past)
+        if not self.given.hunk:
+            return [_ReviewTarget(file) for file in files]
         if len(files) != 1:
-            raise Failure(Exit.USAGE, f"{past}: --hunk is about one file, and these are {len(files):,}.")
-        known = hunks(self._memory, files[0], self._review)
+            raise UsageError(f"{past}: --hunk is about one file, and these are {len(files):,}.")
+        known = find_changed_hunks(self.memory, files[0], self.review)
         if not known:
-            problem = compared(self._memory, files[0]).problem or "Its text is the same."
-            raise Failure(Exit.MISSING, f"{past}: {one_line(files[0].path)} has no hunks. {problem}")
-        if wrong := [number for number in self._given.hunk if not 1 <= number <= len(known)]:
+            problem = compare_file(self.memory, files[0]).problem or "Its text is the same."
+            raise NotFound(f"{past}: {to_one_line(files[0].path)} has no hunks. {problem}")
+        if wrong := [number for number in self.given.hunk if not 1 <= number <= len(known)]:
             there = "one hunk" if len(known) == 1 else f"{len(known):,} hunks"
-            raise Failure(Exit.MISSING, f"{past}: {one_line(files[0].path)} has {there}, and no hunk {wrong[0]}.")
-        numbers = dict.fromkeys(self._given.hunk)
-        return [_Chosen(files[0], tuple(known[number - 1] for number in numbers))]
+            raise NotFound(f"{past}: {to_one_line(files[0].path)} has {there}, and no hunk {wrong[0]}.")
+        numbers = dict.fromkeys(self.given.hunk)
+        return [_ReviewTarget(files[0], tuple(known[number - 1] for number in numbers))]
 
-    def _named_files(self, found: Inbox, past: str) -> Sequence[ChangedFile]:
+    def _select_files(self, found: Inbox, past: str) -> Sequence[ChangedFile]:
         chosen: dict[int, ChangedFile] = {}  # two may have one path: what was there, and what took its place
-        for given in self._given.paths:
-            place = places.place(given, self._folder)
+        for given in self.given.paths:
+            place = context.parse_memory_path(given, self.folder)
             inside = [
                 file
                 for file in found.files
                 if place.is_root or file.path == place.relative or file.path.startswith(place.relative + "/")
             ]
             if not inside:
-                inside = [file for file in found.files if file.was == place.relative]
+                inside = [file for file in found.files if file.previous_path == place.relative]
             if not inside:
-                raise Failure(
-                    Exit.MISSING,
-                    f"{past}: {place} has not changed since {one_line(found.since_words)}. Nothing was noted.",
+                raise NotFound(
+                    f"{past}: {place} has not changed since {to_one_line(found.since_words)}. Nothing was noted."
                 )
             chosen |= {id(file): file for file in inside}
         return list(chosen.values())
 
-    def _insist_on_seen(self, files: Sequence[ChangedFile], past: str) -> None:
-        seen: int | None = self._given.seen
+    def _require_seen(self, files: Sequence[ChangedFile], past: str) -> None:
+        seen: int | None = self.given.seen
         if seen is None:
             return
         for file in files:
             newer = next((event.seq for event in file.events if event.seq > seen), 0)
-            if (later := self._memory.history.event(newer)) is not None:
+            if (later := self.memory.history.get_event(newer)) is not None:
                 raise Failure(
-                    Exit.CONFLICT,
-                    f"{past}: {one_line(file.path)} has changed since #{seen}: {moments.described(later)}. "
+                    ExitCode.CONFLICT,
+                    f"{past}: {to_one_line(file.path)} has changed since #{seen}: {times.describe_event(later)}. "
                     f"Nothing was noted. See: memtui review --diff",
                 )
 
 
-def _named(chosen: Sequence[_Chosen]) -> str:
+def _format_targets(chosen: Sequence[_ReviewTarget]) -> str:
     if len(chosen) > 1:
-        return _count(len(chosen), "file")
+        return format_count(len(chosen), "file")
     each = chosen[0]
-    name = one_line(each.file.path)
-    return f"{_count(len(each.hunks), 'hunk')} of {name}" if each.hunks else name
+    name = to_one_line(each.file.path)
+    return f"{format_count(len(each.hunks), 'hunk')} of {name}" if each.hunks else name
 
 
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'s' * (count != 1)}"
-
-
-VERB = Verb(
-    "review",
-    "judge what changed",
-    (
-        ("memtui review --diff", "what is left to be looked at"),
-        ("memtui review accept notes", "a file, or a directory"),
-        ("memtui review done", "the next review begins here"),
-    ),
-    _arguments,
-    _run,
-    (
-        "--by, --session, --in and --rule narrow the list; --seen N refuses what changed",
-        "after #N. Exit: 0 done or nothing left, 1 left to review, 4 read-only, 5 changed",
-    ),
-    keeps_rights=True,
-)
+REVIEW_VERB = Verb("review", add_review_options, run_review, keeps_rights=True)

@@ -4,121 +4,300 @@ import argparse
 import os
 import sys
 import time
+from collections.abc import Iterable, Iterator
 
-from memtui.cli import found_text, output, places
-from memtui.cli.exits import Exit, Failure
-from memtui.cli.opened import opened
-from memtui.cli.verb import Options, Parser, Verb
-from memtui.search.found import Found, Scope
-from memtui.search.query import BadQuery, Query, parse
+from memtui.cli import context, output, times
+from memtui.cli.context import open_memory
+from memtui.cli.output import ExitCode, UsageError, colorize
+from memtui.cli.parsing import Options, Parser, Verb, make_count_parser
+from memtui.core.events import Event
+from memtui.core.paths import ROOT_NAME, MemoryPath
+from memtui.core.unicode import HIDDEN, escape_character, to_one_line
+from memtui.search.query import InvalidQuery, Query, parse_query
+from memtui.search.results import FormerName, LineHit, NameHit, NoteHits, PastHit, Scope, SearchResults, Span
+
+# Hits as lines for a person or a pipe, and as JSON.
+
+_PATH, _LINE, _MATCH, _HEADING = "35", "32", "1;31", "1"
+
+
+def list_paths(found: SearchResults) -> list[str]:
+    """All paths that were found, relative to the folder, each once."""
+    names = [hit.path for hit in found.names.hits]
+    notes = [note.path for note in found.text.notes]
+    former = [name.now or name.path for name in found.past.names]
+    past = [hit.path if hit.now is None else hit.now for hit in found.past.hits]
+    return list(dict.fromkeys([*names, *notes, *former, *past]))
+
+
+# For a pipe
+
+
+def print_lines(found: SearchResults) -> None:
+    """One line each: a path, `path:line:text`, or `path@event:line:text` with when it came and went behind a tab."""
+    for hit in found.names.hits:
+        output.print_line(to_one_line(hit.path))
+    for note in found.text.notes:
+        path = to_one_line(note.path)
+        for line in note.lines:
+            output.print_line(f"{path}:{line.line}:{_escape_line(line.text)}")
+    for former in found.past.names:
+        output.print_line(f"{to_one_line(former.path)}@{former.ended_by.seq}\t{_describe_end(former)}")
+    for past in found.past.hits:
+        place = f"{to_one_line(past.path)}@{past.added_by.seq}:{past.line.line}"
+        output.print_line(f"{place}:{_escape_line(past.line.text)}\t{_describe_lifetime(past)}")
+
+
+# For a person
+
+
+def print_grouped(found: SearchResults) -> None:
+    """Print the hits in groups, under headings, with the matches marked."""
+    groups = (
+        ("Names", [_format_name(hit) for hit in found.names.hits]),
+        ("Similar names", [_format_name(hit) for hit in found.names.similar]),
+        ("Text", list(_format_text_hits(found.text.notes))),
+        ("Former names", [line for name in found.past.names for line in (_format_name(name), _format_end(name))]),
+        ("Past", list(_format_past_hits(found.past.hits))),
+    )
+    is_first = True
+    for heading, lines in groups:
+        if not lines:
+            continue
+        output.print_line(colorize(heading, _HEADING) if is_first else f"\n{colorize(heading, _HEADING)}")
+        is_first = False
+        for line in lines:
+            output.print_line(line)
+
+
+def _format_name(hit: NameHit | FormerName) -> str:
+    return f"  {_highlight_matches(hit.path, hit.spans, newline=True)}"
+
+
+def _format_end(name: FormerName) -> str:
+    return f"      {_describe_end(name)}"
+
+
+def _format_text_hits(notes: Iterable[NoteHits]) -> Iterator[str]:
+    for note in notes:
+        yield f"  {colorize(to_one_line(note.path), _PATH)}"
+        for line in note.lines:
+            yield f"    {_format_line_hit(line)}"
+
+
+def _describe_end(name: FormerName) -> str:
+    what = "deleted" if name.now is None else f"renamed, now {to_one_line(name.now)},"
+    return f"{what} with {to_one_line(times.format_event(name.ended_by))}"
+
+
+def _format_past_hits(hits: Iterable[PastHit]) -> Iterator[str]:
+    previous = ""
+    for hit in hits:
+        place = f"{hit.path}@{hit.added_by.seq}"
+        if place != previous:
+            is_now = "" if hit.now == hit.path else " (gone)" if hit.now is None else f" (now {to_one_line(hit.now)})"
+            yield f"  {colorize(to_one_line(place), _PATH)}{is_now}"
+        previous = place
+        yield f"    {_format_line_hit(hit.line)}"
+        yield f"      {_describe_lifetime(hit)}"
+
+
+def _format_line_hit(line: LineHit) -> str:
+    return f"{colorize(str(line.line), _LINE)}: {_highlight_matches(line.text, line.spans)}"
+
+
+def _describe_lifetime(hit: PastHit) -> str:
+    came = "was there at" if hit.added_by.command == "found" else "came with"
+    went = "still there" if hit.removed_by is None else f"went with {to_one_line(times.format_event(hit.removed_by))}"
+    return f"{came} {to_one_line(times.format_event(hit.added_by))}, {went}"
+
+
+def _highlight_matches(text: str, spans: Iterable[Span], *, newline: bool = False) -> str:
+    """A text with its matches in color, and hidden characters visible."""
+    shown, at = [], 0
+    for start, end in spans:
+        shown.append(_escape_line(text[at:start], newline=newline))
+        shown.append(colorize(_escape_line(text[start:end], newline=newline), _MATCH))
+        at = end
+    return "".join([*shown, _escape_line(text[at:], newline=newline)])
+
+
+def _escape_line(text: str, *, newline: bool = False) -> str:
+    """A text on one line. Each hidden character is named, also in a piece of an emoji."""
+    return to_one_line(text) if newline else HIDDEN.sub(lambda found: escape_character(found.group()), text)
+
+
+# For a program
+
+
+def serialize_results(found: SearchResults, folder: str, query: str) -> dict[str, object]:
+    """All hits with their real paths in `folder`, as JSON; keys may be added, none is removed."""
+    names, text, past = found.names, found.text, found.past
+    return {
+        "query": query,
+        "names": [_serialize_name(hit, folder) for hit in names.hits],
+        "similar": [_serialize_name(hit, folder) for hit in names.similar],
+        "text": [_serialize_note(note, folder) for note in text.notes],
+        "former": [_serialize_former_name(name) for name in past.names],
+        "past": [_serialize_past_hit(hit) for hit in past.hits],
+        "totals": {
+            "names": names.total,
+            "notes": text.total_notes,
+            "lines": text.total_lines,
+            "lines_at_least": text.lines_at_least,
+            "former": past.total_names,
+            "past": past.total,
+            "past_at_least": past.at_least,
+        },
+        "looked": {
+            "notes": text.looked,
+            "unread": text.unread,
+            "versions": past.looked,
+            "not_kept": past.missing_texts,
+        },
+        "problem": found.problem,
+        "seconds": round(found.seconds, 6),
+    }
+
+
+def _serialize_name(hit: NameHit, folder: str) -> dict[str, object]:
+    shift = len(ROOT_NAME) + 1
+    spans = [[start + shift, end + shift] for start, end in hit.spans]
+    return {**_serialize_path(hit.path, folder), "score": round(hit.score, 3), "spans": spans}
+
+
+def _serialize_note(note: NoteHits, folder: str) -> dict[str, object]:
+    lines = [
+        {"line": line.line, "column": line.column, "text": line.text, "spans": [list(span) for span in line.spans]}
+        for line in note.lines
+    ]
+    return {**_serialize_path(note.path, folder), "total": note.total, "lines": lines}
+
+
+def _serialize_former_name(name: FormerName) -> dict[str, object]:
+    shift = len(ROOT_NAME) + 1
+    return {
+        "path": str(MemoryPath.from_relative(name.path)),
+        "now": None if name.now is None else str(MemoryPath.from_relative(name.now)),
+        "spans": [[start + shift, end + shift] for start, end in name.spans],
+        "sha256": name.version.sha256,
+        "ended": _serialize_event(name.ended_by),
+    }
+
+
+def _serialize_past_hit(hit: PastHit) -> dict[str, object]:
+    return {
+        "path": str(MemoryPath.from_relative(hit.path)),
+        "now": None if hit.now is None else str(MemoryPath.from_relative(hit.now)),
+        "line": hit.line.line,
+        "column": hit.line.column,
+        "text": hit.line.text,
+        "spans": [list(span) for span in hit.line.spans],
+        "sha256": hit.version.sha256,
+        "came": _serialize_event(hit.added_by),
+        "went": None if hit.removed_by is None else _serialize_event(hit.removed_by),
+    }
+
+
+def _serialize_event(event: Event) -> dict[str, object]:
+    return {
+        "seq": event.seq,
+        "ts": output.format_utc(event.at_us),
+        "actor": event.actor.name,
+        "actor_kind": type(event.actor).__name__.lower(),
+        "command": event.command,
+        "call_id": event.call_id,
+    }
+
+
+def _serialize_path(path: str, folder: str) -> dict[str, object]:
+    return {"path": str(MemoryPath.from_relative(path)), "real": os.path.join(folder, path)}
+
 
 _FEW = 20
 """Names, notes and lines of the past that are shown where all three are looked through."""
 _ALL = sys.maxsize
 
 
-def _arguments(parser: Parser) -> None:
-    parser.add_argument("query", metavar="QUERY", nargs="+", help="words, filters (by:claude), re: an expression")
-    parser.add_argument("--names", action="store_true", help="only names, letters in order as in fzf")
-    parser.add_argument("--text", action="store_true", help="only lines of notes as they are now")
-    parser.add_argument("--past", action="store_true", help="only lines of all versions, deleted notes too")
-    parser.add_argument("-n", "--limit", metavar="N", type=_count, help="at most N of each sort; 0 for all")
-    parser.add_argument("-a", "--all", action="store_true", help="hidden files as well")
-    parser.add_argument("-0", "--null", action="store_true", help="paths only, exact, each ended by a NUL byte")
+def add_search_options(parser: Parser) -> None:
+    parser.add_value("query", "QUERY", "words, filters (by:claude), re: an expression", nargs="+")
+    parser.add_flag("--names", "only names, letters in order as in fzf")
+    parser.add_flag("--text", "only lines of notes as they are now")
+    parser.add_flag("--past", "only lines of all versions, deleted notes too")
+    parser.add_value("-n --limit", "N", "at most N of each sort; 0 for all", type=make_count_parser("number of hits"))
+    parser.add_flag("-a --all", "hidden files as well")
+    parser.add_flag("-0 --null", "paths only, exact, each ended by a NUL byte")
 
 
-def _count(given: str) -> int:
-    if not (given.isascii() and given.isdecimal() and len(given) < 10):
-        raise argparse.ArgumentTypeError(f"{given!r} is no number of hits")
-    return int(given)
-
-
-def _run(options: Options, arguments: argparse.Namespace) -> int:
-    scope = _scope(arguments)
-    query = _query(arguments.query, scope)
-    path = places.folder(options)
+def run_search(options: Options, arguments: argparse.Namespace) -> int:
+    scope = _parse_scope(arguments)
+    query = _parse_query(arguments.query, scope)
+    path = context.resolve_folder(options)
     is_for_person = output.is_terminal(sys.stdout) and not (options.json or arguments.null)
-    with opened(path, options) as memory:
-        from memtui.search.finder import Finder  # deferred: what is wrong with the query is said without it
+    with open_memory(path, options) as memory:
+        from memtui.search.finder import Finder  # noqa: PLC0415 - start-up: errors in a query come first
 
         finder = Finder(memory, hidden=arguments.all)
         finder.refresh(scope=scope if not query.filters.concerns_text else Scope.ALL)
-        limit = _limit(arguments.limit, scope)
+        limit = _get_limit(arguments.limit, scope)
         found = finder.find(query, scope, limit=limit, per_note=_ALL, whole_lines=not is_for_person)
     if arguments.null:
-        output.exact(b"".join(os.fsencode(each) + b"\0" for each in found_text.paths(found)))
+        output.write_bytes(b"".join(os.fsencode(each) + b"\0" for each in list_paths(found)))
     elif options.json:
-        output.document(found_text.record(found, path, query.written))
+        output.print_json(serialize_results(found, path, query.written))
     elif is_for_person:
-        found_text.show(found)
+        print_grouped(found)
     else:
-        found_text.print_lines(found)
+        print_lines(found)
     if not (options.quiet or options.json):
-        _tell(found, is_for_person=is_for_person)
+        _print_omitted(found, is_for_person=is_for_person)
     if found.problem:
-        output.message(found.problem)
-    return Exit.OK if found.names.hits or found.text.notes or found.past.hits else Exit.FINDINGS
+        output.print_message(found.problem)
+    return ExitCode.OK if found.names.hits or found.text.notes or found.past.hits else ExitCode.FINDINGS
 
 
-def _scope(arguments: argparse.Namespace) -> Scope:
+def _parse_scope(arguments: argparse.Namespace) -> Scope:
     scopes = [scope for scope in (Scope.NAMES, Scope.TEXT, Scope.PAST) if getattr(arguments, scope.value)]
     if len(scopes) > 1:
-        raise Failure(Exit.USAGE, f"memtui search: --{scopes[0]} and --{scopes[1]} exclude each other. Name one.")
+        raise UsageError(f"memtui search: --{scopes[0]} and --{scopes[1]} exclude each other. Name one.")
     return scopes[0] if scopes else Scope.ALL
 
 
-def _query(words: list[str], scope: Scope) -> Query:
+def _parse_query(words: list[str], scope: Scope) -> Query:
     try:
-        query = parse(" ".join(words), now_us=time.time_ns() // 1_000)
-    except BadQuery as error:
-        raise Failure(Exit.USAGE, f"memtui search: {error}") from None
+        query = parse_query(" ".join(words), now_us=time.time_ns() // 1_000)
+    except InvalidQuery as error:
+        raise UsageError(f"memtui search: {error}") from None
     if query.is_empty:
-        raise Failure(Exit.USAGE, "memtui search: the query is empty. See: memtui search --help")
-    if scope in (Scope.TEXT, Scope.PAST) and not query.looks_for_something:
-        raise Failure(
-            Exit.USAGE,
-            f"memtui search: --{scope} needs a word to look for. What passes filters is listed by --names.",
+        raise UsageError("memtui search: the query is empty. See: memtui search --help")
+    if scope in (Scope.TEXT, Scope.PAST) and not query.has_positive_terms:
+        raise UsageError(
+            f"memtui search: --{scope} needs a word to look for. What passes filters is listed by --names."
         )
     return query
 
 
-def _limit(given: int | None, scope: Scope) -> int:
+def _get_limit(given: int | None, scope: Scope) -> int:
     if given is None:
         return _FEW if scope is Scope.ALL else _ALL
     return given or _ALL
 
 
-def _tell(found: Found, *, is_for_person: bool) -> None:
-    """What is not shown, beside the output."""
+def _print_omitted(found: SearchResults, *, is_for_person: bool) -> None:
+    """Print beside the output how much is not shown."""
     names, notes = found.names.total - len(found.names.hits), found.text.total_notes - len(found.text.notes)
     past = found.past.total - len(found.past.hits)
     hidden = [(names, "name", "names"), (notes, "note", "notes"), (past, "line of the past", "lines of the past")]
     more = [f"{count:,} more {one if count == 1 else several}" for count, one, several in hidden if count > 0]
     if more:
-        output.message(f"Not shown: {', '.join(more)}. All of them: --limit 0")
-    if found.past.gone_texts and is_for_person:
-        several = found.past.gone_texts != 1
-        versions = f"{found.past.gone_texts:,} versions were" if several else "1 version was"
-        output.message(f"{versions} not looked through: the text is not kept any more.")
+        output.print_message(f"Not shown: {', '.join(more)}. All of them: --limit 0")
+    if found.past.missing_texts and is_for_person:
+        several = found.past.missing_texts != 1
+        versions = f"{found.past.missing_texts:,} versions were" if several else "1 version was"
+        output.print_message(f"{versions} not looked through: the text is not kept any more.")
     if found.is_empty and is_for_person:
         looked = f" in {found.text.looked:,} notes" if found.text.looked else ""
-        output.message(f"Nothing found{looked}.")
+        output.print_message(f"Nothing found{looked}.")
 
 
-VERB = Verb(
-    "search",
-    "find notes, now and then",
-    (
-        ("memtui search pg migration", "names, lines, and lines that are gone"),
-        ("memtui search --text 're:v\\d+'", "path:line:text in a pipe"),
-        ("memtui search --past token by:claude", "who brought it, who took it away"),
-    ),
-    _arguments,
-    _run,
-    (
-        "All words have to be there; !word must not; 'exact ^start end$; capitals count",
-        "if typed. Filters: by: since: until: in: tag: type: flag: (type:json, !tag:old).",
-        "In a pipe of the past: path@event:line:text, a tab, when it came and went.",
-        "Exit code: 0 found, 1 nothing, 2 a query that cannot be read.",
-    ),
-)
+SEARCH_VERB = Verb("search", add_search_options, run_search)

@@ -1,147 +1,169 @@
-"""`memtui undo`: take back what somebody did, as a new event; never what has been built upon since."""
+"""`memtui undo`: undo events by a new event; later changes of the same files are never lost."""
 
 import argparse
-import re
+from functools import partial
 
-from memtui.cli import moments, places, restored
-from memtui.cli.exits import Exit, Failure
-from memtui.cli.opened import insist_on_writing, opened
-from memtui.cli.restored import Wording
-from memtui.cli.verb import Options, Parser, Verb
-from memtui.core.events import Event, Person
-from memtui.core.moments import Moment
-from memtui.core.restoring import Restored
-from memtui.core.visible import one_line
+from memtui.cli import context, restore, times
+from memtui.cli.context import open_memory, require_writable
+from memtui.cli.output import NotFound, UsageError
+from memtui.cli.parsing import Options, Parser, Verb
+from memtui.core.events import Event
+from memtui.core.history import ActionResult
+from memtui.core.times import PointInTime
+from memtui.core.unicode import to_one_line
 from memtui.engine import Engine
+from memtui.flows.undo import needs_confirmation
 
-_WORDING = Wording("Not undone", "Undo this?")
-_NUMBER = re.compile("#?([0-9]{1,18})")
-
-
-def number(given: str) -> int:
-    """The number of an event, for argparse.
-
-    Raises:
-        argparse.ArgumentTypeError: It is none.
-    """
-    found = _NUMBER.fullmatch(given)
-    if found is None:
-        raise argparse.ArgumentTypeError(f"{given!r} is no event's number; they are listed by: memtui log")
-    return int(found[1])
+_NOT_UNDONE = "Not undone"
 
 
-def _arguments(parser: Parser) -> None:
-    parser.add_argument(
-        "events", metavar="EVENT", nargs="*", type=number, help="numbers, such as 41; else the last change"
+def add_undo_options(parser: Parser) -> None:
+    parser.add_value(
+        "events", "EVENT", "numbers, such as 41; else the last change", nargs="*", type=times.parse_event_number
     )
-    parser.add_argument("--actor", metavar="NAME", help="all that NAME did: an agent, you, outside")
-    parser.add_argument("--session", metavar="ID", help="all that was done in one session of an agent")
-    parser.add_argument(
-        "--since", metavar="MOMENT", type=moments.moment, help="only from then on: 41, 10:14, yesterday"
-    )
-    parser.add_argument("--partial", action="store_true", help="what can be taken back, where not all can")
-    restored.add_common(parser)
+    parser.add_value("--actor", "NAME", "all that NAME did: an agent, you, outside")
+    parser.add_value("--session", "ID", "all that was done in one session of an agent")
+    parser.add_value("--since", "MOMENT", "only from then on: 41, 10:14, yesterday", type=times.parse_moment)
+    parser.add_flag("--partial", "what can be taken back, where not all can")
+    restore.add_confirm_options(parser)
 
 
-def _run(options: Options, arguments: argparse.Namespace) -> int:
+def run_undo(options: Options, arguments: argparse.Namespace) -> int:
     many = arguments.actor is not None or arguments.session is not None or arguments.since is not None
     if many and arguments.events:
-        raise Failure(
-            Exit.USAGE, "memtui undo: name events, or whose and since when; not both. See: memtui undo --help"
-        )
+        raise UsageError("memtui undo: name events, or whose and since when; not both. See: memtui undo --help")
     if not arguments.dry_run:
-        insist_on_writing(options, _WORDING.not_done)
-    path = places.folder(options)
-    with opened(path, options) as memory:
+        require_writable(options, _NOT_UNDONE)
+    path = context.resolve_folder(options)
+    with open_memory(path, options) as memory:
         if many:
             return _undo_many(memory, options, arguments, path)
-        events = [_event(memory, seq) for seq in dict.fromkeys(arguments.events)] or [_last(memory)]
-        wording = _WORDING
-        ask = len(events) > 1
-        if not arguments.events and not isinstance(events[0].actor, Person):
-            ask = True
-            wording = Wording(f"Not undone: {moments.described(events[0])}", f"Undo {moments.described(events[0])}?")
-        seqs = [event.seq for event in events]
-        return restored.settle(
-            lambda rehearse: memory.undo(seqs, partial=arguments.partial, rehearse=rehearse),
+        events = [_get_event(memory, seq) for seq in dict.fromkeys(arguments.events)] or [_get_last_undoable(memory)]
+        is_named = bool(arguments.events)
+        last = times.describe_event(events[0])
+        return restore.run_with_confirmation(
+            lambda rehearse: memory.undo([event.seq for event in events], partial=arguments.partial, rehearse=rehearse),
             options,
-            wording,
-            lambda result: _done(result, events),
+            arguments,
+            done=lambda result: _format_undone(result, events),
+            question="Undo this?" if is_named else f"Undo {last}?",
+            not_done=_NOT_UNDONE if is_named else f"{_NOT_UNDONE}: {last}",
             folder=path,
-            dry_run=arguments.dry_run,
-            ask=ask and not arguments.yes,
+            ask=needs_confirmation(events, is_named=is_named),
         )
 
 
 def _undo_many(memory: Engine, options: Options, arguments: argparse.Namespace, path: str) -> int:
-    after = _before(memory, arguments.since) if arguments.since is not None else 0
-    return restored.settle(
-        lambda rehearse: memory.undo_since(
-            after,
-            actor_name=arguments.actor,
-            session=arguments.session,
-            partial=arguments.partial,
-            rehearse=rehearse,
-        ),
+    after = _find_seq_before(memory, arguments.since) if arguments.since is not None else 0
+    undo = partial(
+        memory.undo_since, after, actor_name=arguments.actor, session=arguments.session, partial=arguments.partial
+    )
+    return restore.run_with_confirmation(
+        lambda rehearse: undo(rehearse=rehearse),
         options,
-        _WORDING,
-        lambda result: _done(result, []),
+        arguments,
+        done=lambda result: _format_undone(result, []),
+        question="Undo this?",
+        not_done=_NOT_UNDONE,
         folder=path,
-        dry_run=arguments.dry_run,
-        ask=not arguments.yes,
     )
 
 
-def _before(memory: Engine, since: Moment) -> int:
+def _find_seq_before(memory: Engine, since: PointInTime) -> int:
     """The number of the event before the first one that is meant."""
     if since.seq is not None:
-        moments.seq_of(memory, since)
+        times.find_seq(memory, since)
         return max(0, since.seq - 1)
-    return moments.seq_of(memory, since, beginning=True)
+    return times.find_seq(memory, since, beginning=True)
 
 
-def _event(memory: Engine, seq: int) -> Event:
-    event = memory.history.event(seq)
+def _get_event(memory: Engine, seq: int) -> Event:
+    event = memory.history.get_event(seq)
     if event is None:
-        raise moments.no_event(memory, seq)
+        raise times.make_no_event_failure(memory, seq)
     return event
 
 
-def _last(memory: Engine) -> Event:
-    event = memory.history.undoable()
+def _get_last_undoable(memory: Engine) -> Event:
+    event = memory.history.get_undoable()
     if event is None:
-        raise Failure(
-            Exit.MISSING, "Not undone: there is no change that was not taken back already. Nothing was written."
-        )
+        raise NotFound("Not undone: there is no change that was not taken back already. Nothing was written.")
     return event
 
 
-def _done(result: Restored, events: list[Event]) -> str:
+def _format_undone(result: ActionResult, events: list[Event]) -> str:
     """That it was done, as a sentence."""
     taken = result.event.undoes if result.event else ()
     if len(events) == 1:
-        what = f"{moments.described(events[0])}; {restored.counted(result.changes)}"
+        what = f"{times.describe_event(events[0])}; {restore.format_change_counts(result.changes)}"
     else:
         many = f"{len(taken):,} event{'s' * (len(taken) != 1)}"
         span = f", #{taken[0]} to #{taken[-1]}" if len(taken) > 1 else f", #{taken[0]}" if taken else ""
-        what = f"{many}{span}; {restored.counted(result.changes)}"
-    return one_line(f"Undone: {what}. memtui redo does it again.")
+        what = f"{many}{span}; {restore.format_change_counts(result.changes)}"
+    return to_one_line(f"Undone: {what}. memtui redo does it again.")
 
 
-VERB = Verb(
-    "undo",
-    "take changes back",
-    (
-        ("memtui undo", "the last change"),
-        ("memtui undo 41", "what event 41 did"),
-        ("memtui undo --actor Claude --since 10:14", "all that Claude did since then"),
-    ),
-    _arguments,
-    _run,
-    (
-        "It is a new event. What has changed since is left alone, and said. --since 41",
-        "begins with event 41. Asks before it undoes several events, or what somebody",
-        "else did last: --yes where there is no terminal. With --json: done, problem,",
-        "changes, left, event. Exit codes: 0, 3 nothing to undo, 4 read-only, 5 changed.",
-    ),
-)
+UNDO_VERB = Verb("undo", add_undo_options, run_undo)
+
+
+# `memtui redo`: undo an undo.
+
+_NOT_REDONE = "Not redone"
+
+
+def add_redo_options(parser: Parser) -> None:
+    parser.add_value(
+        "event", "EVENT", "an undo, or what was undone; else the last", nargs="?", type=times.parse_event_number
+    )
+    parser.add_flag("--partial", "what can be done again, where not all can")
+    restore.add_confirm_options(parser)
+
+
+def run_redo(options: Options, arguments: argparse.Namespace) -> int:
+    if not arguments.dry_run:
+        require_writable(options, _NOT_REDONE)
+    path = context.resolve_folder(options)
+    with open_memory(path, options) as memory:
+        undo = _find_undo(memory, arguments.event)
+        return restore.run_with_confirmation(
+            lambda rehearse: memory.undo([undo.seq], partial=arguments.partial, rehearse=rehearse),
+            options,
+            arguments,
+            done=lambda result: _format_redone(result, undo),
+            question="Do this again?",
+            not_done=_NOT_REDONE,
+            folder=path,
+            ask=False,
+        )
+
+
+def _find_undo(memory: Engine, seq: int | None) -> Event:
+    """The undo that is to be undone. Raises `Failure` if there is none."""
+    history = memory.history
+    if seq is None:
+        undo = history.get_redoable()
+        if undo is None:
+            raise NotFound("Not redone: nothing stands undone. Nothing was written.")
+        return undo
+    event = history.get_event(seq)
+    if event is None:
+        raise times.make_no_event_failure(memory, seq)
+    if event.command == "undo" and history.find_undoing_event(seq) is None:
+        return event
+    by = history.find_undoing_event(seq)
+    undo = history.get_event(by) if by is not None else None
+    if undo is None or undo.command != "undo":
+        raise NotFound(f"Not redone: {times.describe_event(event)} does not stand undone. Nothing was written.")
+    return undo
+
+
+def _format_redone(result: ActionResult, undo: Event) -> str:
+    seqs = undo.undoes
+    again = result.event.seq if result.event else ""
+    what = f"#{seqs[0]}" if len(seqs) == 1 else f"#{seqs[0]} to #{seqs[-1]}" if seqs else f"#{undo.seq}"
+    return to_one_line(
+        f"Done again: {what}; {restore.format_change_counts(result.changes)}. memtui undo {again} takes it back."
+    )
+
+
+REDO_VERB = Verb("redo", add_redo_options, run_redo)

@@ -1,149 +1,145 @@
-"""`memtui verify`: whether the record of a memory folder is still what was recorded."""
+"""`memtui verify`: whether the journal of a memory folder is intact; `memtui export`: the journal as JSON lines."""
 
 import argparse
+import contextlib
 import os
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
 
-from memtui.cli import output, places
-from memtui.cli.exits import Exit, Failure
-from memtui.cli.verb import Options, Parser, Verb
-from memtui.opening import JOURNAL, state_directory
-from memtui.places import short
-
-if TYPE_CHECKING:
-    from memtui.journal.report import Report, Texts
+from memtui.cli import context, output
+from memtui.cli.output import ExitCode, Failure, NotFound
+from memtui.cli.parsing import Options, Parser, Verb
+from memtui.core.errors import StateUnusable
+from memtui.core.paths import format_path
+from memtui.core.unicode import to_one_line
+from memtui.core.wording import format_count
+from memtui.fs.exports import ExportWriter
+from memtui.fs.state import get_state_directory
+from memtui.journal import schema, transfer
+from memtui.journal.rows import UNREADABLE
+from memtui.journal.snapshot import open_read_only
+from memtui.journal.verify import verify_journal
+from memtui.journal.verify_report import NotedHead, TextCounts, VerifyReport
+from memtui.memory import JOURNAL
 
 _LOOKS = 5
-"""How often a journal is read again that somebody wrote to meanwhile; then locks are taken."""
+"""How often a journal is read again that was written to meanwhile; then locks are taken."""
 
 
-def _arguments(parser: Parser) -> None:
-    parser.add_argument("folder", metavar="DIR", nargs="?", help="the memory folder; it may be gone")
-    parser.add_argument("--head", metavar="HEAD", type=_head, help="compare with a head noted earlier: NUMBER:HASH")
+def add_verify_options(parser: Parser) -> None:
+    parser.add_value("folder", "DIR", "the memory folder; it may be gone", nargs="?")
+    parser.add_value("--head", "HEAD", "compare with a head noted earlier: NUMBER:HASH", type=_parse_head)
 
 
-def _head(given: str) -> str:
-    from memtui.journal.report import NotedHead  # for start-up cost: help does not need the database
+def _parse_head(given: str) -> str:
 
     try:
-        NotedHead.of(given)
+        NotedHead.parse(given)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
     return given
 
 
-def _run(options: Options, arguments: argparse.Namespace) -> int:
-    _, path = journal_of(options, arguments.folder)
-    report = _verified(path, arguments.head, read_only=options.read_only)
+def run_verify(options: Options, arguments: argparse.Namespace) -> int:
+    _, path = find_journal(options, arguments.folder)
+    report = _verify_journal(path, arguments.head, read_only=options.read_only)
     if options.json:
-        output.document(_record(report, path))
+        output.print_json(_serialize_report(report, path))
     else:
-        for line in _lines(report, arguments.head):
-            output.line(line)
-    return Exit.OK if report.is_intact else Exit.FINDINGS
+        for line in _format_report(report, arguments.head):
+            output.print_line(line)
+    return ExitCode.OK if report.is_intact else ExitCode.FINDINGS
 
 
-def journal_of(options: Options, argument: str | None) -> tuple[str | None, str]:
-    """The folder that is named, and the path of its journal. The folder itself may be gone.
-
-    Raises:
-        Failure: None is named, or there is no journal.
-        StateUnusable: It would lie inside the folder.
-    """
-    given = places.named(options, argument)
+def find_journal(options: Options, argument: str | None) -> tuple[str | None, str]:
+    """The folder, which may not exist any more, and the path of its journal. Raises `Failure` if there is none."""
+    given = context.find_folder(options, argument)
     if given is not None:
         folder = os.path.realpath(os.path.expanduser(given))
-        directory = str(state_directory(folder, options.state))
-        whose = f"for {short(folder)} in {short(directory)}"
+        directory = str(get_state_directory(folder, options.state))
+        whose = f"for {format_path(folder)} in {format_path(directory)}"
     elif options.state is not None:
         folder, directory = None, os.path.realpath(os.path.expanduser(options.state))
-        whose = f"in {short(directory)}"
+        whose = f"in {format_path(directory)}"
     else:
-        raise Failure(
-            Exit.MISSING,
-            "No memory folder is named, and there is no ./memories here. Name one: --dir DIR, or MEMTUI_DIR",
-        )
+        raise NotFound("No memory folder is named, and there is no ./memories here. Name one: --dir DIR, or MEMTUI_DIR")
     path = os.path.join(directory, JOURNAL)
     try:
         os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
-        raise Failure(
-            Exit.MISSING,
-            f"There is no journal {whose}. Nothing was recorded there yet, or it is kept elsewhere: --state DIR",
+        raise NotFound(
+            f"There is no journal {whose}. Nothing was recorded there yet, or it is kept elsewhere: --state DIR"
         ) from None
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise make_unreadable_failure(path, error) from error
     return folder, path
 
 
-def _verified(path: str, head: str | None, *, read_only: bool) -> "Report":
-    from memtui.journal.reading import reading  # for start-up cost, as below
-    from memtui.journal.rows import UNREADABLE
-    from memtui.journal.verify import verify
+def _verify_journal(path: str, head: str | None, *, read_only: bool) -> VerifyReport:
 
     try:
         for _ in range(_LOOKS):
-            with reading(path, quietly=read_only) as journal:
-                report = verify(journal.connection, head=head)
+            with open_read_only(path, quietly=read_only) as journal:
+                report = verify_journal(journal.connection, head=head)
                 if journal.is_steady():
                     return report
         if not read_only:
-            with reading(path, locking=True) as journal:
-                report = verify(journal.connection, head=head)
+            with open_read_only(path, locking=True) as journal:
+                report = verify_journal(journal.connection, head=head)
                 if journal.is_steady():
                     return report
     except (OSError, *UNREADABLE) as error:
-        raise unreadable(path, error) from error
-    raise Failure(Exit.CONFLICT, "The journal is written to all the time. Nothing is known about it. Try again.")
+        raise make_unreadable_failure(path, error) from error
+    raise Failure(ExitCode.CONFLICT, "The journal is written to all the time. Nothing is known about it. Try again.")
 
 
-def unreadable(path: str, error: Exception) -> Failure:
+def make_unreadable_failure(path: str, error: Exception) -> Failure:
     """The failure to open a journal."""
     reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else str(error)
-    return Failure(Exit.MISSING, f"The journal {short(path)} cannot be read: {reason}. Nothing was changed.")
+    return NotFound(f"The journal {format_path(path)} cannot be read: {reason}. Nothing was changed.")
 
 
-def _lines(report: "Report", head: str | None) -> Iterator[str]:
+def _format_report(report: VerifyReport, head: str | None) -> Iterator[str]:
     if report.findings:
         count = len(report.findings)
-        yield f"NOT INTACT: {count:,} {'finding' if count == 1 else 'findings'}"
+        yield f"NOT INTACT: {format_count(count, 'finding')}"
         for finding in report.findings:
-            yield f"  {finding.weight.name.lower():<6}  {output.cell(finding.text, 0)}"
+            yield f"  {finding.weight.name.lower():<6}  {output.pad_cell(finding.text, 0)}"
     else:
         yield "Intact: every event and every text is as it was recorded."
-    yield f"events    {report.events:,} read; {_stretches(report)}"
-    yield f"versions  {_counted(report.versions)}"
-    yield f"answers   {_counted(report.words)}"
+    yield f"events    {report.events:,} read; {_format_ranges(report)}"
+    yield f"versions  {_format_counts(report.versions)}"
+    yield f"answers   {_format_counts(report.words)}"
     if report.since is not None:
         count = report.since
         since = "nothing has" if count == 0 else "1 event has" if count == 1 else f"{count:,} events have"
-        yield f"noted     {output.cell(head or '', 0)} is in the journal; {since} been recorded since"
+        yield f"noted     {output.pad_cell(head or '', 0)} is in the journal; {since} been recorded since"
     for remark in report.remarks:
-        yield f"remark    {output.cell(remark, 0)}"
+        yield f"remark    {output.pad_cell(remark, 0)}"
     yield f"Head: {report.seq} {report.hash}"
     yield "Note it down; to compare with it later: memtui verify --head " + f"{report.seq}:{report.hash[:16]}"
 
 
-def _stretches(report: "Report") -> str:
+def _format_ranges(report: VerifyReport) -> str:
     if not report.events:
         return "none"
     intact = report.intact_until
-    said = f"{_range(1, intact)} intact" if intact else "none is intact from the start"
+    words = f"{_format_range(1, intact)} intact" if intact else "none is intact from the start"
     behind = [run for run in report.runs if run.first > max(1, intact)]
     if behind:
         first, more = behind[0], len(behind) - 1
         on = "follows on the one before" if first.first == first.last else "follow on each other"
-        said += f"; behind the break {first.first:,} to {first.last:,} {on}"
-        said += f", and {more:,} more such stretches" if more else ""
-    return said
+        words += f"; behind the break {first.first:,} to {first.last:,} {on}"
+        words += f", and {more:,} more such stretches" if more else ""
+    return words
 
 
-def _range(first: int, last: int) -> str:
+def _format_range(first: int, last: int) -> str:
     return f"event {first:,} is" if first == last else f"events {first:,} to {last:,} are"
 
 
-def _counted(texts: "Texts") -> str:
+def _format_counts(texts: TextCounts) -> str:
     parts = [f"{texts.named:,} named", f"{texts.intact:,} intact"]
     parts += [
         f"{count:,} {name}"
@@ -158,12 +154,11 @@ def _counted(texts: "Texts") -> str:
     return ", ".join(parts)
 
 
-def _record(report: "Report", path: str) -> dict[str, object]:
-    def record(texts: "Texts") -> dict[str, int]:
+def _serialize_report(report: VerifyReport, path: str) -> dict[str, object]:
+    def record(texts: TextCounts) -> dict[str, int]:
         return {name: getattr(texts, name) for name in type(texts).__slots__}
 
     return {
-        "schema": output.SCHEMA,
         "journal": path,
         "intact": report.is_intact,
         "seq": report.seq,
@@ -182,18 +177,82 @@ def _record(report: "Report", path: str) -> dict[str, object]:
     }
 
 
-VERB = Verb(
-    "verify",
-    "check the record",
-    (
-        ("memtui verify", "recompute the chain and every text"),
-        ("memtui verify --head 41:9f2c03d1a8b7", "and compare with a head noted earlier"),
-    ),
-    _arguments,
-    _run,
-    (
-        "Changes nothing, and does not look at the folder. A rewritten chain and an",
-        "older copy are found only against a head that was noted elsewhere.",
-        "Exit codes: 0 intact, 1 something is wrong, 3 no journal or unreadable.",
-    ),
-)
+VERIFY_VERB = Verb("verify", add_verify_options, run_verify)
+
+
+# `memtui export`: the journal as JSON lines, to keep elsewhere and to verify without memtui.
+
+
+def add_export_options(parser: Parser) -> None:
+    parser.add_value("folder", "DIR", "the memory folder; it may be gone", nargs="?")
+    parser.add_value("-o --output", "FILE", "a new file, for its owner only; else standard output")
+    parser.add_flag("--force", "replace FILE if it is there")
+    parser.add_flag("--no-texts", "events only: no answers, arguments and versions")
+
+
+def run_export(options: Options, arguments: argparse.Namespace) -> int:
+    folder, path = find_journal(options, arguments.folder)
+    target = arguments.output if arguments.output != "-" else None
+    texts = not arguments.no_texts
+    locking = not options.read_only and os.access(os.path.dirname(path), os.W_OK) and os.access(path, os.W_OK)
+    try:
+        if target is None:
+            if not _write_export(folder, path, output.write_bytes, texts=texts, locking=locking):
+                raise Failure(
+                    ExitCode.CONFLICT,
+                    "The journal was written to meanwhile, and it is read without locks. What was exported may be of "
+                    "two moments. Try again.",
+                )
+        else:
+            _export_to_file(target, folder, path, texts=texts, force=arguments.force, locking=locking)
+    except (OSError, sqlite3.Error, UnicodeDecodeError) as error:
+        raise make_unreadable_failure(path, error) from error
+    return ExitCode.OK
+
+
+def _export_to_file(target: str, folder: str | None, path: str, *, texts: bool, force: bool, locking: bool) -> None:
+    outgoing = ExportWriter(folder, os.path.dirname(path), nothing="Nothing was exported.")
+    for _ in range(_LOOKS):
+        with contextlib.closing(outgoing.create_file(target, force=force)) as file:
+            if _write_export(folder, path, file.write, texts=texts, locking=locking):
+                file.commit()
+                return
+    raise Failure(ExitCode.CONFLICT, "The journal is written to all the time. Nothing was exported. Try again.")
+
+
+def _write_export(
+    folder: str | None, path: str, write: Callable[[bytes], object], *, texts: bool, locking: bool
+) -> bool:
+    """Write all lines; whether they are of one moment."""
+
+    title = format_path(folder) if folder is not None else ""
+    with open_read_only(path, locking=locking, quietly=not locking) as journal:
+        try:
+            last = _write_all_but_last(journal.connection, title, write, texts=texts)
+        except (StateUnusable, *UNREADABLE):
+            if journal.is_steady():
+                raise
+            return False  # two moments together look like a damaged journal
+        if not journal.is_steady():
+            return False
+        write(last)  # the end is written only when all before it is right
+        return True
+
+
+def _write_all_but_last(
+    connection: sqlite3.Connection, title: str, write: Callable[[bytes], object], *, texts: bool
+) -> bytes:
+    """Write the lines as they are read, and return the last one."""
+
+    problem = schema.find_problem(connection)
+    if problem:
+        raise StateUnusable(problem)
+    now = output.format_utc(time.time_ns() // 1_000) or ""
+    last = b""
+    for line in transfer.iter_export_lines(connection, folder=to_one_line(title), exported=now, texts=texts):
+        write(last)
+        last = line
+    return last
+
+
+EXPORT_VERB = Verb("export", add_export_options, run_export, keeps_rights=True)

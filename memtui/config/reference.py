@@ -1,4 +1,4 @@
-"""What is said of the settings, from the words below their fields: for people, and for the file they begin with."""
+"""The reference of the settings, made from the docstrings of their fields: for people, and for a new file."""
 
 import ast
 import inspect
@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache
 
-from memtui.config.sections import Config
-from memtui.config.settings import Setting, settings
+from memtui.config.settings import Config, Setting, list_settings
 
 _WIDTH = 100
 _RULES = "Which there are: memtui audit --rules."
@@ -25,43 +24,53 @@ _INSTEAD = {bool: "true", int: "10000", float: "1.0", str: '""'}
 
 
 @cache
-def meanings() -> dict[str, str]:
+def load_descriptions() -> dict[str, str]:
     """What each setting and each section means, by name."""
     found: dict[str, str] = {}
     config = Config()
-    found.update(_words_below(Config))
+    found.update(_parse_field_docs(Config))
     for each in fields(Config):
         section = getattr(config, each.name)
         if is_dataclass(section):
-            found.update({f"{each.name}.{name}": words for name, words in _words_below(type(section)).items()})
+            found.update({f"{each.name}.{name}": words for name, words in _parse_field_docs(type(section)).items()})
     return found
 
 
-def template() -> str:
+def render_template() -> str:
     """A file of settings in which nothing is set yet: every default, behind a sign that takes it out."""
     lines = [
         "# The settings of memtui. Every line is optional; those that begin with # are the defaults.",
         "# What holds, and where it is from: memtui config show",
     ]
     above = ""
-    for setting in settings().values():
+    for setting in list_settings().values():
         section = setting.name.rpartition(".")[0]
         if section != above:
-            lines += ["", f"[{section}]", *_comment(meanings()[section])]
+            lines += ["", f"[{section}]", *_format_comment(load_descriptions()[section])]
             above = section
-        lines += ["", *_comment(_said_of(setting)), f"# {setting.name.rpartition('.')[2]} = {_default(setting)}"]
-    lines += ["", "[audit.rules]", *_comment(meanings()["audit.rules"]), *_comment(_RULES), '# "stale" = "off"']
-    lines += ["", *_comment(meanings()["audit.exemptions"]), *_comment(_EXEMPT), *_EXEMPTION]
-    lines += ["", "[keys]", *_comment(meanings()["keys"]), '# "file.rename" = "r,f2"']
+        lines += [
+            "",
+            *_format_comment(_describe_setting(setting)),
+            f"# {setting.name.rpartition('.')[2]} = {_format_default(setting)}",
+        ]
+    lines += [
+        "",
+        "[audit.rules]",
+        *_format_comment(load_descriptions()["audit.rules"]),
+        *_format_comment(_RULES),
+        '# "stale" = "off"',
+    ]
+    lines += ["", *_format_comment(load_descriptions()["audit.exemptions"]), *_format_comment(_EXEMPT), *_EXEMPTION]
+    lines += ["", "[keys]", *_format_comment(load_descriptions()["keys"]), '# "file.rename" = "r,f2"']
     return "\n".join(lines) + "\n"
 
 
-def _said_of(setting: Setting) -> str:
+def _describe_setting(setting: Setting) -> str:
     may_be = f" It is {setting.kind}." if setting.choices else ""
-    return meanings()[setting.name] + may_be
+    return load_descriptions()[setting.name] + may_be
 
 
-def _default(setting: Setting) -> str:
+def _format_default(setting: Setting) -> str:
     match setting.default:
         case None:
             return _INSTEAD[setting.types[0]]
@@ -73,11 +82,11 @@ def _default(setting: Setting) -> str:
             return str(setting.default)
 
 
-def _comment(words: str) -> Iterator[str]:
+def _format_comment(words: str) -> Iterator[str]:
     return (f"# {line}" for line in textwrap.wrap(words, _WIDTH - 2))
 
 
-def _words_below(section: type) -> dict[str, str]:
+def _parse_field_docs(section: type) -> dict[str, str]:
     """The words that stand below a class's fields."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(section))).body[0]
     found: dict[str, str] = {}

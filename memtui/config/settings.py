@@ -1,13 +1,133 @@
 """The settings as a list: what each is called, may be, and where else than in the file it can be said."""
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
-from types import UnionType
+from types import MappingProxyType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from memtui.config.sections import Config
+from memtui.core.settings import AuditSettings, Settings
+from memtui.core.suggestion import find_nearest
+
+# Every setting there is, with its default and what it means.
+#
+# What is said below a field is what a person reads in `memtui config edit`: the reference is made from this file, so
+# that it cannot be wrong. A field is all that a new setting needs.
+
+Provider = Literal["anthropic", "bedrock", "vertex", "foundry"]
+PROVIDERS: tuple[str, ...] = get_args(Provider)
+Effort = Literal["", "low", "medium", "high", "xhigh", "max"]
+EFFORTS: tuple[str, ...] = tuple(level for level in get_args(Effort) if level)
+"""Levels of effort, lowest first, as the API names them. Which of them a model takes, the API tells."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UiSettings:
+    """How the screen is."""
+
+    follow: bool = True
+    """Whether the screen goes where something happens, from the start. `f` switches it."""
+
+    hidden: bool = False
+    """Whether files whose names begin with a dot are shown, from the start. `.` switches it."""
+
+    sort: Literal["name", "-name", "modified", "-modified", "size", "-size"] = "name"
+    """How files are sorted at first; with a minus in front the other way round. `,` asks for another."""
+
+    view: Literal["rendered", "source", "model"] = "rendered"
+    """How a note is shown at first: rendered, as source, or as the model sees it. `t` switches it."""
+
+    animations: bool = True
+    """Whether anything moves or is lit for a moment. Over SSH nothing does, unless TEXTUAL_ANIMATIONS says so."""
+
+    mouse: bool = True
+    """Whether the mouse works in memtui; without it the terminal selects text as everywhere."""
+
+    screen_reader: bool = False
+    """Whether memtui speaks line by line, in sentences and numbered menus, and draws no screen."""
+
+    remember: bool = True
+    """Whether a folder is shown as it was left: cursor, expanded folders, order, panes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditorSettings:
+    """Your own editor."""
+
+    command: str = ""
+    """The command of your editor, with its options; else VISUAL or EDITOR."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatSettings:
+    """How a conversation is held, as the options of `memtui chat` say; those come first."""
+
+    model: str = ""
+    """Which model; else the newest that the API lists."""
+
+    provider: Provider = "anthropic"
+    """Whose service is asked."""
+
+    policy: Literal["ask", "allow", "read-only"] = "ask"
+    """What becomes of writes to the memory. `memtui chat -p` is read-only unless --policy says otherwise."""
+
+    system: str = ""
+    """A file with a system prompt of your own."""
+
+    guidance: str = ""
+    """What is to be remembered, and what not; or a file that says it."""
+
+    effort: Effort = ""
+    """How hard the model tries; else as the model has it."""
+
+    thinking: bool | None = None
+    """Whether the model may think; if not set, as the model has it."""
+
+    max_tokens: int | None = None
+    """Tokens that one answer may have; if not set, what fits the model."""
+
+    context_trigger: int | None = None
+    """Tokens of context from which old tool results are cleared; 0 is off; if not set, a share of what fits."""
+
+    input_price: float | None = None
+    """US dollars for a million tokens that the model reads; if not set, no price is shown."""
+
+    output_price: float | None = None
+    """US dollars for a million tokens that the model writes."""
+
+    max_calls: int = 200
+    """Tool calls in one turn, after which it is ended and you are asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """All that a person settles once."""
+
+    dir: str = ""
+    """The memory folder, where none is named."""
+
+    theme: str = "auto"
+    """The colors: `auto` for light or dark as the terminal is, or a theme's name. `Ctrl+T` shows those there are."""
+
+    ui: UiSettings = field(default_factory=UiSettings)
+    """How the screen is."""
+
+    editor: EditorSettings = field(default_factory=EditorSettings)
+    """Your own editor."""
+
+    memory: Settings = field(default_factory=Settings)
+    """How memory commands behave. The limits bind agents; a limit of 0 is off."""
+
+    chat: ChatSettings = field(default_factory=ChatSettings)
+    """How a conversation is held, as the options of `memtui chat` say; those come first."""
+
+    audit: AuditSettings = field(default_factory=AuditSettings)
+    """How an audit is done. A limit of 0 is off."""
+
+    keys: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Other keys for what can be done, by its id: several with commas between, none as "". `?` tells the ids."""
+
 
 _BEFORE = {
     "dir": ("MEMTUI_DIR",),
@@ -64,7 +184,7 @@ class Setting:
             return "a number, 0 or more"
         return "a whole number, 0 or more" if int in self.types else "a text in quotes"
 
-    def accepts(self, value: object) -> bool:
+    def is_valid(self, value: object) -> bool:
         """Whether it may have a value as it stands in the file."""
         if self.choices:
             return isinstance(value, str) and value in self.choices
@@ -75,20 +195,18 @@ class Setting:
             return numeric and 0 <= value < math.inf and value <= _MOST.get(self.name, math.inf)
         return isinstance(value, str) and str in self.types and "\0" not in value
 
-    def nearest(self, value: object) -> object:
+    def find_nearest(self, value: object) -> object:
         """The valid value that a bad one is likely to mean; `None` if there is none."""
         if bool in self.types:
             words = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False}
             return {**words, "0": False}.get(str(value).strip().casefold())
         if self.choices:
-            from memtui.config.nearest import nearest  # for start-up cost: only the mistaken need it
-
-            return nearest(str(value).casefold(), self.choices)
+            return find_nearest(str(value).casefold(), self.choices)
         if int in self.types or float in self.types:
-            return self._nearest_number(value)
+            return self._find_nearest_number(value)
         return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
-    def _nearest_number(self, value: object) -> object:
+    def _find_nearest_number(self, value: object) -> object:
         try:
             number = float(str(value).replace(",", "").replace("_", ""))
         except ValueError:
@@ -99,34 +217,34 @@ class Setting:
         return number if float in self.types and not number.is_integer() else round(number)
 
 
-def value_of(config: Config, name: str) -> Any:
+def get_value(config: Config, name: str) -> Any:
     """What a setting is."""
     section, _, own = name.rpartition(".")
     return getattr(getattr(config, section) if section else config, own)
 
 
 @cache
-def settings() -> dict[str, Setting]:
+def list_settings() -> dict[str, Setting]:
     """All settings by name, in the order in which the reference has them; `keys` is not one of them."""
-    return {setting.name: setting for setting in _of(Config(), "")}
+    return {setting.name: setting for setting in _iter_settings(Config(), "")}
 
 
 @cache
-def sections() -> tuple[str, ...]:
+def list_sections() -> tuple[str, ...]:
     """The names of the sections, `keys` among them."""
-    return tuple(each.name for each in fields(Config) if is_dataclass(_default(each.name)) or each.name == "keys")
+    return tuple(each.name for each in fields(Config) if is_dataclass(_get_default(each.name)) or each.name == "keys")
 
 
-def _default(name: str) -> object:
+def _get_default(name: str) -> object:
     return getattr(Config(), name)
 
 
-def _of(section: Any, prefix: str) -> Iterator[Setting]:
+def _iter_settings(section: Any, prefix: str) -> Iterator[Setting]:
     hints = get_type_hints(type(section))
     for each in fields(section):
         value = getattr(section, each.name)
         if is_dataclass(value):
-            yield from _of(value, f"{each.name}.")
+            yield from _iter_settings(value, f"{each.name}.")
         elif f"{prefix}{each.name}" not in _TABLES:
             hint = hints[each.name]
             options = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
@@ -134,3 +252,21 @@ def _of(section: Any, prefix: str) -> Iterator[Setting]:
             choices = tuple(choice for literal in literals for choice in get_args(literal))
             types = tuple(option for option in options if isinstance(option, type) and option is not type(None))
             yield Setting(f"{prefix}{each.name}", types, choices, value)
+
+
+# Values in sentences about the settings.
+
+
+def format_toml(value: object) -> str:
+    """A value as it stands in TOML, as well as that can be told."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case str():
+            return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        case list():
+            return "a list"
+        case dict():
+            return "a table"
+        case _:
+            return str(value)

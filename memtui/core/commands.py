@@ -1,27 +1,21 @@
-"""The six commands as values, and the judgement that makes them from whatever a caller sent.
+"""The six commands as values, and their validation.
 
-Input comes from a model, often cut off in mid-stream, so `judge` reads a raw mapping and trusts nothing in
-it. Behind it every field has its type and every path has been judged.
+Input comes from a model, often cut off in mid-stream, so `parse_command` reads a raw mapping and trusts nothing in it.
+Behind it every field has its type and every path is validated.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from memtui.core.errors import Refusal
-from memtui.core.messages import Message, quoted
-from memtui.core.paths import ROOT, MemoryPath, names_root, parse
+from memtui.core.messages import MessageKey, quote_value
+from memtui.core.paths import ROOT, MemoryPath, is_root_path, parse_path
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Show a file or a directory.
-
-    Attributes:
-        path: What to show.
-        view_range: First and last line as given, still to be held against the file; `None` for all.
-    """
+    """Show a file or a directory; `view_range` is as given, still to be validated against the file, `None` for all."""
 
     path: MemoryPath
     view_range: object = None
@@ -69,7 +63,7 @@ class Rename:
 
 
 Command = View | Create | StrReplace | Insert | Delete | Rename
-Change = Create | StrReplace | Insert | Delete | Rename
+ChangeCommand = Create | StrReplace | Insert | Delete | Rename
 """The commands that write."""
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
@@ -93,59 +87,52 @@ _SHORT = 1_024
 _ABSENT = object()
 
 
-class Judged(NamedTuple):
+class ParsedCommand(NamedTuple):
     """A command, and which aliases its sender used."""
 
     command: Command
     aliases: tuple[str, ...]
 
 
-def judge(raw: object) -> Judged:
-    """Make a command of a caller's input.
-
-    Args:
-        raw: A mapping as the model sent it; anything else is refused as well.
-
-    Raises:
-        Refusal: In the words of CONTRACT.md, sections "Inputs" and "Paths".
-    """
+def parse_command(raw: object) -> ParsedCommand:
+    """Make a command of a caller's input, of any type; raises `Refusal` (CONTRACT.md, "Inputs" and "Paths")."""
     if not isinstance(raw, Mapping):
-        raise Refusal(Message.NOT_A_MAPPING)
+        raise Refusal(MessageKey.NOT_A_MAPPING)
     name = raw.get("command", _ABSENT)
     if name is _ABSENT:
-        raise Refusal(Message.NOT_A_MAPPING)
+        raise Refusal(MessageKey.NOT_A_MAPPING)
     if not isinstance(name, str) or name not in FIELDS:
-        raise Refusal(Message.UNKNOWN_COMMAND, command=quoted(name))
-    fields = _Fields(name, raw)
-    return Judged(_command(name, fields), tuple(fields.aliases))
+        raise Refusal(MessageKey.UNKNOWN_COMMAND, command=quote_value(name))
+    fields = _FieldReader(name, raw)
+    return ParsedCommand(_build_command(name, fields), tuple(fields.aliases))
 
 
-def _command(name: str, fields: "_Fields") -> Command:
+def _build_command(name: str, fields: "_FieldReader") -> Command:
     match name:
         case "view":
-            return View(fields.path("path"), fields.optional("view_range"))
+            return View(fields.get_path("path"), fields.get_optional("view_range"))
         case "create":
-            path, file_text = fields.required("path"), fields.text("file_text")
-            return Create(parse(path, making=True), file_text)
+            path, file_text = fields.get_required("path"), fields.get_text("file_text")
+            return Create(parse_path(path, making=True), file_text)
         case "str_replace":
-            path, old_str = fields.required("path"), fields.text("old_str")
-            new_str = "" if fields.optional("new_str") is None else fields.text("new_str")
-            replacement = StrReplace(parse(path), old_str, new_str)
+            path, old_str = fields.get_required("path"), fields.get_text("old_str")
+            new_str = "" if fields.get_optional("new_str") is None else fields.get_text("new_str")
+            replacement = StrReplace(parse_path(path), old_str, new_str)
             if not old_str:
-                raise Refusal(Message.EMPTY_OLD_STR)
+                raise Refusal(MessageKey.EMPTY_OLD_STR)
             return replacement
         case "insert":
-            path, line = fields.required("path"), fields.integer("insert_line")
-            return Insert(parse(path), line, fields.text("insert_text"))
+            path, line = fields.get_required("path"), fields.get_integer("insert_line")
+            return Insert(parse_path(path), line, fields.get_text("insert_text"))
         case "delete":
-            path = fields.required("path")
-            return Delete(ROOT if names_root(path) else parse(path))
+            path = fields.get_required("path")
+            return Delete(ROOT if is_root_path(path) else parse_path(path))
         case _:
-            old_path, new_path = fields.required("old_path"), fields.required("new_path")
-            return Rename(ROOT if names_root(old_path) else parse(old_path), parse(new_path, making=True))
+            old_path, new_path = fields.get_required("old_path"), fields.get_required("new_path")
+            return Rename(ROOT if is_root_path(old_path) else parse_path(old_path), parse_path(new_path, making=True))
 
 
-class _Fields:
+class _FieldReader:
     """Reads one mapping's fields, noting the aliases used."""
 
     def __init__(self, command: str, raw: Mapping[object, object]) -> None:
@@ -153,38 +140,38 @@ class _Fields:
         self._raw = raw
         self.aliases: list[str] = []
 
-    def optional(self, field: str) -> object:
+    def get_optional(self, field: str) -> object:
         return self._raw.get(field)
 
-    def required(self, field: str) -> object:
+    def get_required(self, field: str) -> object:
         value = self._raw.get(field, _ABSENT)
         alias = ALIASES.get((self._command, field))
         if value is _ABSENT and alias is not None and alias in self._raw:
             self.aliases.append(alias)
             value = self._raw[alias]
         if value is _ABSENT:
-            raise Refusal(Message.FIELD_MISSING, field=field, command=self._command)
+            raise Refusal(MessageKey.FIELD_MISSING, field=field, command=self._command)
         return value
 
-    def path(self, field: str) -> MemoryPath:
-        return parse(self.required(field))
+    def get_path(self, field: str) -> MemoryPath:
+        return parse_path(self.get_required(field))
 
-    def text(self, field: str) -> str:
-        value = self.required(field)
+    def get_text(self, field: str) -> str:
+        value = self.get_required(field)
         if not isinstance(value, str):
-            raise Refusal(Message.NOT_A_STRING, field=field)
+            raise Refusal(MessageKey.NOT_A_STRING, field=field)
         if not value.isascii():
             try:
                 value.encode("utf-8")
             except UnicodeEncodeError:
-                raise Refusal(Message.NOT_UNICODE, field=field) from None
+                raise Refusal(MessageKey.NOT_UNICODE, field=field) from None
         return value
 
-    def integer(self, field: str) -> int:
-        value = self.required(field)
+    def get_integer(self, field: str) -> int:
+        value = self.get_required(field)
         number = as_integer(value)
         if number is None:
-            raise Refusal(Message.NOT_AN_INTEGER, field=field, value=quoted(value))
+            raise Refusal(MessageKey.NOT_AN_INTEGER, field=field, value=quote_value(value))
         return number
 
 
@@ -199,41 +186,43 @@ def as_integer(value: object) -> int | None:
     return None
 
 
-def recorded(raw: object) -> dict[str, object]:
+def filter_arguments(raw: object) -> dict[str, object]:
     """What the journal keeps of an input: the fields that the command has, and no others.
 
     A `create` that is applied is kept as its version; see the engine.
     """
     if not isinstance(raw, Mapping):
-        return {"input": quoted(raw)}
+        return {"input": quote_value(raw)}
     name = raw.get("command")
     if not isinstance(name, str) or name not in FIELDS:
-        return {"command": quoted(name)}
-    wanted = {"command", *FIELDS[name], *(ALIASES.get((name, field), field) for field in FIELDS[name])}
-    return {field: _shortened(raw[field], RECORDED_CHARACTERS) for field in wanted if field in raw}
+        return {"command": quote_value(name)}
+    names = {"command", *FIELDS[name], *(ALIASES.get((name, field), field) for field in FIELDS[name])}
+    return {field: _truncate(raw[field], RECORDED_CHARACTERS) for field in names if field in raw}
 
 
-def as_json(recorded: Mapping[str, object]) -> str:
+def encode_arguments(recorded: Mapping[str, object]) -> str:
     """What the journal keeps of an input as JSON, never longer than `RECORDED_BYTES`."""
-    for kept in (recorded, {field: _shortened(value, _SHORT) for field, value in recorded.items()}):
+    import json  # noqa: PLC0415 - start-up: not before the first paint
+
+    for kept in (recorded, {field: _truncate(value, _SHORT) for field, value in recorded.items()}):
         try:
             text = json.dumps(kept, ensure_ascii=True, sort_keys=True)
         except (TypeError, ValueError, RecursionError):
             break
         if len(text) <= RECORDED_BYTES:
             return text
-    return json.dumps(quoted(recorded), ensure_ascii=True)
+    return json.dumps(quote_value(recorded), ensure_ascii=True)
 
 
-def _shortened(value: object, limit: int) -> object:
+def _truncate(value: object, limit: int) -> object:
     if isinstance(value, str):
         return value if len(value) <= limit else f"{value[:limit]}[... {len(value) - limit:,} more characters]"
-    if isinstance(value, list | tuple | dict) and _weight(value, limit) > limit:
+    if isinstance(value, list | tuple | dict) and _estimate_length(value, limit) > limit:
         return f"[{type(value).__name__} of {len(value):,}, too large to keep]"
     return value
 
 
-def _weight(value: object, limit: int) -> int:
+def _estimate_length(value: object, limit: int) -> int:
     """About how many characters a value takes, counted no further than a limit."""
     total = 0
     todo = [value]

@@ -1,7 +1,7 @@
 """Comparing two texts line by line, and word by word within a line.
 
-Whatever a person is shown of a change is made from one `Difference`: the marks beside a note, the patch she copies,
-the screen with two sides, and the text with one change taken back.
+Every view of a change is made from one `TextDiff`: the marks beside a note, the patch, the screen with two sides, and
+the text with one change taken back.
 """
 
 import re
@@ -30,7 +30,7 @@ ALIKE = 0.35
 """From which likeness on two lines are one line that was changed, and not two lines."""
 
 
-class Counts(NamedTuple):
+class LineCounts(NamedTuple):
     """Lines that a change added and removed."""
 
     added: int
@@ -53,7 +53,7 @@ Range = tuple[int, int]
 """Two positions in a line, in characters; the second is behind the last one."""
 
 
-class LineEnds(StrEnum):
+class LineEnding(StrEnum):
     """How the lines of a text end."""
 
     NONE = ""
@@ -64,14 +64,8 @@ class LineEnds(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """Two texts, compared once.
-
-    Attributes:
-        old: The lines before, each with its line feed.
-        new: The lines after.
-        hunks: Where they differ, in order.
-    """
+class TextDiff:
+    """Two texts, compared once: their lines, each with its line feed, and where they differ."""
 
     old: Sequence[str]
     new: Sequence[str]
@@ -88,10 +82,10 @@ class Difference:
         return "".join(self.new)
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> LineCounts:
         """How many lines were added and removed."""
         added = sum(hunk.new_end - hunk.new_start for hunk in self.hunks)
-        return Counts(added, sum(hunk.old_end - hunk.old_start for hunk in self.hunks))
+        return LineCounts(added, sum(hunk.old_end - hunk.old_start for hunk in self.hunks))
 
     @property
     def changed_lines(self) -> set[int]:
@@ -103,44 +97,34 @@ class Difference:
             changed.update(range(hunk.new_start + 1, hunk.new_end + 1))
         return changed
 
-    def unified(self, *, context: int = 3) -> list[str]:
-        """A unified diff without file headers: lines that begin with `@@`, ` `, `-` or `+`, without newlines.
+    def format_unified(self, *, context: int = 3) -> list[str]:
+        """A unified diff without file headers and newlines, with `context` equal lines around each change."""
+        return [line for line in self._iter_unified(context) if not line.startswith("\\")]
 
-        Args:
-            context: Equal lines shown around each change.
-        """
-        return [line for line in self._unified(context) if not line.startswith("\\")]
-
-    def patch(self, old_name: str | None, new_name: str | None, *, context: int = 3) -> str:
-        """The change as `git apply` and `patch -p1` take it; empty where nothing differs.
-
-        Args:
-            old_name: What the file was called; `None` where there was none.
-            new_name: What it is called; `None` where there is none.
-            context: Equal lines around each change.
-        """
+    def format_patch(self, old_name: str | None, new_name: str | None, *, context: int = 3) -> str:
+        """The change as `git apply` and `patch -p1` take it; empty where nothing differs. `None` names no file."""
         if not self.hunks:
             return ""
-        head = [f"--- {_in_patch('a', old_name)}", f"+++ {_in_patch('b', new_name)}"]
-        return "\n".join([*head, *self._unified(context)]) + "\n"
+        head = [f"--- {_quote_name('a', old_name)}", f"+++ {_quote_name('b', new_name)}"]
+        return "\n".join([*head, *self._iter_unified(context)]) + "\n"
 
-    def _unified(self, context: int) -> Iterator[str]:
+    def _iter_unified(self, context: int) -> Iterator[str]:
         old, new = self.old, self.new
-        for hunks in _near(self.hunks, 2 * context):
+        for hunks in _group_hunks(self.hunks, 2 * context):
             first, last = hunks[0], hunks[-1]
             old_from, old_to = max(first.old_start - context, 0), min(last.old_end + context, len(old))
             new_from = max(first.new_start - context, 0)
             new_to = min(last.new_end + context, len(new))
-            yield f"@@ -{_extent(old_from, old_to)} +{_extent(new_from, new_to)} @@"
+            yield f"@@ -{_format_range(old_from, old_to)} +{_format_range(new_from, new_to)} @@"
             at = old_from
             for hunk in hunks:
-                yield from _signed(" ", old[at : hunk.old_start])
-                yield from _signed("-", old[hunk.old_start : hunk.old_end])
-                yield from _signed("+", new[hunk.new_start : hunk.new_end])
+                yield from _prefix_lines(" ", old[at : hunk.old_start])
+                yield from _prefix_lines("-", old[hunk.old_start : hunk.old_end])
+                yield from _prefix_lines("+", new[hunk.new_start : hunk.new_end])
                 at = hunk.old_end
-            yield from _signed(" ", old[at:old_to])
+            yield from _prefix_lines(" ", old[at:old_to])
 
-    def sides(self) -> list[list[Pair]]:
+    def pair_lines(self) -> list[list[Pair]]:
         """For each hunk, its lines side by side: what is alike stands opposite each other."""
         budget = PAIRING_WORK
         sides: list[list[Pair]] = []
@@ -150,31 +134,23 @@ class Difference:
             alike: list[tuple[int, int]] = []
             if 1 < work <= budget:
                 budget -= work
-                alike = _alike(old, new)
-            sides.append(list(_opposite(hunk, alike)))
+                alike = _match_lines(old, new)
+            sides.append(list(_align_lines(hunk, alike)))
         return sides
 
-    def without(self, hunk: Hunk) -> str:
-        """The new text with one hunk taken back; every other byte of it stays.
-
-        Args:
-            hunk: One of `hunks`.
-        """
+    def revert_hunk(self, hunk: Hunk) -> str:
+        """The new text with one of `hunks` taken back; every other byte of it stays."""
         kept = (self.new[: hunk.new_start], self.old[hunk.old_start : hunk.old_end], self.new[hunk.new_end :])
         return "".join(line for lines in kept for line in lines)
 
-    def without_in(self, hunk: Hunk, current: str) -> str | None:
+    def revert_hunk_in(self, hunk: Hunk, current: str) -> str | None:
         """A later text with one hunk taken back, if its lines still stand there as the hunk left them.
 
-        Args:
-            hunk: One of `hunks`.
-            current: What became of the new text since.
-
         Returns:
-            The text; `None` where the hunk's lines were changed, or where they could be meant at several places.
+            `None` where the hunk's lines were changed, or where they could be meant at several places.
         """
-        later = compare(self.after, current)
-        start = _place_in(hunk, later)
+        later = compare_texts(self.after, current)
+        start = _find_hunk(hunk, later)
         if start is None:
             return None
         end = start + hunk.new_end - hunk.new_start
@@ -185,18 +161,16 @@ class Difference:
         return "".join(lines)
 
 
-def compare(before: str, after: str) -> Difference:
-    """Compare two texts line by line."""
-    old, new = lines_of(before), lines_of(after)
-    return Difference(old, new, tuple(blocks(old, new)))
+def compare_texts(before: str, after: str) -> TextDiff:
+    old, new = split_lines(before), split_lines(after)
+    return TextDiff(old, new, tuple(find_hunks(old, new)))
 
 
-def without_hunk(before: str, after: str, hunk: Hunk) -> str:
-    """The new text with one hunk taken back; every other byte of it stays."""
-    return compare(before, after).without(hunk)
+def revert_hunk(before: str, after: str, hunk: Hunk) -> str:
+    return compare_texts(before, after).revert_hunk(hunk)
 
 
-def _near(hunks: Iterable[Hunk], gap: int) -> list[list[Hunk]]:
+def _group_hunks(hunks: Iterable[Hunk], gap: int) -> list[list[Hunk]]:
     """The hunks in groups, within which at most so many equal lines stand between one and the next."""
     groups: list[list[Hunk]] = []
     for hunk in hunks:
@@ -207,19 +181,19 @@ def _near(hunks: Iterable[Hunk], gap: int) -> list[list[Hunk]]:
     return groups
 
 
-def _extent(start: int, end: int) -> str:
+def _format_range(start: int, end: int) -> str:
     """Where lines stand, as in a patch: of no lines, the number of the line before them."""
     return f"{start + (end > start)},{end - start}"
 
 
-def _signed(sign: str, lines: Sequence[str]) -> Iterator[str]:
+def _prefix_lines(sign: str, lines: Sequence[str]) -> Iterator[str]:
     for line in lines:
         yield sign + line.removesuffix("\n")
         if not line.endswith("\n"):
             yield "\\ No newline at end of file"
 
 
-def _in_patch(side: str, name: str | None) -> str:
+def _quote_name(side: str, name: str | None) -> str:
     r"""A name as a patch gives it: quoted, with octal bytes, where it holds control characters, `"` or `\`."""
     if name is None:
         return "/dev/null"
@@ -233,7 +207,7 @@ def _in_patch(side: str, name: str | None) -> str:
     return f'"{escaped}"'
 
 
-def _place_in(hunk: Hunk, later: Difference) -> int | None:
+def _find_hunk(hunk: Hunk, later: TextDiff) -> int | None:
     """The line of a later text at which a hunk's new lines begin; `None` where they do not stand there any more."""
     moved = 0
     touched = False
@@ -243,19 +217,18 @@ def _place_in(hunk: Hunk, later: Difference) -> int | None:
         touched = touched or (other.old_start <= hunk.new_end and other.old_end >= hunk.new_start)
         if other.old_end <= hunk.new_start:
             moved = other.new_end - other.old_end
-    wanted = list(later.old[hunk.new_start : hunk.new_end])
-    if touched and (not wanted or _times(wanted, later.new) != 1):
+    block = list(later.old[hunk.new_start : hunk.new_end])
+    if touched and (not block or _count_occurrences(block, later.new) != 1):
         return None
     return hunk.new_start + moved
 
 
-def _times(wanted: Sequence[str], lines: Sequence[str]) -> int:
-    """How often some lines stand one behind the other."""
-    size = len(wanted)
-    return sum(lines[at] == wanted[0] and list(lines[at : at + size]) == wanted for at in range(len(lines) - size + 1))
+def _count_occurrences(block: Sequence[str], lines: Sequence[str]) -> int:
+    size = len(block)
+    return sum(lines[at] == block[0] and list(lines[at : at + size]) == block for at in range(len(lines) - size + 1))
 
 
-def line_ends(lines: Iterable[str]) -> LineEnds:
+def detect_line_ending(lines: Iterable[str]) -> LineEnding:
     """How lines end: all in LF, all in CRLF, or some so and some so."""
     crlf = lf = 0
     for line in lines:
@@ -264,11 +237,11 @@ def line_ends(lines: Iterable[str]) -> LineEnds:
         elif line.endswith("\n"):
             lf += 1
     if crlf and lf:
-        return LineEnds.MIXED
-    return LineEnds.CRLF if crlf else LineEnds.LF if lf else LineEnds.NONE
+        return LineEnding.MIXED
+    return LineEnding.CRLF if crlf else LineEnding.LF if lf else LineEnding.NONE
 
 
-def _opposite(hunk: Hunk, alike: Iterable[tuple[int, int]]) -> Iterator[Pair]:
+def _align_lines(hunk: Hunk, alike: Iterable[tuple[int, int]]) -> Iterator[Pair]:
     """The lines of a hunk side by side: those that are alike, and between them the others in order."""
     old_at, new_at = hunk.old_start, hunk.new_start
     for i, j in (*alike, (hunk.old_end - hunk.old_start, hunk.new_end - hunk.new_start)):
@@ -279,10 +252,10 @@ def _opposite(hunk: Hunk, alike: Iterable[tuple[int, int]]) -> Iterator[Pair]:
         old_at, new_at = old_to + 1, new_to + 1
 
 
-def _alike(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+def _match_lines(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     """Positions of lines that are alike, in order, as much likeness as there is in all."""
-    old_bags, new_bags = [_bag(line) for line in old], [_bag(line) for line in new]
-    likeness = [[_likeness(one, other) for other in new_bags] for one in old_bags]
+    old_bags, new_bags = [_count_tokens(line) for line in old], [_count_tokens(line) for line in new]
+    likeness = [[_compare_bags(one, other) for other in new_bags] for one in old_bags]
     best = [[0.0] * (len(new) + 1) for _ in range(len(old) + 1)]
     for i in range(len(old) - 1, -1, -1):
         for j in range(len(new) - 1, -1, -1):
@@ -307,13 +280,13 @@ _TOKEN = re.compile(rf"[\w{_ATTACHED}]+| +|[^\w](?:[{_ATTACHED}]|(?<=\u200d)\S)*
 """A word, a run of spaces, or one other sign with what belongs to it."""
 
 
-def _bag(line: str) -> tuple[Counter[str], int]:
+def _count_tokens(line: str) -> tuple[Counter[str], int]:
     """The words and signs of a line, and the characters of all of them."""
     words = Counter(token for token in _TOKEN.findall(line[:LONGEST_LINE]) if not token.isspace())
     return words, sum(len(word) * count for word, count in words.items())
 
 
-def _likeness(one: tuple[Counter[str], int], other: tuple[Counter[str], int]) -> float:
+def _compare_bags(one: tuple[Counter[str], int], other: tuple[Counter[str], int]) -> float:
     """From 0 to 1: which part of the characters stands in words that both lines hold."""
     (words, size), (others, other_size) = one, other
     if not size or not other_size:
@@ -322,31 +295,26 @@ def _likeness(one: tuple[Counter[str], int], other: tuple[Counter[str], int]) ->
     return 2 * common / (size + other_size)
 
 
-def words_of(line: str) -> list[str]:
+def tokenize(line: str) -> list[str]:
     """A line taken apart: words, runs of spaces, and any other sign by itself. Put together they are the line again."""
     return _TOKEN.findall(line)
 
 
-def likeness(old: str, new: str) -> float:
+def measure_similarity(old: str, new: str) -> float:
     """From 0 to 1: how much of two lines stands in words that both hold; from `ALIKE` on they are one line, changed."""
-    return _likeness(_bag(old), _bag(new))
+    return _compare_bags(_count_tokens(old), _count_tokens(new))
 
 
-def changed_words(old: str, new: str) -> tuple[list[Range], list[Range]]:
-    """Where a line that was changed differs, in the old and in the new one; nothing where the two are not alike.
-
-    Args:
-        old: The line before, with or without its line feed.
-        new: The line after.
-    """
+def diff_words(old: str, new: str) -> tuple[list[Range], list[Range]]:
+    """Where a changed line differs, in the old and in the new one; nothing where the two are not alike."""
     old, new = old.removesuffix("\n"), new.removesuffix("\n")
     if max(len(old), len(new)) > LONGEST_LINE:
-        return _changed_middle(old, new)
+        return _find_changed_middle(old, new)
     old_tokens, new_tokens = _TOKEN.findall(old), _TOKEN.findall(new)
-    if _likeness(_bag(old), _bag(new)) < ALIKE:
+    if _compare_bags(_count_tokens(old), _count_tokens(new)) < ALIKE:
         return [], []
     whole = Hunk(0, len(old_tokens), 0, len(new_tokens))
-    found = list(_differing(old_tokens, new_tokens, whole, [WORD_WORK], _MAX_DEPTH))
+    found = list(_diff_region(old_tokens, new_tokens, whole, [WORD_WORK], _MAX_DEPTH))
     joined: list[Hunk] = []
     for hunk in found:
         if joined and all(token.isspace() for token in old_tokens[joined[-1].old_end : hunk.old_start]):
@@ -354,13 +322,12 @@ def changed_words(old: str, new: str) -> tuple[list[Range], list[Range]]:
         else:
             joined.append(hunk)
     return (
-        _characters(old_tokens, [(hunk.old_start, hunk.old_end) for hunk in joined]),
-        _characters(new_tokens, [(hunk.new_start, hunk.new_end) for hunk in joined]),
+        _to_character_ranges(old_tokens, [(hunk.old_start, hunk.old_end) for hunk in joined]),
+        _to_character_ranges(new_tokens, [(hunk.new_start, hunk.new_end) for hunk in joined]),
     )
 
 
-def _characters(tokens: Sequence[str], ranges: Iterable[Range]) -> list[Range]:
-    """Ranges of tokens as ranges of characters."""
+def _to_character_ranges(tokens: Sequence[str], ranges: Iterable[Range]) -> list[Range]:
     at, position = 0, 0
     found: list[Range] = []
     for first, last in ranges:
@@ -372,10 +339,10 @@ def _characters(tokens: Sequence[str], ranges: Iterable[Range]) -> list[Range]:
     return found
 
 
-def _changed_middle(old: str, new: str) -> tuple[list[Range], list[Range]]:
+def _find_changed_middle(old: str, new: str) -> tuple[list[Range], list[Range]]:
     """What is left of two lines without their common ends; nothing where that is most of both."""
-    start = common_start(old, new)
-    tail = common_end(old, new, start)
+    start = measure_common_prefix(old, new)
+    tail = measure_common_suffix(old, new, start)
     if 2 * (start + tail) < ALIKE * (len(old) + len(new)):
         return [], []
     ranges = ((start, len(old) - tail), (start, len(new) - tail))
@@ -383,7 +350,7 @@ def _changed_middle(old: str, new: str) -> tuple[list[Range], list[Range]]:
     return old_range, new_range
 
 
-def lines_of(text: str) -> list[str]:
+def split_lines(text: str) -> list[str]:
     r"""The lines of a text, each with its `\n`, so that a missing final newline is a difference."""
     lines = text.split("\n")
     last = lines.pop()
@@ -391,16 +358,16 @@ def lines_of(text: str) -> list[str]:
     return [*lines, last] if last else lines
 
 
-def blocks(before: Sequence[str], after: Sequence[str]) -> list[Hunk]:
+def find_hunks(before: Sequence[str], after: Sequence[str]) -> list[Hunk]:
     """The runs of lines that differ, in order.
 
     What is equal at both ends is set aside first, so that a small edit in a huge note costs little.
     """
     whole = Hunk(0, len(before), 0, len(after))
-    return list(_differing(before, after, whole, [EXACT_WORK], _MAX_DEPTH))
+    return list(_diff_region(before, after, whole, [EXACT_WORK], _MAX_DEPTH))
 
 
-def _differing(
+def _diff_region(
     before: Sequence[str], after: Sequence[str], within: Hunk, budget: list[int], depth: int
 ) -> Iterator[Hunk]:
     """The runs that differ within a region: exactly where that is cheap, else between lines that are unique in it."""
@@ -421,20 +388,20 @@ def _differing(
             if tag != "equal":
                 yield Hunk(start + i1, start + i2, new_start + j1, new_start + j2)
         return
-    anchors = _anchors(old, new) if depth else []
+    anchors = _find_anchors(old, new) if depth else []
     if not anchors:
         yield Hunk(start, old_end, new_start, new_end)
         return
     old_at, new_at = start, new_start
     for i, j in [*anchors, (len(old), len(new))]:
         gap = Hunk(old_at, start + i, new_at, new_start + j)
-        yield from _differing(before, after, gap, budget, depth - 1)
+        yield from _diff_region(before, after, gap, budget, depth - 1)
         old_at, new_at = start + i + 1, new_start + j + 1
 
 
-def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+def _find_anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     """Positions of lines that stand once in both, as many as keep one order ("patience")."""
-    once_old, once_new = _once(old), _once(new)
+    once_old, once_new = _find_unique_lines(old), _find_unique_lines(new)
     pairs = [(i, once_new[line]) for line, i in once_old.items() if line in once_new]
     tails: list[int] = []
     ends: list[int] = []
@@ -452,38 +419,30 @@ def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     return kept[::-1]
 
 
-def _once(lines: Sequence[str]) -> dict[str, int]:
+def _find_unique_lines(lines: Sequence[str]) -> dict[str, int]:
     """Position of each line that stands once, in order."""
     counted = Counter(lines)
     return {line: at for at, line in enumerate(lines) if counted[line] == 1}
 
 
-def counts(before: str, after: str) -> Counts:
-    """How many lines a change added and removed."""
-    start, tail = _common_ends(before, after)
+def count_changes(before: str, after: str) -> LineCounts:
+    start, tail = _measure_common_ends(before, after)
     before, after = before[start : len(before) - tail], after[start : len(after) - tail]
     if not before or not after:
-        return Counts(count_lines(after), count_lines(before))  # a new note, a deleted one, lines put in or taken out
-    added = removed = 0
-    for block in blocks(lines_of(before), lines_of(after)):
-        added += block.new_end - block.new_start
-        removed += block.old_end - block.old_start
-    return Counts(added, removed)
+        return LineCounts(count_lines(after), count_lines(before))  # a new or deleted note, lines put in or taken out
+    return compare_texts(before, after).counts
 
 
-def _common_ends(before: str, after: str) -> tuple[int, int]:
+def _measure_common_ends(before: str, after: str) -> tuple[int, int]:
     """Characters of whole lines that both texts begin and end with."""
-    start = before.rfind("\n", 0, common_start(before, after)) + 1
-    tail = common_end(before, after, start)
+    start = before.rfind("\n", 0, measure_common_prefix(before, after)) + 1
+    tail = measure_common_suffix(before, after, start)
     newline = before.find("\n", len(before) - tail)
     return start, len(before) - newline - 1 if newline >= 0 else 0
 
 
-def common_start(before: AnyStr, after: AnyStr) -> int:
-    """Characters, or bytes, that both texts begin with.
-
-    Found by bisection over slices: comparing slices is far quicker than comparing characters one by one.
-    """
+def measure_common_prefix(before: AnyStr, after: AnyStr) -> int:
+    """Characters, or bytes, that both texts begin with: by bisection over slices, which is quicker than one by one."""
     low, high = 0, min(len(before), len(after))
     while low < high:
         middle = (low + high + 1) // 2
@@ -494,7 +453,7 @@ def common_start(before: AnyStr, after: AnyStr) -> int:
     return low
 
 
-def common_end(before: AnyStr, after: AnyStr, start: int) -> int:
+def measure_common_suffix(before: AnyStr, after: AnyStr, start: int) -> int:
     """Characters, or bytes, that both texts end with, behind a position."""
     low, high = 0, min(len(before), len(after)) - start
     while low < high:
@@ -506,17 +465,5 @@ def common_end(before: AnyStr, after: AnyStr, start: int) -> int:
     return low
 
 
-def changed_lines(before: str, after: str) -> set[int]:
-    """Numbers (from 1) of the lines of `after` that were added or changed, or that follow a removal."""
-    return compare(before, after).changed_lines
-
-
-def unified(before: str, after: str, *, context: int = 3) -> list[str]:
-    """A unified diff without file headers: lines that begin with `@@`, ` `, `-` or `+`, without newlines.
-
-    Args:
-        before: The old text.
-        after: The new text.
-        context: Equal lines shown around each change.
-    """
-    return compare(before, after).unified(context=context)
+def format_unified(before: str, after: str, *, context: int = 3) -> list[str]:
+    return compare_texts(before, after).format_unified(context=context)

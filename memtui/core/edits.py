@@ -1,16 +1,18 @@
-"""What the text commands do to a text: pure functions from text to text, and to the lines that are answered.
+r"""The effects of the text commands: pure functions from text to text, and to the lines that are answered.
 
-Lines end at `\\n` and nowhere else: `\\r`, U+2028 and form feeds stay inside a line, as the tool's contract has
-it, so `str.splitlines` has no place here.
+Lines end at `\
+` and nowhere else: `\\r`, U+2028 and form feeds stay inside a line, as the tool's contract has it, so
+`str.splitlines` has no place here.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import add
 from typing import NamedTuple
 
 from memtui.core.commands import as_integer
 from memtui.core.errors import Refusal
-from memtui.core.messages import Message, quoted, say
+from memtui.core.messages import MessageKey, format_message, quote_value
+from memtui.core.unicode import HIDDEN
 
 MAX_LINES = 999_999
 SNIPPET_CONTEXT = 2
@@ -20,7 +22,7 @@ _prefixes = [f"{number:6d}\t" for number in range(1, 1_001)]
 """Line-number prefixes, formatted once; replaced by a longer list, never changed, as longer notes are seen."""
 
 
-class Edit(NamedTuple):
+class TextEdit(NamedTuple):
     """A text after a command, and the lines that the model is shown of it."""
 
     text: str
@@ -32,69 +34,54 @@ def count_lines(text: str) -> int:
     return text.count("\n") + (1 if text and not text.endswith("\n") else 0)
 
 
-def numbered(lines: Sequence[str], first: int = 1) -> str:
-    """Lines with their numbers, six wide, from number `first` on."""
-    return "\n".join(map(add, _numbers(first, len(lines)), lines))
+def number_lines(lines: Sequence[str], first: int = 1) -> str:
+    return "\n".join(map(add, _get_line_prefixes(first, len(lines)), lines))
 
 
-def view(text: str, path: str, view_range: object = None, *, limit: int = 0) -> str:
-    """The answer of `view` for a file.
-
-    Args:
-        text: The file's text.
-        path: How the answer calls it.
-        view_range: `None`, or what the caller gave as first and last line.
-        limit: Characters at which the answer is cut at a line's end; 0 for never.
+def format_view(text: str, path: str, view_range: object = None, *, limit: int = 0) -> str:
+    """The answer of `view` for a file, with its path, cut at a line's end from `limit` characters on (0: never).
 
     Raises:
         Refusal: For a range outside the file, or a file of more than 999,999 lines.
     """
     n_lines = count_lines(text)
     if n_lines > MAX_LINES:
-        raise Refusal(Message.TOO_MANY_LINES, path=path)
+        raise Refusal(MessageKey.TOO_MANY_LINES, path=path)
     lines = text.split("\n")
     first = 1
     if view_range is not None:
-        first, last = _range(view_range, n_lines)
+        first, last = _parse_range(view_range, n_lines)
         lines = lines[first - 1 : last]
     if limit and sum(map(len, lines)) + 8 * len(lines) + len(path) + 64 > limit:
-        body = _cut(lines, first, n_lines, limit - len(path) - 200, open_end=view_range is None)
+        body = _truncate(lines, first, n_lines, limit - len(path) - 200, open_end=view_range is None)
     else:
-        body = numbered(lines, first)
-    return say(Message.VIEWED_FILE, path=path, lines=body)
+        body = number_lines(lines, first)
+    return format_message(MessageKey.VIEWED_FILE, path=path, lines=body)
 
 
-def replace(text: str, old: str, new: str, path: str) -> Edit:
-    """Replace the one place where `old` stands.
-
-    Raises:
-        Refusal: If it stands nowhere, or in several (also overlapping) places.
-    """
+def replace_once(text: str, old: str, new: str, path: str) -> TextEdit:
+    """Replace the one place where `old` stands; refused if there is none, or several (also overlapping) ones."""
     position = text.find(old)
     if position < 0:
-        raise Refusal(Message.NO_MATCH, old_str=old, path=path)
+        raise Refusal(MessageKey.NO_MATCH, old_str=old, path=path)
     if text.find(old, position + 1) >= 0:
-        raise Refusal(Message.SEVERAL_MATCHES, old_str=old, path=path, lines=_occurrences(text, old))
+        raise Refusal(MessageKey.SEVERAL_MATCHES, old_str=old, path=path, lines=_format_occurrences(text, old))
     edited = text[:position] + new + text[position + len(old) :]
-    return Edit(edited, _snippet(edited, position))
+    return TextEdit(edited, _format_snippet(edited, position))
 
 
-def insert(text: str, line: int, inserted: str) -> str:
-    r"""Put `inserted` after line `line`; one final `\n` of it is dropped, and the text ends in `\n` afterwards.
-
-    Raises:
-        Refusal: For a line outside 0 to the number of lines.
-    """
+def insert_at_line(text: str, line: int, inserted: str) -> str:
+    """Put `inserted`, ended by a line feed, after a line; raises `Refusal` outside the text."""
     n_lines = count_lines(text)
     if not 0 <= line <= n_lines:
-        raise Refusal(Message.BAD_INSERT_LINE, insert_line=quoted(line), n_lines=n_lines)
+        raise Refusal(MessageKey.BAD_INSERT_LINE, insert_line=quote_value(line), n_lines=n_lines)
     if text and not text.endswith("\n"):
         text += "\n"
-    position = _line_start(text, line)
+    position = _find_line_start(text, line)
     return f"{text[:position]}{inserted.removesuffix(chr(10))}\n{text[position:]}"
 
 
-def _range(given: object, n_lines: int) -> tuple[int, int]:
+def _parse_range(given: object, n_lines: int) -> tuple[int, int]:
     bounds = [as_integer(bound) for bound in given] if isinstance(given, list | tuple) else []
     match bounds:
         case [int(start), int(end)]:
@@ -103,14 +90,14 @@ def _range(given: object, n_lines: int) -> tuple[int, int]:
                 return first, n_lines + 1  # with the empty line behind a final newline, as without a range
             if first <= min(end, n_lines):
                 return first, min(end, n_lines)
-    raise Refusal(Message.BAD_VIEW_RANGE, view_range=quoted(_as_given(given)), n_lines=n_lines)
+    raise Refusal(MessageKey.BAD_VIEW_RANGE, view_range=quote_value(_to_list(given)), n_lines=n_lines)
 
 
-def _as_given(given: object) -> object:
+def _to_list(given: object) -> object:
     return list(given) if isinstance(given, tuple) else given
 
 
-def _cut(lines: Sequence[str], first: int, n_lines: int, limit: int, *, open_end: bool) -> str:
+def _truncate(lines: Sequence[str], first: int, n_lines: int, limit: int, *, open_end: bool) -> str:
     """As many whole lines as the limit holds, and a last line that says how to go on."""
     used, kept = 0, 0
     for line in lines:
@@ -120,17 +107,17 @@ def _cut(lines: Sequence[str], first: int, n_lines: int, limit: int, *, open_end
         kept += 1
     end = -1 if open_end or first + len(lines) - 1 >= n_lines else first + len(lines) - 1
     if kept:
-        note = say(
-            Message.VIEW_CUT, first=first, last=first + kept - 1, n_lines=n_lines, next_line=first + kept, end=end
+        note = format_message(
+            MessageKey.VIEW_CUT, first=first, last=first + kept - 1, n_lines=n_lines, next_line=first + kept, end=end
         )
-        return f"{numbered(lines[:kept], first)}\n{note}"
+        return f"{number_lines(lines[:kept], first)}\n{note}"
     shown = max(limit - 7, 1)
     more = "" if first >= n_lines else f" To go on, view with view_range [{first + 1}, {end}]"
-    note = say(Message.VIEW_LINE_CUT, first=first, length=len(lines[0]), shown=shown, more=more)
-    return f"{numbered([lines[0][:shown]], first)}\n{note}"
+    note = format_message(MessageKey.VIEW_LINE_CUT, first=first, length=len(lines[0]), shown=shown, more=more)
+    return f"{number_lines([lines[0][:shown]], first)}\n{note}"
 
 
-def _snippet(text: str, position: int) -> str:
+def _format_snippet(text: str, position: int) -> str:
     """The changed line with two lines around it, found from the change outwards: the text may be huge."""
     start, first = position, text.count("\n", 0, position) + 1
     start = text.rfind("\n", 0, start) + 1
@@ -143,16 +130,16 @@ def _snippet(text: str, position: int) -> str:
     for _ in range(SNIPPET_CONTEXT + 1):
         end = text.find("\n", end)
         if end < 0:
-            return numbered(text[start:].split("\n"), first)
+            return number_lines(text[start:].split("\n"), first)
         end += 1
-    return numbered(text[start : end - 1].split("\n"), first)
+    return number_lines(text[start : end - 1].split("\n"), first)
 
 
-def _occurrences(text: str, old: str) -> str:
+def _format_occurrences(text: str, old: str) -> str:
     """The line of each occurrence, overlapping ones too, the first twenty by number."""
     named: list[str] = []
     line, counted, total = 1, 0, 0
-    for run in _runs(text, old):
+    for run in _find_runs(text, old):
         for position in run[: max(NAMED_OCCURRENCES - total, 0)]:
             line += text.count("\n", counted, position)
             counted = position
@@ -162,7 +149,7 @@ def _occurrences(text: str, old: str) -> str:
     return ", ".join(named) + more
 
 
-def _runs(text: str, old: str) -> Iterator[range]:
+def _find_runs(text: str, old: str) -> Iterator[range]:
     """Where `old` stands, overlapping places too, as runs at one distance.
 
     Looking for it anew at each place of a run, as in a note of nothing but one letter, would compare its whole
@@ -188,17 +175,75 @@ def _runs(text: str, old: str) -> Iterator[range]:
         position = text.find(old, run[-1] + 1)
 
 
-def _line_start(text: str, line: int) -> int:
+def _find_line_start(text: str, line: int) -> int:
     position = 0
     for _ in range(line):
         position = text.find("\n", position) + 1
     return position
 
 
-def _numbers(first: int, count: int) -> Sequence[str]:
+def _get_line_prefixes(first: int, count: int) -> Sequence[str]:
     global _prefixes  # noqa: PLW0603 - a cache of constants
     prefixes, last = _prefixes, first + count - 1
     if last > len(prefixes):
         prefixes = prefixes + [f"{number:6d}\t" for number in range(len(prefixes) + 1, last + 1)]
         _prefixes = prefixes
     return prefixes if first == 1 else prefixes[first - 1 : last]
+
+
+# Directory listings, as `view` answers them.
+
+DEPTH = 2
+_LEFT_OUT = "node_modules"
+
+
+class ListingEntry(NamedTuple):
+    """One thing below a directory: its names from there down, whether it is a directory, and its bytes."""
+
+    parts: tuple[str, ...]
+    is_directory: bool
+    size: int
+
+
+def format_human_size(size: int) -> str:
+    """Bytes as `0B 1023B 1K 1.5K 1M`: powers of 1024, one decimal, which is left out only when exact."""
+    power = min((size.bit_length() - 1) // 10, 3) if size else 0
+    scaled = size / 1024**power
+    number = str(int(scaled)) if scaled == int(scaled) else f"{scaled:.1f}"
+    return number + "BKMG"[power]
+
+
+def format_listing(path: str, found: Iterable[ListingEntry], *, limit: int = 0) -> str:
+    """The answer of `view` for a directory, cut after `limit` lines (0: never).
+
+    `found` is everything below it, at any depth and in any order; a directory's size is the sum of its files.
+    """
+    sizes: dict[tuple[str, ...], int] = {(): 0}
+    directories: set[tuple[str, ...]] = set()
+    for parts, is_directory, size in found:
+        if is_directory:
+            directories.add(parts)
+            sizes.setdefault(parts, 0)
+            continue
+        for depth in range(min(len(parts), DEPTH) + 1):
+            sizes[parts[:depth]] = sizes.get(parts[:depth], 0) + size
+    shown = sorted(parts for parts in sizes if parts and len(parts) <= DEPTH and _is_listed(parts))
+    lines = [f"{format_human_size(sizes[()])}\t{path}"]
+    cut = shown[: limit - 1] if limit else shown
+    for parts in cut:
+        name = "/".join(map(_quote_name, parts)) + ("/" if parts in directories else "")
+        lines.append(f"{format_human_size(sizes[parts])}\t{path}/{name}")
+    if len(cut) < len(shown):
+        lines.append(format_message(MessageKey.LISTING_CUT, hidden=len(shown) - len(cut)))
+    return format_message(MessageKey.VIEWED_DIRECTORY, path=path, listing="\n".join(lines))
+
+
+def _is_listed(parts: Sequence[str]) -> bool:
+    return not any(part.startswith(".") or part == _LEFT_OUT for part in parts)
+
+
+def _quote_name(name: str) -> str:
+    """A name as it is, unless it could forge a line of the listing or hide in it."""
+    import json  # noqa: PLC0415 - start-up: not before the first paint
+
+    return json.dumps(name) if HIDDEN.search(name) or "\n" in name or "\t" in name else name

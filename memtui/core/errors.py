@@ -1,10 +1,10 @@
 """The errors that memtui raises: one small tree, each carrying the words that its reader is shown.
 
-`str(error)` is always a sentence for a person. A `Refusal` is for the caller of a command, often a model: its
-words come from the table in `memtui.core.messages`, so that no two places can word one refusal differently.
+`str(error)` is always a sentence for a person. A `Refusal` is for the caller of a command, often a model: its words are
+in the table in `memtui.core.messages`, so that no two places can word one refusal differently.
 """
 
-from memtui.core.messages import Message, Profile, say
+from memtui.core.messages import MessageKey, Profile, format_message
 
 
 class MemtuiError(Exception):
@@ -12,24 +12,18 @@ class MemtuiError(Exception):
 
 
 class Refusal(MemtuiError):
-    """A command that is answered with an error, and that has changed nothing.
+    """A command that is answered with an error, by a row of the message table, and that has changed nothing."""
 
-    Attributes:
-        message: Which row of the message table answers it.
-        values: What the row's fields are filled with.
-    """
-
-    def __init__(self, message: Message, **values: object) -> None:
-        super().__init__(say(message, **values))
+    def __init__(self, message: MessageKey, **values: object) -> None:
+        super().__init__(format_message(message, **values))
         self.message = message
         self.values = values
 
-    def text(self, profile: Profile) -> str:
-        """The answer in the words of a profile."""
-        return say(self.message, profile, **self.values)
+    def format_text(self, profile: Profile) -> str:
+        return format_message(self.message, profile, **self.values)
 
 
-class LeavesRoot(MemtuiError):
+class SymlinkEscape(MemtuiError):
     """A link on the way to a path leads out of the memory folder."""
 
 
@@ -45,17 +39,17 @@ class JournalDamaged(StateUnusable):
     """The journal's file is damaged: it cannot be read as what it was."""
 
 
-class Busy(MemtuiError):
+class LockTimeout(MemtuiError):
     """Another process held the writer lock for longer than a command may wait."""
 
 
-class Uncertain(MemtuiError):
+class UnconfirmedChange(MemtuiError):
     """A change was applied, but the system could not confirm that it is on the disk."""
 
 
-class ChangedMeanwhile(MemtuiError):
+class StaleApproval(MemtuiError):
     """What was approved is not what the command would do by now. Nothing was changed."""
 
 
-class Closed(MemtuiError):
+class MemoryClosed(MemtuiError):
     """The memory was used after `close()`."""

@@ -1,13 +1,37 @@
-"""What happened, as values: who did what, what was answered, and which texts stood before and after.
+"""Events as values: who did what, the answer, and the texts before and after.
 
 Screens, reports, search and undo are all made from these. An event is never changed once it is recorded.
 """
 
+import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from enum import StrEnum
+from enum import Enum, StrEnum
 
-from memtui.core.snapshot import Kind
+# Folder entries: cheap values that the watcher compares and the screens draw; content is not read for them.
+
+
+class EntryKind(StrEnum):
+    """What stands behind a name; links are never followed."""
+
+    FILE = "file"
+    DIRECTORY = "directory"
+    LINK = "link"
+    OTHER = "other"
+    """A FIFO, a socket or a device: shown, never opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderEntry:
+    path: str
+    """Relative to the folder, joined by `/`; `""` is the folder itself. May hold surrogates (PEP 383)."""
+    kind: EntryKind
+    size: int | None = None
+    """Bytes; None: not looked at yet."""
+    mtime_ns: int | None = None
+    """Nanoseconds since the epoch; None: not looked at yet."""
+
 
 RECOVERED = "recovered after a crash"
 """The note of an event whose process died before it could record it."""
@@ -17,13 +41,7 @@ ABORTED = "aborted by a crash: not done"
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """A program that acts through the engine.
-
-    Attributes:
-        name: What people call it.
-        model: The model that decides, where known.
-        session: The conversation that it acts in, where known.
-    """
+    """A program that acts through the engine; its model and its session (the conversation) are given where known."""
 
     name: str
     model: str | None = None
@@ -32,8 +50,6 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """The one at the keyboard."""
-
     name: str = "you"
 
 
@@ -55,6 +71,8 @@ Actor = Agent | Person | Outside | Memtui
 
 NEVER_TAKEN_BACK = frozenset({"found", "began", "redact", "view"})
 """Commands of events that changed nothing that anybody wanted: there is nothing to take back."""
+NOT_CHANGES = NEVER_TAKEN_BACK | {"undo", "redo"}
+"""Commands of events that are not among the changes of an actor; undos are taken back one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +86,14 @@ class Version:
         size: Bytes of a file; 0 for anything else.
     """
 
-    kind: Kind
+    kind: EntryKind
     sha256: str | None = None
     size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One path's change within an event.
-
-    Attributes:
-        path: Relative to the folder, "/"-joined.
-        before: What was there; `None` for nothing.
-        after: What is there now; `None` for nothing.
-    """
+    """One path's change within an event; the path is relative to the folder, `None` is no file."""
 
     path: str
     before: Version | None
@@ -104,8 +116,7 @@ class Result(StrEnum):
     """Its process died before it was done."""
 
     @property
-    def shown(self) -> str:
-        """As people read it: what went wrong stands out."""
+    def label(self) -> str:
         words = self.value.replace("_", " ")
         return words.upper() if self in (Result.REFUSED, Result.UNCERTAIN, Result.ABORTED) else words
 
@@ -122,7 +133,7 @@ class Event:
             `protect` or `unprotect`; for changes seen from outside `created`, `modified`, `deleted`, `renamed`, or
             `found` for what was there when memtui first looked; and `began` for a journal that begins where another one
             was set aside.
-        path: What the command named, canonical (`/memories/...`) where it could be judged, else as given.
+        path: What the command named, canonical (`/memories/...`) where it is valid, else as given.
         new_path: The destination of a rename.
         is_error: Whether the command was refused or failed.
         answer: The text that was answered; `None` where it can be made again from the versions (views of files).
@@ -170,17 +181,14 @@ class Event:
 
     @property
     def at(self) -> datetime:
-        """When it began (UTC)."""
         return datetime.fromtimestamp(self.at_us / 1e6, UTC)
 
     @property
     def is_outside(self) -> bool:
-        """Whether nobody told us about it."""
         return isinstance(self.actor, Outside)
 
     @property
     def result(self) -> Result:
-        """How it ended."""
         if self.is_error:
             if self.changes:
                 return Result.UNCERTAIN
@@ -192,13 +200,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the caller of a command gets.
-
-    Attributes:
-        text: The answer, exactly as a model is to see it.
-        is_error: Whether it is a refusal or a fault.
-        event: What was recorded.
-    """
+    """The answer to a command: the text for the model, whether it is a refusal or a fault, and the recorded event."""
 
     text: str
     is_error: bool
@@ -207,6 +209,169 @@ class Answer:
 
 def sha256(data: bytes) -> str:
     """The hash that a version of a file is known by, in hexadecimal."""
-    import hashlib  # deferred: it opens OpenSSL, which nobody waits for before the first paint
+    import hashlib  # noqa: PLC0415 - start-up: opens OpenSSL
 
     return hashlib.sha256(data).hexdigest()
+
+
+# Names of actors.
+
+_OURS = frozenset({*(actor.name for actor in (Person(), Outside(), Memtui())), "outside memtui", ""})
+
+
+def format_actor_name(actor: Actor) -> str:
+    """The name of an actor for people.
+
+    An agent chooses its own name: one that calls itself `you` is shown as `agent:you`; only the person is `you`.
+    """
+    if isinstance(actor, Agent) and _normalize_name(actor.name) in _OURS:
+        return f"agent:{actor.name}"
+    return actor.name
+
+
+def _normalize_name(name: str) -> str:
+    """A name as an eye takes it: without what cannot be seen, and whatever its letters are made of."""
+    seen = (character for character in name if unicodedata.category(character) not in ("Cf", "Cc"))
+    return " ".join(unicodedata.normalize("NFKC", "".join(seen)).casefold().split())
+
+
+def format_actor_in_sentence(actor: Actor) -> str:
+    """The same, where there is no column that says what it is: `outside memtui`."""
+    return "outside memtui" if isinstance(actor, Outside) else format_actor_name(actor)
+
+
+# Squashed changes, and the last change of a file.
+
+
+@dataclass(frozen=True, slots=True)
+class LastChange:
+    """The last change of a file.
+
+    Attributes:
+        diff: The change as a unified diff; empty where there are no two texts to compare.
+        lines: Numbers (from 1) of the lines that are new or changed; empty for a file that was new.
+    """
+
+    event: Event
+    diff: tuple[str, ...] = ()
+    lines: frozenset[int] = frozenset()
+
+
+def squash_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
+    """One change for each path, from what was there before the first to what is there after the last."""
+    found: dict[str, Change] = {}
+    for change in changes:
+        first = found.get(change.path)
+        found[change.path] = change if first is None else Change(change.path, first.before, change.after)
+    return tuple(found.values())
+
+
+# Imported changes: those that an agent's session file tells of, recorded later as events that changed nothing.
+
+IMPORTED = "imported"
+"""The command of such an event. Its `viewed` is the text that stood there afterwards, where that is known."""
+MAX_PROMPT = 2_000
+"""Characters of a prompt that are kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedDetails:
+    """What an imported event tells besides its text.
+
+    Attributes:
+        at_us: When it happened, in microseconds since 1970 (UTC); 0 if that is not told.
+        tool: The tool's name, such as `Write`.
+        prompt: What the person had asked for last; cut where it is long, empty if that is not told.
+        source: The name of the session file, without its directory.
+        line: In which line of it, from 1.
+        is_before: Whether its text is the one that stood there before the call, and not after it.
+        is_gone: Whether nothing stood there afterwards.
+        moved_from: Its path before, where it was moved here.
+        moved_to: Its path since, where it was moved away within the folder.
+    """
+
+    at_us: int
+    tool: str = ""
+    prompt: str = ""
+    source: str = ""
+    line: int = 0
+    is_before: bool = False
+    is_gone: bool = False
+    moved_from: str = ""
+    moved_to: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedChange(ImportedDetails):
+    """One change as a session file tells it.
+
+    Attributes:
+        path: Relative to the folder.
+        call_id: The model's id of the tool call.
+        after: The text that stood there afterwards; `None` if it cannot be told, or for nothing.
+        before: The text that stood there before; `None` for nothing, or if it cannot be told.
+    """
+
+    path: str
+    agent: Agent
+    call_id: str
+    after: bytes | None = None
+    before: bytes | None = None
+
+
+def encode_imported_details(change: ImportedChange, *, is_before: bool = False) -> str:
+    """What is kept beside an imported event."""
+    import json  # noqa: PLC0415 - start-up: not before the first paint
+
+    kept: dict[str, object] = {
+        "at_us": change.at_us,
+        "tool": change.tool,
+        "prompt": change.prompt[:MAX_PROMPT],
+        "source": change.source,
+        "line": change.line,
+        "is_before": is_before,
+    }
+    if not is_before:
+        more = {"is_gone": change.is_gone, "moved_from": change.moved_from, "moved_to": change.moved_to}
+        kept |= {name: value for name, value in more.items() if value}
+    return json.dumps(kept, ensure_ascii=True, separators=(",", ":"))
+
+
+def decode_imported_details(event: Event) -> ImportedDetails | None:
+    """What an imported event tells; `None` if it is none, or if that was redacted."""
+    if event.command != IMPORTED or event.arguments is None:
+        return None
+    import json  # noqa: PLC0415 - start-up: not before the first paint
+
+    try:
+        kept = json.loads(event.arguments)
+        return ImportedDetails(
+            at_us=int(kept["at_us"]),
+            tool=str(kept["tool"]),
+            prompt=str(kept["prompt"]),
+            source=str(kept["source"]),
+            line=int(kept["line"]),
+            is_before=bool(kept["is_before"]),
+            is_gone=bool(kept.get("is_gone")),
+            moved_from=str(kept.get("moved_from", "")),
+            moved_to=str(kept.get("moved_to", "")),
+        )
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+
+
+# The state of the watcher, for screens that do not load it.
+
+
+class WatchMode(Enum):
+    LIVE = "live"
+    POLLING = "polling"
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class WatchStatus:
+    """How changes are noticed now, and why not better, as a sentence for a person."""
+
+    mode: WatchMode
+    reason: str = ""

@@ -1,10 +1,11 @@
 """What a path has been through, as values: the rows of its history, the lines of its blame, what is gone."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 
-from memtui.core.events import Actor, Event, Version
-from memtui.core.told import Circumstances
+from memtui.core.events import Actor, Change, Event, ImportedDetails, Version, format_actor_in_sentence
+from memtui.core.unicode import to_one_line
 
 _NO_WRITING = frozenset({"found", "restore", "undo", "redo"})
 
@@ -14,14 +15,13 @@ class PathVersion:
     """One change of one path: a row of its history.
 
     Attributes:
-        event: What happened.
-        path: What the path is called after the event; for a deletion, what it was called. Relative to the folder.
-        before: What was there; `None` for nothing.
-        after: What is there since; `None` if it was deleted, or moved away. Its text may be told by nobody.
-        moved_from: What it was called before, where the event moved it here.
-        moved_to: What it is called since, where the event moved it away from `path`.
-        told: What a session file told of it afterwards; `None` if none did.
-        told_by: The event by which that was recorded, where `event` is another one.
+        path: The path after the event; of a deletion, before it. Relative to the folder.
+        before: `None` for nothing.
+        after: `None` if it was deleted, or moved away. Its text may be unknown.
+        moved_from: Its path before, where the event moved it here.
+        moved_to: Its path since, where the event moved it away from `path`.
+        imported: What a session file tells of it; `None` if none does.
+        imported_by: The event by which that was recorded, where `event` is another one.
     """
 
     event: Event
@@ -30,19 +30,18 @@ class PathVersion:
     after: Version | None
     moved_from: str | None = None
     moved_to: str | None = None
-    told: Circumstances | None = None
-    told_by: Event | None = None
+    imported: ImportedDetails | None = None
+    imported_by: Event | None = None
 
     @property
     def actor(self) -> Actor:
-        """Who, as far as anything tells it."""
-        return (self.told_by or self.event).actor
+        return (self.imported_by or self.event).actor
 
     @property
     def at_us(self) -> int:
         """When it happened, in microseconds since 1970 (UTC); when it was recorded, where nothing else is known."""
-        if self.told is not None and self.told_by is None and self.told.at_us:
-            return self.told.at_us
+        if self.imported is not None and self.imported_by is None and self.imported.at_us:
+            return self.imported.at_us
         return self.event.at_us
 
     @property
@@ -56,25 +55,22 @@ class PathVersion:
 
 
 @dataclass(frozen=True, slots=True)
-class Deleted:
-    """A path that was there once and is not now.
+class DeletedPath:
+    """A path that was there once and is not now, its last version and the event that removed it.
 
     Attributes:
-        path: Relative to the folder.
-        version: What it held last.
-        event: What removed it.
-        kept: Whether its text is kept, so that it can be restored.
-        told_us: When a session file last told of it, in microseconds since 1970, where nobody saw it go; else `None`.
+        is_stored: Whether its text is kept, so that it can be restored.
+        imported_us: When a session file last tells of it, in microseconds since 1970; `None` if its end was seen.
     """
 
     path: str
     version: Version
     event: Event
-    kept: bool
-    told_us: int | None = None
+    is_stored: bool
+    imported_us: int | None = None
 
 
-def is_unwritten(event: Event | None) -> bool:
+def has_unknown_author(event: Event | None) -> bool:
     """Whether an event does not tell who wrote a line: nobody saw it come, or it only came back."""
     return event is None or event.is_outside or event.command in _NO_WRITING
 
@@ -86,26 +82,21 @@ class Blame:
     Attributes:
         lines: For each line, the event that wrote it, or `None` if that is not known.
         complete: Whether every earlier text was there to be compared. If not, a line may be older than its event.
-        told: For each line, the write that a session file tells of; empty where that was not asked for.
-        prompts: What the person had asked for when a call was made, by the number of its event, as far as it is known.
+        imported: For each line, the write that a session file tells of; empty where that was not asked for.
+        prompts: The person's request before a call, by the number of its event, as far as it is known.
     """
 
     lines: tuple[Event | None, ...]
     complete: bool = True
-    told: tuple[PathVersion | None, ...] = ()
+    imported: tuple[PathVersion | None, ...] = ()
     prompts: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """What one path or one actor has in the record.
+class StatsEntry:
+    """The share of one path (relative to the folder) or one actor (its name) in the record.
 
-    Attributes:
-        name: The path, relative to the folder, or the actor's name as it is shown.
-        events: Events about it, or by it.
-        changes: Changes of paths among them.
-        versions: Different texts.
-        bytes: Of those texts together, before they are packed.
+    `versions` are different texts, `bytes` theirs together before they are packed.
     """
 
     name: str
@@ -117,19 +108,14 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """The record in numbers.
+    """The record in numbers; paths by size, actors by events.
 
     Attributes:
-        events: How many.
         versions: Different texts that are named, redacted ones included.
         redacted: How many of them are not kept any more.
         text_bytes: Of the kept texts, before they are packed.
         kept_bytes: Of the kept texts, as they are packed.
         journal_bytes: Of the journal's files; 0 where it is kept in memory.
-        paths: The shares of paths, the largest first.
-        actors: The shares of actors, the most events first.
-        first: The first event; `None` if there is none.
-        last: The last event.
     """
 
     events: int
@@ -138,7 +124,130 @@ class Stats:
     text_bytes: int
     kept_bytes: int
     journal_bytes: int
-    paths: tuple[Share, ...]
-    actors: tuple[Share, ...]
+    paths: tuple[StatsEntry, ...]
+    actors: tuple[StatsEntry, ...]
     first: Event | None
     last: Event | None
+
+
+# Results of restoring and undoing.
+
+
+class SkipReason(Enum):
+    CHANGED = "has changed since"
+    """What stands there is not what was left there."""
+    TEXT_GONE = "was, but its text is not kept any more"
+    """The version was redacted, or was too large to be kept."""
+    NO_FILE = "was a FIFO, a socket or a device, which is not made again"
+    IN_THE_WAY = "cannot stand there: something else is in its way"
+    """A file stands where a directory is needed, or the other way round."""
+    UNREADABLE = "cannot be looked at"
+    NOT_WRITTEN = "could not be written"
+    """The system refused; the words say why."""
+    MISSING = "is not there"
+    TAKEN = "is there already"
+    """Something stands at a name that was to be new."""
+    TWICE = "is wanted for two things"
+    INTO_ITSELF = "cannot be put into itself"
+    BAD_NAME = "cannot be a name here"
+    """It would deceive the eye, or no agent could ever name it; the words say why."""
+    PROTECTED = "is protected by the person"
+    """Said to an agent; no person is ever told so."""
+    STOPPED = "was left as it was when it was stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedPath:
+    """One path that is left as it is.
+
+    Attributes:
+        path: Relative to the folder.
+        since: The event that changed it meanwhile, where one is known.
+        detail: More on it, such as the system's words; empty if there is no more.
+    """
+
+    path: str
+    reason: SkipReason
+    since: Event | None = None
+    detail: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """Path and reason, such as `scratch.txt has changed since (Claude, 10:16)`; safe to show, without a stop."""
+        words = f"{to_one_line(self.path) or 'the folder'} {self.reason.value}"
+        if self.since is not None:
+            words += f" ({to_one_line(format_actor_in_sentence(self.since.actor))}, {self.since.at.astimezone():%H:%M})"
+        return words + (f": {to_one_line(self.detail)}" if self.detail else "")
+
+
+@dataclass(frozen=True, slots=True)
+class ActionResult:
+    """The outcome of a person's action.
+
+    Attributes:
+        changes: The changes made; of a rehearsal, those that would be.
+        skipped: The paths that were left as they are.
+        event: The recorded event; `None` where nothing was changed.
+        problem: Why nothing was done, as a sentence; empty if it was done, or if there was nothing to do.
+    """
+
+    changes: tuple[Change, ...] = ()
+    skipped: tuple[SkippedPath, ...] = ()
+    event: Event | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SurroundingCalls:
+    """The calls before and after a change, in the same session if that is known.
+
+    Attributes:
+        seq: The number of the event of the change.
+        events: It and the events around it, oldest first.
+        earlier: The number of further events before.
+        later: The number of further events after.
+        prompt: The person's prompt; empty if it is unknown.
+    """
+
+    seq: int
+    events: Sequence[Event] = ()
+    earlier: int = 0
+    later: int = 0
+    prompt: str = ""
+
+
+# Results of redacting and pruning.
+
+
+@dataclass(frozen=True, slots=True)
+class RedactionResult:
+    """The outcome of removing a text from history and files.
+
+    Attributes:
+        texts: How many were removed: versions, answers and arguments; `bytes` in all, before they were packed.
+        events: The numbers of the events whose texts they were.
+        changes: The changes in the folder, so that the text is not there either.
+        left: What could not be removed, as sentences.
+        also: What went along although it was not meant, as sentences.
+        event: The recorded event; `None` where nothing was removed.
+        problem: Why nothing was done, as a sentence; empty if it was.
+    """
+
+    texts: int = 0
+    bytes: int = 0
+    events: tuple[int, ...] = ()
+    changes: tuple[Change, ...] = ()
+    left: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    event: Event | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PruneResult:
+    """The outcome of removing old texts: how many, their packed bytes, those still kept, and the events."""
+
+    texts: int = 0
+    bytes: int = 0
+    kept_bytes: int = 0
+    events: tuple[Event, ...] = ()

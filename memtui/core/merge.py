@@ -1,8 +1,7 @@
-"""Putting two people's changes to one text together.
+"""Merging two people's changes to one text.
 
-Whoever edits a note beside an agent would otherwise have to choose whose work is thrown away. Changes to different
-lines go together as everywhere; so do changes to different words of one line. What cannot be decided here is never
-guessed: it stands in the result twice, between marks.
+Changes to different lines go together as everywhere; so do changes to different words of one line. A conflict is never
+decided by a guess: it stands in the result twice, between marks.
 """
 
 import re
@@ -15,7 +14,7 @@ from typing import NamedTuple
 
 from memtui.core import diffs
 from memtui.core.diffs import Hunk
-from memtui.core.visible import one_line
+from memtui.core.unicode import to_one_line
 
 CLOSE = 0.5
 """From which likeness to the line of the base on the words of a line are merged, and not only the line as a whole."""
@@ -28,9 +27,7 @@ _MARKED = re.compile(r"(?m)^(<{7,}|\|{7,}|={7,}|>{7,})(?: .*)?$")
 Lines = tuple[str, ...]
 
 
-class Whose(StrEnum):
-    """Who changed a place."""
-
+class MergeSide(StrEnum):
     MINE = "mine"
     THEIRS = "theirs"
     BOTH = "both"
@@ -40,15 +37,12 @@ class Whose(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MergeHunk:
     """A place where one of the texts differs from the base.
 
     Attributes:
         base: The lines there, each with its line feed.
-        mine: What one made of them.
-        theirs: What the other made of them.
-        merged: What stands there in the merged text; of a conflict, `mine`.
-        whose: Who changed it.
+        merged: The lines in the merged text; of a conflict, `mine`.
         first_line: The number, from 1, of its first line in the merged text.
     """
 
@@ -56,110 +50,98 @@ class Place:
     mine: Lines
     theirs: Lines
     merged: Lines
-    whose: Whose
+    side: MergeSide
     first_line: int = 0
 
 
 @dataclass(frozen=True)
-class Merged:
-    """What became of two texts.
+class MergeResult:
+    """The merged text in order: lines that all three have, and places that differ."""
 
-    Attributes:
-        parts: The whole, in order: lines that all three have, and places that differ.
-    """
-
-    parts: tuple[Lines | Place, ...] = field(repr=False)
+    parts: tuple[Lines | MergeHunk, ...] = field(repr=False)
 
     @cached_property
     def text(self) -> str:
         """The merged text. Where there is a conflict, mine stands; so this is all of both only if there is none."""
-        return _joined(line for part in self.parts for line in (part.merged if isinstance(part, Place) else part))
+        return _join_lines(
+            line for part in self.parts for line in (part.merged if isinstance(part, MergeHunk) else part)
+        )
 
     @cached_property
-    def places(self) -> tuple[Place, ...]:
-        """Where the texts differ, in order."""
-        return tuple(part for part in self.parts if isinstance(part, Place))
+    def hunks(self) -> tuple[MergeHunk, ...]:
+        return tuple(part for part in self.parts if isinstance(part, MergeHunk))
 
     @property
-    def conflicts(self) -> tuple[Place, ...]:
-        """The places that nobody but a person can decide."""
-        return tuple(place for place in self.places if place.whose is Whose.CONFLICT)
+    def conflicts(self) -> tuple[MergeHunk, ...]:
+        return tuple(place for place in self.hunks if place.side is MergeSide.CONFLICT)
 
     @property
     def is_clean(self) -> bool:
-        """Whether everything went together."""
         return not self.conflicts
 
     @property
-    def taken_mine(self) -> int:
+    def mine_count(self) -> int:
         """How many places hold what only I did, or both."""
-        return sum(place.whose in (Whose.MINE, Whose.BOTH) for place in self.places)
+        return sum(place.side in (MergeSide.MINE, MergeSide.BOTH) for place in self.hunks)
 
     @property
-    def taken_theirs(self) -> int:
+    def theirs_count(self) -> int:
         """How many places hold what only they did, or both."""
-        return sum(place.whose in (Whose.THEIRS, Whose.BOTH) for place in self.places)
+        return sum(place.side in (MergeSide.THEIRS, MergeSide.BOTH) for place in self.hunks)
 
-    def marked(self, mine_name: str, theirs_name: str) -> str:
+    def format_with_markers(self, mine_name: str, theirs_name: str) -> str:
         """The merged text, with all three texts between marks where it could not be decided.
 
-        Args:
-            mine_name: What stands behind the mark of mine.
-            theirs_name: The same of theirs; an agent chooses its own name, so it is made one visible line.
+        The names stand behind the marks; an agent chooses its own name, so it is made one visible line.
         """
-        held = [line for each in self.conflicts for lines in (each.mine, each.base, each.theirs) for line in lines]
-        size = _mark_size(held)
-        heads = (f"{'<' * size} {one_line(mine_name)}\n", f"{'|' * size} base\n")
-        feet = (f"{'=' * size}\n", f"{'>' * size} {one_line(theirs_name)}\n")
+        conflict_lines = [
+            line for each in self.conflicts for lines in (each.mine, each.base, each.theirs) for line in lines
+        ]
+        size = _choose_marker_size(conflict_lines)
+        heads = (f"{'<' * size} {to_one_line(mine_name)}\n", f"{'|' * size} base\n")
+        feet = (f"{'=' * size}\n", f"{'>' * size} {to_one_line(theirs_name)}\n")
+        return self.resolve(
+            (heads[0], *each.mine, heads[1], *each.base, feet[0], *each.theirs, feet[1]) for each in self.conflicts
+        )
+
+    def resolve(self, decisions: Iterable[Lines]) -> str:
+        """The merged text with the lines that were decided for each conflict, in order."""
+        decided = iter(decisions)
         lines: list[str] = []
         for part in self.parts:
-            if not isinstance(part, Place):
+            if not isinstance(part, MergeHunk):
                 lines += part
-            elif part.whose is not Whose.CONFLICT:
-                lines += part.merged
             else:
-                lines += (heads[0], *part.mine, heads[1], *part.base, feet[0], *part.theirs, feet[1])
-        return _joined(lines)
+                lines += next(decided) if part.side is MergeSide.CONFLICT else part.merged
+        return _join_lines(lines)
 
 
-def merge(base: str, mine: str, theirs: str) -> Merged:
-    """Put the changes of two texts together.
-
-    Args:
-        base: What both were made from.
-        mine: What one made of it.
-        theirs: What the other made of it.
-    """
-    old, ours, others = diffs.lines_of(base), diffs.lines_of(mine), diffs.lines_of(theirs)
-    parts: list[Lines | Place] = []
+def merge_texts(base: str, mine: str, theirs: str) -> MergeResult:
+    old, ours, others = diffs.split_lines(base), diffs.split_lines(mine), diffs.split_lines(theirs)
+    parts: list[Lines | MergeHunk] = []
     at = 0
-    for region in _regions(diffs.blocks(old, ours), diffs.blocks(old, others)):
-        _add(parts, tuple(old[at : region.start]))
+    for region in _find_regions(diffs.find_hunks(old, ours), diffs.find_hunks(old, others)):
+        _append_part(parts, tuple(old[at : region.start]))
         lines = tuple(old[region.start : region.end])
         my_lines, their_lines = tuple(ours[slice(*region.mine)]), tuple(others[slice(*region.theirs)])
-        for part in _decided(lines, my_lines, their_lines):
-            _add(parts, part)
+        for part in _resolve_region(lines, my_lines, their_lines):
+            _append_part(parts, part)
         at = region.end
-    _add(parts, tuple(old[at:]))
-    return Merged(tuple(_numbered(parts)))
+    _append_part(parts, tuple(old[at:]))
+    return MergeResult(tuple(_number_parts(parts)))
 
 
-def merge_without_base(mine: str, theirs: str) -> Merged:
-    """Put two texts together of which nobody knows what they were made from: nothing of either is taken out.
-
-    Args:
-        mine: The one.
-        theirs: The other.
-    """
-    ours = diffs.lines_of(mine)
+def merge_without_base(mine: str, theirs: str) -> MergeResult:
+    """Merge two texts whose base is not known: nothing of either is taken out."""
+    ours = diffs.split_lines(mine)
     alike = list(ours)
-    for hunk in reversed(diffs.blocks(ours, diffs.lines_of(theirs))):
+    for hunk in reversed(diffs.find_hunks(ours, diffs.split_lines(theirs))):
         del alike[hunk.old_start : hunk.old_end]
-    return merge(_joined(alike), mine, theirs)
+    return merge_texts(_join_lines(alike), mine, theirs)
 
 
-def markers_in(text: str) -> tuple[int, ...]:
-    """The numbers, from 1, of lines that are marks of a conflict which nobody has decided yet.
+def find_conflict_markers(text: str) -> tuple[int, ...]:
+    """The numbers, from 1, of lines that are marks of a conflict which is not decided yet.
 
     Only whole blocks count, in order and of one size: a line of `=======` alone is a heading in Markdown.
     """
@@ -185,20 +167,17 @@ def markers_in(text: str) -> tuple[int, ...]:
 # Lines
 
 
-class _Region(NamedTuple):
-    """Lines of the base, and what stands in their place in either text."""
-
+class _MergeRegion(NamedTuple):
     start: int
     end: int
     mine: tuple[int, int]
     theirs: tuple[int, int]
 
 
-def _regions(mine: Sequence[Hunk], theirs: Sequence[Hunk]) -> Iterator[_Region]:
-    """Runs of the base that at least one has changed.
+def _find_regions(mine: Sequence[Hunk], theirs: Sequence[Hunk]) -> Iterator[_MergeRegion]:
+    """Runs of the base that at least one text has changed.
 
-    Changes that touch are one run, for nobody knows which comes first; unless each of them is so many lines in the
-    place of as many others.
+    Changes that touch are one run, since their order is not known; unless each replaces as many lines.
     """
     hunks = sorted([(hunk, True) for hunk in mine] + [(hunk, False) for hunk in theirs])
     my_shift = their_shift = at = 0
@@ -208,60 +187,59 @@ def _regions(mine: Sequence[Hunk], theirs: Sequence[Hunk]) -> Iterator[_Region]:
         in_place, is_first = True, True
         while at < len(hunks):
             hunk, is_mine = hunks[at]
-            touches = hunk.old_start == end and not (in_place and _is_in_place(hunk))
+            touches = hunk.old_start == end and not (in_place and _is_same_length(hunk))
             if not (is_first or touches or hunk.old_start < end):
                 break
-            end, in_place, is_first = max(end, hunk.old_end), in_place and _is_in_place(hunk), False
+            end, in_place, is_first = max(end, hunk.old_end), in_place and _is_same_length(hunk), False
             if is_mine:
                 my_shift = hunk.new_end - hunk.old_end
             else:
                 their_shift = hunk.new_end - hunk.old_end
             at += 1
-        yield _Region(start, end, (my_start, end + my_shift), (their_start, end + their_shift))
+        yield _MergeRegion(start, end, (my_start, end + my_shift), (their_start, end + their_shift))
 
 
-def _is_in_place(hunk: Hunk) -> bool:
+def _is_same_length(hunk: Hunk) -> bool:
     return hunk.old_end - hunk.old_start == hunk.new_end - hunk.new_start
 
 
-def _decided(base: Lines, mine: Lines, theirs: Lines) -> Iterator[Lines | Place]:
+def _resolve_region(base: Lines, mine: Lines, theirs: Lines) -> Iterator[Lines | MergeHunk]:
     """What comes of lines that at least one has changed."""
-    plain = _plainly(base, mine, theirs)
+    plain = _resolve_trivially(base, mine, theirs)
     if plain is not None:
         yield plain
         return
     old_at = my_at = their_at = 0
     ends = (len(base), len(mine), len(theirs))
-    for old, ours, others in (*_common_lines(base, mine, theirs), ends):
-        yield from _gap(base[old_at:old], mine[my_at:ours], theirs[their_at:others])
+    for old, ours, others in (*_find_common_lines(base, mine, theirs), ends):
+        yield from _resolve_gap(base[old_at:old], mine[my_at:ours], theirs[their_at:others])
         if old < len(base):
-            yield _line(base[old], mine[ours], theirs[others])
+            yield _resolve_line(base[old], mine[ours], theirs[others])
         old_at, my_at, their_at = old + 1, ours + 1, others + 1
 
 
-def _plainly(base: Lines, mine: Lines, theirs: Lines) -> Lines | Place | None:
+def _resolve_trivially(base: Lines, mine: Lines, theirs: Lines) -> Lines | MergeHunk | None:
     """What needs no thought: nobody changed it, one did, or both did the same. `None` for anything else."""
     if mine == theirs:
-        return base if mine == base else Place(base, mine, theirs, mine, Whose.BOTH)
+        return base if mine == base else MergeHunk(base, mine, theirs, mine, MergeSide.BOTH)
     if theirs == base:
-        return Place(base, mine, theirs, mine, Whose.MINE)
+        return MergeHunk(base, mine, theirs, mine, MergeSide.MINE)
     if mine == base:
-        return Place(base, mine, theirs, theirs, Whose.THEIRS)
+        return MergeHunk(base, mine, theirs, theirs, MergeSide.THEIRS)
     return None
 
 
-def _common_lines(base: Lines, mine: Lines, theirs: Lines) -> list[tuple[int, int, int]]:
+def _find_common_lines(base: Lines, mine: Lines, theirs: Lines) -> list[tuple[int, int, int]]:
     """Lines of the base that are still there in both texts, changed or not, with where they stand now."""
-    in_mine, in_theirs = dict(_kept_lines(base, mine)), dict(_kept_lines(base, theirs))
+    in_mine, in_theirs = dict(_match_lines(base, mine)), dict(_match_lines(base, theirs))
     return [(old, in_mine[old], in_theirs[old]) for old in sorted(in_mine.keys() & in_theirs.keys())]
 
 
-def _kept_lines(old: Lines, new: Lines) -> Iterator[tuple[int, int]]:
-    """Which line became which, in order."""
-    difference = diffs.Difference(old, new, tuple(diffs.blocks(old, new)))
+def _match_lines(old: Lines, new: Lines) -> Iterator[tuple[int, int]]:
+    difference = diffs.TextDiff(old, new, tuple(diffs.find_hunks(old, new)))
     budget = PAIRS
     old_at = new_at = 0
-    for hunk, pairs in zip(difference.hunks, difference.sides(), strict=True):
+    for hunk, pairs in zip(difference.hunks, difference.pair_lines(), strict=True):
         yield from zip(range(old_at, hunk.old_start), range(new_at, hunk.new_start), strict=True)
         for was, now in pairs:
             if was is not None and now is not None and budget:
@@ -274,12 +252,11 @@ def _kept_lines(old: Lines, new: Lines) -> Iterator[tuple[int, int]]:
 
 def _is_same_line(was: str, now: str) -> bool:
     was, now = was.removesuffix("\n"), now.removesuffix("\n")
-    return was == now or (bool(was.strip() and now.strip()) and diffs.likeness(was, now) >= diffs.ALIKE)
+    return was == now or (bool(was.strip() and now.strip()) and diffs.measure_similarity(was, now) >= diffs.ALIKE)
 
 
-def _gap(base: Lines, mine: Lines, theirs: Lines) -> Iterator[Lines | Place]:
-    """Lines between those that are still there in both."""
-    plain = _plainly(base, mine, theirs)
+def _resolve_gap(base: Lines, mine: Lines, theirs: Lines) -> Iterator[Lines | MergeHunk]:
+    plain = _resolve_trivially(base, mine, theirs)
     if plain is not None:
         yield plain
         return
@@ -289,31 +266,31 @@ def _gap(base: Lines, mine: Lines, theirs: Lines) -> Iterator[Lines | Place]:
     while end < min(len(mine), len(theirs)) - start and mine[-1 - end] == theirs[-1 - end]:
         end += 1
     if start:
-        yield Place((), mine[:start], mine[:start], mine[:start], Whose.BOTH)
+        yield MergeHunk((), mine[:start], mine[:start], mine[:start], MergeSide.BOTH)
     my_rest, their_rest = mine[start : len(mine) - end], theirs[start : len(theirs) - end]
-    rest = _plainly(base, my_rest, their_rest) if not base else None
-    yield rest if rest is not None else Place(base, my_rest, their_rest, my_rest, Whose.CONFLICT)
+    rest = _resolve_trivially(base, my_rest, their_rest) if not base else None
+    yield rest if rest is not None else MergeHunk(base, my_rest, their_rest, my_rest, MergeSide.CONFLICT)
     if end:
-        yield Place((), mine[-end:], mine[-end:], mine[-end:], Whose.BOTH)
+        yield MergeHunk((), mine[-end:], mine[-end:], mine[-end:], MergeSide.BOTH)
 
 
 # Words
 
 
-def _line(base: str, mine: str, theirs: str) -> Lines | Place:
+def _resolve_line(base: str, mine: str, theirs: str) -> Lines | MergeHunk:
     """What comes of one line that is still there in both texts."""
-    plain = _plainly((base,), (mine,), (theirs,))
+    plain = _resolve_trivially((base,), (mine,), (theirs,))
     if plain is not None:
         return plain
     was, ours, others = (line.removesuffix("\n") for line in (base, mine, theirs))
     end = mine[len(ours) :] if mine[len(ours) :] != base[len(was) :] else theirs[len(others) :]
-    words = _words(was, ours, others)
+    words = _merge_words(was, ours, others)
     if words is None:
-        return Place((base,), (mine,), (theirs,), (mine,), Whose.CONFLICT)
-    return Place((base,), (mine,), (theirs,), (words + end,), Whose.BOTH)
+        return MergeHunk((base,), (mine,), (theirs,), (mine,), MergeSide.CONFLICT)
+    return MergeHunk((base,), (mine,), (theirs,), (words + end,), MergeSide.BOTH)
 
 
-def _words(base: str, mine: str, theirs: str) -> str | None:
+def _merge_words(base: str, mine: str, theirs: str) -> str | None:
     """One line with the changed words of both; `None` where they are in each other's way."""
     if mine in (base, theirs):
         return theirs
@@ -321,10 +298,10 @@ def _words(base: str, mine: str, theirs: str) -> str | None:
         return mine
     if max(map(len, (base, mine, theirs))) > diffs.LONGEST_LINE:
         return None
-    if min(diffs.likeness(base, mine), diffs.likeness(base, theirs)) < CLOSE:
+    if min(diffs.measure_similarity(base, mine), diffs.measure_similarity(base, theirs)) < CLOSE:
         return None
-    old, ours, others = diffs.words_of(base), diffs.words_of(mine), diffs.words_of(theirs)
-    my_changes, their_changes = set(_edits(old, ours)), set(_edits(old, others))
+    old, ours, others = diffs.tokenize(base), diffs.tokenize(mine), diffs.tokenize(theirs)
+    my_changes, their_changes = set(_find_edits(old, ours)), set(_find_edits(old, others))
     edits = sorted(my_changes | their_changes)
     for first, second in pairwise(edits):
         is_of_one = {first, second} <= my_changes or {first, second} <= their_changes
@@ -338,17 +315,15 @@ def _words(base: str, mine: str, theirs: str) -> str | None:
     return "".join((*parts, *old[at:]))
 
 
-class _Edit(NamedTuple):
-    """Words that took the place of others."""
-
+class _TokenEdit(NamedTuple):
     start: int
     end: int
     words: tuple[str, ...]
 
 
-def _edits(old: Sequence[str], new: Sequence[str]) -> Iterator[_Edit]:
-    for hunk in diffs.blocks(old, new):
-        yield _Edit(hunk.old_start, hunk.old_end, tuple(new[hunk.new_start : hunk.new_end]))
+def _find_edits(old: Sequence[str], new: Sequence[str]) -> Iterator[_TokenEdit]:
+    for hunk in diffs.find_hunks(old, new):
+        yield _TokenEdit(hunk.old_start, hunk.old_end, tuple(new[hunk.new_start : hunk.new_end]))
 
 
 def _is_word(token: str) -> bool:
@@ -358,26 +333,26 @@ def _is_word(token: str) -> bool:
 # The whole
 
 
-def _add(parts: list[Lines | Place], part: Lines | Place) -> None:
+def _append_part(parts: list[Lines | MergeHunk], part: Lines | MergeHunk) -> None:
     """Put a part behind the others; what nobody changed, and conflicts without anything between them, grow together."""
     last = parts[-1] if parts else None
-    if not isinstance(part, Place):
+    if not isinstance(part, MergeHunk):
         if not part:
             return
-        if last is not None and not isinstance(last, Place):
+        if last is not None and not isinstance(last, MergeHunk):
             parts[-1] = (*last, *part)
             return
-    elif isinstance(last, Place) and last.whose is part.whose is Whose.CONFLICT:
+    elif isinstance(last, MergeHunk) and last.side is part.side is MergeSide.CONFLICT:
         mine = (*last.mine, *part.mine)
-        parts[-1] = Place((*last.base, *part.base), mine, (*last.theirs, *part.theirs), mine, Whose.CONFLICT)
+        parts[-1] = MergeHunk((*last.base, *part.base), mine, (*last.theirs, *part.theirs), mine, MergeSide.CONFLICT)
         return
     parts.append(part)
 
 
-def _numbered(parts: Iterable[Lines | Place]) -> Iterator[Lines | Place]:
+def _number_parts(parts: Iterable[Lines | MergeHunk]) -> Iterator[Lines | MergeHunk]:
     line = 1
     for part in parts:
-        if isinstance(part, Place):
+        if isinstance(part, MergeHunk):
             yield replace(part, first_line=line)
             line += len(part.merged)
         else:
@@ -385,7 +360,7 @@ def _numbered(parts: Iterable[Lines | Place]) -> Iterator[Lines | Place]:
             line += len(part)
 
 
-def _joined(lines: Iterable[str]) -> str:
+def _join_lines(lines: Iterable[str]) -> str:
     """Lines as one text: one that was the last of its text, and is not the last any more, gets its line feed."""
     text: list[str] = []
     for line in lines:
@@ -395,7 +370,7 @@ def _joined(lines: Iterable[str]) -> str:
     return "".join(text)
 
 
-def _mark_size(lines: Iterable[str]) -> int:
+def _choose_marker_size(lines: Iterable[str]) -> int:
     """How long marks are, so that no line between them looks like one."""
     taken = {len(match[1]) for line in lines if (match := _MARKED.match(line.removesuffix("\n")))}
     return next(size for size in range(MARK, MARK + len(taken) + 1) if size not in taken)

@@ -1,17 +1,21 @@
-"""Paths as the model writes them, judged once.
+"""Paths as the model writes them, validated once.
 
-`parse` turns the model's string into components, and nothing else ever sees the string: a rule that is
-checked in two places is a rule that one of them forgets. No file is touched here.
+`parse_path` turns the model's string into components, and nothing else ever sees the string: a rule that is checked in
+two places is a rule that one of them forgets. No file is touched here.
 """
 
+import os
 import posixpath
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
+from unicodedata import normalize
 from urllib.parse import unquote_to_bytes
 
 from memtui.core.errors import Refusal
-from memtui.core.messages import Message, quoted
+from memtui.core.messages import MessageKey, quote_value
+from memtui.core.unicode import NOT_IN_NAMES
 
 ROOT_NAME = "/memories"
 MAX_NAME_BYTES = 255
@@ -19,23 +23,18 @@ MAX_PATH_BYTES = 1_024
 MAX_LEVELS = 20
 
 _CONTROL = re.compile("[\\\\\x00-\x1f\x7f\ud800-\udfff]")
-_DECEPTIVE = re.compile("[\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff\u2028\u2029\U000e0000-\U000e007f]")
+_DECEPTIVE = re.compile(f"[{NOT_IN_NAMES}]")
 _ENCODED_DANGER = re.compile(rb"[/\\\x00-\x1f\x7f]|\xc0[\xae\xaf]|\xe0\x80[\xae\xaf]")
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class MemoryPath:
-    """A place in the memory folder.
-
-    Attributes:
-        parts: The names from the folder down; empty for the folder itself. A name is never empty, `.` or `..`,
-            and holds no separator.
-    """
+    """A place in the memory folder: the names from the folder down, none empty, `.` or `..` or with a separator."""
 
     parts: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, relative: str) -> Self:
+    def from_relative(cls, relative: str) -> Self:
         """The place at a path relative to the folder, as a store or an `Entry` gives it; `""` is the folder."""
         return cls(tuple(relative.split("/")) if relative else ())
 
@@ -49,7 +48,6 @@ class MemoryPath:
 
     @property
     def name(self) -> str:
-        """The last name, or `""` for the folder itself."""
         return self.parts[-1] if self.parts else ""
 
     @property
@@ -59,41 +57,46 @@ class MemoryPath:
 
     @property
     def is_root(self) -> bool:
-        """Whether this is the memory folder itself."""
         return not self.parts
 
-    def holds(self, other: "MemoryPath") -> bool:
-        """Whether `other` is this place or lies below it."""
+    def contains(self, other: "MemoryPath") -> bool:
         return other.parts[: len(self.parts)] == self.parts
 
 
 ROOT = MemoryPath()
 
 
-def parse(given: object, *, making: bool = False) -> MemoryPath:
-    """Judge a path that a caller gave.
+def parse_path(given: object, *, making: bool = False) -> MemoryPath:
+    """Validate a path that a caller gave, of any type.
 
     Args:
         given: Anything; only a `str` can be right.
-        making: Whether the name would be made (create, the destination of rename). Names that deceive the
-            eye are refused then; those that are there already can still be viewed, deleted and renamed away.
+        making: Whether the name would be made (create, the destination of rename). Names that deceive the eye are
+            refused then; those that are there already can still be viewed, deleted and renamed away.
 
     Raises:
         Refusal: In the words of CONTRACT.md, section "Paths".
     """
     if not isinstance(given, str) or not (given == ROOT_NAME or given.startswith(ROOT_NAME + "/")):
-        raise Refusal(Message.OUTSIDE, path=quoted(given))
+        raise Refusal(MessageKey.OUTSIDE, path=quote_value(given))
     if _CONTROL.search(given) or (making and _DECEPTIVE.search(given)):
-        raise Refusal(Message.BAD_CHARACTER, path=quoted(given))
+        raise Refusal(MessageKey.BAD_CHARACTER, path=quote_value(given))
     parts = tuple(part for part in given[len(ROOT_NAME) :].split("/") if part not in ("", "."))
     if ".." in parts:
-        raise Refusal(Message.ESCAPES, path=quoted(given))
+        raise Refusal(MessageKey.ESCAPES, path=quote_value(given))
     _refuse_too_long(given, parts)
     _refuse_encoded(given, parts)
     return MemoryPath(parts)
 
 
-def names_root(given: object) -> bool:
+def validate_relative_paths(paths: Iterable[str]) -> None:
+    """Refuse paths that are not relative to the folder: `ValueError`. Agents' paths are validated by `parse_path`."""
+    for path in paths:
+        if "\0" in path or any(part in ("", ".", "..") for part in path.split("/")):
+            raise ValueError(f"not a path relative to the folder: {path!r}")
+
+
+def is_root_path(given: object) -> bool:
     """Whether a path names the folder itself, however it is spelled (`/memories/a/..` does).
 
     Delete and rename ask this before anything else, so that the root has one answer.
@@ -113,15 +116,71 @@ def _refuse_encoded(given: str, parts: tuple[str, ...]) -> None:
             decoded = further
             danger = _ENCODED_DANGER.search(decoded)
             if decoded in (b".", b"..") or (danger and danger.group()[-1:] in b"/\\\xae\xaf"):
-                raise Refusal(Message.ESCAPES, path=quoted(given))
+                raise Refusal(MessageKey.ESCAPES, path=quote_value(given))
             if danger:
-                raise Refusal(Message.BAD_CHARACTER, path=quoted(given))
+                raise Refusal(MessageKey.BAD_CHARACTER, path=quote_value(given))
 
 
 def _refuse_too_long(given: str, parts: tuple[str, ...]) -> None:
     if any(len(part.encode("utf-8")) > MAX_NAME_BYTES for part in parts):
-        raise Refusal(Message.NAME_TOO_LONG, path=quoted(given))
+        raise Refusal(MessageKey.NAME_TOO_LONG, path=quote_value(given))
     if len("/".join((ROOT_NAME, *parts)).encode("utf-8")) > MAX_PATH_BYTES:
-        raise Refusal(Message.PATH_TOO_LONG, path=quoted(given))
+        raise Refusal(MessageKey.PATH_TOO_LONG, path=quote_value(given))
     if len(parts) > MAX_LEVELS:
-        raise Refusal(Message.TOO_DEEP, path=quoted(given))
+        raise Refusal(MessageKey.TOO_DEEP, path=quote_value(given))
+
+
+# Protected paths: which of them covers another path.
+
+
+def encode_protected(paths: Iterable[str]) -> str:
+    import json  # noqa: PLC0415 - start-up: not before the first paint
+
+    return json.dumps(sorted(set(paths), key=lambda path: path.split("/")))
+
+
+def decode_protected(kept: str | None) -> tuple[str, ...]:
+    """Protected paths that were kept. What is no list of paths protects everything: nobody knows what was meant."""
+    if kept is None:
+        return ()
+    import json  # noqa: PLC0415 - start-up: not before the first paint
+
+    try:
+        paths = json.loads(kept)
+    except ValueError:
+        return ("",)
+    if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
+        return ("",)
+    return tuple(paths)
+
+
+def covers(protected: str, path: str) -> bool:
+    """Whether a path is a protected one, or lies below it; the folder itself holds everything."""
+    return not protected or path == protected or path.startswith(protected + "/")
+
+
+def may_cover(protected: str, path: str) -> bool:
+    """Whether it does where the file system takes names for the same that differ in case or composition."""
+    return covers(fold_path(protected), fold_path(path))
+
+
+def fold_path(path: str) -> str:
+    """A path as such file systems compare it."""
+    return normalize("NFC", normalize("NFC", path).casefold())
+
+
+def merge_protected(paths: Iterable[str], more: Iterable[str]) -> tuple[str, ...]:
+    """Protected paths with some more; one that another one holds already is not named twice."""
+    found: list[str] = []
+    for path in sorted({*paths, *more}, key=lambda path: path.split("/")):
+        if path in paths or not any(covers(each, path) for each in found):
+            found.append(path)
+    return tuple(found)
+
+
+def format_path(path: str | os.PathLike[str], home: str | None = None) -> str:
+    """A path of this machine as a person writes it: `~` for the home directory."""
+    text, home = os.fspath(path), home or os.path.expanduser("~")
+    if home != "/" and (text == home or text.startswith(home + "/")):
+        return "~" + text[len(home) :]
+    return text

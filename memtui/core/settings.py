@@ -3,9 +3,12 @@
 import math
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from datetime import date
+from types import MappingProxyType
 from typing import Literal, get_args
 
+from memtui.core.edits import format_human_size
 from memtui.core.messages import Profile
 
 Creating = Literal["overwrite", "refuse"]
@@ -22,52 +25,159 @@ class Settings:
 
     create: Creating = "overwrite"
     """What `create` does where a file is already: the tool's description promises the model to overwrite."""
-
     messages: Profile = "docs"
     """The wording of answers: the tool's documentation, or the SDK's reference class."""
-
     view_char_limit: int = 16_000
     """Characters at which the view of a file is cut at a line's end."""
-
     listing_limit: int = 2_000
     """Entries after which the view of a directory is cut."""
-
     max_file_bytes: int = 1_000_000
     """Bytes that one file may have after a command."""
-
     max_total_bytes: int = 100_000_000
     """Bytes that the files of the folder may have together after a command."""
-
     max_files: int = 2_000
     """Files that the folder may hold after a command."""
-
     max_read_bytes: int = 64_000_000
     """Bytes of the largest file that is read at all, by anyone; it protects memtui itself. 0 is off here as well."""
-
     lock_seconds: float = 5.0
     """Seconds that a command waits for other writers before it answers that the folder is busy; 0 is not at all."""
-
     keep_days: int = 0
     """Days after which a text that stands nowhere any more is removed from the record; 0 keeps all for ever. Events
     are always kept, with the hashes of their texts."""
-
     keep_bytes: int = 0
     """Bytes that the record's texts may take, as they are packed; beyond it the oldest that stand nowhere any more are
     removed. 0 is off."""
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name in _CHOICES:
-                if value not in _CHOICES[field.name]:
-                    raise ValueError(f"{field.name} is one of {', '.join(_CHOICES[field.name])}, not {value!r}")
-            elif field.name == "lock_seconds":
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if each.name in _CHOICES:
+                if value not in _CHOICES[each.name]:
+                    raise ValueError(f"{each.name} is one of {', '.join(_CHOICES[each.name])}, not {value!r}")
+            elif each.name == "lock_seconds":
                 if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-                    raise ValueError(f"{field.name} is a number of seconds, 0 or more, not {value!r}")
+                    raise ValueError(f"{each.name} is a number of seconds, 0 or more, not {value!r}")
             elif isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise ValueError(f"{field.name} is a whole number, 0 or more, not {value!r}")
+                raise ValueError(f"{each.name} is a whole number, 0 or more, not {value!r}")
 
     @property
     def read_limit(self) -> int:
-        """The most bytes that are read of a file."""
         return self.max_read_bytes or sys.maxsize
+
+
+# Settings of an audit.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exemption:
+    """Findings that a person has judged to be in order, until the last day or for ever.
+
+    Attributes:
+        rule: The rule's id, or a pattern of ids (`*-key`).
+        path: A pattern relative to the folder: `examples/**`; `**` for everywhere.
+        fingerprint: Only the finding with this fingerprint; empty for all.
+    """
+
+    rule: str
+    reason: str
+    path: str = "**"
+    fingerprint: str = ""
+    until: date | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditSettings:
+    """What may differ from one audit to another. A limit of 0 is off."""
+
+    stale_days: int = 180
+    """Days after which a note is stale that no agent has read and nobody has changed."""
+    max_lines: int = 200
+    """Lines of an index (`MEMORY.md`) that are loaded when a session starts."""
+    max_index_bytes: int = 25_000
+    """Bytes of an index that are loaded when a session starts."""
+    max_note_tokens: int = 4_000
+    """Tokens of one note, estimated, above which it is long."""
+    max_total_tokens: int = 0
+    """Tokens of all notes together, estimated: the budget of the folder."""
+    max_line_characters: int = 2_000
+    """Characters of one line, beyond which text is pushed off the screen."""
+    near_duplicate: float = 0.9
+    """How alike two notes are, from 0 to 1, to be told as near duplicates."""
+    rules: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """What becomes of rules, by id or pattern: "off", "on", "fail", "warn" or "info"."""
+    exemptions: tuple[Exemption, ...] = ()
+    """What is excepted, with the reason and until when."""
+
+
+# Limits of a folder, and how much of each is used.
+
+_NEAR = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much of a limit (never 0) is used: of `bytes`, `files` or `tokens`, by the limit's setting."""
+
+    name: str
+    used: int
+    limit: int
+    setting: str
+
+    @property
+    def share(self) -> float:
+        """Which part is used: 1.0 is all of it, and it may be more."""
+        return self.used / self.limit
+
+    @property
+    def is_over(self) -> bool:
+        return self.used > self.limit
+
+    @property
+    def is_near(self) -> bool:
+        return self.share >= _NEAR
+
+    @property
+    def percent(self) -> str:
+        """The share as people read it: `41%`, `under 1%`; never `100%` of one that is not all used."""
+        if 0 < self.share < 0.01:
+            return "under 1%"
+        return f"{int(self.share * 100):,}%"
+
+    @property
+    def summary(self) -> str:
+        """The same as a few words: `41M of 95M bytes, 43%`, `~8,200 of 10,000 tokens, 82%`."""
+        match self.name:
+            case "bytes":
+                return f"{format_human_size(self.used)} of {format_human_size(self.limit)}, {self.percent}"
+            case "tokens":
+                return f"~{self.used:,} of {self.limit:,} tokens, {self.percent}"
+            case _:
+                return f"{self.used:,} of {self.limit:,} {self.name}, {self.percent}"
+
+
+def compute_budgets(
+    *, files: int, bytes: int, tokens: int | None, memory: Settings, audit: AuditSettings | None = None
+) -> tuple[Budget, ...]:
+    """The budgets of a folder, without limits that are off; `tokens` are estimated, `None` if they were not counted."""
+    of_tokens = audit.max_total_tokens if audit is not None else 0
+    found = [
+        Budget("bytes", bytes, memory.max_total_bytes, "memory.max_total_bytes") if memory.max_total_bytes else None,
+        Budget("files", files, memory.max_files, "memory.max_files") if memory.max_files else None,
+        Budget("tokens", tokens, of_tokens, "audit.max_total_tokens") if of_tokens and tokens is not None else None,
+    ]
+    return tuple(budget for budget in found if budget is not None)
+
+
+# Estimated tokens of a text: no tokenizer, no network.
+
+_CHARACTERS = 4
+"""Of English prose, a token has about so many. It is the rule of thumb that the providers of models give."""
+
+
+def estimate_token_count(text: str) -> int:
+    """The tokens that a text costs, at about four characters each; a remainder counts as one."""
+    return estimate_token_count_from_length(len(text))
+
+
+def estimate_token_count_from_length(count: int) -> int:
+    return -(-count // _CHARACTERS)

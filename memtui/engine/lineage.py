@@ -5,14 +5,15 @@ read once, and what it did is then looked up by path.
 """
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from memtui.core.events import Change, Event, Version
-from memtui.core.history import PathVersion
-from memtui.engine.moving import expanded
+from memtui.core import diffs
+from memtui.core.events import Change, EntryKind, Event, Version
+from memtui.core.history import Blame, PathVersion
+from memtui.engine.moves import expand_moves
 from memtui.journal.sqlite import Journal
 
 _LARGE = 16
@@ -21,24 +22,17 @@ _MOST_KEPT = 200_000
 """Changes of these events together."""
 
 
-def moves(event: Event) -> dict[str, str]:
-    """Where an event moved what: old paths by new ones.
-
-    Of many moves it says so itself; else a move stands in it as two changes, one behind the other.
-    """
+def find_moves(event: Event) -> dict[str, str]:
+    """Old paths by new ones. Of many moves the event says so itself; else a move is two changes in a row."""
     if event.moved:
-        return expanded(event.moved, event.changes)
+        return expand_moves(event.moved, event.changes)
     if event.new_path is None:
         return {}
     moved: dict[str, str] = {}
     previous: Change | None = None
     for change in event.changes:
-        if (
-            previous is not None
-            and previous.after is None
-            and previous.before == change.after
-            and previous.path != change.path
-        ):
+        is_first_half = previous is not None and previous.after is None and previous.path != change.path
+        if previous is not None and is_first_half and previous.before == change.after:
             moved[change.path] = previous.path
             previous = None
         else:
@@ -47,26 +41,18 @@ def moves(event: Event) -> dict[str, str]:
 
 
 class Lineage:
-    """Follows things through the events that changed them. Calls may come from any thread.
-
-    Args:
-        journal: The record.
-    """
+    """Follows things through the events that changed them. Calls may come from any thread."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._lock = threading.Lock()
-        self._large: dict[int, _Done] = {}
+        self._large: dict[int, _EventChanges] = {}
         """The large events that were asked about last, the latest behind."""
         self._kept = 0
 
-    def of_path(self, path: str) -> Iterator[PathVersion]:
-        """What a path has been through, newest first.
-
-        What was moved here brings its history along, and what stood here before it is told as well; not what stood at
-        the names that it had before.
-        """
-        rows = _ByAge(self.rows(path, None))
+    def get_path_history(self, path: str) -> Iterator[PathVersion]:
+        """See `JournalHistory.versions_of`."""
+        rows = _RowMerger(self.iter_rows(path, None))
         begun: dict[str, int] = {}
         """By former names that are told: with which event that begins; 0 for as long as it is not known."""
         for version in rows:
@@ -79,51 +65,51 @@ class Lineage:
                 begun[version.path] = version.event.seq
             if version.moved_from != path:
                 begun[version.moved_from] = 0
-                rows.add(self._stay(version.moved_from, version.event.seq))
+                rows.add(self._find_former_rows(version.moved_from, version.event.seq))
 
-    def _stay(self, path: str, before: int) -> Iterator[PathVersion]:
+    def _find_former_rows(self, path: str, before: int) -> Iterator[PathVersion]:
         """What became of a thing at a former name: from when it left back to when it came there, or came to be."""
-        for version in self.rows(path, before):
+        for version in self.iter_rows(path, before):
             if version.moved_to is not None:
                 return  # another one, which left before
             yield version
             if version.moved_from is not None:
                 return
 
-    def of_thing(self, path: str, at: int | None = None) -> Iterator[PathVersion]:
+    def get_file_history(self, path: str, at: int | None = None) -> Iterator[PathVersion]:
         """What the thing that stands at a path, or stood there right after an event, has been through, newest first."""
-        then = None if at is None else next(self.rows(path, at + 1), None)
+        then = None if at is None else next(self.iter_rows(path, at + 1), None)
         # One that was called otherwise then is meant by the name that it has now.
-        rows = self.rows(path, at + 1 if at is not None and then is not None and then.after is not None else None)
+        rows = self.iter_rows(path, at + 1 if at is not None and then is not None and then.after is not None else None)
         while (version := next(rows, None)) is not None:
             yield version
             if version.moved_from is not None:
-                rows = self.rows(version.moved_from, version.event.seq)
+                rows = self.iter_rows(version.moved_from, version.event.seq)
 
-    def rows(self, path: str, before: int | None) -> Iterator[PathVersion]:
+    def iter_rows(self, path: str, before: int | None) -> Iterator[PathVersion]:
         """What events before a number did to a path, newest first."""
-        for seq in reversed(self._journal.touches(path)):
+        for seq in reversed(self._journal.get_touching_seqs(path)):
             if before is not None and seq >= before:
                 continue
-            done = self._done(seq)
-            if done is not None and (row := done.row(path)) is not None:
+            done = self._get_changes(seq)
+            if done is not None and (row := done.make_row(path)) is not None:
                 yield row
 
-    def _done(self, seq: int) -> "_Done | None":
+    def _get_changes(self, seq: int) -> "_EventChanges | None":
         with self._lock:
             if (kept := self._large.pop(seq, None)) is not None:
                 self._large[seq] = kept
         if kept is not None:
-            return _with_texts(kept, *self._journal.texts_of_event(seq))
-        event = self._journal.event(seq)
+            return _add_texts(kept, *self._journal.get_event_texts(seq))
+        event = self._journal.get_event(seq)
         if event is None:
             return None
-        done = _done(event)
+        done = _collect_changes(event)
         if len(event.changes) >= _LARGE:
-            self._keep(_with_texts(done, None, None))
+            self._cache_changes(_add_texts(done, None, None))
         return done
 
-    def _keep(self, done: "_Done") -> None:
+    def _cache_changes(self, done: "_EventChanges") -> None:
         """Keep what a large event did. Its texts are not kept: they may be removed from the record."""
         with self._lock:
             if done.event.seq in self._large:
@@ -135,13 +121,12 @@ class Lineage:
                 self._kept -= len(oldest.event.changes)
 
 
-class _Done(NamedTuple):
-    """What an event did, by path.
+class _EventChanges(NamedTuple):
+    """An event's effects by path.
 
     Attributes:
-        event: Which.
-        changes: What was there before it, and after it.
-        moved: Where it moved what: old paths by new ones.
+        changes: The versions before and after it.
+        moved: Old paths by new ones.
         moved_to: New paths by old ones.
     """
 
@@ -150,8 +135,7 @@ class _Done(NamedTuple):
     moved: Mapping[str, str]
     moved_to: Mapping[str, str]
 
-    def row(self, path: str) -> PathVersion | None:
-        """The row of a path; `None` if nothing was done to it."""
+    def make_row(self, path: str) -> PathVersion | None:
         if path not in self.changes:
             return None
         before, after = self.changes[path]
@@ -160,23 +144,23 @@ class _Done(NamedTuple):
         return PathVersion(self.event, path, before, after, moved_to=self.moved_to.get(path))
 
 
-def _done(event: Event) -> _Done:
+def _collect_changes(event: Event) -> _EventChanges:
     changes: dict[str, tuple[Version | None, Version | None]] = {}
     for change in event.changes:
         before = changes[change.path][0] if change.path in changes else change.before
         changes[change.path] = before, change.after
-    moved = moves(event)
-    return _Done(event, changes, moved, {old: new for new, old in moved.items()})
+    moved = find_moves(event)
+    return _EventChanges(event, changes, moved, {old: new for new, old in moved.items()})
 
 
-def _with_texts(done: _Done, answer: str | None, arguments: str | None) -> _Done:
+def _add_texts(done: _EventChanges, answer: str | None, arguments: str | None) -> _EventChanges:
     event = done.event
     if (event.answer, event.arguments) == (answer, arguments):
         return done
     return done._replace(event=replace(event, answer=answer, arguments=arguments))
 
 
-class _ByAge:
+class _RowMerger:
     """Rows of several paths as one, the newest event first; more paths may join on the way."""
 
     def __init__(self, rows: Iterator[PathVersion]) -> None:
@@ -185,7 +169,6 @@ class _ByAge:
         self.add(rows)
 
     def add(self, rows: Iterator[PathVersion]) -> None:
-        """Let another path's rows join."""
         if (version := next(rows, None)) is not None:
             self._count += 1
             heappush(self._heads, (-version.event.seq, self._count, version, rows))
@@ -195,3 +178,85 @@ class _ByAge:
             _, _, version, rows = heappop(self._heads)
             self.add(rows)
             yield version
+
+
+# Blame: the versions of a note compared one by one, from the newest back.
+
+_BRINGING_BACK = frozenset({"restore", "undo", "redo"})
+
+
+def blame_lines(
+    lineage: Iterable[PathVersion], data: bytes, text: Callable[[Version], bytes | None], at: int | None
+) -> Blame:
+    """See `JournalHistory.blame`. `lineage` is newest first; `text` gives the bytes of a version that is kept."""
+
+    def lines_of(version: Version | None) -> list[str] | None:
+        if version is None or version.kind is not EntryKind.FILE:
+            return []
+        kept = text(version)
+        return None if kept is None else diffs.split_lines(_as_text(kept))
+
+    lines = diffs.split_lines(_as_text(data))
+    owners: list[Event | None] = [None] * len(lines)
+    waiting = list(range(len(lines)))
+    """Which line of the text each line of the version is; -1 for one that is not in it any more."""
+    current = lines
+    came_back: Event | None = None
+    """What brought the note back from the dead: its lines are older, if the deletion says what was deleted."""
+    for version in lineage:
+        if at is not None and version.event.seq > at:
+            continue
+        if came_back is not None and version.after is None and version.before is not None:
+            before = lines_of(version.before)
+            by, came_back = came_back, None
+        elif came_back is not None or version.after is None or version.after.kind is not EntryKind.FILE:
+            break
+        else:
+            by = version.event
+            after = lines_of(version.after)
+            if after is None:
+                return _make_blame(owners, waiting, by, complete=False)
+            if after != current:  # written by somebody who is not in the record
+                waiting, current = _map_lines(current, after, waiting), after
+            if version.before is None and by.command in _BRINGING_BACK:
+                came_back = by
+                continue
+            before = lines_of(version.before)
+        if before is None:
+            return _make_blame(owners, waiting, by, complete=False)
+        carried = _map_lines(current, before, waiting)
+        _blame_lost(owners, waiting, carried, by)
+        waiting, current = carried, before
+        if all(number < 0 for number in waiting):
+            break
+    if came_back is not None:
+        return _make_blame(owners, waiting, came_back)
+    return Blame(tuple(owners), all(owner is not None for owner in owners))
+
+
+def _blame_lost(owners: list[Event | None], waiting: list[int], carried: list[int], event: Event) -> None:
+    kept = set(carried)
+    for number in waiting:
+        if number >= 0 and number not in kept:
+            owners[number] = event
+
+
+def _map_lines(current: list[str], before: list[str], waiting: list[int]) -> list[int]:
+    """For each line of the version before, which line of the text it is; -1 for one that is not in it."""
+    carried = [-1] * len(before)
+    old = new = 0
+    for block in (*diffs.find_hunks(before, current), diffs.Hunk(len(before), len(before), len(current), len(current))):
+        carried[old : block.old_start] = waiting[new : block.new_start]
+        old, new = block.old_end, block.new_end
+    return carried
+
+
+def _make_blame(owners: list[Event | None], waiting: list[int], event: Event, *, complete: bool = True) -> Blame:
+    for number in waiting:
+        if number >= 0:
+            owners[number] = event
+    return Blame(tuple(owners), complete and all(owner is not None for owner in owners))
+
+
+def _as_text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")

@@ -8,58 +8,45 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from memtui.engine.history import moves
-from memtui.engine.observing import Observer
-from memtui.journal.chain import decode
+from memtui.engine.lineage import find_moves
+from memtui.engine.observer import Observer
+from memtui.journal.chain import decode_event
 
 NOTE = "pins"
-"""The name under which they are kept."""
 _PAGE = 2_000
 _MOVED = (b'"new_path":', b'"moved":')
 
 
 @dataclass(frozen=True, slots=True)
 class Pins:
-    """What is pinned.
-
-    Attributes:
-        paths: The first one first, relative to the folder, as they are called now.
-        kept: The same as it is kept.
-        behind: How many events came since that was kept.
-    """
+    """What is pinned: the paths as they are called now, as they are kept, and how many events came since that."""
 
     paths: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     behind: int = 0
 
 
-def pins_of(observer: Observer) -> Pins:
+def load_pins(observer: Observer) -> Pins:
     """What is pinned now. Reads the journal: from a thread."""
-    kept, seq = _unpacked(observer.note(NOTE))
+    kept, seq = _decode_pins(observer.get_metadata(NOTE))
     if not kept:
         return Pins()
     paths, after = kept, seq
-    while page := observer.history.bodies(after, limit=_PAGE):
+    while page := observer.history.iter_bodies(after, limit=_PAGE):
         for _, body in page:
             if any(word in body for word in _MOVED):
-                event = decode(body, answer=None, arguments=None, hash=b"")
+                event = decode_event(body, answer=None, arguments=None, hash=b"")
                 if not event.is_error:
-                    paths = _followed(paths, {old: new for new, old in moves(event).items()})
+                    paths = _follow_moves(paths, {old: new for new, old in find_moves(event).items()})
         after = page[-1][0]
     return Pins(paths, kept, after - seq)
 
 
-def packed(paths: Iterable[str], seq: int) -> str:
-    """Pins as they are kept.
-
-    Args:
-        paths: Which.
-        seq: The number of the event up to which they are called so.
-    """
+def encode_pins(paths: Iterable[str], seq: int) -> str:
     return json.dumps({"pins": list(paths), "seq": seq})
 
 
-def _unpacked(kept: str | None) -> tuple[tuple[str, ...], int]:
+def _decode_pins(kept: str | None) -> tuple[tuple[str, ...], int]:
     try:
         fields = json.loads(kept or "{}")
         return tuple(map(str, fields["pins"])), int(fields["seq"])
@@ -67,5 +54,5 @@ def _unpacked(kept: str | None) -> tuple[tuple[str, ...], int]:
         return (), 0
 
 
-def _followed(paths: tuple[str, ...], moved: dict[str, str]) -> tuple[str, ...]:
+def _follow_moves(paths: tuple[str, ...], moved: dict[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(moved.get(path, path) for path in paths))

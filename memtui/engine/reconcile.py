@@ -8,12 +8,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from memtui.core.errors import LeavesRoot
+from memtui.core.errors import SymlinkEscape
+from memtui.core.events import EntryKind
 from memtui.core.paths import ROOT, MemoryPath
-from memtui.core.snapshot import Kind
 from memtui.engine.ledger import Ledger
-from memtui.journal.sqlite import Journal, Known
-from memtui.store.base import Node, Readable, lasting
+from memtui.journal.sqlite import Journal, KnownPath
+from memtui.store.base import Node, ReadableStore, get_lasting_stamp
 
 BATCH = 256
 """Paths that are settled in one go, under one lock."""
@@ -29,100 +29,92 @@ class Suspect(NamedTuple):
     size: int = 0
 
 
-def suspects(
-    store: Readable,
+def find_suspects(
+    store: ReadableStore,
     journal: Journal,
     paths: Iterable[str] | None,
     *,
     limit: int,
     stop: Callable[[], bool] = lambda: False,
 ) -> list[Suspect]:
-    """What has to be looked at again, in the order in which it should be.
+    """The paths that have to be looked at again, in the order in which they should be.
 
-    Args:
-        store: Where to look.
-        journal: What was known.
-        paths: Where something seems to have happened, relative to the folder; `None` for everywhere.
-        limit: Bytes of the largest file that is read: one that was not read yet, and can be, is looked at again.
-        stop: Asked again and again; once it says so, nothing has been found.
+    Only `paths` and below them, `None` for everywhere. A file that was not read yet, and has at most `limit` bytes,
+    is looked at again. `stop` is asked again and again; once it is true, nothing has been found.
     """
     new: dict[str, Node] = {}
-    gone: dict[str, Known] = {}
-    store.node(ROOT)  # raises if the folder itself is gone
-    for scope in [""] if paths is None else _scopes(paths):
+    gone: dict[str, KnownPath] = {}
+    store.get_node(ROOT)  # raises if the folder itself is gone
+    for scope in [""] if paths is None else _find_scopes(paths):
         try:
-            node = standing(store, scope)
-            known = journal.known_below(scope)
+            node = find_node(store, scope)
+            known = journal.get_known_below(scope)
             if scope:
-                _compare(scope, node, journal.known(scope), new, gone, limit)
-                _suspect_parents(store, journal, scope, new)
-            if node and node.kind is Kind.DIRECTORY:
-                for below in store.scan(MemoryPath.of(scope)):
+                _compare(scope, node, journal.get_known(scope), new, gone, limit)
+                _add_suspect_parents(store, journal, scope, new)
+            if node and node.kind is EntryKind.DIRECTORY:
+                for below in store.scan(MemoryPath.from_relative(scope)):
                     if stop():
                         return []
                     _compare(below.path, below, known.pop(below.path, None), new, gone, limit)
         except OSError:
             continue  # not ours to look at
         gone |= known
-    return list(_paired(new, gone))
+    return list(_pair_moves(new, gone))
 
 
-def settle(store: Readable, ledger: Ledger, batch: Sequence[Suspect]) -> None:
+def compare_suspects(store: ReadableStore, ledger: Ledger, batch: Sequence[Suspect]) -> None:
     """Look at suspects again and note their differences. The writer lock must be held."""
     for suspect in batch:
         try:
-            node = standing(store, suspect.path)
-            moved = standing(store, suspect.moved_to) if suspect.moved_to is not None else None
+            node = find_node(store, suspect.path)
+            moved = find_node(store, suspect.moved_to) if suspect.moved_to is not None else None
             if node is None and moved is not None:
-                ledger.settle_move(suspect.path, moved.path, moved)
+                ledger.compare_move(suspect.path, moved.path, moved)
             else:
-                ledger.settle(suspect.path, node)
+                ledger.compare_path(suspect.path, node)
                 if moved is not None:
-                    ledger.settle(moved.path, moved)
-        except (OSError, LeavesRoot):
+                    ledger.compare_path(moved.path, moved)
+        except (OSError, SymlinkEscape):
             continue  # not ours to look at, or changing just now: the next look tells, and the others are told now
 
 
-def standing(store: Readable, path: str) -> Node | None:
-    """What stands at a path itself. What is only seen through a link on the way stands elsewhere.
-
-    Raises:
-        OSError: It cannot be looked at.
-    """
+def find_node(store: ReadableStore, path: str) -> Node | None:
+    """What stands at a path itself, not through a link on the way; raises `OSError`."""
     try:
-        node = store.node(MemoryPath.of(path))
-    except LeavesRoot:
+        node = store.get_node(MemoryPath.from_relative(path))
+    except SymlinkEscape:
         return None
     return node if node is not None and node.path == path else None
 
 
-def real(store: Readable, path: str) -> str:
+def resolve_path(store: ReadableStore, path: str) -> str:
     """Where a path is once the links on the way to it were followed; a link at its end is meant itself."""
     above, slash, name = path.rpartition("/")
     if not slash:
         return path
     try:
-        node = store.node(MemoryPath.of(above), follow=True)
-    except (OSError, LeavesRoot):
+        node = store.get_node(MemoryPath.from_relative(above), follow=True)
+    except (OSError, SymlinkEscape):
         return path  # looking at it says why it cannot be
     if node is None:
-        return f"{real(store, above)}/{name}"
+        return f"{resolve_path(store, above)}/{name}"
     return f"{node.path}/{name}" if node.path else name
 
 
-def reals(store: Readable, paths: Iterable[str]) -> dict[str, str]:
-    """Where paths really are, as `real` has it; each directory is looked at once."""
+def resolve_paths(store: ReadableStore, paths: Iterable[str]) -> dict[str, str]:
+    """Where paths really are, as `resolve_path` has it; each directory is looked at once."""
     directories: dict[str, str] = {}
     found: dict[str, str] = {}
     for path in paths:
         above, slash, name = path.rpartition("/")
         if above not in directories:
-            directories[above] = real(store, f"{above}/_")[:-1] if slash else ""
+            directories[above] = resolve_path(store, f"{above}/_")[:-1] if slash else ""
         found[path] = directories[above] + name
     return found
 
 
-def batches(found: Sequence[Suspect], size: int = BATCH) -> Iterator[Sequence[Suspect]]:
+def iter_batches(found: Sequence[Suspect], size: int = BATCH) -> Iterator[Sequence[Suspect]]:
     """Suspects in lots that one lock may be held for."""
     start = total = 0
     for at, suspect in enumerate(found):
@@ -134,7 +126,7 @@ def batches(found: Sequence[Suspect], size: int = BATCH) -> Iterator[Sequence[Su
         yield found[start:]
 
 
-def _scopes(paths: Iterable[str]) -> list[str]:
+def _find_scopes(paths: Iterable[str]) -> list[str]:
     """The paths without those that lie below another one."""
     kept: list[str] = []
     for path in sorted(set(paths), key=lambda each: each.split("/")):
@@ -146,41 +138,43 @@ def _scopes(paths: Iterable[str]) -> list[str]:
 
 
 def _compare(
-    path: str, node: Node | None, known: Known | None, new: dict[str, Node], gone: dict[str, Known], limit: int
+    path: str, node: Node | None, known: KnownPath | None, new: dict[str, Node], gone: dict[str, KnownPath], limit: int
 ) -> None:
     if node is None:
         if known is not None:
             gone[path] = known
         return
-    could_be_read = known is not None and known.version.sha256 is None and node.kind is Kind.FILE and node.size <= limit
+    could_be_read = (
+        known is not None and known.version.sha256 is None and node.kind is EntryKind.FILE and node.size <= limit
+    )
     if known is None or known.stamp != node.stamp or known.version.kind is not node.kind or could_be_read:
         new[path] = node
 
 
-def _suspect_parents(store: Readable, journal: Journal, path: str, new: dict[str, Node]) -> None:
+def _add_suspect_parents(store: ReadableStore, journal: Journal, path: str, new: dict[str, Node]) -> None:
     """A hint about a file in a new directory is one about the directory as well."""
     parent = os.path.dirname(path)
-    while parent and parent not in new and journal.known(parent) is None:
-        node = standing(store, parent)
+    while parent and parent not in new and journal.get_known(parent) is None:
+        node = find_node(store, parent)
         if node is None:
             return
         new[parent] = node
         parent = os.path.dirname(parent)
 
 
-def _paired(new: dict[str, Node], gone: dict[str, Known]) -> Iterator[Suspect]:
+def _pair_moves(new: dict[str, Node], gone: dict[str, KnownPath]) -> Iterator[Suspect]:
     """Suspects, with what has only moved as one: the same thing at another path."""
     appeared = {(node.kind, node.stamp[-1]): path for path, node in new.items()}
     came_from: dict[str, str] = {}
     for path, known in gone.items():
         now = appeared.get((known.version.kind, known.stamp[-1]))
-        if now is None or known.version.kind is Kind.OTHER:
+        if now is None or known.version.kind is EntryKind.OTHER:
             continue
         # The system uses numbers again: of two that had it, the one that was not written since has moved.
-        if now not in came_from or lasting(known.stamp) == lasting(new[now].stamp):
+        if now not in came_from or get_lasting_stamp(known.stamp) == get_lasting_stamp(new[now].stamp):
             came_from[now] = path
     moved = {path: now for now, path in came_from.items()}
-    _forget_chance_numbers(moved, gone)
+    _discard_reused_inodes(moved, gone)
     settled = set(moved.values())
     order: Callable[[str], list[str]] = lambda path: path.split("/")  # noqa: E731 - directories before what they hold
     for path in sorted((*gone, *(path for path in new if path not in settled)), key=order):
@@ -188,9 +182,9 @@ def _paired(new: dict[str, Node], gone: dict[str, Known]) -> Iterator[Suspect]:
         yield Suspect(path, moved.get(path), node.size if node else 0)
 
 
-def _forget_chance_numbers(moved: dict[str, str], gone: Mapping[str, Known]) -> None:
+def _discard_reused_inodes(moved: dict[str, str], gone: Mapping[str, KnownPath]) -> None:
     """A directory has moved only if something in it moved along: the system uses numbers again."""
-    held = {os.path.dirname(path) for path in gone}
+    parents = {os.path.dirname(path) for path in gone}
     along: set[tuple[str, str]] = set()
     for old, new in moved.items():
         above = old, new
@@ -198,5 +192,5 @@ def _forget_chance_numbers(moved: dict[str, str], gone: Mapping[str, Known]) -> 
             above = os.path.dirname(above[0]), os.path.dirname(above[1])
             along.add(above)
     for old, new in tuple(moved.items()):
-        if old in held and (old, new) not in along:
+        if old in parents and (old, new) not in along:
             del moved[old]

@@ -1,32 +1,158 @@
 """Settling what a process had begun when it died: its intent tells what was to happen, the store what did."""
 
-from collections.abc import Iterable
-from dataclasses import replace
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from memtui.core.events import ABORTED, RECOVERED, Change, Event, Person, Version, sha256
+from memtui.core.errors import MemtuiError, UnconfirmedChange
+from memtui.core.events import ABORTED, RECOVERED, Change, EntryKind, Event, Person, Version, sha256, squash_changes
 from memtui.core.paths import MemoryPath
 from memtui.core.settings import Settings
-from memtui.core.snapshot import Kind
 from memtui.engine import reconcile
-from memtui.engine.hopping import Stranded
-from memtui.engine.ledger import link_version
-from memtui.engine.unfinished import Settled, Unfinished, hops_of, told_apart
-from memtui.journal.sqlite import Intent, Journal, Known
-from memtui.store.base import UNSEEN, Node, NotRegular, Store, TooLarge, Transaction
+from memtui.engine.ledger import make_link_version
+from memtui.engine.moves import MoveStep, StrandedMove, find_nearest, restore_beside
+from memtui.journal.sqlite import Intent, Journal, KnownPath
+from memtui.store.base import UNSEEN, ConcurrentChange, FileTooLarge, Node, NotRegularFile, Store, Transaction
+
+# Moves of a dead process that waited for each other. Paths alone do not tell what became of them: the steps stand in
+# the intent, and each thing is known by its inode.
+
+
+def encode_steps(steps: Iterable[MoveStep]) -> str:
+    return json.dumps({"hops": [[step.top, step.old, step.new] for step in steps]})
+
+
+def decode_steps(event: Event) -> list[MoveStep]:
+    """The steps that an intent keeps; none where no move waits for another one."""
+    if not event.moved or event.arguments is None:
+        return []
+    record: dict[str, Any] = json.loads(event.arguments)
+    return [MoveStep(*step) for step in record.get("hops", ())]
+
+
+@dataclass(frozen=True, slots=True)
+class SettledMoves:
+    """The outcome of unfinished moves: pairs of `(old, new)`, one change for each path, and whether all was done."""
+
+    moved: tuple[tuple[str, str], ...]
+    changes: tuple[Change, ...]
+    is_whole: bool
+
+
+class UnfinishedMoves:
+    """Moves that a dead process had begun, with the steps that its intent names."""
+
+    def __init__(self, event: Event, steps: Sequence[MoveStep], store: Store, journal: Journal) -> None:
+        self._event = event
+        self._steps = steps
+        self._store = store
+        self._journal = journal
+        self._new = dict(event.moved)
+        self._passing = {step.new for step in steps if step.new != self._new[step.top]}
+        self._where = self._locate()
+
+    def resolve_hidden(self, transaction: Transaction) -> None:
+        """Go on, or else back, until nothing has a temporary name; raises `StrandedMove` if neither can be done."""
+        hidden = self._find_hidden()
+        for step in self._steps:
+            if not hidden:
+                return
+            if self._where[step.top] == step.old and not self._try_rename(
+                transaction, step.top, step.old, step.new, hidden
+            ):
+                break
+        for step in reversed(self._steps):
+            if not hidden:
+                return
+            if self._where[step.top] == step.new:
+                self._try_rename(transaction, step.top, step.new, step.old, hidden)
+        for top in tuple(hidden):
+            self._where[top] = restore_beside(transaction, self._where[top], top)
+
+    def _try_rename(self, transaction: Transaction, top: str, old: str, new: str, hidden: set[str]) -> bool:
+        try:
+            transaction.rename(MemoryPath.from_relative(old), MemoryPath.from_relative(new))
+        except UnconfirmedChange:
+            pass  # it has moved all the same
+        except FileNotFoundError:
+            if top in hidden:  # somebody took it away while it was in sight
+                hidden.discard(top)
+                self._where[top] = top
+            return False
+        except (OSError, ConcurrentChange, MemtuiError):
+            return False
+        self._where[top] = new
+        if new in self._passing:
+            hidden.add(top)
+        else:
+            hidden.discard(top)
+        return True
+
+    def _find_hidden(self) -> set[str]:
+        return {top for top, path in self._where.items() if path in self._passing}
+
+    def _locate(self) -> dict[str, str]:
+        """Where each thing is: at a name that one of them has, had or was to have, or else at the one nobody sees."""
+        aside = {step.top: step.new for step in self._steps if step.new in self._passing}
+        paths_by_identity: dict[tuple[EntryKind, int], list[str]] = {}
+        for path in {path for pair in self._event.moved for path in pair}:
+            try:
+                node = reconcile.find_node(self._store, path)
+            except (OSError, MemtuiError):
+                continue
+            if node is not None:
+                paths_by_identity.setdefault((node.kind, node.stamp[-1]), []).append(path)
+        found: dict[str, str] = {}
+        for old, new in self._event.moved:
+            known = self._journal.get_known(old)
+            places = paths_by_identity.get((known.version.kind, known.stamp[-1]), []) if known is not None else []
+            sure = [path for path in (old, new) if path in places]
+            found[old] = (sure or places or [aside.get(old, old)])[0]
+        return found
+
+    def settle(self, current: Mapping[str, Version | None]) -> SettledMoves:
+        """The outcome, given what stands now at the paths that the event was to change."""
+        before = {change.path: change.before for change in self._event.changes}
+        departures: list[Change] = []
+        arrivals: list[Change] = []
+        planned: set[str] = set()
+        for path, version in before.items():
+            top = find_nearest(path, self._new) if version is not None else None
+            if top is None:
+                continue
+            planned.add(self._new[top] + path[len(top) :])
+            if self._where[top] != top:
+                departures.append(Change(path, version, None))
+                arrivals.append(Change(self._where[top] + path[len(top) :], None, version))
+        gone = {change.path for change in departures}
+        others: list[Change] = []
+        is_whole = all(self._where[top] == new for top, new in self._new.items())
+        for change in self._event.changes:
+            if change.path in planned or (change.path in gone and change.after is None):
+                continue
+            was = None if change.path in gone else change.before
+            if was == change.after:
+                continue
+            if current.get(change.path) == change.after and current.get(change.path) != was:
+                others.append(Change(change.path, was, change.after))
+            else:
+                is_whole = False
+        moved = tuple((top, path) for top, path in self._where.items() if path != top)
+        return SettledMoves(moved, squash_changes((*departures, *others, *arrivals)), is_whole)
+
+
+def find_completed_moves(event: Event, done: Sequence[Change]) -> tuple[tuple[str, str], ...]:
+    """Of the moves of an event in which none waits for another one, those that came to pass."""
+    changed = {change.path for change in done}
+    return tuple((old, new) for old, new in event.moved if old in changed and new in changed)
+
 
 _IN_STEPS = frozenset({"restore", "undo", "redo", "redact", "clear"})
 """What changes several paths one after the other, whoever does it, so that a crash may leave a part of it."""
 
 
 class Recovery:
-    """Looks at what intents were about.
-
-    Args:
-        store: Where things stand.
-        journal: Where the intents are.
-        settings: What is read at all.
-    """
-
     def __init__(self, store: Store, journal: Journal, settings: Settings) -> None:
         self._store = store
         self._journal = journal
@@ -34,108 +160,110 @@ class Recovery:
 
     def recover(self, transaction: Transaction) -> bool:
         """Settle what dead processes had begun. The lock is held, so nobody alive is at it."""
-        intents = self._journal.intents()
+        intents = self._journal.get_intents()
         if not intents:
             return False
         stranded: set[int] = set()
-        begun: dict[int, Unfinished] = {}
+        begun: dict[int, UnfinishedMoves] = {}
         for intent in intents:
-            if hops := hops_of(intent.event):
-                begun[intent.id] = Unfinished(intent.event, hops, self._store, self._journal)
+            if steps := decode_steps(intent.event):
+                begun[intent.id] = UnfinishedMoves(intent.event, steps, self._store, self._journal)
                 try:
-                    begun[intent.id].bring_in_sight(transaction)
-                except Stranded:
+                    begun[intent.id].resolve_hidden(transaction)
+                except StrandedMove:
                     stranded.add(intent.id)  # the next writer tries again; till then nothing of it may be tidied away
         if not stranded:
-            transaction.tidy(is_known=self._journal.knows, place=_place_of(intents[0].event))
+            transaction.clean_up(is_known=self._journal.has_version, place=_find_position(intents[0].event))
         for intent in intents:
             if intent.id not in stranded:
-                self._settle(intent, begun.get(intent.id))
+                self._settle_intent(intent, begun.get(intent.id))
         return len(intents) > len(stranded)
 
-    def _settle(self, intent: Intent, unfinished: Unfinished | None) -> None:
+    def _settle_intent(self, intent: Intent, unfinished: UnfinishedMoves | None) -> None:
         """Record what became of an intent: all of it, nothing, or those of its paths where it came to pass."""
         event = intent.event
         try:
-            now = self.looked_at(event.changes)
+            now = self.get_known(event.changes)
         except OSError:
-            self._journal.append([], intent=intent.id)  # not ours to look at any more
+            self._journal.append_events([], intent=intent.id)  # not ours to look at any more
             return
-        stands = {path: known.version if known else None for path, known in now.items()}
+        current = {path: known.version if known else None for path, known in now.items()}
         after = {change.path: change.after for change in event.changes}
         before: dict[str, Version | None] = {}
         for change in event.changes:
             before.setdefault(change.path, change.before)
         if unfinished is not None:
-            self._settle_moves(intent, unfinished.settled(stands))
-        elif stands == after:
-            self._journal.append([replace(event, note=RECOVERED)], known=now, intent=intent.id)
-        elif stands == before:
+            self._settle_moves(intent, unfinished.settle(current))
+        elif current == after:
+            self._journal.append_events([replace(event, note=RECOVERED)], known=now, intent=intent.id)
+        elif current == before:
             aborted = replace(event, is_error=True, aborted=True, changes=(), answer=None, note=ABORTED)
-            self._journal.append([aborted], intent=intent.id)
+            self._journal.append_events([aborted], intent=intent.id)
         else:
             # What stands elsewhere is from outside: reconcile tells.
-            done = [change for change in event.changes if stands[change.path] == after[change.path]]
+            done = [change for change in event.changes if current[change.path] == after[change.path]]
             done = [change for change in done if before[change.path] != after[change.path]]
             if done and (event.command in _IN_STEPS or isinstance(event.actor, Person)):
                 note = f"{RECOVERED}: {len(done):,} of {len(event.changes):,} done"
-                moved = told_apart(event, done)
+                moved = find_completed_moves(event, done)
                 settled = [replace(event, changes=tuple(done), moved=moved, note=note, added=None, removed=None)]
-                self._journal.append(settled, known={each.path: now[each.path] for each in done}, intent=intent.id)
+                self._journal.append_events(
+                    settled, known={each.path: now[each.path] for each in done}, intent=intent.id
+                )
             else:
-                self._journal.append([], intent=intent.id)
+                self._journal.append_events([], intent=intent.id)
 
-    def _settle_moves(self, intent: Intent, settled: Settled) -> None:
+    def _settle_moves(self, intent: Intent, settled: SettledMoves) -> None:
         """Record what became of moves of which one waited for another."""
         event = replace(intent.event, arguments=None, changes=settled.changes, moved=settled.moved)
         if not settled.changes:
             aborted = replace(event, is_error=True, aborted=True, answer=None, note=ABORTED)
-            self._journal.append([aborted], intent=intent.id)
+            self._journal.append_events([aborted], intent=intent.id)
             return
         note = RECOVERED
         if not settled.is_whole:
             note += f": {len(settled.moved):,} of {len(intent.event.moved):,} moved"
         event = replace(event, note=note, added=None, removed=None)
-        self._journal.append([event], known=self.looked_at_after(settled.changes), intent=intent.id)
+        self._journal.append_events([event], known=self.get_known_after(settled.changes), intent=intent.id)
 
-    def looked_at(self, changes: Iterable[Change]) -> dict[str, Known | None]:
-        known: dict[str, Known | None] = {}
+    def get_known(self, changes: Iterable[Change]) -> dict[str, KnownPath | None]:
+        known: dict[str, KnownPath | None] = {}
         for path in {change.path for change in changes}:
-            node = reconcile.standing(self._store, path)
+            node = reconcile.find_node(self._store, path)
             if node is None:
                 known[path] = None
             else:
-                known[path] = Known(self._version_of(node), node.stamp)
+                known[path] = KnownPath(self._read_version(node), node.stamp)
         return known
 
-    def looked_at_after(self, changes: Iterable[Change]) -> dict[str, Known | None]:
+    def get_known_after(self, changes: Iterable[Change]) -> dict[str, KnownPath | None]:
         """What is known once changes were made that the disk did not confirm.
 
         Where something else stands by now, it is from outside: it is to be looked at again, and its text kept.
         """
-        known = self.looked_at(changes)
+        known = self.get_known(changes)
         for path, after in {change.path: change.after for change in changes}.items():
             now = known[path]
             if after is not None and (now is None or now.version != after):
-                known[path] = Known(after, UNSEEN)
+                known[path] = KnownPath(after, UNSEEN)
             elif after is None and now is not None:
                 known[path] = None
         return known
 
-    def _version_of(self, node: Node) -> Version:
-        path = MemoryPath.of(node.path)
+    def _read_version(self, node: Node) -> Version:
+        path = MemoryPath.from_relative(node.path)
         try:
-            if node.kind is Kind.LINK:
-                return link_version(self._store.read_link(path))
-            if node.kind is not Kind.FILE:
+            if node.kind is EntryKind.LINK:
+                return make_link_version(self._store.read_link(path))
+            if node.kind is not EntryKind.FILE:
                 return Version(node.kind)
             data = self._store.read(path, limit=self._settings.read_limit).data
-        except (TooLarge, NotRegular, OSError):
+        except (FileTooLarge, NotRegularFile, OSError):
             return Version(node.kind, None, node.size)
-        return Version(Kind.FILE, sha256(data), len(data))
+        return Version(EntryKind.FILE, sha256(data), len(data))
 
 
-def _place_of(event: Event) -> MemoryPath:
+def _find_position(event: Event) -> MemoryPath:
     """Where something belongs that came from outside while an event happened."""
     taken = [change.path for change in event.changes if change.before is not None]
-    return MemoryPath.of((taken or [change.path for change in event.changes] or [""])[0])
+    return MemoryPath.from_relative((taken or [change.path for change in event.changes] or [""])[0])

@@ -1,15 +1,18 @@
 """The record in numbers."""
 
-from collections.abc import Callable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Mapping
+from itertools import takewhile
 from typing import Any
 
-from memtui.core.actors import shown_name
-from memtui.core.events import Event
-from memtui.core.history import Share, Stats
-from memtui.journal.sqlite import Journal
+from memtui.core.events import EntryKind, format_actor_name
+from memtui.core.history import Stats, StatsEntry
+from memtui.core.mass_loss import MassLoss, MassLossDetector
+from memtui.journal.chain import decode_changes
+from memtui.journal.sqlite import Journal, KnownPath
 
 
-class _Tally:
+class _StatsTally:
     """What is counted of one path or actor."""
 
     def __init__(self) -> None:
@@ -18,24 +21,19 @@ class _Tally:
         self.versions: set[str] = set()
 
 
-def stats(journal: Journal, limit: int) -> Stats:
-    """Count everything.
-
-    Args:
-    journal: The record.
-    limit: How many paths and actors at most.
-    """
-    sizes = journal.sizes()
-    head = journal.head()[0]
-    paths: dict[str, _Tally] = {}
-    actors: dict[str, _Tally] = {}
+def compute_stats(journal: Journal, limit: int) -> Stats:
+    """The record in numbers, with at most `limit` paths and actors."""
+    sizes = journal.get_version_sizes()
+    head = journal.get_head()[0]
+    paths: dict[str, _StatsTally] = {}
+    actors: dict[str, _StatsTally] = {}
     named: set[str] = set()
-    for event in _pages(journal, head):
-        tally = actors.setdefault(shown_name(event.actor), _Tally())
+    for event in takewhile(lambda event: event.seq <= head, journal.iter_events()):
+        tally = actors.setdefault(format_actor_name(event.actor), _StatsTally())
         tally.events += 1
         tally.changes += len(event.changes)
         for change in event.changes:
-            mine = paths.setdefault(change.path, _Tally())
+            mine = paths.setdefault(change.path, _StatsTally())
             mine.events += 1
             mine.changes += 1
             for version in (change.before, change.after):
@@ -51,34 +49,91 @@ def stats(journal: Journal, limit: int) -> Stats:
         redacted=sum(sizes.get(each, (0, None))[1] is None for each in named),
         text_bytes=sum(size for size, _ in kept),
         kept_bytes=sum(packed or 0 for _, packed in kept),
-        journal_bytes=journal.bytes_on_disk(),
-        paths=_shares(paths, sizes, limit, lambda share: (-share.bytes, -share.events, share.name)),
-        actors=_shares(actors, sizes, limit, lambda share: (-share.events, share.name)),
-        first=journal.event(1),
-        last=journal.event(head),
+        journal_bytes=journal.get_disk_size(),
+        paths=_make_entries(paths, sizes, limit, lambda share: (-share.bytes, -share.events, share.name)),
+        actors=_make_entries(actors, sizes, limit, lambda share: (-share.events, share.name)),
+        first=journal.get_event(1),
+        last=journal.get_event(head),
     )
 
 
-def _pages(journal: Journal, until: int) -> Iterator[Event]:
-    after = 0
-    while page := journal.events(after, limit=1_000):
-        for event in page:
-            if event.seq > until:
-                return
-            yield event
-        after = page[-1].seq
-
-
-def _shares(
-    tallies: Mapping[str, _Tally],
+def _make_entries(
+    tallies: Mapping[str, _StatsTally],
     sizes: Mapping[str, tuple[int, int | None]],
     limit: int,
-    order: Callable[[Share], Any],
-) -> tuple[Share, ...]:
-    shares = [
-        Share(
-            name, tally.events, tally.changes, len(tally.versions), sum(sizes.get(v, (0, 0))[0] for v in tally.versions)
-        )
-        for name, tally in tallies.items()
-    ]
+    order: Callable[[StatsEntry], Any],
+) -> tuple[StatsEntry, ...]:
+    shares = []
+    for name, tally in tallies.items():
+        size = sum(sizes.get(version, (0, 0))[0] for version in tally.versions)
+        shares.append(StatsEntry(name, tally.events, tally.changes, len(tally.versions), size))
     return tuple(sorted(shares, key=order)[:limit])
+
+
+# Mass losses, from the record.
+
+_DISMISSED = "loss_dismissed"
+_MANY = 1_000
+"""Lost files from which all that is known is read at once."""
+_TRIES = 100
+"""How often the totals are read again where somebody records something just then."""
+_LOOKED_BACK = 20_000
+"""How many events back a loss is looked for, when a memory is opened."""
+
+
+class MassLossMonitor:
+    """Reads what is new in the record, and remembers the losses that the person has dismissed."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._lock = threading.Lock()
+        self._seen = -1
+        self._losses = MassLossDetector(0, 0)
+
+    def get_current(self) -> MassLoss | None:
+        """What is lost and is not back; `None` if nothing is, or if the person said that it is well so."""
+        with self._lock:
+            return self._find_current()
+
+    def _find_current(self) -> MassLoss | None:
+        head = self._journal.get_head()[0]
+        dismissed = int(self._journal.get_metadata(_DISMISSED) or 0)
+        if self._seen < 0:
+            self._seen = max(dismissed, head - _LOOKED_BACK, 0)
+            self._losses = MassLossDetector(*self._compute_totals(self._seen))
+        while page := self._journal.get_events(self._seen, limit=1_000):
+            self._losses.process_events(page)
+            self._seen = page[-1].seq
+        while (loss := self._losses.current) is not None and loss.last > dismissed:
+            if (still := loss.exclude_paths(self._find_restored(loss))) is not None:
+                return still
+            self._losses.discard_current()  # it is back; one before it may not be
+        return None
+
+    def dismiss(self, until: int | None) -> None:
+        """What went until an event, or until now, is not spoken of any more."""
+        self._journal.set_metadata(_DISMISSED, str(self._journal.get_head()[0] if until is None else until))
+
+    def _compute_totals(self, start: int) -> tuple[int, int]:
+        """How many files there were after an event, and their bytes."""
+        for _ in range(_TRIES):
+            head = self._journal.get_head()[0]
+            files, size = self._journal.get_totals()
+            if self._journal.get_head()[0] == head:
+                break  # both are of one moment
+        for _, body in self._journal.iter_bodies(start, head):
+            for _, before, after in decode_changes(body):
+                for version, sign in ((before, 1), (after, -1)):
+                    if version is not None and version.kind is EntryKind.FILE:
+                        files += sign
+                        size += sign * version.size
+        return files, size
+
+    def _find_restored(self, loss: MassLoss) -> set[str]:
+        """What of a loss is there again, or is something else by now."""
+        if len(loss.changes) > _MANY:
+            known: Mapping[str, KnownPath | None] = self._journal.get_known_below("")
+        else:
+            known = {change.path: self._journal.get_known(change.path) for change in loss.changes}
+        now = {path: each.version for path, each in known.items() if each is not None}
+        return {change.path for change in loss.changes if now.get(change.path) != change.after}

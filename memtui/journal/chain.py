@@ -9,38 +9,39 @@ import hashlib
 import json
 from typing import Any
 
-from memtui.core.events import Actor, Agent, Change, Event, Memtui, Outside, Person, Result, Version
-from memtui.core.snapshot import Kind
+from memtui.core.events import Actor, Agent, Change, EntryKind, Event, Memtui, Outside, Person, Result, Version
 
 SCHEMA = 1
 START = hashlib.sha256(b"memtui journal 1").digest()
 """What stands in for the previous hash before the first event."""
 
-_KINDS = {kind.value: kind for kind in Kind}
+_KINDS = {kind.value: kind for kind in EntryKind}
 """Looked up a million times where a record is long."""
 
 
-def link(previous: bytes, body: bytes) -> bytes:
+def hash_link(previous: bytes, body: bytes) -> bytes:
     """The hash of the chain after an event with this body."""
     return hashlib.sha256(previous + body).digest()
 
 
-def encode(event: Event) -> bytes:
+def encode_event(event: Event) -> bytes:
     """The canonical bytes of an event: JSON with sorted keys, no spaces, ASCII only; empty fields left out."""
     record: dict[str, object] = {
         "schema": SCHEMA,
         "seq": event.seq,
         "at_us": event.at_us,
-        "actor": _actor(event.actor),
+        "actor": _encode_actor(event.actor),
         "command": event.command,
         "path": event.path,
         "new_path": event.new_path,
         "is_error": event.is_error,
         "result": event.result.value,
-        "answer": _text_hash(event.answer),
-        "arguments": _text_hash(event.arguments),
-        "changes": [[change.path, _version(change.before), _version(change.after)] for change in event.changes],
-        "viewed": _version(event.viewed),
+        "answer": _hash_text(event.answer),
+        "arguments": _hash_text(event.arguments),
+        "changes": [
+            [change.path, _encode_version(change.before), _encode_version(change.after)] for change in event.changes
+        ],
+        "viewed": _encode_version(event.viewed),
         "added": event.added,
         "removed": event.removed,
         "duration_us": event.duration_us,
@@ -56,13 +57,13 @@ def encode(event: Event) -> bytes:
     return json.dumps(kept, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")
 
 
-def decode(body: bytes, *, answer: str | None, arguments: str | None, hash: bytes) -> Event:
+def decode_event(body: bytes, *, answer: str | None, arguments: str | None, hash: bytes) -> Event:
     """The event of canonical bytes, with the texts that are kept beside them."""
     record: dict[str, Any] = json.loads(body)
     return Event(
         seq=record["seq"],
         at_us=record["at_us"],
-        actor=decoded_actor(record["actor"]),
+        actor=decode_actor(record["actor"]),
         command=record.get("command", ""),
         path=record.get("path", ""),
         new_path=record.get("new_path"),
@@ -70,10 +71,10 @@ def decode(body: bytes, *, answer: str | None, arguments: str | None, hash: byte
         answer=answer,
         arguments=arguments,
         changes=tuple(
-            Change(path, _decoded_version(before), _decoded_version(after))
+            Change(path, _decode_version(before), _decode_version(after))
             for path, before, after in record.get("changes", ())
         ),
-        viewed=_decoded_version(record.get("viewed")),
+        viewed=_decode_version(record.get("viewed")),
         added=record.get("added"),
         removed=record.get("removed"),
         duration_us=record.get("duration_us", 0),
@@ -89,23 +90,23 @@ def decode(body: bytes, *, answer: str | None, arguments: str | None, hash: byte
     )
 
 
-def decoded_changes(body: bytes) -> list[tuple[str, Version | None, Version | None]]:
+def decode_changes(body: bytes) -> list[tuple[str, Version | None, Version | None]]:
     """Only what an event changed: path, version before, version after. Much cheaper than the whole event."""
     if b'"changes":' not in body:
         return []
     return [
-        (path, _decoded_version(before), _decoded_version(after))
+        (path, _decode_version(before), _decode_version(after))
         for path, before, after in json.loads(body).get("changes", ())
     ]
 
 
-def _text_hash(text: str | None) -> str | None:
+def _hash_text(text: str | None) -> str | None:
     if text is None:
         return None
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _actor(actor: Actor) -> list[str | None]:
+def _encode_actor(actor: Actor) -> list[str | None]:
     match actor:
         case Agent():
             return ["agent", actor.name, actor.model, actor.session]
@@ -118,7 +119,7 @@ def _actor(actor: Actor) -> list[str | None]:
     raise TypeError(f"not an actor: {actor!r}")  # recorded, it could never be read again
 
 
-def decoded_actor(record: list[str | None]) -> Actor:
+def decode_actor(record: list[str | None]) -> Actor:
     """The actor of an event's `actor` field."""
     kind, name = record[0], record[1] or ""
     match kind:
@@ -132,9 +133,9 @@ def decoded_actor(record: list[str | None]) -> Actor:
             return Memtui(name)
 
 
-def _version(version: Version | None) -> list[str | int | None] | None:
+def _encode_version(version: Version | None) -> list[str | int | None] | None:
     return None if version is None else [version.kind.value, version.sha256, version.size]
 
 
-def _decoded_version(record: list[Any] | None) -> Version | None:
+def _decode_version(record: list[Any] | None) -> Version | None:
     return None if record is None else Version(_KINDS[record[0]], record[1], record[2])

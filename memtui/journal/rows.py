@@ -4,25 +4,26 @@ SQLite stops at the first page that it cannot read, and follows pages that lead 
 asked for again behind a damaged place, and rows that are out of order are an error.
 """
 
+import os
 import sqlite3
+import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from memtui.journal.report import Findings, Weight
+from memtui.journal.verify_report import FindingWeight, JournalFindings
 
 UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
 """What reading a damaged file raises; the last where SQLite quotes it in the words of an error."""
 
 
-def in_order(rows: Iterable[tuple[Any, ...]], *, after: int | None = None) -> Iterator[tuple[Any, ...]]:
-    """Rows whose first value grows. The pages of a damaged file may lead in a circle, and its rows would never end.
+def iter_ascending(rows: Iterable[tuple[Any, ...]], *, after: int | None = None) -> Iterator[tuple[Any, ...]]:
+    """Rows of one table whose key grows, from behind `after`.
 
-    Args:
-        rows: Of one table, in the order of its key.
-        after: What the first key has to be larger than.
+    The pages of a damaged file may lead in a circle, and its rows would never end.
 
     Raises:
-        sqlite3.DatabaseError: It does not grow.
+        sqlite3.DatabaseError: The key does not grow.
     """
     last: Any = after
     for row in rows:
@@ -33,14 +34,8 @@ def in_order(rows: Iterable[tuple[Any, ...]], *, after: int | None = None) -> It
         yield row
 
 
-class Row(NamedTuple):
-    """An event as it stands in the database.
-
-    Attributes:
-        seq: The number of the row; the event may give itself another one.
-        body: The event's canonical bytes.
-        hash: The chain's hash up to and with it.
-    """
+class EventRow(NamedTuple):
+    """An event as it stands in the database; `seq` is the row's number, the event may give itself another one."""
 
     seq: int
     body: bytes
@@ -48,56 +43,51 @@ class Row(NamedTuple):
 
 
 class EventRows:
-    """The rows of events in order; where the file is damaged, those behind it that can be read.
+    """The rows of events in order; where the file is damaged, those behind it that can be read."""
 
-    Args:
-        connection: An open journal.
-        found: Where it is said what cannot be read.
-    """
-
-    def __init__(self, connection: sqlite3.Connection, found: Findings) -> None:
+    def __init__(self, connection: sqlite3.Connection, found: JournalFindings) -> None:
         self._connection = connection
         self._found = found
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[EventRow]:
         after = 0
         while True:
             try:
-                for row in self._rows_after(after):
+                for row in self._iter_rows_after(after):
                     after = row[0]
                     yield row
                 return
             except UNREADABLE as error:
-                behind = self._readable_behind(after)
+                behind = self._find_next_readable(after)
                 start = f"Events can be read up to number {after:,}" if after else "The first events cannot be read"
                 rest = "none behind it" if behind is None else f"and again from number {behind:,}"
-                self._found.add(Weight.FILE, f"{start}, {rest}: {error}.", sort="reading")
+                self._found.add(FindingWeight.FILE, f"{start}, {rest}: {error}.", sort="reading")
                 if behind is None:
                     return
                 after = behind - 1
 
-    def at(self, seq: int) -> Row | None:
+    def get_row(self, seq: int) -> EventRow | None:
         """One row by its number; `None` if it is not there, or cannot be read."""
         try:
-            return next((row for row in self._rows_after(seq - 1) if row.seq == seq), None)
+            return next((row for row in self._iter_rows_after(seq - 1) if row.seq == seq), None)
         except UNREADABLE:
             return None
 
-    def _rows_after(self, after: int) -> Iterator[Row]:
+    def _iter_rows_after(self, after: int) -> Iterator[EventRow]:
         """The rows behind a number; without limit to what may be negative: such a number is none of ours."""
         where = f"WHERE seq > {after}" if after else ""
         rows = self._connection.execute(
             f"SELECT seq, CAST(body AS BLOB), CAST(hash AS BLOB) FROM events {where} ORDER BY seq"
         )
-        for seq, body, hash in in_order(rows, after=after if where else None):
-            yield Row(seq, body or b"", hash or b"")
+        for seq, body, hash in iter_ascending(rows, after=after if where else None):
+            yield EventRow(seq, body or b"", hash or b"")
 
-    def _readable_behind(self, after: int) -> int | None:
+    def _find_next_readable(self, after: int) -> int | None:
         """The number of the first event that can be read again, as far as halving finds it."""
 
         def first(number: int) -> int | None:
             try:
-                return next((row.seq for row in self._rows_after(number)), None)
+                return next((row.seq for row in self._iter_rows_after(number)), None)
             except UNREADABLE:
                 return None
 
@@ -117,12 +107,9 @@ class EventRows:
 class TextRows:
     """The answers and arguments that are kept beside events, read in step with them.
 
-    Args:
-        connection: An open journal.
-
     Attributes:
         problem: Why not all can be read; empty if all can.
-        unnamed: How many rows nobody asked for.
+        unnamed: How many rows belong to no event.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -133,22 +120,21 @@ class TextRows:
         self._next: tuple[Any, ...] | None = None
         self._last = 0
         try:
-            self._rows = in_order(connection.execute(f"{self._select} ORDER BY seq"))
+            self._rows = iter_ascending(connection.execute(f"{self._select} ORDER BY seq"))
             self._advance()
         except UNREADABLE as error:
             self._rows = iter(())
             self.problem = str(error)
 
-    def of(self, seq: int) -> tuple[bytes | None, bytes | None]:
-        """The answer and the arguments of an event."""
+    def get_texts(self, seq: int) -> tuple[bytes | None, bytes | None]:
         if self.problem or seq <= self._last:
-            return self._asked_for(seq)
+            return self._query_texts(seq)
         while self._next is not None and self._next[0] < seq:
             self.unnamed += 1
             self._advance()
         self._last = seq
         if self._next is None or self._next[0] != seq:
-            return self._asked_for(seq) if self.problem else (None, None)
+            return self._query_texts(seq) if self.problem else (None, None)
         found = self._next[1], self._next[2]
         self._advance()
         return found
@@ -169,10 +155,55 @@ class TextRows:
             self.problem = str(error)
             self._next = None
 
-    def _asked_for(self, seq: int) -> tuple[bytes | None, bytes | None]:
+    def _query_texts(self, seq: int) -> tuple[bytes | None, bytes | None]:
         try:
             row = self._connection.execute(f"{self._select} WHERE seq = ?", (seq,)).fetchone()
         except UNREADABLE as error:
             self.problem = str(error)
             return None, None
         return (row[1], row[2]) if row else (None, None)
+
+
+# The files of a journal, and who may open them in this process.
+
+BUSY_MS = 5_000
+LOOKS = 20
+"""How often a journal is looked at again that was opened or closed by somebody at that moment."""
+OPENING = threading.RLock()
+"""Held while a journal is opened, closed or copied by this process. Locks on files are a process's own (POSIX), and
+closing any descriptor of a file drops all of them, so nobody may open a journal's file behind SQLite's back while it
+is in use; and a copy that came first would make SQLite think that nobody in this process may write."""
+
+
+_in_use: Counter[tuple[int, int]] = Counter()
+"""The journals that this process has open, each with how often."""
+
+
+def begin_use(identity: tuple[int, int] | None) -> None:
+    if identity is not None:
+        _in_use[identity] += 1
+
+
+def end_use(identity: tuple[int, int] | None) -> None:
+    if identity is not None and _in_use[identity] > 0:
+        _in_use[identity] -= 1
+
+
+def is_in_use(path: str) -> bool:
+    """Whether this process has a journal open: then nobody but SQLite may open its file. `OPENING` must be held."""
+    identity = get_identity(path)
+    return identity is not None and _in_use[identity] > 0
+
+
+def get_identity(path: str) -> tuple[int, int] | None:
+    """Which file a path names, without opening it."""
+    try:
+        seen = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return seen.st_dev, seen.st_ino
+
+
+def make_read_only_uri(path: str) -> str:
+    """The address by which SQLite opens a file for reading only; more options may follow, each after a `&`."""
+    return "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23") + "?mode=ro"

@@ -2,11 +2,11 @@
 
 import contextlib
 import sqlite3
+from functools import cache
 
 APPLICATION = 0x6D656D74
 """What marks a database as a journal of ours: `memt`."""
 VERSION = 2
-"""The number of the schema that is written here."""
 SCHEMA = f"""
 CREATE TABLE events (seq INTEGER PRIMARY KEY, body BLOB NOT NULL, hash BLOB NOT NULL);
 CREATE TABLE texts_of_events (seq INTEGER PRIMARY KEY, answer TEXT, arguments TEXT);
@@ -45,12 +45,8 @@ FOREIGN = "The journal's file is a database of another program. Choose another o
 EMPTY = "The journal is empty: nothing was ever recorded in it."
 
 
-def problem_of(connection: sqlite3.Connection) -> str:
-    """Why a database cannot be read as a journal, as a sentence; empty if it can.
-
-    Raises:
-        sqlite3.Error: It is no database.
-    """
+def find_problem(connection: sqlite3.Connection) -> str:
+    """Why a database cannot be read as a journal, as a sentence; empty if it can. Raises `sqlite3.Error`."""
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if application == APPLICATION:
@@ -60,13 +56,10 @@ def problem_of(connection: sqlite3.Connection) -> str:
     return EMPTY
 
 
-def computed(connection: sqlite3.Connection) -> str:
-    """The name of what is no plain table in a database, such as a view that never ends; empty if all of them are.
+def find_non_table(connection: sqlite3.Connection) -> str:
+    """The name of something in a database that is no plain table; empty if all are. Raises `sqlite3.Error`.
 
-    Who reads a journal of somebody else reads it as plain rows, and nothing that its author wrote is to be run.
-
-    Raises:
-        sqlite3.Error: It is no database.
+    A journal of another author is read as plain rows: no view of his, which may never end, is to be run.
     """
     row = connection.execute(
         "SELECT name FROM sqlite_master WHERE type = 'view' OR sql LIKE 'CREATE VIRTUAL%' "
@@ -75,7 +68,8 @@ def computed(connection: sqlite3.Connection) -> str:
     return str(row[0]) if row is not None else ""
 
 
-def declared() -> tuple[dict[str, tuple[str, str]], frozenset[str]]:
+@cache
+def get_declared_schema() -> tuple[dict[str, tuple[str, str]], frozenset[str]]:
     """What a journal is made of, by name: its kind and how it is declared; and the names that older ones lack."""
     with contextlib.closing(sqlite3.connect(":memory:")) as fresh:
         fresh.executescript(SCHEMA)

@@ -1,7 +1,7 @@
 """The journal as an SQLite database that several processes append to.
 
-WAL mode, so that readers never wait; a commit that must be on the disk is synced, one that only notes a view
-is not. Events are refused update and delete by the database itself, not by our good manners.
+WAL mode, so that readers never wait; a commit that must be on the disk is synced, one that only notes a view is not.
+Events are refused update and delete by the database itself.
 """
 
 import contextlib
@@ -15,32 +15,32 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 from memtui.core.errors import JournalDamaged, StateUnusable
-from memtui.core.events import Event, Version
-from memtui.core.snapshot import Kind
-from memtui.core.visible import one_line
+from memtui.core.events import EntryKind, Event, Version
+from memtui.core.unicode import to_one_line
 from memtui.journal import chain
-from memtui.journal.files import BUSY_MS, OPENING, begin_use, end_use, identity_of
-from memtui.journal.reading import copied
-from memtui.journal.schema import APPLICATION, FOREIGN, NEWER, SCHEMA, TO_2, VERSION, computed
+from memtui.journal.rows import BUSY_MS, OPENING, begin_use, end_use, get_identity
+from memtui.journal.schema import APPLICATION, FOREIGN, NEWER, SCHEMA, TO_2, VERSION, find_non_table
+from memtui.journal.snapshot import copy_to_memory
 
 if TYPE_CHECKING:
-    from memtui.journal.report import Report
+    from memtui.journal.verify_report import VerifyReport
+
 
 _PACK_FROM = 512
-"""Bytes from which a text is compressed."""
 _PAGE = 2_000
 _AT_ONCE = 500
 """Values in one query: older SQLite takes no more than 999."""
+_SELECT_EVENTS = "SELECT body, hash, answer, arguments FROM events LEFT JOIN texts_of_events USING (seq)"
 _ENDLESS = 2**62
 _IN_USE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _AGAIN_SECONDS = 0.005
 SET_ASIDE = "-damaged-"
-"""What stands in the name of a journal that was damaged, between its old name and the time."""
+"""Stands in the name of a damaged journal, between its old name and the time."""
 _SUSPECT = ".suspect"
-"""Ending of a file beside the journal that says that somebody found it damaged."""
+"""Ending of a file beside the journal that marks it as damaged."""
 
 
-class Known(NamedTuple):
+class KnownPath(NamedTuple):
     """What the journal last knew of a path: its version, and the stamp by which a store tells it unchanged."""
 
     version: Version
@@ -48,13 +48,11 @@ class Known(NamedTuple):
 
 
 class Intent(NamedTuple):
-    """An event that was about to happen."""
-
     id: int
     event: Event
 
 
-class Totals(NamedTuple):
+class FolderTotals(NamedTuple):
     """The files that are known, and their bytes together."""
 
     files: int
@@ -62,7 +60,7 @@ class Totals(NamedTuple):
 
 
 class Journal:
-    """Events, versions, and what is known of each path. Calls may come from any thread.
+    """Events, versions, and the known state of each path. Calls may come from any thread.
 
     Args:
         path: The database file; its directory must exist. `None` keeps the journal in memory.
@@ -71,57 +69,40 @@ class Journal:
         StateUnusable: It cannot be opened, is no journal, or was written by a newer memtui.
     """
 
+    _path: str | None = None
+    _identity: tuple[int, int] | None = None
+    _durable: bool | None = None
+    _must_sync = False
+    _is_open = True
+
     def __init__(self, path: str | None) -> None:
         self._lock = threading.RLock()
-        self._durable: bool | None = None
-        self._must_sync = False
         self._path = path
-        self._identity: tuple[int, int] | None = None
-        self._is_open = True
         with OPENING:
             try:
                 if path is not None:
                     with contextlib.suppress(FileExistsError):  # one that exists is opened by SQLite alone
                         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
-                    self._identity = identity_of(path)
+                    self._identity = get_identity(path)
                 self._db = sqlite3.connect(
                     path or ":memory:", isolation_level=None, check_same_thread=False, timeout=BUSY_MS / 1000
                 )
             except (OSError, sqlite3.Error) as error:
                 raise StateUnusable(f"The journal cannot be opened: {path} ({error}).") from error
-            try:
-                self._prepare()
-            except BaseException as error:
-                self._db.close()
-                if isinstance(error, sqlite3.Error):
-                    raise _fault(f"The journal cannot be used: {path}", error) from error
-                raise
+            self._prepare_or_close(f"The journal cannot be used: {path}")
             begin_use(self._identity)
 
     @classmethod
-    def copy_of(cls, path: str) -> Self:
-        """A journal in memory that begins as the one at `path`; nothing is written there, nor beside it.
-
-        Raises:
-            StateUnusable: There is a file, but it cannot be read.
-        """
+    def copy_from(cls, path: str) -> Self:
+        """A journal in memory that begins as the one at `path`, which is left alone; raises `StateUnusable`."""
         journal = cls.__new__(cls)
         journal._lock = threading.RLock()
-        journal._durable = None
-        journal._must_sync = False
-        journal._path = journal._identity = None
-        journal._is_open = True
+        problem = f"The journal cannot be read: {path}"
         try:
-            journal._db = copied(path)
+            journal._db = copy_to_memory(path)
         except (OSError, sqlite3.Error) as error:
-            raise _fault(f"The journal cannot be read: {path}", error) from error
-        try:
-            journal._prepare()
-        except BaseException as error:
-            journal._db.close()
-            if isinstance(error, sqlite3.Error):
-                raise _fault(f"The journal cannot be read: {path}", error) from error
-            raise
+            raise _describe_fault(problem, error) from error
+        journal._prepare_or_close(problem)
         return journal
 
     @property
@@ -130,7 +111,6 @@ class Journal:
         return self._path
 
     def close(self) -> None:
-        """Close the database. Calls afterwards fail."""
         with self._lock, OPENING:
             self._db.close()
             end_use(self._identity if self._is_open else None)
@@ -138,65 +118,46 @@ class Journal:
 
     # Reading
 
-    def head(self) -> tuple[int, str]:
+    def get_head(self) -> tuple[int, str]:
         """The number and hash of the last event; 0 and the chain's start before the first."""
-        seq, previous = self._head()
+        seq, previous = self._read_head()
         return seq, previous.hex()
 
-    def events(self, after: int = 0, *, limit: int = -1) -> list[Event]:
-        """Events in order.
+    def get_events(self, after: int = 0, *, limit: int = -1) -> list[Event]:
+        """The events after number `after` in order, at most `limit` of them (negative: all)."""
+        rows = self._query(f"{_SELECT_EVENTS} WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit))
+        return [self._decode_row(row) for row in rows]
 
-        Args:
-            after: The number of the event before the first one wanted.
-            limit: How many at most; negative for all.
-        """
-        rows = self._rows(
-            "SELECT body, hash, answer, arguments FROM events LEFT JOIN texts_of_events USING (seq) "
-            "WHERE seq > ? ORDER BY seq LIMIT ?",
-            (after, limit),
-        )
-        return [self._event(row) for row in rows]
+    def iter_events(self) -> Iterator[Event]:
+        """All events in order, read page by page."""
+        after = 0
+        while page := self.get_events(after, limit=500):
+            yield from page
+            after = page[-1].seq
 
-    def events_of(self, path: str, *, limit: int = -1, before: int | None = None) -> list[Event]:
-        """The events that changed a path, newest first.
-
-        Args:
-            path: Relative to the folder.
-            limit: How many at most; negative for all.
-            before: Only those before the event of this number.
-        """
-        rows = self._rows(
+    def get_path_events(self, path: str, *, limit: int = -1, before: int | None = None) -> list[Event]:
+        """The events that changed a path, newest first, at most `limit` (negative: all), of numbers below `before`."""
+        rows = self._query(
             "SELECT body, hash, answer, arguments FROM touched JOIN events USING (seq) "
             "LEFT JOIN texts_of_events USING (seq) WHERE touched.path = ? AND touched.seq < ? "
             "ORDER BY touched.seq DESC LIMIT ?",
-            (_key(path), _ENDLESS if before is None else before, limit),
+            (_encode_path(path), _ENDLESS if before is None else before, limit),
         )
-        return [self._event(row) for row in rows]
+        return [self._decode_row(row) for row in rows]
 
-    def event(self, seq: int) -> Event | None:
-        """One event; `None` if there is none of that number."""
-        rows = self._rows(
-            "SELECT body, hash, answer, arguments FROM events LEFT JOIN texts_of_events USING (seq) WHERE seq = ?",
-            (seq,),
-        )
-        return self._event(rows[0]) if rows else None
+    def get_event(self, seq: int) -> Event | None:
+        rows = self._query(f"{_SELECT_EVENTS} WHERE seq = ?", (seq,))
+        return self._decode_row(rows[0]) if rows else None
 
-    def texts_of_event(self, seq: int) -> tuple[str | None, str | None]:
-        """The answer and the arguments of an event, where they are kept."""
-        rows = self._rows("SELECT answer, arguments FROM texts_of_events WHERE seq = ?", (seq,))
+    def get_event_texts(self, seq: int) -> tuple[str | None, str | None]:
+        rows = self._query("SELECT answer, arguments FROM texts_of_events WHERE seq = ?", (seq,))
         return rows[0] if rows else (None, None)
 
-    def bodies(self, after: int, until: int, *, backwards: bool = False) -> Iterator[tuple[int, bytes]]:
-        """The canonical bytes of events, for whoever needs a field or two of many: `(number, body)`.
-
-        Args:
-            after: The number of the event before the first one wanted.
-            until: The number of the last one wanted.
-            backwards: Whether the last one comes first.
-        """
+    def iter_bodies(self, after: int, until: int, *, backwards: bool = False) -> Iterator[tuple[int, bytes]]:
+        """`(number, body)` of the events after one number and up to another: cheaper if few fields are needed."""
         order = "DESC" if backwards else "ASC"
         while after < until:
-            rows = self._rows(
+            rows = self._query(
                 "SELECT seq, CAST(body AS BLOB) FROM events WHERE seq > ? AND seq <= ? "
                 f"ORDER BY seq {order} LIMIT {_PAGE}",
                 (after, until),
@@ -206,35 +167,35 @@ class Journal:
                 return
             after, until = (after, rows[-1][0] - 1) if backwards else (rows[-1][0], until)
 
-    def touches(self, path: str) -> list[int]:
+    def get_touching_seqs(self, path: str) -> list[int]:
         """The numbers of the events that changed a path, in order."""
-        return [row[0] for row in self._rows("SELECT seq FROM touched WHERE path = ? ORDER BY seq", (_key(path),))]
+        rows = self._query("SELECT seq FROM touched WHERE path = ? ORDER BY seq", (_encode_path(path),))
+        return [row[0] for row in rows]
 
-    def touched_until(self, seq: int) -> set[str]:
+    def get_touched_paths(self, seq: int) -> set[str]:
         """The paths that events up to a number changed."""
-        return {_path(row[0]) for row in self._rows("SELECT DISTINCT path FROM touched WHERE seq <= ?", (seq,))}
+        return {_decode_path(row[0]) for row in self._query("SELECT DISTINCT path FROM touched WHERE seq <= ?", (seq,))}
 
-    def gone(self) -> dict[str, int]:
+    def get_missing_paths(self) -> dict[str, int]:
         """The paths that are not known to be there now, each with the number of the last event that touched it."""
-        rows = self._rows(
-            "SELECT path, max(seq) FROM touched WHERE path NOT IN (SELECT path FROM known) GROUP BY path", ()
-        )
-        return {_path(row[0]): row[1] for row in rows}
+        select = "SELECT path, max(seq) FROM touched WHERE path NOT IN (SELECT path FROM known) GROUP BY path"
+        rows = self._query(select)
+        return {_decode_path(row[0]): row[1] for row in rows}
 
-    def taken_back_by(self, seq: int) -> list[int]:
+    def get_undoing_seqs(self, seq: int) -> list[int]:
         """The numbers of the events that took an event back, or took back what did."""
-        return [row[0] for row in self._rows("SELECT by_seq FROM taken_back WHERE seq = ? ORDER BY by_seq", (seq,))]
+        return [row[0] for row in self._query("SELECT by_seq FROM taken_back WHERE seq = ? ORDER BY by_seq", (seq,))]
 
-    def newest_taking_back(self, before: int) -> int | None:
+    def find_newest_undo(self, before: int) -> int | None:
         """The number of the newest event before a number that took something back."""
-        return cast("int | None", self._rows("SELECT max(by_seq) FROM taken_back WHERE by_seq < ?", (before,))[0][0])
+        return cast("int | None", self._query("SELECT max(by_seq) FROM taken_back WHERE by_seq < ?", (before,))[0][0])
 
-    def sizes(self) -> dict[str, tuple[int, int | None]]:
+    def get_version_sizes(self) -> dict[str, tuple[int, int | None]]:
         """The bytes of every version by SHA-256: unpacked, and as kept; `None` for one that is not kept."""
-        rows = self._rows("SELECT sha256, size, length(data) FROM versions", ())
+        rows = self._query("SELECT sha256, size, length(data) FROM versions")
         return {row[0].hex(): (row[1], row[2]) for row in rows}
 
-    def set_aside(self) -> list[str]:
+    def list_damaged_journals(self) -> list[str]:
         """The names of journals beside this one that were damaged and are kept."""
         if self._path is None:
             return []
@@ -242,21 +203,19 @@ class Journal:
         start = name.partition(".")[0] + SET_ASIDE
         return sorted(each for each in os.listdir(directory or ".") if each.startswith(start) and each.endswith(".db"))
 
-    def bytes_on_disk(self) -> int:
+    def get_disk_size(self) -> int:
         """Bytes of the journal's files; 0 for one in memory."""
         if self._path is None:
             return 0
         ends = [self._path + end for end in ("", "-wal") if os.path.exists(self._path + end)]
         return sum(os.stat(end).st_size for end in ends)
 
-    def text(self, sha256: str) -> bytes | None:
+    def get_text(self, sha256: str) -> bytes | None:
         """The bytes of a version; `None` where they are not kept."""
-        rows = self._rows("SELECT packed, data FROM versions WHERE sha256 = ?", (bytes.fromhex(sha256),))
-        if not rows or rows[0][1] is None:
-            return None
-        return _unpacked(*rows[0])
+        rows = self._query("SELECT packed, data FROM versions WHERE sha256 = ?", (bytes.fromhex(sha256),))
+        return _unpack(*rows[0]) if rows and rows[0][1] is not None else None
 
-    def texts(self, hashes: Collection[str]) -> dict[str, bytes]:
+    def get_texts(self, hashes: Collection[str]) -> dict[str, bytes]:
         """The bytes of versions by SHA-256, those that are kept."""
         keys = [bytes.fromhex(sha256) for sha256 in hashes]
         found: dict[str, bytes] = {}
@@ -264,88 +223,78 @@ class Journal:
             some = keys[start : start + _AT_ONCE]
             marks = ",".join("?" * len(some))
             select = f"SELECT sha256, packed, data FROM versions WHERE data IS NOT NULL AND sha256 IN ({marks})"
-            for sha256, packed, data in self._rows(select, some):
-                found[sha256.hex()] = _unpacked(packed, data)
+            for sha256, packed, data in self._query(select, some):
+                found[sha256.hex()] = _unpack(packed, data)
         return found
 
     def has_text(self, sha256: str) -> bool:
-        """Whether the bytes of a version are kept."""
-        return bool(
-            self._rows("SELECT 1 FROM versions WHERE sha256 = ? AND data IS NOT NULL", (bytes.fromhex(sha256),))
-        )
+        select = "SELECT 1 FROM versions WHERE sha256 = ? AND data IS NOT NULL"
+        return bool(self._query(select, (bytes.fromhex(sha256),)))
 
-    def knows(self, sha256: str) -> bool:
+    def has_version(self, sha256: str) -> bool:
         """Whether a version was ever kept, also one that was removed since."""
-        return bool(self._rows("SELECT 1 FROM versions WHERE sha256 = ?", (bytes.fromhex(sha256),)))
+        return bool(self._query("SELECT 1 FROM versions WHERE sha256 = ?", (bytes.fromhex(sha256),)))
 
-    def known(self, path: str) -> Known | None:
-        """What is known of one path."""
-        rows = self._rows("SELECT kind, sha256, size, stamp FROM known WHERE path = ?", (_key(path),))
-        return _known(rows[0]) if rows else None
+    def get_known(self, path: str) -> KnownPath | None:
+        rows = self._query("SELECT kind, sha256, size, stamp FROM known WHERE path = ?", (_encode_path(path),))
+        return _make_known(rows[0]) if rows else None
 
-    def known_below(self, path: str) -> dict[str, Known]:
+    def get_known_below(self, path: str) -> dict[str, KnownPath]:
         """What is known of everything below a directory; `""` for all there is."""
         select = "SELECT kind, sha256, size, stamp, path FROM known"
         if not path:
-            rows = self._rows(select, ())
+            rows = self._query(select)
         else:
-            key = _key(path)
-            rows = self._rows(f"{select} WHERE path > ? AND path < ?", (key + b"/", key + b"0"))
-        return {_path(row[4]): _known(row) for row in rows}
+            key = _encode_path(path)
+            rows = self._query(f"{select} WHERE path > ? AND path < ?", (key + b"/", key + b"0"))
+        return {_decode_path(row[4]): _make_known(row) for row in rows}
 
-    def totals(self) -> Totals:
-        """How much is known to be there."""
-        return Totals(*self._rows("SELECT files, bytes FROM totals", ())[0])
+    def get_totals(self) -> FolderTotals:
+        return FolderTotals(*self._query("SELECT files, bytes FROM totals")[0])
 
-    def verified(self) -> "Report":
+    def verify(self) -> "VerifyReport":
         """Whether the record is still what was recorded. Nobody else can use the journal meanwhile."""
-        from memtui.journal.verify import verify  # for start-up cost: it is seldom asked
+        from memtui.journal.verify import verify_journal  # noqa: PLC0415 - start-up: seldom asked
 
         with self._lock:
-            return verify(self._db)
+            return verify_journal(self._db)
 
-    def note(self, name: str) -> str | None:
+    def get_metadata(self, name: str) -> str | None:
         """A small value that was kept under a name."""
-        rows = self._rows("SELECT value FROM notes WHERE name = ?", (name,))
+        rows = self._query("SELECT value FROM notes WHERE name = ?", (name,))
         return str(rows[0][0]) if rows else None
 
-    def intents(self) -> list[Intent]:
+    def get_intents(self) -> list[Intent]:
         """Events that were begun and neither recorded nor dropped: their process died, or is at it now."""
-        rows = self._rows("SELECT body, x'', answer, arguments, id FROM intents ORDER BY id", ())
-        return [Intent(row[4], self._event(row[:4])) for row in rows]
+        rows = self._query("SELECT body, x'', answer, arguments, id FROM intents ORDER BY id")
+        return [Intent(row[4], self._decode_row(row[:4])) for row in rows]
 
     # Writing
 
-    def intend(self, event: Event, texts: Mapping[str, bytes], *, durable: bool = False) -> int:
-        """Note what is about to happen, with the texts it is about.
+    def add_intent(self, event: Event, texts: Mapping[str, bytes], *, durable: bool = False) -> int:
+        """Note an event that is about to happen, with its texts by SHA-256; returns the intent's number.
 
-        Args:
-            event: What is about to happen.
-            texts: Bytes by SHA-256.
-            durable: Whether to wait until the disk confirms: for a text that will stand nowhere else.
-
-        Returns:
-            The intent's number.
+        `durable` waits until the disk confirms: for a text that will stand nowhere else.
         """
-        with self._transaction(durable=durable):
-            self._keep(texts)
+        with self._begin_transaction(durable=durable):
+            self._store_texts(texts)
             cursor = self._db.execute(
                 "INSERT INTO intents (body, answer, arguments) VALUES (?, ?, ?)",
-                (chain.encode(event), event.answer, event.arguments),
+                (chain.encode_event(event), event.answer, event.arguments),
             )
             return cursor.lastrowid or 0
 
-    def drop(self, intent: int) -> None:
+    def drop_intent(self, intent: int) -> None:
         """What was intended did not happen."""
-        with self._transaction(durable=False):
+        with self._begin_transaction(durable=False):
             self._db.execute("DELETE FROM intents WHERE id = ?", (intent,))
 
-    def append(
+    def append_events(
         self,
         events: Sequence[Event],
         *,
         texts: Mapping[str, bytes] | None = None,
-        known: Mapping[str, Known | None] | None = None,
+        known: Mapping[str, KnownPath | None] | None = None,
         intent: int | None = None,
         durable: bool = True,
     ) -> list[Event]:
@@ -354,18 +303,18 @@ class Journal:
         Args:
             events: In order; their `seq` and `hash` are given here.
             texts: Bytes by SHA-256, of versions that the events name.
-            known: What is known from now on, by path; `None` for a path where nothing is.
+            known: The known state from now on, by path; `None` for a path where nothing is.
             intent: The intent that has come to pass.
             durable: Whether to wait until the disk confirms.
 
         Returns:
             The events as recorded.
         """
-        with self._transaction(durable=durable):
-            self._keep(texts or {})
-            recorded = self._add(events)
+        with self._begin_transaction(durable=durable):
+            self._store_texts(texts or {})
+            recorded = self._chain_events(events)
             for path, now in (known or {}).items():
-                key = _key(path)
+                key = _encode_path(path)
                 self._db.execute("DELETE FROM known WHERE path = ?", (key,))
                 if now is not None:
                     version = now.version
@@ -376,69 +325,70 @@ class Journal:
                 self._db.execute("DELETE FROM intents WHERE id = ?", (intent,))
         return recorded
 
-    def take_over(self, events: Sequence[tuple[bytes, Event]], texts: Mapping[str, bytes | None]) -> None:
-        """Hold what was recorded elsewhere as it was recorded there: its bytes and its hashes are not made anew.
+    def import_events(self, events: Sequence[tuple[bytes, Event]], texts: Mapping[str, bytes | None]) -> None:
+        """Take events and texts over as they were recorded elsewhere: bytes and hashes are not made anew.
 
         Args:
-            events: Canonical bytes and events, which must follow on the last one here: that is not judged again.
+            events: Canonical bytes and events, which must follow on the last one here: that is not checked again.
             texts: Bytes by SHA-256; `None` for a version that was removed.
         """
-        with self._transaction(durable=False):
-            self._keep({sha256: data for sha256, data in texts.items() if data is not None})
+        with self._begin_transaction(durable=False):
+            self._store_texts({sha256: data for sha256, data in texts.items() if data is not None})
             gone = [(bytes.fromhex(sha256),) for sha256, data in texts.items() if data is None]
             self._db.executemany("INSERT OR IGNORE INTO versions VALUES (?, 0, 0, NULL)", gone)
             for body, event in events:
-                self._insert(event, body)
+                self._insert_event(event, body)
 
-    def forget(self, events: Sequence[Event], versions: Collection[str], texts: Collection[int]) -> list[Event]:
-        """Remove texts for good, and record that they were removed.
+    def redact(self, events: Sequence[Event], versions: Collection[str], texts: Collection[int]) -> list[Event]:
+        """Remove versions (by SHA-256) and texts of events (by number) for good, and record that.
 
-        Events, hashes and reasons stay. Until `settle_down(thoroughly=True)` the file may still hold the bytes.
-
-        Args:
-            events: What is recorded about it; together they name the hash of each text in `redacted`.
-            versions: SHA-256 of versions.
-            texts: The numbers of events whose answer and arguments go.
-
-        Returns:
-            The events as recorded.
+        Events, hashes and reasons stay. Until `checkpoint(thoroughly=True)` the file may still hold the bytes. The
+        `events` of the redaction together name the hash of each text in `redacted`; they are returned as recorded.
         """
-        with self._transaction(durable=True):
+        with self._begin_transaction(durable=True):
             self._db.executemany(
                 "UPDATE versions SET data = NULL, packed = 0 WHERE sha256 = ?",
                 [(bytes.fromhex(sha256),) for sha256 in versions],
             )
             self._db.executemany("DELETE FROM texts_of_events WHERE seq = ?", [(seq,) for seq in texts])
-            return self._add(events)
+            return self._chain_events(events)
 
-    def settle_down(self, *, thoroughly: bool = False) -> bool:
-        """Move what the write-ahead log holds into the journal and empty the log, where no reader needs it any more.
+    def checkpoint(self, *, thoroughly: bool = False) -> bool:
+        """Move the write-ahead log into the journal and empty the log, where no reader needs it any more.
 
         Args:
             thoroughly: Whether the journal is written anew as well. Where SQLite has moved a row from one page to
                 another, or where an intent stood, the bytes of a removed text are left behind otherwise.
 
         Returns:
-            Whether the log is empty: only then is nothing left in it of what was removed.
+            Whether the log is empty: only then does it hold nothing of a removed text.
         """
         with self._lock:
-            free, pages = (self._run(f"PRAGMA {name}")[0][0] for name in ("freelist_count", "page_count"))
+            free, pages = (self._execute(f"PRAGMA {name}")[0][0] for name in ("freelist_count", "page_count"))
             is_clean = True
             if thoroughly or free * 4 > pages:
                 try:
-                    self._run("VACUUM")
+                    self._execute("VACUUM")
                 except StateUnusable:
                     is_clean = not thoroughly  # else it was only to give the room back
-            return not self._run("PRAGMA wal_checkpoint(TRUNCATE)")[0][0] and is_clean
+            return not self._execute("PRAGMA wal_checkpoint(TRUNCATE)")[0][0] and is_clean
 
-    def set_note(self, name: str, value: str) -> None:
-        """Keep a small value under a name."""
-        with self._transaction(durable=False):
+    def set_metadata(self, name: str, value: str) -> None:
+        with self._begin_transaction(durable=False):
             self._db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
 
     # Inside
 
-    def _prepare(self) -> None:
+    def _prepare_or_close(self, problem: str) -> None:
+        try:
+            self._prepare_schema()
+        except BaseException as error:
+            self._db.close()
+            if isinstance(error, sqlite3.Error):
+                raise _describe_fault(problem, error) from error
+            raise
+
+    def _prepare_schema(self) -> None:
         application, version, tables = self._db.execute(
             "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master) "
             "FROM pragma_application_id, pragma_user_version"
@@ -447,13 +397,13 @@ class Journal:
             raise StateUnusable(FOREIGN)
         if version > VERSION:
             raise StateUnusable(NEWER)
-        if self._path is None and (name := computed(self._db)):
-            raise JournalDamaged(
-                f"The journal is damaged: {one_line(name)} in it is computed, and memtui computes none."
-            )
+        if self._path is None and (name := find_non_table(self._db)):
+            words = f"{to_one_line(name)} in it is computed, and memtui computes none."
+            raise JournalDamaged(f"The journal is damaged: {words}")
         if self._path is None:  # nothing of it is to stand on a disk, not even for a moment
             self._db.execute("PRAGMA temp_store = MEMORY")
-        self._must_sync = self._mode() not in ("wal", "memory")  # others need it, or a power cut could damage the file
+        # Without a log a power cut could damage the file.
+        self._must_sync = self._set_journal_mode() not in ("wal", "memory")
         if version < VERSION:
             script = SCHEMA if version == 0 else TO_2
             with contextlib.suppress(sqlite3.OperationalError):  # another process makes it at this moment
@@ -461,11 +411,11 @@ class Journal:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             self._db.execute("SELECT seq FROM taken_back LIMIT 1")
-        self._head()
+        self._read_head()
         if self._path is not None and os.path.exists(self._path + _SUSPECT):
-            self._insist_on_soundness()
+            self._check_integrity()
 
-    def _mode(self) -> str:
+    def _set_journal_mode(self) -> str:
         """Write ahead, and tell how it is written. While others make the same file, SQLite gives up at once."""
         deadline = time.monotonic() + BUSY_MS / 1000
         while True:
@@ -476,12 +426,8 @@ class Journal:
                     raise
                 time.sleep(_AGAIN_SECONDS)
 
-    def _insist_on_file(self) -> None:
-        """Refuse to write to a file that nobody else would find: what is recorded there is lost with this process.
-
-        Raises:
-            StateUnusable: The path does not name the file that was opened.
-        """
+    def _check_file_identity(self) -> None:
+        """Raise `StateUnusable` if the path no longer names the opened file: what is written would be lost."""
         if self._path is None:
             return
         try:
@@ -496,26 +442,26 @@ class Journal:
         if not seen.st_size:
             raise StateUnusable("The journal was emptied while it was open. Open the memory again.")
 
-    def _rows(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
-        return self._run(sql, values, doing="read")
+    def _query(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        return self._execute(sql, values, doing="read")
 
-    def _run(self, sql: str, values: Sequence[object] = (), *, doing: str = "written") -> list[tuple[Any, ...]]:
+    def _execute(self, sql: str, values: Sequence[object] = (), *, doing: str = "written") -> list[tuple[Any, ...]]:
         try:
             with self._lock:
                 return self._db.execute(sql, values).fetchall()
         except sqlite3.Error as error:
-            raise self._told(_fault(f"The journal cannot be {doing}", error)) from error
+            raise self._mark_damaged(_describe_fault(f"The journal cannot be {doing}", error)) from error
 
-    def _event(self, row: Sequence[Any]) -> Event:
+    def _decode_row(self, row: Sequence[Any]) -> Event:
         body, hash, answer, arguments = row
         try:
-            return chain.decode(body, answer=answer, arguments=arguments, hash=hash)
+            return chain.decode_event(body, answer=answer, arguments=arguments, hash=hash)
         except (ValueError, LookupError, TypeError) as error:
             damaged = JournalDamaged(f"The journal is damaged: an event cannot be read ({error!r}).")
-            raise self._told(damaged) from error
+            raise self._mark_damaged(damaged) from error
 
-    def _head(self) -> tuple[int, bytes]:
-        rows = self._rows("SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1", ())
+    def _read_head(self) -> tuple[int, bytes]:
+        rows = self._query("SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1")
         if not rows:
             return 0, chain.START
         seq, hash = rows[0]
@@ -523,32 +469,32 @@ class Journal:
             raise JournalDamaged("The journal is damaged: its last event has no number or no hash.")
         return seq, hash
 
-    def _add(self, events: Sequence[Event]) -> list[Event]:
+    def _chain_events(self, events: Sequence[Event]) -> list[Event]:
         """Chain events to the last one. A transaction must be open."""
         recorded: list[Event] = []
-        seq, previous = self._head()
+        seq, previous = self._read_head()
         for event in events:
             seq += 1
-            body = chain.encode(_numbered(event, seq))
-            previous = chain.link(previous, body)
-            recorded.append(_numbered(event, seq, previous.hex()))
-            self._insert(recorded[-1], body)
+            body = chain.encode_event(_assign_seq(event, seq))
+            previous = chain.hash_link(previous, body)
+            recorded.append(_assign_seq(event, seq, previous.hex()))
+            self._insert_event(recorded[-1], body)
         return recorded
 
-    def _insert(self, event: Event, body: bytes) -> None:
+    def _insert_event(self, event: Event, body: bytes) -> None:
         seq = event.seq
         self._db.execute("INSERT INTO events VALUES (?, ?, ?)", (seq, body, bytes.fromhex(event.hash)))
         if event.answer is not None or event.arguments is not None:
             texts_row = (seq, event.answer, event.arguments)
             self._db.execute("INSERT INTO texts_of_events VALUES (?, ?, ?)", texts_row)
         if event.changes:
-            touched = {_key(change.path) for change in event.changes}
+            touched = {_encode_path(change.path) for change in event.changes}
             self._db.executemany("INSERT INTO touched VALUES (?, ?)", [(key, seq) for key in touched])
         if event.undoes and (event.changes or not event.is_error):
             taken_back = {(each, seq) for each in event.undoes}
             self._db.executemany("INSERT INTO taken_back VALUES (?, ?)", list(taken_back))
 
-    def _keep(self, texts: Mapping[str, bytes]) -> None:
+    def _store_texts(self, texts: Mapping[str, bytes]) -> None:
         for sha256, data in texts.items():
             key = bytes.fromhex(sha256)
             if self._db.execute("SELECT 1 FROM versions WHERE sha256 = ? AND data IS NOT NULL", (key,)).fetchone():
@@ -563,7 +509,7 @@ class Journal:
             )
 
     @contextmanager
-    def _transaction(self, *, durable: bool) -> Iterator[None]:
+    def _begin_transaction(self, *, durable: bool) -> Iterator[None]:
         with self._lock:
             try:
                 durable = durable or self._must_sync
@@ -571,7 +517,7 @@ class Journal:
                     self._db.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
                     self._durable = durable
                 self._db.execute("BEGIN IMMEDIATE")
-                self._insist_on_file()
+                self._check_file_identity()
                 yield
                 self._db.execute("COMMIT")
             except BaseException as error:
@@ -579,39 +525,29 @@ class Journal:
                     if self._db.in_transaction:
                         self._db.execute("ROLLBACK")
                 if isinstance(error, sqlite3.Error):
-                    raise self._told(_fault("The journal cannot be written", error)) from error
+                    raise self._mark_damaged(_describe_fault("The journal cannot be written", error)) from error
                 raise
 
-    def _told(self, error: StateUnusable) -> StateUnusable:
+    def _mark_damaged(self, error: StateUnusable) -> StateUnusable:
         """Leave word for whoever opens the journal next, if it is damaged: looking at all of it takes long."""
         if isinstance(error, JournalDamaged) and self._path is not None:
             with contextlib.suppress(OSError):
                 os.close(os.open(self._path + _SUSPECT, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
         return error
 
-    def _insist_on_soundness(self) -> None:
-        """Look at all of a journal that somebody found damaged.
-
-        Raises:
-            JournalDamaged: It is.
-        """
+    def _check_integrity(self) -> None:
         assert self._path is not None
-        words = self._rows("PRAGMA integrity_check(1)", ())[0][0]
+        words = self._query("PRAGMA integrity_check(1)")[0][0]
         if words != "ok":
             raise JournalDamaged(f"The journal is damaged ({words}).")
-        after = 0
-        while page := self.events(after, limit=_PAGE):
-            after = page[-1].seq
+        for _ in self.iter_events():  # each is decoded
+            pass
         with contextlib.suppress(OSError):
             os.unlink(self._path + _SUSPECT)
 
 
-def _unpacked(packed: int, data: bytes) -> bytes:
-    """The bytes of a version as it is kept.
-
-    Raises:
-        JournalDamaged: They cannot be had.
-    """
+def _unpack(packed: int, data: bytes) -> bytes:
+    """The bytes of a version as it is kept; raises `JournalDamaged`."""
     try:
         return zlib.decompress(data) if packed else bytes(data)
     except zlib.error as error:
@@ -619,7 +555,7 @@ def _unpacked(packed: int, data: bytes) -> bytes:
         raise damaged from error
 
 
-def _fault(words: str, error: Exception) -> StateUnusable:
+def _describe_fault(words: str, error: Exception) -> StateUnusable:
     """A fault of the database in words, and whether it means that the file is damaged."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     kind = JournalDamaged if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) else StateUnusable
@@ -627,21 +563,21 @@ def _fault(words: str, error: Exception) -> StateUnusable:
     return kind(f"{words} ({reason}).")
 
 
-def _numbered(event: Event, seq: int, hash: str = "") -> Event:
+def _assign_seq(event: Event, seq: int, hash: str = "") -> Event:
     values = {name: getattr(event, name) for name in Event.__slots__}
     return Event(**{**values, "seq": seq, "hash": hash})
 
 
-def _known(row: Sequence[Any]) -> Known:
+def _make_known(row: Sequence[Any]) -> KnownPath:
     kind, sha256, size, stamp = row[:4]
-    version = Version(Kind(kind), sha256.hex() if sha256 else None, size)
-    return Known(version, tuple(map(int, stamp.split(","))))
+    version = Version(EntryKind(kind), sha256.hex() if sha256 else None, size)
+    return KnownPath(version, tuple(map(int, stamp.split(","))))
 
 
-def _path(key: bytes) -> str:
+def _decode_path(key: bytes) -> str:
     return key.decode("utf-8", "surrogateescape")
 
 
-def _key(path: str) -> bytes:
+def _encode_path(path: str) -> bytes:
     """A path as a key: bytes, since names need not be Unicode."""
     return path.encode("utf-8", "surrogateescape")

@@ -1,1 +1,1 @@
-"""What a note says of itself: its front matter, its tags, its links, and what a reviewer should look at in it."""
+"""The contents of a note: front matter, tags, links and formats."""

@@ -1,20 +1,21 @@
 """Links of a note: `[[wiki]]`, Markdown links, `@imports` and addresses, and the note that each leads to.
 
-A link comes from whoever wrote the note, so it is judged here once: what leads out of the folder never becomes a path
+A link comes from the author of the note, so it is checked here once: what leads out of the folder never becomes a path
 inside it, however it is spelled, and what has a scheme is an address. Following is somebody else's decision.
 """
 
 import posixpath
 import re
+import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import unquote
 
 from memtui.core.paths import ROOT_NAME
-from memtui.notes.front_matter import end_of, properties_of
-from memtui.notes.plain import without_code
+from memtui.notes.front_matter import find_front_matter_end, parse_front_matter, read_properties
+from memtui.notes.spans import blank_code, blank_text
 
 _WIKI = re.compile(r"!?\[\[([^\[\]\n|]{1,400})(?:\|([^\[\]\n]{0,400}))?\]\]")
 _INLINE = re.compile(
@@ -31,13 +32,10 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,31}:")
 _EXTENSION = re.compile(r".*\.[A-Za-z][A-Za-z0-9]{0,7}")
 _KINDS = ("feedback", "project", "reference", "user")
 """What Claude Code writes before the names of its notes, and leaves out in links to them."""
-_BETWEEN = re.compile(r"[\s_-]+")
-"""What stands between the words of a name: which of these it is, nobody remembers."""
+_BETWEEN = re.compile(r"[\s_-]+")  # what stands between the words of a name: which of these it is, nobody remembers
 _TITLE = re.compile(r"^# +(.{1,200}?)[ #]*$", re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_NOT_LINE_END = re.compile(r"[^\n]")
-_MOST = 2_000
-"""Links that are read of one note; a note of more is no page to click through."""
+_MOST = 2_000  # links that are read of one note; a note of more is no page to click through
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +43,11 @@ class Link:
     """A link as it stands in a note.
 
     Attributes:
-        kind: `wiki`, `markdown`, `import`, or `url` for whatever has a scheme.
-        target: Where it leads, as it is written.
-        path: The place inside the folder that it names, relative to the folder; `None` where it leads out of it. A
-            `wiki` link names a note wherever that is: its path is what has to be looked for.
-        fragment: The heading behind `#`; empty for none.
-        label: What is shown in its place.
-        line: The line that it stands in, from 1.
-        span: Where in that line, in characters.
+        kind: `wiki`, `markdown`, `import`, or `url` for any scheme.
+        path: The target relative to the folder; `None` if it is outside. For a `wiki` link, the name to look for in
+            all directories.
+        fragment: The heading after `#`; empty for none.
+        span: The columns in that line, in characters.
     """
 
     kind: str
@@ -66,26 +61,18 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Backlink:
-    """A link in another note that leads to one.
-
-    Attributes:
-        path: The note that it stands in.
-        link: The link.
-        text: The line that it stands in.
-    """
+    """A link in another note that leads to one."""
 
     path: str
     link: Link
     text: str
 
 
-class Places:
+class LinkTargets:
     """The notes of a folder, as links name them.
 
     Args:
-        paths: All files, relative to the folder.
-        names: What notes call themselves (a title, a name, aliases), by their paths; where this is known, a wiki link
-            finds them by it too.
+        names: The notes' own names (title, name, aliases) by path, under which wiki links find them too.
     """
 
     def __init__(self, paths: Iterable[str], names: Mapping[str, Iterable[str]] | None = None) -> None:
@@ -107,7 +94,7 @@ class Places:
         self._by_title: dict[str, list[str]] = {}
         for path, titles in (names or {}).items():
             for title in titles:
-                self._by_title.setdefault(_plain(title), []).append(path)
+                self._by_title.setdefault(_normalize_name(title), []).append(path)
 
     def resolve(self, link: Link, from_path: str) -> str | None:
         """The note that a link leads to, `None` if there is none inside the folder."""
@@ -116,10 +103,10 @@ class Places:
         if not link.path:
             return from_path if link.fragment and from_path in self._paths else None
         if link.kind == "wiki":
-            return self._wiki(link.path, from_path)
-        return self._at(link.path)
+            return self._resolve_wiki(link.path, from_path)
+        return self._find_at(link.path)
 
-    def _at(self, path: str) -> str | None:
+    def _find_at(self, path: str) -> str | None:
         """What stands at a path; without its extension, or in other capitals, if nothing does exactly."""
         if path in self._paths:
             return path
@@ -129,134 +116,115 @@ class Places:
                 return min(found)
         return None
 
-    def _wiki(self, wanted: str, from_path: str) -> str | None:
+    def _resolve_wiki(self, wanted: str, from_path: str) -> str | None:
         here = from_path.rpartition("/")[0]
         lower = wanted.casefold().strip("/")
         if wanted.startswith(("./", "../")):
-            inside = _inside(posixpath.join(here, wanted))
-            return self._at(inside) if inside is not None else None
+            inside = _normalize_inside(posixpath.join(here, wanted))
+            return self._find_at(inside) if inside is not None else None
         name = lower.rpartition("/")[2]
-        found = [path for path in self._by_name.get(name, ()) if _ends_in(path.casefold(), lower)]
+        found = [path for path in self._by_name.get(name, ()) if _has_suffix(path.casefold(), lower)]
         if not found:
-            found = self._by_title.get(_plain(wanted), [])
+            found = self._by_title.get(_normalize_name(wanted), [])
         if not found and "/" not in lower:
             words = _BETWEEN.sub("-", name)
             spelled = (words, *(f"{kind}-{words}" for kind in _KINDS))
             found = next(filter(None, map(self._by_words.get, spelled)), [])
-        return min(found, key=lambda path: _nearness(path, here, wanted)) if found else None
+        return min(found, key=lambda path: _measure_distance(path, here, wanted)) if found else None
 
 
-def links_of(text: str, path: str) -> list[Link]:
-    """The links of a note in the order in which they stand; what stands in code is none.
-
-    Args:
-        text: What the note says.
-        path: Where it is, relative to the folder.
-    """
+def find_links(text: str, path: str) -> list[Link]:
+    """The links of a note in the order in which they stand; what stands in code is none."""
     if not ("](" in text or "[[" in text or "@" in text or "://" in text or "]:" in text or "<" in text):
         return []
-    return _Finding(text, path).links()
+    return _LinkFinder(text, path).find()
 
 
-def resolve(link: Link, from_path: str, paths: Collection[str]) -> str | None:
-    """The note that a link leads to; for many links make `Places` once.
-
-    Args:
-        link: The link.
-        from_path: The note that it stands in, relative to the folder.
-        paths: All files, relative to the folder.
-    """
-    return Places(paths).resolve(link, from_path)
-
-
-def backlinks(
+def find_backlinks(
     path: str,
     notes: Iterable[tuple[str, str]],
-    places: Places | None = None,
+    places: LinkTargets | None = None,
     *,
     stop: Callable[[], bool] = lambda: False,
 ) -> list[Backlink]:
     """The links in other notes that lead to one, in the order of the notes.
 
     Args:
-        path: The note that they lead to.
-        notes: All notes: path and text.
-        places: What is in the folder; made from the notes if it is not given.
-        stop: Says whether nobody waits for it any more; what was found by then is given.
+        stop: Returns true to stop early with the links found so far.
     """
     notes = list(notes) if places is None else notes
-    places = places or Places(other for other, _ in notes)
+    places = places or LinkTargets(other for other, _ in notes)
     found: list[Backlink] = []
     for other, text in notes:
         if stop():
             break
         if other == path:
             continue
-        links = [link for link in links_of(text, other) if places.resolve(link, other) == path]
+        links = [link for link in find_links(text, other) if places.resolve(link, other) == path]
         if links:
             lines = text.split("\n")
             found += [Backlink(other, link, lines[link.line - 1].rstrip("\r")) for link in links]
     return found
 
 
-def names_of(text: str) -> tuple[str, ...]:
+def get_note_names(text: str) -> tuple[str, ...]:
     """What a note calls itself: its `title`, `name` and `aliases`, and its first heading."""
-    properties = properties_of(text)
+    properties = read_properties(text)
     names: list[str] = []
     for key in ("title", "name", "alias", "aliases"):
         value = properties.get(key)
         names += [str(one) for one in (value if isinstance(value, list) else [value]) if isinstance(one, str) and one]
-    heading = _TITLE.search(text, end_of(text)) if "# " in text else None
+    heading = _TITLE.search(text, find_front_matter_end(text)) if "# " in text else None
     return (*names, heading[1]) if heading else tuple(names)
 
 
-class _Finding:
+class _LinkFinder:
     """Finds the links of one note: each kind blanks out what it took, so that no letter is in two links."""
 
     def __init__(self, text: str, path: str) -> None:
         self._path = path
         self._here = path.rpartition("/")[0]
         self._text = text
-        body = without_code(text)
-        end = end_of(text)
-        self._body = _NOT_LINE_END.sub(" ", body[:end]) + body[end:] if end else body
+        body = blank_code(text)
+        end = find_front_matter_end(text)
+        self._body = blank_text(body[:end]) + body[end:]
         self._found: list[tuple[int, Link]] = []
 
-    def links(self) -> list[Link]:
+    def find(self) -> list[Link]:
         """All of them."""
-        self._take(_WIKI, "[[", self._wiki)
-        self._take(_INLINE, "](", self._inline)
-        self._take(_ANGLED, "<", lambda found: self._markdown(found, found[1], found[1]))
+        self._match_all(_WIKI, "[[", self._parse_wiki)
+        self._match_all(_INLINE, "](", self._parse_inline)
+        self._match_all(_ANGLED, "<", lambda found: self._make_markdown_link(found, found[1], found[1]))
         self._targets: dict[str, str] = {}
         for found in _DEFINITION.finditer(self._body) if "]:" in self._body else ():
-            self._targets.setdefault(self._written(found, 1), found[2])
+            self._targets.setdefault(self._get_label(found, 1), found[2])
         if self._targets:
-            self._take(_DEFINITION, "]:", lambda found: self._markdown(found, found[2], found[1]))
-            self._take(_REFERENCE, "]", self._reference)
-        self._take(_BARE, "://", self._bare)
-        self._take(_IMPORT, "@", self._import)
+            self._match_all(_DEFINITION, "]:", lambda found: self._make_markdown_link(found, found[2], found[1]))
+            self._match_all(_REFERENCE, "]", self._parse_reference)
+        self._match_all(_BARE, "://", self._parse_bare_url)
+        self._match_all(_IMPORT, "@", self._parse_import)
         return [link for _, link in sorted(self._found, key=lambda one: one[0])]
 
     @cached_property
-    def _starts(self) -> list[int]:
+    def _line_starts(self) -> list[int]:
         """Where each line begins: most notes have no link, and are not asked."""
         return [0, *(found.end() for found in re.finditer("\n", self._body))]
 
-    def _take(self, pattern: re.Pattern[str], sign: str, read: "Callable[[re.Match[str]], Link | None]") -> None:
+    def _match_all(self, pattern: re.Pattern[str], sign: str, read: "Callable[[re.Match[str]], Link | None]") -> None:
         """Read what a pattern finds; all of that has the sign in it, so that most notes are passed at once."""
         if sign not in self._body:
             return
 
-        def taken(found: re.Match[str]) -> str:
+        def replace_match(found: re.Match[str]) -> str:
             link = read(found) if len(self._found) < _MOST else None
             if link is None:
                 return found.group()
             self._found.append((found.start(), link))
-            return _NOT_LINE_END.sub(" ", found.group())
+            return blank_text(found.group())
 
-        self._body = pattern.sub(taken, self._body)
+        self._body = pattern.sub(replace_match, self._body)
 
-    def _link(
+    def _make_link(
         self,
         found: re.Match[str],
         kind: str,
@@ -266,71 +234,71 @@ class _Finding:
         label: str,
         end: int | None = None,
     ) -> Link:
-        line = bisect_right(self._starts, found.start())
-        first = self._starts[line - 1]
+        line = bisect_right(self._line_starts, found.start())
+        first = self._line_starts[line - 1]
         last = min(
             found.end() if end is None else end,
-            (self._starts[line] - 1) if line < len(self._starts) else len(self._body),
+            (self._line_starts[line] - 1) if line < len(self._line_starts) else len(self._body),
         )
         return Link(kind, target, path, fragment, label, line, (found.start() - first, last - first))
 
-    def _wiki(self, found: re.Match[str]) -> Link:
+    def _parse_wiki(self, found: re.Match[str]) -> Link:
         target, label = found[1].strip().removesuffix("\\"), (found[2] or "").strip()
         name, _, fragment = target.partition("#")
         path: str | None = name.strip()
         if path and (path.startswith(("./", "../")) or path.startswith("/")):
-            path = _inside(path if path.startswith("/") else posixpath.join(self._here, path))
+            path = _normalize_inside(path if path.startswith("/") else posixpath.join(self._here, path))
         elif path and ".." in path.split("/"):
             path = None
         if path is not None and name.strip().startswith(("./", "../")):
             path = name.strip()  # resolved from where it stands
-        return self._link(found, "wiki", target, path, fragment.strip(), label or target)
+        return self._make_link(found, "wiki", target, path, fragment.strip(), label or target)
 
-    def _inline(self, found: re.Match[str]) -> Link | None:
+    def _parse_inline(self, found: re.Match[str]) -> Link | None:
         target = found[2] if found[2] is not None else re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", found[3] or "")
         if not target.strip():
             return None
         label = re.sub(r"!\[([^\]]*)\]\([^)]*\)", r"\1", found[1])
-        return self._markdown(found, target.strip(), re.sub(r"\\(.)", r"\1", label).strip())
+        return self._make_markdown_link(found, target.strip(), re.sub(r"\\(.)", r"\1", label).strip())
 
-    def _reference(self, found: re.Match[str]) -> Link | None:
-        target = self._targets.get(self._written(found, 2 if found[2] else 1))
-        return self._markdown(found, target, found[1]) if target is not None else None
+    def _parse_reference(self, found: re.Match[str]) -> Link | None:
+        target = self._targets.get(self._get_label(found, 2 if found[2] else 1))
+        return self._make_markdown_link(found, target, found[1]) if target is not None else None
 
-    def _written(self, found: re.Match[str], group: int) -> str:
+    def _get_label(self, found: re.Match[str], group: int) -> str:
         """A label as it is written: code in it was blanked out, and [`b`] would be the same as [`a`]."""
-        return _plain(self._text[found.start(group) : found.end(group)])
+        return _normalize_name(self._text[found.start(group) : found.end(group)])
 
-    def _markdown(self, found: re.Match[str], target: str, label: str) -> Link:
+    def _make_markdown_link(self, found: re.Match[str], target: str, label: str) -> Link:
         if _SCHEME.match(target) or target.startswith("//"):
-            return self._link(found, "url", target, None, "", label or target)
+            return self._make_link(found, "url", target, None, "", label or target)
         name, _, fragment = target.partition("#")
         path: str | None = ""
         if name:
-            path = None if name.startswith("~") else _inside(_from(self._here, unquote(name)))
-        return self._link(found, "markdown", target, path, unquote(fragment), label or target)
+            path = None if name.startswith("~") else _normalize_inside(_resolve_target(self._here, unquote(name)))
+        return self._make_link(found, "markdown", target, path, unquote(fragment), label or target)
 
-    def _bare(self, found: re.Match[str]) -> Link:
-        target = _without_end(found.group())
-        return self._link(found, "url", target, None, "", target, found.start() + len(target))
+    def _parse_bare_url(self, found: re.Match[str]) -> Link:
+        target = _strip_trailing(found.group())
+        return self._make_link(found, "url", target, None, "", target, found.start() + len(target))
 
-    def _import(self, found: re.Match[str]) -> Link | None:
+    def _parse_import(self, found: re.Match[str]) -> Link | None:
         written = found[1].rstrip(".:!?*_")
         target = written.replace("\\ ", " ")
         name = target.rpartition("/")[2]
         if not name or not ("/" in target or _EXTENSION.fullmatch(name) or (name.isupper() and len(name) > 2)):
             return None  # somebody's name
-        path = None if target.startswith("~") else _inside(_from(self._here, target))
+        path = None if target.startswith("~") else _normalize_inside(_resolve_target(self._here, target))
         end = found.start() + 1 + len(written)
-        return self._link(found, "import", target, path, "", f"@{target}", end)
+        return self._make_link(found, "import", target, path, "", f"@{target}", end)
 
 
-def _from(here: str, target: str) -> str:
+def _resolve_target(here: str, target: str) -> str:
     """A target as a path from the top of the folder, where it begins with `/`, or from where the note is."""
     return target if target.startswith("/") else posixpath.join(here, target)
 
 
-def _inside(path: str) -> str | None:
+def _normalize_inside(path: str) -> str | None:
     """A path as one relative to the folder; `None` if it leads out of it.
 
     `/memories/…` is how agents name places in the folder; any other path from the root of the file system is outside.
@@ -352,25 +320,89 @@ def _inside(path: str) -> str | None:
     return "/".join(parts)
 
 
-def _plain(name: str) -> str:
+def _normalize_name(name: str) -> str:
     return " ".join(name.split()).casefold()
 
 
-def _ends_in(path: str, wanted: str) -> bool:
+def _has_suffix(path: str, wanted: str) -> bool:
     """Whether a path, with or without its extension, is what is wanted, or ends in it at a border of names."""
     stem = path[: -len(path.rpartition(".")[2]) - 1] if "." in path.rpartition("/")[2] else path
     return any(one == wanted or one.endswith("/" + wanted) for one in (path, stem))
 
 
-def _nearness(path: str, here: str, wanted: str) -> tuple[bool, bool, bool, int, int, str]:
+def _measure_distance(path: str, here: str, wanted: str) -> tuple[bool, bool, bool, int, int, str]:
     """How far a note is from a wiki link that names it: the least is meant."""
     directory, _, name = path.rpartition("/")
     is_exact = wanted.rpartition("/")[2] in (name, name.rpartition(".")[0])
     return (directory != here, not is_exact, not name.casefold().endswith(".md"), path.count("/"), len(path), path)
 
 
-def _without_end(target: str) -> str:
+def _strip_trailing(target: str) -> str:
     """An address without the point or bracket that ends the sentence around it."""
     while target and (target[-1] in ".,;:!?*_~" or (target[-1] == ")" and target.count("(") < target.count(")"))):
         target = target[:-1]
     return target
+
+
+# Headings, as links name them behind `#`.
+
+_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.{1,400}?)[ \t#]*$", re.MULTILINE)
+_UNDERLINED = re.compile(r"^(?![ \t]*[-=#>*+|])(.{1,400})\n {0,3}(?:=+|-{2,})[ \t]*$", re.MULTILINE)
+
+
+def find_heading_line(text: str, fragment: str) -> int | None:
+    """The line, from 1, that a link's fragment names; `None` if there is none.
+
+    A heading is named by its words, by the words of the headings above it and its own (`Plan#Risks`), or as it becomes
+    an anchor (`open-questions`); a block by its mark (`^abc`).
+    """
+    if not fragment:
+        return None
+    if fragment.startswith("^"):
+        found = re.search(rf"(?:^|\s){re.escape(fragment)}[ \t]*$", text, re.MULTILINE)
+        return text.count("\n", 0, found.end()) + 1 if found else None
+    end = parse_front_matter(text).end
+    body = blank_text(text[:end]) + blank_code(text)[end:]
+    wanted = {_slugify(fragment), _slugify(fragment.rpartition("#")[2])}
+    headings = sorted((found.start(1), found[1]) for kind in (_HEADING, _UNDERLINED) for found in kind.finditer(body))
+    for start, heading in headings:
+        if _slugify(heading) in wanted:
+            return text.count("\n", 0, start) + 1
+    return None
+
+
+def _slugify(heading: str) -> str:
+    """A heading as an anchor: its letters and digits, in lower case, with hyphens between them."""
+    plain = unicodedata.normalize("NFKC", heading).casefold()
+    return "-".join(re.findall(r"[^\W_]+", plain))
+
+
+# Tags: of the front matter, and `#tags` in the text.
+
+_INLINE_TAG = re.compile(r"(?<![^\s(\[{>,;])#(?=[\w/-]*[^\W\d])([\w/-]+)")
+_PARTED = re.compile(r"[,\s]+")
+_NAMES = ("tags", "tag")
+
+
+def find_tags(text: str) -> frozenset[str]:
+    """The tags of a note as they are written, without `#`; what stands in code is none."""
+    found = set(_read_declared_tags(text))
+    if "#" in text:
+        body = blank_code(text[parse_front_matter(text).end :])
+        found.update(tag.strip("/") for tag in _INLINE_TAG.findall(body))
+    found.discard("")
+    return frozenset(found)
+
+
+def _read_declared_tags(text: str) -> list[str]:
+    """The tags of the front matter: a list, or words parted by commas or spaces."""
+    properties = read_properties(text)
+    tags: list[str] = []
+    for name, value in properties.items():
+        if name.casefold() not in _NAMES or value is None:
+            continue
+        if isinstance(value, list):
+            tags += [str(one) for one in value if isinstance(one, str | int | float)]
+        elif isinstance(value, str | int | float):
+            tags += _PARTED.split(str(value))
+    return [tag.strip().lstrip("#").strip("/") for tag in tags]

@@ -1,1 +1,1 @@
-"""Finding memories, present and past: by their names, by what they say, and by what they once said."""
+"""Search of memories, present and past: by name, by text, and by former text."""

@@ -1,74 +1,79 @@
-"""One memory, searched: names, texts and past together, kept up to date by what is recorded.
+"""The search of one memory: names, texts and past together, kept up to date by events.
 
-A screen asks from a worker thread and types on meanwhile: every method may be called from any thread, answers from what
-was taken in by then, and gives up as soon as nobody waits for its answer any more.
+Thread-safe: a screen asks from a worker thread while the person types on. Every method answers from the events added
+so far, and stops when its caller cancels.
 """
 
 import threading
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING
 
-from memtui.core.snapshot import Kind
+from memtui.core.events import EntryKind
 from memtui.engine import Engine
-from memtui.search.found import Found, NamesFound, PastFound, Scope, TextFound
-from memtui.search.judging import Judged
-from memtui.search.names import Names
-from memtui.search.past import Past
-from memtui.search.query import Query
-from memtui.search.stopping import Stop, Stopped, never
-from memtui.search.texts import Texts
-from memtui.search.wanted import Text, Wanted
+from memtui.search.journal_view import JournalView, NoteTimeline
+from memtui.search.matcher import QueryMatcher, SearchText
+from memtui.search.names import NameIndex
+from memtui.search.past import PastIndex
+from memtui.search.query import Filters, Query
+from memtui.search.results import (
+    NameResults,
+    PastResults,
+    Scope,
+    SearchCancelled,
+    SearchResults,
+    Stop,
+    TextResults,
+    check_cancelled,
+    never_stop,
+)
+from memtui.search.text_index import TextIndex
 
 if TYPE_CHECKING:
     from memtui.notes.links import Backlink
 
-__all__ = ["Finder", "Stopped"]
+
+__all__ = ["Finder", "SearchCancelled"]
 
 _LEFT_OUT = "node_modules"
 _EVENTS = 500
-"""Events that are taken in at a time."""
+"""Events per batch."""
 _NOTES = 64
-"""Notes that are read at a time."""
+"""Notes per batch."""
 
 
 class Finder:
-    """Finds what is and was in a memory.
+    """Searches a memory.
 
     Args:
-        engine: The memory. It has to stay open.
-        hidden: Whether that is found as well which an agent's listing leaves out: names that begin with a dot,
-            `node_modules`, and what lies in them.
-
-    Attributes:
-        engine: The memory.
-        hidden: As given.
+        engine: Has to stay open.
+        hidden: Whether names that begin with a dot, `node_modules`, and their contents are searched as well.
     """
 
     def __init__(self, engine: Engine, *, hidden: bool = False) -> None:
         self.engine = engine
         self.hidden = hidden
         self._lock = threading.RLock()
-        """Held while something is answered or taken in, but not while anything is read from the folder."""
+        """Held for a query or an update, but not while the folder is read."""
         self._refreshing = threading.Lock()
         self._taking_in = threading.Lock()
-        """Held while events are taken in, and taken before `_lock`."""
-        self._names = Names()
-        self._texts = Texts(self._read)
-        self._past = Past(engine.history, current=self._texts.get)
+        """Held while events are added; taken before `_lock`."""
+        self._names = NameIndex()
+        self._texts = TextIndex(self._read)
+        self._past = PastIndex(engine.history, current=self._texts.get)
         self._paths: dict[str, None] = {}
         self._changed_us: dict[str, int] = {}
         self._unread: dict[str, None] = {}
-        """Notes that were there at first, and were not read yet."""
+        """Notes of the first listing that were not read yet."""
         self._news: dict[str, None] = {}
-        """What something happened to since."""
+        """Notes that changed since."""
         self._listed_at: int | None = None
         """The number of the last event when the names were listed; `None` before that."""
         self._is_caught_up = False
 
     @property
     def is_complete(self) -> bool:
-        """Whether all names and texts that stood there at first were read. The versions tell it themselves."""
+        """Whether all names and texts of the first listing were read. The versions tell it themselves."""
         return self._listed_at is not None and self._is_caught_up and not self._unread and not self._news
 
     @property
@@ -77,34 +82,32 @@ class Finder:
         with self._lock:
             return list(self._paths)
 
-    # Taking in
-
-    def refresh(self, *, stop: Stop = never, seconds: float | None = None, scope: Scope = Scope.ALL) -> bool:
-        """Take in what is new: at first all names, events and texts, then only what happened since.
+    def refresh(self, *, stop: Stop = never_stop, seconds: float | None = None, scope: Scope = Scope.ALL) -> bool:
+        """Bring the index up to date: at first all names, events and texts, then only changes.
 
         Args:
             stop: Asked now and then whether to leave the rest for the next time.
             seconds: After how long the rest is left for the next time; `None` for never.
-            scope: What it is for: of names, the texts and versions are not needed, and not read.
+            scope: Names alone need no texts and versions.
 
         Returns:
             Whether anything changed.
 
         Raises:
-            FolderMissing, StateUnusable, Closed, OSError: It could not be looked at.
+            FolderMissing, StateUnusable, MemoryClosed, OSError: The folder could not be read.
         """
         until = None if seconds is None else time.monotonic() + seconds
         changed = False
         with self._refreshing:
             if self._listed_at is None:
-                if not self._list(stop):
+                if not self._load_names(stop):
                     return False
                 changed = True
             while True:
-                took = self._take_in_events()
-                took |= self._look_at_some(self._news)
+                took = self._add_events()
+                took |= self._load_some(self._news)
                 if scope in (Scope.ALL, Scope.TEXT):
-                    took |= self._look_at_some(self._unread)
+                    took |= self._load_some(self._unread)
                 if not took and scope in (Scope.ALL, Scope.PAST):
                     with self._lock:
                         took = self._past.read_some()
@@ -114,61 +117,61 @@ class Finder:
                 if stop() or (until is not None and time.monotonic() >= until):
                     return True
 
-    def _list(self, stop: Stop) -> bool:
-        """All names; returns whether it came to its end."""
-        head = self.engine.head()[0]
+    def _load_names(self, stop: Stop) -> bool:
+        """List all names; returns whether it was not stopped."""
+        head = self.engine.get_head()[0]
         paths: dict[str, None] = {}
         files: dict[str, None] = {}
-        for number, entry in enumerate(self.engine.names()):
+        for number, entry in enumerate(self.engine.iter_names()):
             if number % 256 == 0 and stop():
                 return False
-            if entry.kind is Kind.DIRECTORY or not self._is_shown(entry.path):
+            if entry.kind is EntryKind.DIRECTORY or not self._is_shown(entry.path):
                 continue
             paths[entry.path] = None
-            if entry.kind is Kind.FILE:
+            if entry.kind is EntryKind.FILE:
                 files[entry.path] = None
-        names = Names(paths)
+        names = NameIndex(paths)
         files = dict.fromkeys(sorted(files, reverse=True))  # the last one is read first
         with self._lock:
             self._names, self._paths, self._unread = names, paths, files
             self._listed_at = head
         return True
 
-    def _take_in_events(self) -> bool:
-        """Take in some events that are new; returns whether there were any."""
+    def _add_events(self) -> bool:
+        """Add a batch of new events; returns whether there were any."""
         with self._taking_in:
             record = self._past.record
-            page = self.engine.history.bodies(record.seq, limit=_EVENTS)
+            page = self.engine.history.iter_bodies(record.seq, limit=_EVENTS)
             if not page:
                 self._is_caught_up = True
                 return False
             with self._lock:
-                news = self._past.take_in(page)
+                news = self._past.add_events(page)
                 for path in news.paths:
-                    thing = record.at(path)
-                    if thing is not None and not thing.steps[-1].is_found:
-                        self._changed_us[path] = thing.steps[-1].at_us
-                    if news.forgotten:
+                    timeline = record.get(path)
+                    if timeline is not None and not timeline.steps[-1].is_found:
+                        self._changed_us[path] = timeline.steps[-1].at_us
+                    if news.has_redactions:
                         self._texts.remove(path)  # what was removed is not shown until it is read anew
-                    if self._is_shown(path) and (news.forgotten or page[-1][0] > (self._listed_at or 0)):
+                    if self._is_shown(path) and (news.has_redactions or page[-1][0] > (self._listed_at or 0)):
                         self._news[path] = None
         return True
 
-    def _look_at_some(self, waiting: dict[str, None]) -> bool:
-        """Look at some of the notes that wait, the last to come first; returns whether there were any."""
+    def _load_some(self, waiting: dict[str, None]) -> bool:
+        """Read a batch of waiting notes, the last to come first; returns whether there were any."""
         for number in range(_NOTES):
             with self._lock:
                 if not waiting:
                     return number > 0
                 path, _ = waiting.popitem()  # before it is looked at: what happens then is looked at again
-            self._look_at(path)
+            self._load_note(path)
         return True
 
-    def _look_at(self, path: str) -> None:
-        seen = self.engine.look(path)
+    def _load_note(self, path: str) -> None:
+        seen = self.engine.inspect_path(path)
         kind = None if seen.node is None else seen.node.kind
         with self._lock:
-            if kind is None or kind is Kind.DIRECTORY:
+            if kind is None or kind is EntryKind.DIRECTORY:
                 self._paths.pop(path, None)
                 self._names.remove(path)
                 self._texts.remove(path)
@@ -176,7 +179,7 @@ class Finder:
             if path not in self._paths:
                 self._paths[path] = None
                 self._names.add(path)
-            if kind is Kind.FILE:
+            if kind is EntryKind.FILE:
                 assert seen.node is not None
                 self._changed_us.setdefault(path, seen.node.mtime_ns // 1_000)
                 self._texts.put(path, seen.data)
@@ -184,12 +187,10 @@ class Finder:
                 self._texts.remove(path)
 
     def _read(self, path: str) -> bytes | None:
-        return self.engine.look(path).data
+        return self.engine.inspect_path(path).data
 
     def _is_shown(self, path: str) -> bool:
         return self.hidden or not any(part.startswith(".") or part == _LEFT_OUT for part in path.split("/"))
-
-    # Answering
 
     def find(
         self,
@@ -199,40 +200,41 @@ class Finder:
         limit: int = 200,
         per_note: int = 50,
         whole_lines: bool = False,
-        stop: Stop = never,
-    ) -> Found:
-        """What matches, out of what was taken in by now.
+        stop: Stop = never_stop,
+    ) -> SearchResults:
+        """What matches in the index as it is.
 
         Args:
-            query: What to look for.
+            query: The query.
             scope: Where.
-            limit: Names, notes and lines of the past that are brought; the others are counted.
-            per_note: Lines of each note that are brought; the others are counted.
+            limit: Most names, notes and lines of the past; the rest is counted.
+            per_note: Most lines of each note; the rest is counted.
             whole_lines: Whether long lines are not cut.
             stop: Asked now and then whether to give up.
 
         Raises:
-            Stopped: It was given up.
-            StateUnusable, Closed: The record cannot be read.
+            SearchCancelled: By `stop`.
+            StateUnusable, MemoryClosed: The record cannot be read.
         """
         began = time.perf_counter()
-        wanted = Wanted(query)
-        judged = Judged(query.filters, record=self._past.record, text=self._text, changed_us=self.changed_us)
-        if self._is_caught_up and self.engine.head()[0] > self._past.record.seq:
+        matcher = QueryMatcher(query)
+        filters = FilterMatcher(
+            query.filters, record=self._past.record, text=self._get_filter_text, changed_us=self.get_changed_us
+        )
+        if self._is_caught_up and self.engine.get_head()[0] > self._past.record.seq:
             # What was removed from the record a moment ago is not shown, even if nobody took that in yet.
-            while self._take_in_events():
-                if stop():
-                    raise Stopped("The search was stopped.")
-        names, text, past = NamesFound(), TextFound(), PastFound()
+            while self._add_events():
+                check_cancelled(stop)
+        names, text, past = NameResults(), TextResults(), PastResults()
         with self._lock:
             if scope in (Scope.ALL, Scope.NAMES):
-                accept_path = judged.accepts_path if query.filters else None
-                names = self._names.find(query, limit=limit, recency=self.changed_us, accept=accept_path, stop=stop)
+                accept_path = filters.accepts_path if query.filters else None
+                names = self._names.find(query, limit=limit, recency=self.get_changed_us, accept=accept_path, stop=stop)
             if scope in (Scope.ALL, Scope.TEXT):
                 text = self._texts.find(
-                    wanted,
-                    accept=judged.accepts if query.filters else None,
-                    recency=self.changed_us,
+                    matcher,
+                    accept=filters.accepts if query.filters else None,
+                    recency=self.get_changed_us,
                     limit=limit,
                     per_note=per_note,
                     of=len(self._texts) + self._texts.unread + len(self._unread),
@@ -241,42 +243,134 @@ class Finder:
                 )
             if scope in (Scope.ALL, Scope.PAST):
                 past = self._past.find(
-                    wanted,
+                    matcher,
                     query.filters,
-                    accept_path=lambda path: self._is_shown(path) and query.filters.takes_path(path),
-                    accept_text=judged.accepts_text if query.filters.concerns_text else None,
-                    standing=self._texts.standing(wanted, stop) if scope is Scope.ALL else None,
+                    accept_path=lambda path: self._is_shown(path) and query.filters.accepts_path(path),
+                    accept_text=filters.accepts_text if query.filters.concerns_text else None,
+                    standing=self._texts.build_presence_test(matcher, stop) if scope is Scope.ALL else None,
                     limit=limit,
                     whole_lines=whole_lines,
                     stop=stop,
                 )
-        problem = wanted.pattern.sentence if wanted.pattern else ""
-        return Found(names, text, past, time.perf_counter() - began, problem)
+        problem = matcher.pattern.warning if matcher.pattern else ""
+        return SearchResults(names, text, past, time.perf_counter() - began, problem)
 
-    def changed_us(self, path: str) -> int:
+    def get_changed_us(self, path: str) -> int:
         """When a note changed last, in microseconds since 1970; 0 where that is not known yet."""
         return self._changed_us.get(path, 0)
 
-    def note(self, path: str) -> bytes | None:
-        """What a note says; `None` if it is not there, or cannot be read."""
+    def get_note(self, path: str) -> bytes | None:
+        """The bytes of a note; `None` if it is not there, or cannot be read."""
         with self._lock:
             text = self._texts.get(path)
         return self._read(path) if text is None else text.data
 
-    def backlinks(self, path: str, *, stop: Stop = never) -> "list[Backlink]":
-        """The links in other notes that lead to one."""
-        from memtui.notes.links import Places, backlinks  # deferred: only details and links need it
+    def find_backlinks(self, path: str, *, stop: Stop = never_stop) -> "list[Backlink]":
+        from memtui.notes.links import LinkTargets, find_backlinks  # noqa: PLC0415 - start-up: only `tag:` and links need it
 
         paths = self.paths
-        return backlinks(path, self._decoded(paths), Places(paths), stop=stop)
+        return find_backlinks(path, self._iter_texts(paths), LinkTargets(paths), stop=stop)
 
-    def _decoded(self, paths: Collection[str]) -> Iterator[tuple[str, str]]:
+    def _iter_texts(self, paths: Collection[str]) -> Iterator[tuple[str, str]]:
         for path in paths:
             with self._lock:
                 text = self._texts.get(path)
             if text is not None:
                 yield path, text.decoded
 
-    def _text(self, path: str) -> Text:
-        """What a note says, for filters; of one that is no text its bytes."""
-        return self._texts.get(path) or Text(self._read(path) or b"")
+    def _get_filter_text(self, path: str) -> SearchText:
+        """The text of a note, for filters; of a binary file its bytes."""
+        return self._texts.get(path) or SearchText(self._read(path) or b"")
+
+
+class FilterMatcher:
+    """Tests notes against the filters of one query; `changed_us` gives times in microseconds since 1970."""
+
+    def __init__(
+        self,
+        filters: Filters,
+        *,
+        record: JournalView,
+        text: Callable[[str], SearchText],
+        changed_us: Callable[[str], int],
+    ) -> None:
+        self._filters = filters
+        self._record = record
+        self._text = text
+        self._changed_us = changed_us
+
+    def accepts(self, path: str, text: SearchText) -> bool:
+        """Whether a note with this text passes."""
+        return self._accepts_history(path) and (not self._filters.concerns_text or self.accepts_text(path, text))
+
+    def accepts_path(self, path: str) -> bool:
+        """Whether a note passes by its name and history."""
+        if not self._accepts_history(path):
+            return False
+        return not self._filters.concerns_text or self.accepts_text(path, self._text(path))
+
+    def _accepts_history(self, path: str) -> bool:
+        filters = self._filters
+        if not filters.accepts_path(path):
+            return False
+        if not (filters.concerns_actors or filters.concerns_time):
+            return True
+        timeline = self._record.get(path)
+        if filters.concerns_actors and not filters.accepts_actors(timeline.writers if timeline else ()):
+            return False
+        return not filters.concerns_time or self._is_changed_in_time(path, timeline)
+
+    def _is_changed_in_time(self, path: str, timeline: NoteTimeline | None) -> bool:
+        """Whether one of the authors asked for changed it in time."""
+        filters = self._filters
+        changes = [step for step in timeline.steps if not step.is_found] if timeline else []
+        if not changes:
+            seq = timeline.steps[0].seq if timeline else 0
+            return filters.accepts_event(seq, self._changed_us(path))
+        return any(
+            filters.accepts_event(step.seq, step.at_us)
+            and (not filters.by or step.actor_name.casefold().startswith(filters.by))
+            for step in changes
+        )
+
+    def accepts_text(self, path: str, text: SearchText) -> bool:
+        """Whether a text passes `tag:`, `type:` and `flag:`."""
+        filters, without = self._filters, self._filters.without or Filters()
+        tests = (
+            ("tags", filters.tags or without.tags, filters.accepts_tags),
+            (f"types {path}", filters.types or without.types, filters.accepts_types),
+            (f"flags {path}", filters.flags or without.flags, filters.accepts_flags),
+        )
+        return all(accepts(_find_cached_fact(text, name, path)) for name, is_used, accepts in tests if is_used)
+
+
+def _find_cached_fact(text: SearchText, name: str, path: str) -> frozenset[str]:
+    """A property of a text, computed once."""
+    if name not in text.facts:
+        text.facts[name] = frozenset(_FACTS[name.partition(" ")[0]](path, text))
+    return text.facts[name]
+
+
+def _find_tags(_: str, text: SearchText) -> Collection[str]:
+    from memtui.notes.links import find_tags  # noqa: PLC0415 - start-up: only `tag:` and links need it
+
+    return find_tags(text.decoded)
+
+
+def _find_types(path: str, text: SearchText) -> Collection[str]:
+    from memtui.notes.formats import get_note_types  # noqa: PLC0415 - start-up: only `type:` needs it
+
+    return get_note_types(path, text.decoded)
+
+
+def _find_flags(path: str, text: SearchText) -> Collection[str]:
+    from memtui.scan.flags import find_flags  # noqa: PLC0415 - start-up: only `flag:` needs it
+
+    return find_flags(text.data, path)
+
+
+_FACTS: dict[str, Callable[[str, SearchText], Collection[str]]] = {
+    "tags": _find_tags,
+    "types": _find_types,
+    "flags": _find_flags,
+}

@@ -1,4 +1,4 @@
-"""The names of a folder, found as they are typed: letters in order as fzf finds them, then typing errors forgiven.
+"""The index of names, searched while they are typed: subsequences as in fzf, then with typing errors.
 
 A hundred thousand names are found between two key presses. Which names match at all is decided for all of them, by
 functions that run over whole lists; a query that narrows an earlier one goes on from what that found. How well a name
@@ -11,67 +11,55 @@ from dataclasses import dataclass
 from itertools import compress, repeat
 from operator import contains
 
-from memtui.search import scoring
-from memtui.search.found import NameHit, NamesFound, Span
-from memtui.search.patterns import Pattern
-from memtui.search.query import Alternatives, Kind, Query, Term
-from memtui.search.scoring import folded
-from memtui.search.stopping import Stop, Stopped, never
-from memtui.search.typos import Vocabulary, words_of
+from memtui.search import fuzzy
+from memtui.search.fuzzy import Vocabulary, fold, split_words
+from memtui.search.matcher import SearchPattern
+from memtui.search.query import Alternatives, MatchKind, Query, Term
+from memtui.search.results import NameHit, NameResults, Span, Stop, check_cancelled, never_stop
 
 _SCORED = 400
 """Names that are scored at most, if no more are asked for."""
 _KEPT = 12
-"""Earlier queries whose names are kept."""
+"""Earlier queries whose matches are kept."""
 _WORTH_IT = 0.4
-"""Where an earlier query found more than this part of all names, all are looked through again: that is as quick."""
+"""Share of all names above which an earlier query saves no time."""
 _SAMPLE = 1_024
-"""Names out of very many whose times are looked at to know which times are late ones."""
+"""Names whose times are sampled to find a threshold of recency."""
 _ASKED = 4_096
-"""Names after which it is asked whether anybody still waits."""
+"""Names between two checks for cancellation."""
 _SIMILAR = 20
 _SIMILAR_LOOKED_AT = 400
 _SIMILAR_UP_TO = 1_000
-"""Where so many names match as typed, nobody has made a mistake."""
+"""Matches above which no typing error is assumed."""
 _BREAKS = str.maketrans(dict.fromkeys(" _-./,:;|()[]{}'\"+=#@&~!", "\0"))
 _GONE = "\n"
-"""What stands in the place of a name that has gone; no word matches it."""
+"""Placeholder for a removed name; no word matches it."""
 
 Recency = Callable[[str], int]
 
 
 @dataclass(frozen=True, slots=True)
-class _Earlier:
-    """What an earlier query found, before its filters.
-
-    Attributes:
-        terms: Its words.
-        numbers: The names that match them.
-        upto: How many names there were.
-    """
+class _EarlierNameQuery:
+    """The matches of an earlier query before its filters; `upto` is how many names there were."""
 
     terms: tuple[Alternatives, ...]
     numbers: Sequence[int]
     upto: int
 
 
-class Names:
-    """All paths of a folder. For one thread at a time.
-
-    Args:
-        paths: Paths of files, relative to the folder.
-    """
+class NameIndex:
+    """All paths of a folder, relative to it. Not thread-safe."""
 
     def __init__(self, paths: Iterable[str] = ()) -> None:
-        self._begin(dict.fromkeys(paths))
+        self._reset(dict.fromkeys(paths))
 
-    def _begin(self, paths: Iterable[str]) -> None:
+    def _reset(self, paths: Iterable[str]) -> None:
         self._paths: list[str] = []
         self._low: list[str] = []
         self._starts: list[str] = []
         self._number: dict[str, int] = {}
         self._vocabulary = Vocabulary()
-        self._earlier: list[_Earlier] = []
+        self._earlier: list[_EarlierNameQuery] = []
         for path in paths:
             self.add(path)
 
@@ -82,24 +70,22 @@ class Names:
         return path in self._number
 
     def add(self, path: str) -> None:
-        """Take in a path."""
         if path in self._number:
             return
         number = self._number[path] = len(self._paths)
-        low = folded(path)
+        low = fold(path)
         self._paths.append(path)
         self._low.append(low)
         self._starts.append("\0" + low.rpartition("/")[2].translate(_BREAKS))
         self._vocabulary.add(number, path, low)
 
     def remove(self, path: str) -> None:
-        """Forget a path."""
         number = self._number.pop(path, None)
         if number is None:
             return
         self._paths[number] = self._low[number] = self._starts[number] = _GONE
         if len(self._paths) > 2 * len(self._number) + 1_000:
-            self._begin(list(self._number))
+            self._reset(list(self._number))
 
     def find(
         self,
@@ -108,42 +94,40 @@ class Names:
         limit: int = 200,
         recency: Recency = lambda _: 0,
         accept: Callable[[str], bool] | None = None,
-        stop: Stop = never,
-    ) -> NamesFound:
+        stop: Stop = never_stop,
+    ) -> NameResults:
         """The names that match, best first.
 
         Args:
-            query: What to look for. Without words all names that are accepted are found, the newest first.
-            limit: The most hits to give.
-            recency: When a path changed last; more is later. It decides between names that match equally well.
-            accept: Says whether a path passes the filters; `None` for all.
-            stop: Says whether nobody waits for it any more.
+            query: Without words all names that are accepted are found, the newest first.
+            limit: Most hits.
+            recency: When a path changed last; decides between equally good names.
+            accept: Whether a path passes the filters; `None` for all.
+            stop: Asked now and then whether to give up.
 
         Raises:
-            Stopped: Nobody waits for it any more.
+            SearchCancelled: By `stop`.
         """
-        numbers = self._matching(query.terms, stop)
-        pattern = Pattern(query.pattern) if query.pattern is not None else None
+        numbers = self._find_matching(query.terms, stop)
+        pattern = SearchPattern(query.pattern) if query.pattern is not None else None
         if pattern is not None:
-            numbers = self._kept(numbers, lambda path: pattern.search(path) is not None, stop)
+            numbers = self._filter_accepted(numbers, lambda path: pattern.search(path) is not None, stop)
         if accept is not None:
-            numbers = self._kept(numbers, accept, stop)
+            numbers = self._filter_accepted(numbers, accept, stop)
         total = len(numbers)
         is_plain = pattern is None and accept is None
-        promising = self._promising(numbers, query, limit, recency, is_plain=is_plain, stop=stop)
-        best = self._scored(promising, query, pattern, stop)
-        best.sort(key=lambda hit: (-hit.score, not _is_whole(hit), -recency(hit.path), len(hit.path), hit.path))
+        promising = self._select_candidates(numbers, query, limit, recency, is_plain=is_plain, stop=stop)
+        best = self._score(promising, query, pattern, stop)
+        best.sort(key=lambda hit: (-hit.score, not _is_whole_name(hit), -recency(hit.path), len(hit.path), hit.path))
         similar: tuple[NameHit, ...] = ()
         if total < _SIMILAR_UP_TO and pattern is None:
-            similar = self._similar(query, set(numbers), recency, accept, stop)
-        return NamesFound(tuple(best[:limit]), similar, total)
+            similar = self._find_similar(query, set(numbers), recency, accept, stop)
+        return NameResults(tuple(best[:limit]), similar, total)
 
-    # Which names match at all
-
-    def _matching(self, terms: tuple[Alternatives, ...], stop: Stop) -> Sequence[int]:
-        """The names that match all words, going on from the narrowest earlier query that these words narrow."""
+    def _find_matching(self, terms: tuple[Alternatives, ...], stop: Stop) -> Sequence[int]:
+        """The names that match all words, starting from the narrowest earlier query that is wider."""
         begin = min(
-            (earlier for earlier in self._earlier if _narrows(terms, earlier.terms)),
+            (earlier for earlier in self._earlier if _is_narrower(terms, earlier.terms)),
             key=lambda earlier: len(earlier.numbers),
             default=None,
         )
@@ -153,115 +137,96 @@ class Names:
             numbers = [*begin.numbers, *range(begin.upto, len(self._paths))]
             if begin.upto == len(self._paths):
                 left = tuple(group for group in terms if group not in begin.terms)
-        for group in sorted(left, key=_cost):
-            if stop():
-                raise Stopped("The search was stopped.")
-            numbers = self._of_group(group, numbers)
+        for group in sorted(left, key=_estimate_cost):
+            check_cancelled(stop)
+            numbers = self._filter_by_group(group, numbers)
         if len(self._number) < len(self._paths):
             numbers = [number for number in numbers if self._low[number] is not _GONE]
         if terms:
             self._earlier = [earlier for earlier in self._earlier if earlier.terms != terms][-_KEPT:]
-            self._earlier.append(_Earlier(terms, numbers, len(self._paths)))
+            self._earlier.append(_EarlierNameQuery(terms, numbers, len(self._paths)))
         return numbers
 
-    def _of_group(self, group: Alternatives, numbers: Sequence[int]) -> Sequence[int]:
-        """The names among some that match one word out of alternatives."""
+    def _filter_by_group(self, group: Alternatives, numbers: Sequence[int]) -> Sequence[int]:
+        """The names that match one word out of alternatives."""
         if len(group) == 1:
-            return self._of_term(group[0], numbers)
-        found = set[int]().union(*(self._of_term(term, numbers) for term in group))
+            return self._filter_by_term(group[0], numbers)
+        found = set[int]().union(*(self._filter_by_term(term, numbers) for term in group))
         return [number for number in numbers if number in found]
 
-    def _of_term(self, term: Term, numbers: Sequence[int]) -> Sequence[int]:
-        """The names among some that match a word."""
+    def _filter_by_term(self, term: Term, numbers: Sequence[int]) -> Sequence[int]:
         if term.negated:
-            there = set(self._of_term(Term(term.text, term.kind, case=term.case), numbers))
+            there = set(self._filter_by_term(Term(term.text, term.kind, case=term.case), numbers))
             return [number for number in numbers if number not in there]
-        text = folded(term.text)
-        lows = self._of(self._low, numbers)
+        text = fold(term.text)
+        lows = self._get_values(self._low, numbers)
         match term.kind:
-            case Kind.PREFIX:
-                found = [number for number, low in zip(numbers, lows, strict=True) if low.startswith(text)]
-            case Kind.SUFFIX:
-                found = [number for number, low in zip(numbers, lows, strict=True) if low.endswith(text)]
-            case Kind.EQUAL:
-                found = [number for number, low in zip(numbers, lows, strict=True) if low == text]
-            case Kind.FUZZY if len(text) > 1:
-                found = _in_order(text, lows, numbers)
+            case MatchKind.PREFIX | MatchKind.SUFFIX | MatchKind.EQUAL as kind:
+                is_match = {MatchKind.PREFIX: str.startswith, MatchKind.SUFFIX: str.endswith}.get(kind, str.__eq__)
+                found = [number for number, low in zip(numbers, lows, strict=True) if is_match(low, text)]
+            case MatchKind.FUZZY if len(text) > 1:
+                found = _filter_subsequences(text, lows, numbers)
             case _:
                 found = list(compress(numbers, map(contains, lows, repeat(text))))
         if term.case:
-            found = [number for number in found if scoring.matches(term, self._paths[number], self._low[number])]
+            found = [number for number in found if fuzzy.is_match(term, self._paths[number], self._low[number])]
         return found
 
-    def _kept(self, numbers: Sequence[int], accept: Callable[[str], bool], stop: Stop) -> Sequence[int]:
+    def _filter_accepted(self, numbers: Sequence[int], accept: Callable[[str], bool], stop: Stop) -> Sequence[int]:
         kept: list[int] = []
         for begin in range(0, len(numbers), _ASKED):
-            if stop():
-                raise Stopped("The search was stopped.")
+            check_cancelled(stop)
             part = numbers[begin : begin + _ASKED]
             kept += [number for number in part if accept(self._paths[number])]
         return kept
 
-    # How well they match
-
-    def _promising(
+    def _select_candidates(
         self, numbers: Sequence[int], query: Query, limit: int, recency: Recency, *, is_plain: bool, stop: Stop
     ) -> Sequence[int]:
-        """The names that can be among the best, so many that it does not matter which others were left out.
-
-        They are taken by what can be seen at once: in which the words begin the file's own name, begin words of it,
-        are its initials, are a run of letters. Within such a class the newest are taken.
-
-        Args:
-            numbers: The names that match.
-            query: What they match.
-            limit: How many hits are wanted.
-            recency: When a path changed last.
-            is_plain: Whether nothing but the words of the query decides on what matches.
-            stop: Says whether nobody waits for it any more.
-        """
+        """The names that can be among the best, by class of match, and within a class the newest."""
         room = max(limit, _SCORED)
-        words = [folded(group[0].text) for group in query.terms if not group[0].negated]
+        words = [fold(group[0].text) for group in query.terms if not group[0].negated]
         if len(numbers) <= room or not words:
-            return self._newest(numbers, room, recency)
+            return self._select_newest(numbers, room, recency)
         chosen: dict[int, None] = {}
-        for those in self._classes(words, numbers, query if is_plain else None):
-            if stop():
-                raise Stopped("The search was stopped.")
+        for those in self._iter_candidate_classes(words, numbers, query if is_plain else None):
+            check_cancelled(stop)
             further = [number for number in those if number not in chosen] if chosen else those
-            chosen.update(dict.fromkeys(self._newest(further, room - len(chosen), recency)))
+            chosen.update(dict.fromkeys(self._select_newest(further, room - len(chosen), recency)))
             if len(chosen) >= room:
                 break
         return list(chosen)
 
-    def _classes(self, words: Sequence[str], numbers: Sequence[int], plain: Query | None) -> Iterator[Sequence[int]]:
-        """The names that can be good by one sign after the other, the surest first; the last class is all.
+    def _iter_candidate_classes(
+        self, words: Sequence[str], numbers: Sequence[int], plain: Query | None
+    ) -> Iterator[Sequence[int]]:
+        """The names by decreasing quality of match; the last class is all.
 
         Args:
-            words: The words.
+            words: The folded words.
             numbers: The names that match.
-            plain: The query, where every name that holds its words is among these names.
+            plain: The query, where no filter or pattern narrows `numbers`.
         """
         vocabulary, is_one = self._vocabulary, len(words) == 1
-        if is_one and words_of(words[0]) == [words[0]]:
+        if is_one and split_words(words[0]) == [words[0]]:
             is_sure = plain is not None and _is_simple(plain)
-            yield self._among(numbers, vocabulary.called(words[0]), is_sure)
-            yield self._among(numbers, vocabulary.starting(words[0]), is_sure)
-            yield self._among(numbers, vocabulary.beginning(words[0]), is_sure)
+            yield self._intersect(numbers, vocabulary.find_named(words[0]), is_sure)
+            yield self._intersect(numbers, vocabulary.find_name_prefix(words[0]), is_sure)
+            yield self._intersect(numbers, vocabulary.find_word_prefix(words[0]), is_sure)
         else:
-            begun = self._with_words(words, numbers)
+            begun = self._filter_by_word_starts(words, numbers)
             first = tuple("\0" + word.translate(_BREAKS) for word in words)
             yield [number for number in begun if self._starts[number].startswith(first)]
             yield begun
         if is_one and 1 < len(words[0]) < 5:
             initials = re.compile("[^\0]*+".join(f"\0{re.escape(letter)}" for letter in words[0])).search
-            yield list(compress(numbers, map(initials, self._of(self._starts, numbers))))
+            yield list(compress(numbers, map(initials, self._get_values(self._starts, numbers))))
         if not is_one or len(words[0]) > 1:
-            yield self._with_all(words, self._low, numbers)
+            yield self._filter_by_parts(words, self._low, numbers)
         yield numbers
 
-    def _among(self, numbers: Sequence[int], some: Collection[int], is_sure: bool) -> Sequence[int]:
-        """Those of the names that match which are among some others; all of those, if they match for sure."""
+    def _intersect(self, numbers: Sequence[int], some: Collection[int], is_sure: bool) -> Sequence[int]:
+        """Those of the names that match which are among some others; all of those, if `is_sure`."""
         if is_sure:
             return [number for number in some if self._low[number] is not _GONE]
         if not some:
@@ -269,30 +234,28 @@ class Names:
         some = set(some)
         return [number for number in numbers if number in some]
 
-    def _with_words(self, words: Sequence[str], numbers: Sequence[int]) -> Sequence[int]:
-        """Those of some names in which all words begin words of the file's own name."""
+    def _filter_by_word_starts(self, words: Sequence[str], numbers: Sequence[int]) -> Sequence[int]:
+        """The names in which all words begin words of the file's own name."""
         begun: set[int] | None = None
         for word in words:
-            parts = words_of(word)
+            parts = split_words(word)
             if not parts:
                 return ()
             for part in parts:
-                holders = self._vocabulary.beginning(part)
+                holders = self._vocabulary.find_word_prefix(part)
                 begun = holders if begun is None else begun & holders
-        return self._among(numbers, begun or (), is_sure=False)
+        return self._intersect(numbers, begun or (), is_sure=False)
 
-    def _of(self, values: list[str], numbers: Sequence[int]) -> Sequence[str]:
-        """What is kept of each of some names."""
+    def _get_values(self, values: list[str], numbers: Sequence[int]) -> Sequence[str]:
         return values if len(numbers) == len(values) else list(map(values.__getitem__, numbers))
 
-    def _with_all(self, parts: Sequence[str], values: list[str], numbers: Sequence[int]) -> Sequence[int]:
-        """Those of some names in whose values all parts are."""
+    def _filter_by_parts(self, parts: Sequence[str], values: list[str], numbers: Sequence[int]) -> Sequence[int]:
+        """The names whose values hold all parts."""
         for part in sorted(parts, key=len, reverse=True):
-            numbers = list(compress(numbers, map(contains, self._of(values, numbers), repeat(part))))
+            numbers = list(compress(numbers, map(contains, self._get_values(values, numbers), repeat(part))))
         return numbers
 
-    def _newest(self, numbers: Sequence[int], most: int, recency: Recency) -> Sequence[int]:
-        """So many of some names, those that changed last."""
+    def _select_newest(self, numbers: Sequence[int], most: int, recency: Recency) -> Sequence[int]:
         if len(numbers) <= most:
             return numbers
         times = list(map(recency, map(self._paths.__getitem__, numbers)))
@@ -306,18 +269,18 @@ class Names:
         newest.sort()
         return [number for _, number in newest[:most]]
 
-    def _scored(self, numbers: Sequence[int], query: Query, pattern: Pattern | None, stop: Stop) -> list[NameHit]:
+    def _score(self, numbers: Sequence[int], query: Query, pattern: SearchPattern | None, stop: Stop) -> list[NameHit]:
         hits: list[NameHit] = []
         groups = [[term for term in group if not term.negated] for group in query.terms]
         for count, number in enumerate(numbers):
-            if not count % 64 and stop():
-                raise Stopped("The search was stopped.")
+            if not count % 64:
+                check_cancelled(stop)
             path, low = self._paths[number], self._low[number]
             own = path.rfind("/") + 1
             worth, places = 0, list[int]()
             for group in groups:
                 if found := max(
-                    filter(None, (scoring.score(term, path, low, own) for term in group)),
+                    filter(None, (fuzzy.score_path(term, path, low, own) for term in group)),
                     key=lambda one: one[0],
                     default=None,
                 ):
@@ -325,66 +288,64 @@ class Names:
                     places += found[1]
             if pattern is not None and (run := pattern.search(path)):
                 places += range(*run)
-            hits.append(NameHit(path, _spans(places), float(worth)))
+            hits.append(NameHit(path, _to_spans(places), float(worth)))
         return hits
 
-    # What is like them
-
-    def _similar(
-        self,
-        query: Query,
-        found: set[int],
-        recency: Recency,
-        accept: Callable[[str], bool] | None,
-        stop: Stop,
+    def _find_similar(
+        self, query: Query, found: set[int], recency: Recency, accept: Callable[[str], bool] | None, stop: Stop
     ) -> tuple[NameHit, ...]:
-        """The names that are like what was typed and do not hold it."""
-        if any(len(group) > 1 for group in query.terms):
+        """The names that are like the query and do not match it."""
+        positive = _list_fuzzy_terms(query)
+        if not positive:
             return ()
-        positive = [group[0] for group in query.terms if not group[0].negated]
-        if not positive or any(term.kind is not Kind.FUZZY for term in positive):
-            return ()  # who asks for exactly this gets exactly this
-        if stop():
-            raise Stopped("The search was stopped.")
-        near = self._vocabulary.like(word for term in positive for word in words_of(term.text))
+        check_cancelled(stop)
+        near = self._vocabulary.find_similar(word for term in positive for word in split_words(term.text))
         leave_out = [group[0] for group in query.terms if group[0].negated]
         hits: list[NameHit] = []
         for number, worth in sorted(near.items(), key=lambda one: -one[1]):
             if len(hits) >= _SIMILAR and (worth < hits[-1].score or len(hits) >= _SIMILAR_LOOKED_AT):
                 break
             path, low = self._paths[number], self._low[number]
-            is_out = number in found or low is _GONE or any(scoring.matches(term, path, low) for term in leave_out)
+            is_out = number in found or low is _GONE or any(fuzzy.is_match(term, path, low) for term in leave_out)
             if not is_out and (accept is None or accept(path)):
                 hits.append(NameHit(path, (), worth))
         hits.sort(key=lambda hit: (-hit.score, -recency(hit.path), len(hit.path), hit.path))
         return tuple(hits[:_SIMILAR])
 
 
-def _in_order(text: str, lows: Sequence[str], numbers: Sequence[int]) -> list[int]:
-    """The names that hold the letters in their order: those whose longest common subsequence with them is all."""
-    from rapidfuzz import process  # deferred: 30 ms, which the first paint does not wait for
-    from rapidfuzz.distance import LCSseq
+def _list_fuzzy_terms(query: Query) -> list[Term]:
+    """The words of a query for which similar names are searched; none if it has alternatives or an exact word."""
+    if any(len(group) > 1 for group in query.terms):
+        return []
+    positive = [group[0] for group in query.terms if not group[0].negated]
+    return positive if all(term.kind is MatchKind.FUZZY for term in positive) else []
+
+
+def _filter_subsequences(text: str, lows: Sequence[str], numbers: Sequence[int]) -> list[int]:
+    """The names of which the text is a subsequence: their longest common subsequence is all of it."""
+    from rapidfuzz import process  # noqa: PLC0415 - start-up: 30 ms
+    from rapidfuzz.distance import LCSseq  # noqa: PLC0415 - start-up: 30 ms
 
     found = process.extract_iter(text, lows, scorer=LCSseq.similarity, score_cutoff=len(text))
     return [numbers[index] for _, _, index in found]
 
 
-def _cost(group: Alternatives) -> tuple[bool, bool, int]:
-    """What is looked for first: what leaves the fewest names for the others."""
+def _estimate_cost(group: Alternatives) -> tuple[bool, bool, int]:
+    """Sort key: the group that leaves the fewest names first."""
     term = group[0]
     return (len(group) > 1, term.negated, -len(term.text))
 
 
 def _is_simple(query: Query) -> bool:
-    """Whether every name that holds the letters of its one word in a run matches for sure."""
+    """Whether every name that holds the letters of the only word in a run matches for sure."""
     if len(query.terms) != 1 or len(query.terms[0]) != 1:
         return False
     term = query.terms[0][0]
-    return term.kind in (Kind.FUZZY, Kind.EXACT) and not term.case and not term.negated
+    return term.kind in (MatchKind.FUZZY, MatchKind.EXACT) and not term.case and not term.negated
 
 
-def _narrows(terms: tuple[Alternatives, ...], earlier: tuple[Alternatives, ...]) -> bool:
-    """Whether all that match these words match the earlier ones for sure."""
+def _is_narrower(terms: tuple[Alternatives, ...], earlier: tuple[Alternatives, ...]) -> bool:
+    """Whether every match of these words is one of the earlier words."""
     return all(any(_implies(group, other) for group in terms) for other in earlier)
 
 
@@ -396,29 +357,29 @@ def _implies(group: Alternatives, other: Alternatives) -> bool:
     now, then = group[0], other[0]
     if now.negated or then.negated or (then.case and not now.case):
         return False
-    new, old = (now.text, then.text) if then.case else (folded(now.text), folded(then.text))
+    new, old = (now.text, then.text) if then.case else (fold(now.text), fold(then.text))
     match then.kind:
-        case Kind.FUZZY:
+        case MatchKind.FUZZY:
             letters = iter(new)
             return all(letter in letters for letter in old)
-        case Kind.EXACT:
-            return now.kind is not Kind.FUZZY and old in new
-        case Kind.PREFIX:
-            return now.kind in (Kind.PREFIX, Kind.EQUAL) and new.startswith(old)
-        case Kind.SUFFIX:
-            return now.kind in (Kind.SUFFIX, Kind.EQUAL) and new.endswith(old)
+        case MatchKind.EXACT:
+            return now.kind is not MatchKind.FUZZY and old in new
+        case MatchKind.PREFIX:
+            return now.kind in (MatchKind.PREFIX, MatchKind.EQUAL) and new.startswith(old)
+        case MatchKind.SUFFIX:
+            return now.kind in (MatchKind.SUFFIX, MatchKind.EQUAL) and new.endswith(old)
         case _:
             return False
 
 
-def _is_whole(hit: NameHit) -> bool:
+def _is_whole_name(hit: NameHit) -> bool:
     """Whether the match is the file's own name, with or without its extension."""
     own = hit.path.rfind("/") + 1
     dot = hit.path.rfind(".")
     return len(hit.spans) == 1 and hit.spans[0] in ((own, dot), (own, len(hit.path)))
 
 
-def _spans(places: Iterable[int]) -> tuple[Span, ...]:
+def _to_spans(places: Iterable[int]) -> tuple[Span, ...]:
     """Positions as runs."""
     spans: list[Span] = []
     for place in sorted(set(places)):

@@ -1,24 +1,178 @@
-r"""What a person types into the find box, read once: words as fzf has them, filters, and a regular expression.
+r"""The parser of queries: words as in fzf, filters, and a regular expression.
 
-Words are parted by spaces, and all must match; `a | b` is either one. `'exact` is a run of letters, `^start` and
-`end$` are at the edges, `^equal$` is the whole, `!not` must not be there, `\ ` is a space. As in fzf, a word with a
-capital minds capitals. Beyond fzf, `"two words"` is a run with a space in it, and `name:value` a filter.
-
-Reading is lenient while somebody types: a filter without a value yet is ignored. What is wrong is said in a sentence,
-and the error carries the rest of the query, so that a screen can go on showing what that finds.
+Words are separated by spaces, and all must match; `a | b` is either one. `'exact` is a run of letters, `^start` and
+`end$` are at the edges, `^equal$` is the whole, `!not` must not be there, `\ ` is a space; a word with a capital minds
+capitals. Beyond fzf, `"two words"` is a run with a space, and `name:value` a filter. An error carries the valid rest.
 """
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from enum import StrEnum
 
+from memtui.core import times
 from memtui.core.errors import MemtuiError
-from memtui.core.visible import one_line
-from memtui.search.filters import FILTERS, BadFilter, Filters, Gathered, nearest
+from memtui.core.paths import ROOT_NAME
+from memtui.core.suggestion import format_suggestion
+from memtui.core.times import PointInTime
+from memtui.core.unicode import to_one_line
+from memtui.scan.flags import FLAGS
 
-__all__ = ["FILTERS", "Alternatives", "BadQuery", "Filters", "Kind", "Query", "Term", "parse"]
+# Filters of a query: `by:claude since:2d in:projects/ tag:x type:json flag:secret`, each with its negation. The find
+# screen, `memtui search` and the tool of an agent share them.
+
+FILTERS: Mapping[str, str] = {
+    "by": "who wrote any of it: by:claude, by:you, by:outside",
+    "since": "changed since then: since:2d, since:10:14, since:yesterday",
+    "until": "changed up to then: until:yesterday, until:2026-11-20",
+    "in": "in a folder: in:projects/ from the top, in:proj a folder like it",
+    "tag": "with a tag: tag:decision also finds decision/old",
+    "type": "of a kind: type:json by format, type:feedback by front matter",
+    "flag": f"with something to look at: {', '.join(f'flag:{name}' for name in FLAGS)}",
+    "re": "a regular expression to the end of the line: re:v\\d+ (in notes and names)",
+}
+"""The filters, each with its purpose and an example."""
+
+
+class InvalidFilter(ValueError):
+    """A filter that cannot be read; its words are a sentence for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """The conditions on a note besides the words.
+
+    Several values of `by`, `within` and `types` are alternatives, since a note has one of each at a time; of `tags`
+    and `flags` a note must have all.
+
+    Attributes:
+        by: Beginnings of the names of its authors, in lower case.
+        since: Changed since this moment; its beginning, where it is a span.
+        until: Changed up to this moment; its end, where it is a span.
+        within: Folders; one that ends in `/` is a path from the top, another one is like a part of the folder's path.
+        tags: Tags, in lower case, without `#`.
+        types: Formats or types of the front matter, in lower case.
+        flags: Names out of `FLAGS`.
+        without: What a note must have none of; its `since` and `until` are not used.
+    """
+
+    by: tuple[str, ...] = ()
+    since: PointInTime | None = None
+    until: PointInTime | None = None
+    within: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    without: "Filters | None" = None
+
+    def __bool__(self) -> bool:
+        return self != Filters()
+
+    @property
+    def concerns_time(self) -> bool:
+        return self.since is not None or self.until is not None
+
+    @property
+    def concerns_actors(self) -> bool:
+        return bool(self.by or (self.without and self.without.by))
+
+    @property
+    def concerns_text(self) -> bool:
+        """Whether the text decides: tags, type or flags."""
+        sides = (self, self.without or Filters())
+        return any(side.tags or side.types or side.flags for side in sides)
+
+    def accepts_path(self, path: str) -> bool:
+        """Whether a note at this path, relative to the folder, passes `in:`."""
+        if self.within and not any(_is_within_folder(path, folder) for folder in self.within):
+            return False
+        return not (self.without and any(_is_within_folder(path, folder) for folder in self.without.within))
+
+    def accepts_actors(self, names: Collection[str]) -> bool:
+        lower = [name.casefold() for name in names]
+        if self.by and not any(name.startswith(self.by) for name in lower):
+            return False
+        return not (self.without and self.without.by and any(name.startswith(self.without.by) for name in lower))
+
+    def accepts_event(self, seq: int, at_us: int) -> bool:
+        """Whether a change by this event, at this microsecond, passes `since:` and `until:`."""
+        if self.since is not None and not self.since.is_now:
+            if self.since.seq is not None and seq <= self.since.seq:
+                return False
+            if self.since.first_us is not None and at_us < self.since.first_us:
+                return False
+        elif self.since is not None:
+            return False
+        if self.until is not None and not self.until.is_now:
+            if self.until.seq is not None and seq > self.until.seq:
+                return False
+            if self.until.last_us is not None and at_us > self.until.last_us:
+                return False
+        return True
+
+    def accepts_tags(self, tags: Collection[str]) -> bool:
+        has = {tag.casefold() for tag in tags}
+        if not all(any(_is_tag_match(tag, wanted) for tag in has) for wanted in self.tags):
+            return False
+        return not (self.without and any(_is_tag_match(tag, bad) for bad in self.without.tags for tag in has))
+
+    def accepts_types(self, types: Collection[str]) -> bool:
+        """Whether a note of these types (format and front matter) passes `type:`."""
+        has = {name.casefold() for name in types}
+        if self.types and not has.intersection(self.types):
+            return False
+        return not (self.without and has.intersection(self.without.types))
+
+    def accepts_flags(self, flags: Collection[str]) -> bool:
+        has = set(flags)
+        return has.issuperset(self.flags) and not (self.without and has.intersection(self.without.flags))
+
+
+def _parse_value(name: str, value: str) -> str:
+    """A value in the form in which it is compared."""
+    match name:
+        case "in":
+            below = value.removeprefix(ROOT_NAME + "/") if value.startswith(ROOT_NAME + "/") else value.lstrip("/")
+            return below or "/"
+        case "tag":
+            return value.casefold().lstrip("#").strip("/")
+        case "flag":
+            given = value.casefold()
+            known = [flag for flag in FLAGS if flag.startswith(given)]
+            if len(known) != 1 and given not in FLAGS:
+                raise InvalidFilter(f"No flag is called {value}. There are {', '.join(FLAGS)}.")
+            return given if given in FLAGS else known[0]
+        case "type":
+            return value.casefold().lstrip(".")
+        case _:
+            return value.casefold()
+
+
+def _is_within_folder(path: str, folder: str) -> bool:
+    if folder == "/":
+        return True
+    directory = path.rpartition("/")[0]
+    if folder == folder.casefold():
+        path, directory = path.casefold(), directory.casefold()
+    if folder.endswith("/"):
+        return path.startswith(folder)
+    if "/" in folder:
+        return folder in directory
+    return any(_is_subsequence(folder, part) for part in directory.split("/"))
+
+
+def _is_subsequence(short: str, long: str) -> bool:
+    letters = iter(long)
+    return all(letter in letters for letter in short)
+
+
+def _is_tag_match(tag: str, wanted: str) -> bool:
+    return tag == wanted or tag.startswith(wanted + "/")
+
+
+__all__ = ["FILTERS", "Alternatives", "Filters", "InvalidQuery", "MatchKind", "Query", "Term", "parse_query"]
 
 _FILTER = re.compile(r"([!-]?)([A-Za-z]{2,}):(?!//|:)(.*)", re.DOTALL)
 _PHRASE = re.compile(r'(!?)"([^"]+)"(?=\s|\Z)')
@@ -28,11 +182,11 @@ _FILTER_IN_PATTERN = re.compile(
 )
 _ESCAPED_SPACE = "\\ "
 _LONGEST = 10_000
-"""Characters of a query. More is a mistake, such as a file that was pasted; reading it would take seconds."""
+"""Characters of a query; parsing a pasted file would take seconds."""
 
 
-class Kind(StrEnum):
-    """How a word has to be there."""
+class MatchKind(StrEnum):
+    """How a word must occur."""
 
     FUZZY = "fuzzy"
     """Its letters in this order, with anything between them."""
@@ -48,14 +202,12 @@ class Term:
     """One word of a query.
 
     Attributes:
-        text: What to look for; in lower case unless `case` is set.
-        kind: How it has to be there.
-        negated: Whether it must not be there.
-        case: Whether capitals count: it was typed with one.
+        text: In lower case unless `case` is set.
+        case: Whether case counts: it was typed with a capital.
     """
 
     text: str
-    kind: Kind = Kind.FUZZY
+    kind: MatchKind = MatchKind.FUZZY
     negated: bool = False
     case: bool = False
 
@@ -66,13 +218,12 @@ Alternatives = tuple[Term, ...]
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What to look for.
+    """A parsed query.
 
     Attributes:
         written: As it was typed.
         terms: Words, all of which have to match; each may have alternatives.
         pattern: A regular expression that has to match as well; `^` and `$` are the edges of lines.
-        filters: What the notes have to be.
     """
 
     written: str = ""
@@ -82,29 +233,24 @@ class Query:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is asked for at all."""
         return not (self.terms or self.pattern or self.filters)
 
     @property
-    def looks_for_something(self) -> bool:
-        """Whether there is anything to find in a line or a name, and not only to leave out or to filter by."""
+    def has_positive_terms(self) -> bool:
+        """Whether there is anything to find in a line or a name, and not only to exclude or to filter by."""
         return self.pattern is not None or any(not term.negated for group in self.terms for term in group)
 
     @property
-    def words(self) -> tuple[Alternatives, ...]:
-        """The terms as they are looked for in texts: a fuzzy word is a run of letters there."""
+    def text_terms(self) -> tuple[Alternatives, ...]:
+        """The terms for texts, where a fuzzy word is a run of letters."""
         return tuple(
-            tuple(replace(term, kind=Kind.EXACT) if term.kind is Kind.FUZZY else term for term in group)
+            tuple(replace(term, kind=MatchKind.EXACT) if term.kind is MatchKind.FUZZY else term for term in group)
             for group in self.terms
         )
 
 
-class BadQuery(MemtuiError):
-    """A query that cannot be read in full; the words say what is wrong with it and what there is instead.
-
-    Attributes:
-        rest: What could be read of it.
-    """
+class InvalidQuery(MemtuiError):
+    """A query with an error; `rest` is its valid part."""
 
     def __init__(self, words: str, rest: Query) -> None:
         super().__init__(words)
@@ -112,7 +258,7 @@ class BadQuery(MemtuiError):
 
 
 @dataclass(frozen=True, slots=True)
-class _Token:
+class _QueryToken:
     """A piece of a query: a word, a phrase in quotes, or the regular expression."""
 
     text: str
@@ -120,87 +266,93 @@ class _Token:
     negated: bool = False
 
 
-def parse(text: str, *, now_us: int) -> Query:
-    """Read a query.
+def parse_query(text: str, *, now_us: int) -> Query:
+    """Parse a query that a person typed.
 
     Args:
-        text: As a person typed it.
+        text: The query.
         now_us: The time, in microseconds since 1970 (UTC), for `since:2d`.
 
     Raises:
-        BadQuery: A filter or the regular expression cannot be read, or it is too long to be a query.
+        InvalidQuery: A filter or the regular expression cannot be parsed, or it is too long.
     """
     if len(text) > _LONGEST:
         long = f"The query is {len(text):,} characters long, and at most {_LONGEST:,} can be looked for."
-        raise BadQuery(long, Query(text[:_LONGEST]))
-    reading = _Reading(now_us)
-    words, pattern = _parted(text)
+        raise InvalidQuery(long, Query(text[:_LONGEST]))
+    parser = _QueryParser(now_us)
+    words, pattern = _split_pattern(text)
     for token in words:
-        reading.take(token)
+        parser.add_token(token)
     if pattern is not None:
-        reading.take_pattern(pattern)
-    return reading.query(text)
+        parser.add_pattern(pattern)
+    return parser.build(text)
 
 
 @dataclass(slots=True)
-class _Reading:
-    """A query while it is read, as fzf reads its terms."""
+class _QueryParser:
+    """The state of the parser, with the rules of fzf for terms."""
 
     now_us: int
     groups: list[Alternatives] = field(default_factory=list)
     group: list[Term] = field(default_factory=list)
     pattern: re.Pattern[str] | None = None
-    gathered: Gathered = field(init=False)
+    required: dict[str, list[str]] = field(default_factory=dict)
+    excluded: dict[str, list[str]] = field(default_factory=dict)
+    moments: dict[str, PointInTime] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
     after_bar: bool = False
 
-    def __post_init__(self) -> None:
-        self.gathered = Gathered(self.now_us)
-
-    def take(self, token: _Token) -> None:
-        """Take in a word, a phrase, a filter or a bar."""
+    def add_token(self, token: _QueryToken) -> None:
+        """Add a word, a phrase, a filter or a bar."""
         if token.is_phrase:
-            self._add(_term(token.text, Kind.EXACT, negated=token.negated))
+            self._add_term(_build_term(token.text, MatchKind.EXACT, negated=token.negated))
         elif token.text == "|" and self.group and not self.after_bar:
             self.after_bar = True
-        elif not self._is_filter(token.text) and (term := _term_of(token.text)):
-            self._add(term)
+        elif not self._is_filter(token.text) and (term := _parse_term(token.text)):
+            self._add_term(term)
 
-    def take_pattern(self, written: str) -> None:
-        """Take in what follows `re:`."""
+    def add_pattern(self, written: str) -> None:
+        """Add the text behind `re:`."""
         for found in _FILTER_IN_PATTERN.finditer(written):
             self._is_filter(found[1])
-        kept = _FILTER_IN_PATTERN.sub("", written)
-        kept = kept.strip() + (" " if kept.rstrip().endswith("\\") and kept != kept.rstrip() else "")
-        if not kept:
+        rest = _FILTER_IN_PATTERN.sub("", written)
+        rest = rest.strip() + (" " if rest.rstrip().endswith("\\") and rest != rest.rstrip() else "")
+        if not rest:
             return
         try:
-            self.pattern = _compiled(kept)
+            self.pattern = _compile_pattern(rest)
         except re.error as error:
             at = f", at character {error.pos + 1}" if error.pos is not None else ""
-            self.wrong.append(f"re: is followed by no regular expression: {error.msg}{at} of {one_line(kept)}")
+            self.wrong.append(f"re: is followed by no regular expression: {error.msg}{at} of {to_one_line(rest)}")
         except (OverflowError, RecursionError):
-            self.wrong.append(f"re: is followed by too large a regular expression: {one_line(kept)[:60]}")
+            self.wrong.append(f"re: is followed by too large a regular expression: {to_one_line(rest)[:60]}")
 
-    def query(self, written: str) -> Query:
-        """All of it.
+    def build(self, written: str) -> Query:
+        """The query.
 
         Raises:
-            BadQuery: Something could not be read.
+            InvalidQuery: A part could not be parsed.
         """
-        self._close()
-        query = Query(written, tuple(self.groups), self.pattern, self.gathered.filters())
+        self._close_group()
+        without = _build_filters(self.excluded) if self.excluded else None
+        filters = replace(
+            _build_filters(self.required),
+            since=self.moments.get("since"),
+            until=self.moments.get("until"),
+            without=without,
+        )
+        query = Query(written, tuple(self.groups), self.pattern, filters)
         if self.wrong:
-            raise BadQuery(self.wrong[0], query)
+            raise InvalidQuery(self.wrong[0], query)
         return query
 
-    def _add(self, term: Term) -> None:
+    def _add_term(self, term: Term) -> None:
         if not self.after_bar:
-            self._close()
+            self._close_group()
         self.group.append(term)
         self.after_bar = False
 
-    def _close(self) -> None:
+    def _close_group(self) -> None:
         if self.group:
             self.groups.append(tuple(self.group))
         self.group = []
@@ -213,43 +365,67 @@ class _Reading:
         if name.casefold() not in FILTERS:
             if name != name.casefold() or not value:
                 return False  # such as "TODO:", a word like any other
-            like = nearest(name)
-            hint = f"Did you mean {like}:? " if like else ""
+            hint = format_suggestion(name, FILTERS, shown="{}:", cutoff=0.5)
             self.wrong.append(
-                f"There is no filter {name[:40]}:. {hint}There are {', '.join(f'{known}:' for known in FILTERS)}."
-                f" To look for the words themselves, write '{one_line(text.lstrip('!-')[:80])}"
+                f"There is no filter {name[:40]}:. {hint}{' ' * bool(hint)}"
+                f"There are {', '.join(f'{known}:' for known in FILTERS)}."
+                f" To look for the words themselves, write '{to_one_line(text.lstrip('!-')[:80])}"
             )
             return True
+        if value.startswith('"'):
+            value = value[1:].removesuffix('"')
         try:
-            self.gathered.add(name.casefold(), _unquoted(value), negated=bool(sign))
-        except BadFilter as error:
+            self._add_filter(name.casefold(), value.strip(), negated=bool(sign))
+        except InvalidFilter as error:
             self.wrong.append(str(error))
         return True
 
+    def _add_filter(self, name: str, value: str, *, negated: bool) -> None:
+        """Add a filter; one without a value is still being typed, and ignored."""
+        if value and name in ("since", "until"):
+            self.moments[name] = self._parse_time(name, value, negated=negated)
+        elif value:
+            side = self.excluded if negated else self.required
+            side.setdefault(name, []).append(_parse_value(name, value))
 
-def _parted(text: str) -> tuple[Iterator[_Token], str | None]:
-    """The words of a query, and what follows `re:` if it has one."""
+    def _parse_time(self, name: str, value: str, *, negated: bool) -> PointInTime:
+        if negated:
+            other = "until" if name == "since" else "since"
+            raise InvalidFilter(f"{name}: cannot be turned around. Use {other}:{value}.")
+        try:
+            return times.parse_point_in_time(value, now=datetime.fromtimestamp(self.now_us / 1e6, UTC))
+        except ValueError as error:
+            raise InvalidFilter(f"{name}: {error}") from None
+
+
+def _build_filters(values: Mapping[str, list[str]]) -> Filters:
+    by, within, tags, types, flags = (tuple(values.get(name, ())) for name in ("by", "in", "tag", "type", "flag"))
+    return Filters(by, within=within, tags=tags, types=types, flags=flags)
+
+
+def _split_pattern(text: str) -> tuple[Iterator[_QueryToken], str | None]:
+    """The words of a query, and the text behind `re:`."""
     found = re.search(r"(?:(?<=\s)|\A)re:", text, re.IGNORECASE)
     while found and text[: found.start()].endswith(_ESCAPED_SPACE):
         found = re.compile(r"(?<=\s)re:", re.IGNORECASE).search(text, found.end())
-    return (_tokens(text[: found.start()]), text[found.end() :]) if found else (_tokens(text), None)
+    return (_iter_tokens(text[: found.start()]), text[found.end() :]) if found else (_iter_tokens(text), None)
 
 
-def _tokens(text: str) -> Iterator[_Token]:
+def _iter_tokens(text: str) -> Iterator[_QueryToken]:
     at = 0
     while at < len(text):
         if text[at].isspace():
             at += 1
         elif phrase := _PHRASE.match(text, at):
-            yield _Token(phrase[2], is_phrase=True, negated=bool(phrase[1]))
+            yield _QueryToken(phrase[2], is_phrase=True, negated=bool(phrase[1]))
             at = phrase.end()
         else:
-            end = _end_of_word(text, at)
-            yield _Token(text[at:end].replace(_ESCAPED_SPACE, " "))
+            end = _find_word_end(text, at)
+            yield _QueryToken(text[at:end].replace(_ESCAPED_SPACE, " "))
             at = end
 
 
-def _end_of_word(text: str, at: int) -> int:
+def _find_word_end(text: str, at: int) -> int:
     """Where a word ends: at a space that is neither escaped nor in the quotes of a filter's value."""
     value = re.compile(r"[!-]?[A-Za-z]{2,}:\"[^\"]*\"").match(text, at)
     end = value.end() if value else at
@@ -258,31 +434,25 @@ def _end_of_word(text: str, at: int) -> int:
     return end
 
 
-def _term_of(text: str) -> Term | None:
-    """A word with its signs read, in the order in which fzf reads them; `None` if nothing is left of it."""
-    kind, negated = Kind.FUZZY, False
+def _parse_term(text: str) -> Term | None:
+    """A word without its signs, in the order of fzf; `None` if nothing is left of it."""
+    kind, negated = MatchKind.FUZZY, False
     if text.startswith("!"):
-        kind, negated, text = Kind.EXACT, True, text[1:]
+        kind, negated, text = MatchKind.EXACT, True, text[1:]
     if text != "$" and text.endswith("$"):
-        kind, text = Kind.SUFFIX, text[:-1]
+        kind, text = MatchKind.SUFFIX, text[:-1]
     if text.startswith("'"):
-        kind, text = (Kind.FUZZY if negated else Kind.EXACT), text[1:]
+        kind, text = (MatchKind.FUZZY if negated else MatchKind.EXACT), text[1:]
     elif text.startswith("^"):
-        kind, text = (Kind.EQUAL if kind is Kind.SUFFIX else Kind.PREFIX), text[1:]
-    return _term(text, kind, negated=negated) if text else None
+        kind, text = (MatchKind.EQUAL if kind is MatchKind.SUFFIX else MatchKind.PREFIX), text[1:]
+    return _build_term(text, kind, negated=negated) if text else None
 
 
-def _term(text: str, kind: Kind, *, negated: bool) -> Term:
+def _build_term(text: str, kind: MatchKind, *, negated: bool) -> Term:
     return Term(text, kind, negated, case=text != text.lower())
 
 
-def _unquoted(value: str) -> str:
-    if value.startswith('"'):
-        return value[1:].removesuffix('"')
-    return value
-
-
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile_pattern(pattern: str) -> re.Pattern[str]:
     """A regular expression with smart case; its escapes, such as `\\S`, are no capitals."""
     letters = re.sub(r"\\.|\(\?P?<\w+>|\(\?P[=>]\w+", "", pattern, flags=re.DOTALL)
     flags = re.MULTILINE if letters != letters.lower() else re.MULTILINE | re.IGNORECASE

@@ -1,17 +1,18 @@
-"""What the engine asks of a place where memories are kept.
+"""The protocols of a store.
 
-The seam for every kind of storage: a folder, a dict, later a database. Each passes the same contract suite, so
-nothing above may assume a local disk. Faults arrive as `OSError` with their `errno`, whatever the storage is.
-`Readable` is the half of it that changes nothing.
+The seam for every kind of storage: a folder, a dict, later a database. Each passes the same contract suite, so nothing
+above may assume a local disk. Faults arrive as `OSError` with their `errno`, whatever the storage is.
 """
 
+import os
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from memtui.core.events import EntryKind, FolderEntry
 from memtui.core.paths import ROOT, MemoryPath
-from memtui.core.snapshot import Entry, Kind
 
 Stamp = tuple[int, ...]
 """Numbers that differ once a file was written or replaced, so that looking again costs no reading.
@@ -21,7 +22,7 @@ UNSEEN: Stamp = (0,)
 """A stamp that nothing has: of what was not looked at, so that the next look does."""
 
 
-def lasting(stamp: Stamp) -> Stamp:
+def get_lasting_stamp(stamp: Stamp) -> Stamp:
     """What stays of a stamp when its thing is moved, and differs once it is written or replaced."""
     return stamp[1:] or stamp
 
@@ -32,73 +33,66 @@ class Node:
 
     Attributes:
         path: Where it really is, relative to the root; links on the way have been followed.
-        kind: What it is; a link is a link unless it was followed.
         size: Bytes of a file; 0 for anything else.
         mtime_ns: When it was last written, in nanoseconds since 1970.
-        stamp: See `Stamp`.
         links: How many names it has on its file system; 1 where that does not apply.
-        what: What it is where its kind is "other", such as `a FIFO`.
+        special_kind: What it is where its kind is "other", such as `a FIFO`.
     """
 
     path: str
-    kind: Kind
+    kind: EntryKind
     size: int
     mtime_ns: int
     stamp: Stamp
     links: int = 1
-    what: str = ""
+    special_kind: str = ""
 
 
-class Content(NamedTuple):
-    """The bytes of a file, and the node that they were read from."""
-
+class FileContent(NamedTuple):
     data: bytes
     node: Node
 
 
-class Written(NamedTuple):
+class WriteResult(NamedTuple):
     """A file after it was written, and the directories that were made for it, outermost first."""
 
     node: Node
     made: tuple[str, ...]
 
 
-class NotRegular(Exception):
+class NotRegularFile(Exception):
     """Only regular files are read."""
 
 
-class TooLarge(Exception):
-    """The file is over the limit of bytes that may be read.
-
-    Attributes:
-        size: Bytes of the file.
-    """
+class FileTooLarge(Exception):
+    """The file's `size`, in bytes, is over the limit that may be read."""
 
     def __init__(self, size: int) -> None:
         super().__init__(size)
         self.size = size
 
 
-class Outdated(Exception):
+class ConcurrentChange(Exception):
     """What stands at a path is no longer what the change was made from; nothing was written."""
 
 
 class Transaction(Protocol):
-    """The right to write. While it is open no other engine, in any process, writes to the same store."""
+    """The right to write. While it is open no other engine, in any process, writes to the same store.
 
-    def write(self, path: MemoryPath, data: bytes, *, expected: Stamp | None) -> Written:
+    Every method that changes the store may raise `SymlinkEscape` (a link leads out of the root), `UnconfirmedChange`
+    (the change was made, but is not known to be on the disk) and `OSError` (nothing was changed).
+    """
+
+    def write(self, path: MemoryPath, data: bytes, *, expected: Stamp | None) -> WriteResult:
         """Put a whole file in place, so that it is wholly old or wholly new at every moment.
 
         Args:
-            path: Where; missing parents are made; a link that stays inside is written through.
+            path: Missing parents are made; a link that stays inside is written through.
             data: All of its bytes.
             expected: The stamp of what is being replaced; `None` if nothing may be there.
 
         Raises:
-            Outdated: Something else stands there now.
-            LeavesRoot: A link leads out of the root.
-            Uncertain: It was written, but is not known to be on the disk.
-            OSError: It could not be written; nothing was changed.
+            ConcurrentChange: Something else stands there now.
         """
         ...
 
@@ -111,17 +105,16 @@ class Transaction(Protocol):
 
         Raises:
             FileNotFoundError: Nothing is there.
-            Outdated: Something else stands there or below it now; nothing was removed.
-            LeavesRoot, Uncertain, OSError: As for `write`.
+            ConcurrentChange: Something else stands there or below it now; nothing was removed.
         """
         ...
 
-    def tidy(self, *, is_known: Callable[[str], bool] | None = None, place: MemoryPath = ROOT) -> None:
-        """Remove what a writer that was killed has left on its way.
+    def clean_up(self, *, is_known: Callable[[str], bool] | None = None, place: MemoryPath = ROOT) -> None:
+        """Remove the leftovers of a writer that was killed.
 
         Args:
-            is_known: Whether a text is kept elsewhere, by its SHA-256. What holds another one came from outside in the
-                very moment of the kill: it is put back and not removed. `None` if all is known.
+            is_known: Whether a text is kept elsewhere, by its SHA-256. Another text came from outside in the moment of
+                the kill: it is put back and not removed. `None` if all is known.
             place: Where it is put back, or beside that if something is there.
 
         Raises:
@@ -135,30 +128,15 @@ class Transaction(Protocol):
         Raises:
             FileNotFoundError: Nothing is at `old`.
             FileExistsError: Something is at `new`, also if it came there just now.
-            LeavesRoot, Uncertain, OSError: As for `write`.
         """
         ...
 
     def make_directory(self, path: MemoryPath) -> tuple[str, ...]:
-        """Make an empty directory and its missing parents; returns the directories made, outermost first, all of them.
-
-        Raises:
-            FileExistsError: Something is there.
-            LeavesRoot, Uncertain, OSError: As for `write`.
-        """
+        """Make a directory and its missing parents; returns all made, outermost first. Raises `FileExistsError`."""
         ...
 
-    def make_link(self, path: MemoryPath, target: bytes) -> Written:
-        """Make a symbolic link; missing parents are made.
-
-        Args:
-            path: Where.
-            target: What is written in it, as it is: nobody asks where it leads.
-
-        Raises:
-            FileExistsError: Something is there.
-            LeavesRoot, Uncertain, OSError: As for `write`.
-        """
+    def make_link(self, path: MemoryPath, target: bytes) -> WriteResult:
+        """Make a symbolic link to any target, and missing parents; raises `FileExistsError`."""
         ...
 
     def remove_empty(self, path: MemoryPath) -> None:
@@ -167,93 +145,69 @@ class Transaction(Protocol):
         Raises:
             FileNotFoundError: Nothing is there.
             NotADirectoryError: Something else is there.
-            OSError: Something is in it (`ENOTEMPTY`), or as for `write`.
-            LeavesRoot, Uncertain: As for `write`.
+            OSError: Something is in it (`ENOTEMPTY`).
         """
         ...
 
-    def passing(self, path: MemoryPath) -> MemoryPath:
-        """A name for a moment beside a path, for `rename`: no look finds what has it.
-
-        After a crash `tidy` takes it for left over, unless it was given another name before.
-        """
+    def make_temporary_path(self, path: MemoryPath) -> MemoryPath:
+        """A temporary path beside another, hidden from every scan. `clean_up` removes what has it after a crash."""
         ...
 
     def exchange(self, one: MemoryPath, other: MemoryPath) -> bool:
-        """Let two things take each other's places in one step; `False` where that cannot be done, and nothing was.
-
-        Raises:
-            FileNotFoundError: Nothing is at one of them.
-            LeavesRoot, Uncertain, OSError: As for `write`.
-        """
+        """Let two things take each other's places in one step; `False` where that is not possible."""
         ...
 
-    def together(self) -> AbstractContextManager[None]:
+    def batch_sync(self) -> AbstractContextManager[None]:
         """Many changes, confirmed by the disk together: none is known to be on the disk before the end.
 
-        Each of them is still whole at every moment, and each raises what it raises elsewhere. What was done before an
-        exception is confirmed as well.
+        Each of them is still whole at every moment, and each raises what it raises elsewhere. Changes before an
+        exception are confirmed as well.
 
         Raises:
-            Uncertain: At the end: something was done, but is not known to be on the disk.
+            UnconfirmedChange: At the end: some change is not known to be on the disk.
         """
         ...
 
 
-class Readable(Protocol):
-    """A place where memories are kept, for those who only look: whoever has no more than this cannot change it."""
+class ReadableStore(Protocol):
+    """A place where memories are kept, for those who only look. Paths may raise `SymlinkEscape`."""
 
     title: str
-    """What a person calls it, such as `~/app/memories`."""
+    """The store's name for a person, such as `~/app/memories`."""
 
     @property
     def device(self) -> str:
-        """What it lies on, such as a disk: where that is another one than before, and empty, it is not mounted."""
+        """The device of the store: where that is another one than before, and empty, the store is not mounted."""
         ...
 
-    def node(self, path: MemoryPath, *, follow: bool = False) -> Node | None:
-        """Look at one thing; `None` if nothing is there.
-
-        Args:
-            path: Where.
-            follow: Whether to look through a link at the end of the path.
-
-        Raises:
-            LeavesRoot: A link leads out of the root.
-            FolderMissing: The root itself is gone or was replaced.
-        """
+    def get_node(self, path: MemoryPath, *, follow: bool = False) -> Node | None:
+        """Look at one thing, through a link at its end or not; `None` if nothing is there. Raises `FolderMissing`."""
         ...
 
-    def read(self, path: MemoryPath, *, limit: int) -> Content:
-        """Read a file, through links that stay inside.
-
-        Args:
-            path: Where.
-            limit: The most bytes to read.
+    def read(self, path: MemoryPath, *, limit: int) -> FileContent:
+        """Read a file of at most `limit` bytes, through links that stay inside.
 
         Raises:
             FileNotFoundError: Nothing is there.
-            NotRegular: It is not a file; it has not been opened.
-            TooLarge: It has more bytes than the limit; none was read.
-            LeavesRoot: A link leads out of the root.
+            NotRegularFile: It is not a file; it has not been opened.
+            FileTooLarge: It has more bytes than the limit; none was read.
         """
         ...
 
     def read_link(self, path: MemoryPath) -> bytes:
-        """What a link itself points to, as it is written in it.
+        """The target of a link as it is written.
 
         Raises:
             FileNotFoundError: Nothing is there.
-            NotRegular: It is no link.
-            LeavesRoot: A link on the way leads out of the root.
+            NotRegularFile: It is no link.
         """
         ...
 
     def scan(self, below: MemoryPath, *, complete: bool = False) -> Iterator[Node]:
-        """Look at everything below a directory, links not followed, each directory before what is in it.
+        """Look at everything below a directory, links not followed, each directory before its entries.
 
         Args:
-            below: The directory; nothing is found below anything else.
+            below: Nothing is found below anything that is not a directory.
             complete: Whether a directory inside that cannot be read is an error, and not passed over.
 
         Raises:
@@ -261,7 +215,7 @@ class Readable(Protocol):
         """
         ...
 
-    def names(self) -> Iterator[Entry]:
+    def iter_names(self) -> Iterator[FolderEntry]:
         """Everything in the store, each directory before what is in it, not looked at where that would cost."""
         ...
 
@@ -270,14 +224,67 @@ class Readable(Protocol):
         ...
 
 
-class Store(Readable, Protocol):
-    """A place where memories are kept."""
-
-    def writing(self, seconds: float) -> AbstractContextManager[Transaction]:
-        """Take the writer lock, waiting as long as given.
+class Store(ReadableStore, Protocol):
+    def begin_transaction(self, seconds: float) -> AbstractContextManager[Transaction]:
+        """Take the writer lock within some seconds.
 
         Raises:
-            Busy: Somebody else has it for too long.
+            LockTimeout: Another process has it for too long.
             FolderMissing: The root is gone or was replaced.
         """
         ...
+
+
+# Nodes and file content, read through descriptors.
+
+READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
+"""How a file is opened that others may replace by anything."""
+_TORN_READS = 5
+_OTHERS = (
+    (stat.S_ISFIFO, "a FIFO"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+"""What is neither file, directory nor link."""
+
+
+def read_consistently(fd: int, path: str, limit: int) -> FileContent:
+    """Read a file that others may be writing: again, if it changed while it was read."""
+    for _ in range(_TORN_READS):
+        before = os.fstat(fd)
+        if not stat.S_ISREG(before.st_mode):
+            raise NotRegularFile
+        if before.st_size > limit:
+            raise FileTooLarge(before.st_size)
+        data = os.pread(fd, before.st_size + 1, 0)
+        while 0 < len(data) <= limit and (more := os.pread(fd, 1 << 20, len(data))):
+            data += more
+        after = os.fstat(fd)
+        if make_stamp(after) == make_stamp(before) and len(data) == after.st_size:
+            break
+    return FileContent(data, make_node(path, after))
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write all bytes, in as many calls as the system makes of it."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
+
+
+def make_node(path: str, seen: os.stat_result) -> Node:
+    """The node of a stat result, at a real path relative to the root."""
+    mode = seen.st_mode
+    if stat.S_ISREG(mode):
+        return Node(path, EntryKind.FILE, seen.st_size, seen.st_mtime_ns, make_stamp(seen), seen.st_nlink)
+    if stat.S_ISDIR(mode):
+        return Node(path, EntryKind.DIRECTORY, 0, seen.st_mtime_ns, (seen.st_ino,))
+    if stat.S_ISLNK(mode):
+        return Node(path, EntryKind.LINK, 0, seen.st_mtime_ns, make_stamp(seen))
+    what = next((name for is_one, name in _OTHERS if is_one(mode)), "")
+    return Node(path, EntryKind.OTHER, 0, seen.st_mtime_ns, make_stamp(seen), special_kind=what)
+
+
+def make_stamp(seen: os.stat_result) -> Stamp:
+    return (seen.st_ctime_ns, seen.st_size, seen.st_mtime_ns, seen.st_ino)  # a move changes the first

@@ -4,48 +4,30 @@ import os
 from pathlib import PurePath
 from typing import ClassVar
 
-from memtui.agents.chat.options import ChatOptions
-from memtui.config import Loaded
-from memtui.places import short
+from memtui.agents.chat.events import ChatOptions
+from memtui.config import LoadedConfig
+from memtui.core.paths import format_path
 from memtui.ui.app import MemtuiApp, run
-from memtui.ui.chat.beginning import MakeChat, Wanted, make_chat
+from memtui.ui.chat_start import MakeChat, SessionRequest, create_chat
 from memtui.ui.screens.browse import BrowseScreen
 from memtui.ui.screens.chat import ChatScreen
 
 
 class ChatApp(MemtuiApp):
-    """A chat over a folder.
-
-    Args:
-        folder: An existing directory.
-        options: How the conversation is held.
-        state: Where the journal lies, if not in its usual place.
-        read_only: Whether nothing can be changed.
-        wanted: Which session goes on; a new one by default.
-        label: A word on what this session is; empty for an ordinary one.
-        make: Makes the conversation.
-        loaded: The settings; the defaults if not given.
-    """
+    """A chat over a folder, with the arguments of a `MemtuiApp`, a `ChatScreen` and the options of the conversation."""
 
     TITLE = "memtui chat"
     CSS_PATH: ClassVar[str | PurePath | list[str | PurePath] | None] = ["app.tcss", "screens/chat.tcss"]
 
     def __init__(
-        self,
-        folder: str,
-        options: ChatOptions,
-        *,
-        state: str | None = None,
-        read_only: bool = False,
-        wanted: Wanted | None = None,
-        label: str = "",
-        make: MakeChat = make_chat,
-        loaded: Loaded | None = None,
-    ) -> None:
+        self, folder: str, options: ChatOptions, *, state: str | None = None, read_only: bool = False,
+        request: SessionRequest | None = None, label: str = "", make: MakeChat = create_chat,
+        loaded: LoadedConfig | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(folder, state=state, read_only=read_only, label=label, loaded=loaded)
         self.chat_options = lambda: options
         self._options = options
-        self._wanted = wanted or Wanted()
+        self._session_request = request
         self._make = make
 
     def open_folder(self, folder: str) -> None:
@@ -57,41 +39,32 @@ class ChatApp(MemtuiApp):
         self.title = "memtui chat (read-only)" if self._read_only else "memtui chat"
         self.push_screen(
             ChatScreen(
-                path, self._options, state=self._state, title=short(path), label=self._label,
-                read_only=self._read_only, wanted=self._wanted,
+                path, self._options, state=self._state, title=format_path(path), label=self._label,
+                read_only=self._read_only, request=self._session_request,
                 farewell=self.last_words.extend, make=self._make,
             )
         )  # fmt: skip
 
 
-def chat(
-    folder: str,
-    options: ChatOptions,
-    *,
-    state: str | None = None,
-    read_only: bool = False,
-    resume: str | None = None,
-    fork: str | None = None,
-    loaded: Loaded | None = None,
-) -> int:
+def run_chat_app(
+    folder: str, options: ChatOptions, *, state: str | None = None, read_only: bool = False,
+    resume: str | None = None, fork: str | None = None, loaded: LoadedConfig | None = None,
+) -> int:  # fmt: skip
     """Chat until the person leaves; returns the exit code.
 
     Args:
-        folder: An existing directory, the memory.
-        options: How the conversation is held.
-        state: Where the journal and the sessions lie, if not in their usual place.
-        read_only: Whether nothing can be changed.
+        folder: The memory, an existing directory.
+        state: The directory of the journal and the sessions, if not the usual one.
         resume: A session to go on with: its id, a beginning of it, or `last`.
         fork: The same, to go on from a copy of.
-        loaded: The settings.
 
     Raises:
         NoSession: There is no such session; nothing was opened.
     """
     if name := resume or fork:
-        from memtui.agents.chat.sessions.session import CHATS, find  # deferred: a new chat does without
-        from memtui.opening import state_directory
+        from memtui.agents.chat.sessions.store import CHATS, find_session  # noqa: PLC0415 - start-up: no new chat needs it
+        from memtui.fs.state import get_state_directory  # noqa: PLC0415 - start-up: no new chat needs it
 
-        find(state_directory(os.path.realpath(os.path.expanduser(folder)), state) / CHATS, name)
-    wanted = Wanted(resume, fork)
-    return run(ChatApp(folder, options, state=state, read_only=read_only, wanted=wanted, loaded=loaded))
+        find_session(get_state_directory(os.path.realpath(os.path.expanduser(folder)), state) / CHATS, name)
+    request = SessionRequest(resume, fork)
+    return run(ChatApp(folder, options, state=state, read_only=read_only, request=request, loaded=loaded))

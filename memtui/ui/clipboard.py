@@ -1,8 +1,7 @@
-"""Copying to where a person can paste: her own clipboard, tmux, or the terminal, whichever there is.
+"""Copying to the clipboard by the desktop, tmux, or the terminal, whichever works here.
 
-Every terminal program that copies fails somewhere in silence: OSC 52 is swallowed by some terminals and by tmux, a
-program of the desktop copies to the wrong machine over SSH. So the ways are tried in the order in which it can be known
-that they worked, and it is said which one it was.
+OSC 52 is swallowed by some terminals and by tmux, and a program of the desktop copies to the wrong machine over SSH. So
+the methods are tried in the order in which their success can be known, and the message says which one it was.
 """
 
 import asyncio
@@ -12,30 +11,32 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from textual.app import App
+from textual.app import App, SuspendNotSupported
 
 from memtui.core.errors import MemtuiError
-from memtui.core.visible import one_line
+from memtui.core.unicode import to_one_line
+from memtui.editing.external_editor import EditorUnavailable, create_private_file, edit_copy, parse_editor_command
+from memtui.ui.textual_private import set_local_clipboard
 
 FORCE = "MEMTUI_CLIPBOARD"
-"""The variable of the environment that names the one way to take."""
+"""The environment variable that names the only method to use."""
 _SECONDS = 3.0
 _MOST_FOR_A_TERMINAL = 74_000
-"""Bytes that terminals take at a time by OSC 52; of more, some take nothing and say nothing."""
+"""Bytes that terminals take at a time by OSC 52; of more, some take nothing without an error."""
 
 
-class CannotCopy(MemtuiError):
+class ClipboardError(MemtuiError):
     """Nothing was copied; the words say why, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """One way to copy.
+class CopyMethod:
+    """A way to copy.
 
     Attributes:
-        name: What it is called in `MEMTUI_CLIPBOARD`.
-        words: How it is said.
-        commands: Programs that take the text, one after the other until one takes it; none for the terminal itself.
+        name: In `MEMTUI_CLIPBOARD`.
+        words: In messages.
+        commands: Programs to try one after the other; none for the terminal itself.
     """
 
     name: str
@@ -43,36 +44,34 @@ class Way:
     commands: tuple[tuple[str, ...], ...] = ()
 
 
-TERMINAL = Way("terminal", "terminal")
-TMUX = Way("tmux", "tmux", (("tmux", "load-buffer", "-w", "-"), ("tmux", "load-buffer", "-")))
-WAYLAND = Way("wl-copy", "clipboard", (("wl-copy",),))
-XCLIP = Way("xclip", "clipboard", (("xclip", "-selection", "clipboard", "-in"),))
-XSEL = Way("xsel", "clipboard", (("xsel", "--clipboard", "--input"),))
-MACOS = Way("pbcopy", "clipboard", (("pbcopy",),))
+TERMINAL = CopyMethod("terminal", "terminal")
+TMUX = CopyMethod("tmux", "tmux", (("tmux", "load-buffer", "-w", "-"), ("tmux", "load-buffer", "-")))
+WAYLAND = CopyMethod("wl-copy", "clipboard", (("wl-copy",),))
+XCLIP = CopyMethod("xclip", "clipboard", (("xclip", "-selection", "clipboard", "-in"),))
+XSEL = CopyMethod("xsel", "clipboard", (("xsel", "--clipboard", "--input"),))
+MACOS = CopyMethod("pbcopy", "clipboard", (("pbcopy",),))
 _WAYS = {way.name: way for way in (TERMINAL, TMUX, WAYLAND, XCLIP, XSEL, MACOS)} | {"osc52": TERMINAL}
 
 Find = Callable[[str], str | None]
 Run = Callable[[Sequence[str], bytes], bool]
 
 
-def ways(environment: Mapping[str, str], find: Find = shutil.which) -> list[Way]:
-    """The ways that there are here, the surest first.
-
-    Args:
-        environment: The environment of the program.
-        find: Finds a program by its name.
+def list_copy_methods(environment: Mapping[str, str], find: Find = shutil.which) -> list[CopyMethod]:
+    """The methods that work here, the surest first.
 
     Raises:
-        CannotCopy: `MEMTUI_CLIPBOARD` names none, or one that is not here.
+        ClipboardError: `MEMTUI_CLIPBOARD` names none, or an unknown one.
     """
     forced = environment.get(FORCE, "").strip().casefold()
     if forced:
         if forced == "off":
-            raise CannotCopy(f"Not copied: {FORCE}=off.")
+            raise ClipboardError(f"Not copied: {FORCE}=off.")
         if forced not in _WAYS:
-            raise CannotCopy(f"Not copied: {FORCE} is {one_line(forced)[:40]}, and may be {', '.join(_WAYS)} or off.")
+            raise ClipboardError(
+                f"Not copied: {FORCE} is {to_one_line(forced)[:40]}, and may be {', '.join(_WAYS)} or off."
+            )
         return [_WAYS[forced]]
-    found: list[Way] = []
+    found: list[CopyMethod] = []
     is_far = bool(environment.get("SSH_CONNECTION") or environment.get("SSH_TTY"))
     if not is_far:  # a program over there would copy to a clipboard over there
         found += [MACOS] if find("pbcopy") else []
@@ -86,7 +85,7 @@ def ways(environment: Mapping[str, str], find: Find = shutil.which) -> list[Way]
     return found
 
 
-async def copy(
+async def copy_text(
     app: App[Any],
     text: str,
     *,
@@ -94,23 +93,23 @@ async def copy(
     find: Find = shutil.which,
     run: Run | None = None,
 ) -> str:
-    """Copy a text, and say which way it went, such as `terminal`.
+    """Copy a text; returns the method, such as `terminal`.
 
     Args:
-        app: Whose terminal is written to where there is no better way.
-        text: What to copy; may hold the escapes of bytes that are no text.
-        environment: The environment; that of the program if not given.
+        app: Its terminal is the last resort.
+        text: May hold the escapes of bytes that are no text.
+        environment: That of the program if not given.
         find: Finds a program by its name.
-        run: Hands bytes to a program, and tells whether it took them.
+        run: Passes bytes to a program; returns whether it succeeded.
 
     Raises:
-        CannotCopy: No way worked.
+        ClipboardError: No method worked.
     """
     environment = os.environ if environment is None else environment
     data = text.encode("utf-8", "surrogateescape")
     why = ""
-    app._clipboard = text  # what Ctrl+V pastes within the program
-    for way in [TERMINAL] if app.is_headless and run is None else ways(environment, find):
+    set_local_clipboard(app, text)  # Ctrl+V pastes it within the program
+    for way in [TERMINAL] if app.is_headless and run is None else list_copy_methods(environment, find):
         if way is TERMINAL:
             if len(data) > _MOST_FOR_A_TERMINAL:
                 why = f" A terminal takes {_MOST_FOR_A_TERMINAL:,} bytes, and this is {len(data):,}."
@@ -118,28 +117,28 @@ async def copy(
             App.copy_to_clipboard(app, data.decode("utf-8", "replace"))
             return way.words
         for command in way.commands:
-            if await asyncio.to_thread(run or _run, command, data):
+            if await asyncio.to_thread(run or _run_copy_command, command, data):
                 return way.words
-    raise CannotCopy(f"Could not copy here.{why or ' No program for the clipboard works.'}")
+    raise ClipboardError(f"Could not copy here.{why or ' No program for the clipboard works.'}")
 
 
-Say = Callable[[str, bool], object]
+ReportMessage = Callable[[str, bool], object]
 
 
-def copy_and_say(app: App[Any], text: str, name: str, say: Say) -> None:
-    """Copy a text behind the keys, and say which way it went, or why not.
+def copy_and_report(app: App[Any], text: str, name: str, say: ReportMessage) -> None:
+    """Copy a text in a worker, and report the method or the failure.
 
     Args:
-        app: Whose terminal is written to where there is no better way.
-        text: What to copy.
-        name: What it is called in `Copied … (terminal).`; empty where only a failure is to be said.
+        app: The application.
+        text: The text.
+        name: Its name in `Copied … (terminal).`; empty to report failures only.
         say: Shows a sentence, and whether it is a warning.
     """
 
     async def course() -> None:
         try:
-            way = await copy(app, text)
-        except CannotCopy as error:
+            way = await copy_text(app, text)
+        except ClipboardError as error:
             say(await offer_file(app, text, error) if name else str(error), True)
         else:
             if name:
@@ -148,27 +147,20 @@ def copy_and_say(app: App[Any], text: str, name: str, say: Say) -> None:
     app.run_worker(course(), group="copy", exclusive=True, exit_on_error=False)
 
 
-async def offer_file(app: App[Any], text: str, error: CannotCopy) -> str:
-    """Offer to write to a file what could not be copied; return what there is to say then. Call it from a worker.
-
-    Args:
-        app: Where it is asked.
-        text: What was to be copied.
-        error: Why it was not.
-    """
-    from memtui.ui.own_file import own_file  # deferred: hopefully never needed
-    from memtui.ui.screens.menu import Choice, MenuScreen
+async def offer_file(app: App[Any], text: str, error: ClipboardError) -> str:
+    """Offer to write a text to a file after a failed copy; returns the message. Call it from a worker."""
+    from memtui.ui.screens.dialogs import Choice, MenuScreen  # noqa: PLC0415 - start-up: only after a failed copy
 
     if await app.push_screen_wait(MenuScreen(str(error), (Choice("w", "write it to a file", "write"),))) != "write":
         return "Nothing was copied."
     try:
-        return f"Written to {await asyncio.to_thread(own_file, text, suffix='.txt')}."
+        return f"Written to {await asyncio.to_thread(create_private_file, text, suffix='.txt')}."
     except OSError as problem:
         return f"Not written: {(problem.strerror or 'input/output error').lower()}."
 
 
-def _run(command: Sequence[str], data: bytes) -> bool:
-    import subprocess  # deferred: only where somebody copies
+def _run_copy_command(command: Sequence[str], data: bytes) -> bool:
+    import subprocess  # noqa: PLC0415 - start-up: loads subprocess
 
     try:
         ran = subprocess.run(
@@ -177,3 +169,49 @@ def _run(command: Sequence[str], data: bytes) -> bool:
     except (OSError, subprocess.SubprocessError):
         return False
     return ran.returncode == 0
+
+
+# A text in the person's own editor, while the screen steps aside.
+
+__all__ = ["EditorUnavailable", "edit_bytes_externally", "edit_text_externally", "get_editor_command"]
+
+
+def edit_text_externally(app: App[Any], text: str, *, name: str = "message.md", line: int | None = None) -> str:
+    """A text after the person edited it in the external editor; the screen is suspended meanwhile.
+
+    Args:
+        app: The application.
+        text: The text.
+        name: The name of the file.
+        line: Where to begin, counted from 1.
+
+    Raises:
+        EditorUnavailable: There is none, it failed, or the terminal cannot be handed over. The text is unchanged.
+    """
+    data = edit_bytes_externally(app, text.encode("utf-8", "surrogateescape"), name=name, line=line)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise EditorUnavailable("What the editor left is no text in UTF-8. Nothing was changed.", data) from None
+
+
+def edit_bytes_externally(app: App[Any], data: bytes, *, name: str, line: int | None = None) -> bytes:
+    """The same with bytes, for a file whose line ends are to stay.
+
+    Raises:
+        EditorUnavailable: See `edit_text_externally`.
+    """
+    try:
+        return edit_copy(get_editor_command(app), data, name=name, line=line, aside=app.suspend())
+    except SuspendNotSupported:
+        raise EditorUnavailable("This terminal cannot be handed to another program.") from None
+
+
+def get_editor_command(app: App[Any]) -> list[str]:
+    """The configured editor, as a command with its options.
+
+    Raises:
+        EditorUnavailable: None is set, or it is no command.
+    """
+    config = getattr(app, "config", None)
+    return parse_editor_command(config.editor.command if config is not None else "")

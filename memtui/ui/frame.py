@@ -1,4 +1,4 @@
-"""The lines around the panes: what this is, what just happened, which keys there are."""
+"""The lines around the panes: header, message line, key line, banners and titles."""
 
 import time
 from collections.abc import Sequence
@@ -10,81 +10,35 @@ from textual.app import RenderResult
 from textual.binding import ActiveBinding, Binding
 from textual.content import Content
 from textual.events import Click
-from textual.keys import key_to_character
+from textual.geometry import Size
 from textual.reactive import reactive
+from textual.screen import Screen
 from textual.widget import Widget
 
-from memtui.core.visible import one_line
-from memtui.ui.text import fit, fit_middle
-
-SHOWN_KEYS = {
-    "question_mark": "?",
-    "colon": ":",
-    "slash": "/",
-    "full_stop": ".",
-    "comma": ",",
-    "right_square_bracket": "]",
-    "left_square_bracket": "[",
-    "less_than_sign": "<",
-    "greater_than_sign": ">",
-    "equals_sign": "=",
-    "plus": "+",
-    "minus": "-",
-    "number_sign": "#",
-    "asterisk": "*",
-    "underscore": "_",
-    "enter": "Enter",
-    "escape": "Esc",
-    "tab": "Tab",
-    "space": "Space",
-    "up": "Up",
-    "down": "Down",
-    "left": "Left",
-    "right": "Right",
-    "pageup": "PgUp",
-    "pagedown": "PgDn",
-    "home": "Home",
-    "end": "End",
-    "backspace": "Backspace",
-    "delete": "Del",
-    "insert": "Ins",
-}
-"""Keys by Textual's names, as people write them."""
+from memtui.core import wording
+from memtui.core.events import LastChange, format_actor_name
+from memtui.core.settings import AuditSettings, Budget, Settings, compute_budgets, estimate_token_count_from_length
+from memtui.core.unicode import to_one_line
+from memtui.ui.key_names import format_key
+from memtui.ui.theme import truncate, truncate_middle
+from memtui.ui.widgets.activity import ActivityCounters
+from memtui.ui.widgets.tree.outline import Outline, SortOrder
 
 HELD_SECONDS = 2.0
-"""For how long an answer to the person is not overwritten by news."""
+"""Seconds for which no news replaces an answer to the person."""
 _GAP = 2
-"""Cells between two keys of the key line."""
+"""Cells between two keys."""
 _FOLDER_WIDTH = 12
-"""Cells that the folder's name has at least, where others can make room."""
-
-
-_TYPED = {"slash_": "/", "colon_": ":"}
-"""Commands that are typed, as keys that no keyboard has: so that bindings stay the only list of what can be done."""
-
-
-def key_name(key: str) -> str:
-    """How a key is written for people: `Ctrl+P`, `PgUp`, `?`; a command that is typed, as it is typed: `/undo`."""
-    for start, sign in _TYPED.items():
-        if key.startswith(start):
-            return sign + key.removeprefix(start)
-    *modifiers, last = key.split("+")
-    name = SHOWN_KEYS.get(last) or key_to_character(last) or last
-    if len(name) > 1 and name[0] == "f" and name[1:].isdecimal():
-        name = name.upper()
-    if not modifiers:
-        return name
-    return "+".join([*(each.capitalize() for each in modifiers), name.upper() if len(name) == 1 else name])
+"""Least cells of the folder's name, where others can make room."""
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
-    """A piece of what the header says at its right.
+class HeaderItem:
+    """An item at the right of the header.
 
     Attributes:
-        text: In plain words; empty for nothing.
         style: Of the theme.
-        spared: Where there is little room, what has the lowest number goes first; 0 never goes.
+        spared: Where there is little room, the lowest number goes first; 0 never goes.
     """
 
     text: str
@@ -93,19 +47,16 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
-    """What the header says.
+class HeaderStatus:
+    """The content of the header.
 
     Attributes:
-        folder: As a person writes it.
-        label: A word on what this session is, such as `scripted demo`; empty for an ordinary one.
-        files: How many files there are, with their bytes, in words.
-        read_only: Whether nothing can be changed.
+        label: The kind of session, such as `scripted demo`; empty for an ordinary one.
+        files: The number and size of the files, in words.
         live: `LIVE`, `POLLING`, `PAUSED`, `GONE` or `opening`; empty while there is no folder.
-        follow: Whether the screen goes where something happens; `None` where nothing happens.
-        program: What this is.
-        words: What is said besides, between the label and the counts.
-        meter: How much of a budget is used, behind the counts; nothing where nobody set one.
+        follow: Whether the screen follows events; `None` if it does not apply.
+        words: Items between the label and the counts.
+        meter: The use of a budget, behind the counts.
     """
 
     folder: str
@@ -115,8 +66,8 @@ class Status:
     live: str = "opening"
     follow: bool | None = True
     program: str = "memtui"
-    words: tuple[Word, ...] = ()
-    meter: tuple[Word, ...] = ()
+    words: tuple[HeaderItem, ...] = ()
+    meter: tuple[HeaderItem, ...] = ()
 
 
 class Header(Widget):
@@ -126,16 +77,16 @@ class Header(Widget):
     Header { height: 1; dock: top; background: $panel; color: $foreground; }
     """
 
-    status: reactive[Status] = reactive(Status(""))
+    status: reactive[HeaderStatus] = reactive(HeaderStatus(""))
 
     def render(self) -> RenderResult:
         """The line; where there is little room, words go one by one, then the folder is shortened."""
         status, width = self.status, self.size.width
         program = f" {status.program}"
         if not status.live:
-            return Content.assemble((program, "bold $text-primary"), "  ", one_line(status.folder))
-        folder = one_line(status.folder)
-        words = [word for word in _words(status) if word.text]
+            return Content.assemble((program, "bold $text-primary"), "  ", to_one_line(status.folder))
+        folder = to_one_line(status.folder)
+        words = [word for word in _list_items(status) if word.text]
         while True:
             right = Content("  ").join([Content.styled(word.text, word.style) for word in words])
             room = width - cell_len(right.plain) - cell_len(program) - 5
@@ -143,33 +94,32 @@ class Header(Widget):
             if room >= min(cell_len(folder), _FOLDER_WIDTH) or not spared:
                 break
             words = [word for word in words if word.spared != spared]
-        folder = fit_middle(folder, max(room, 0))
+        folder = truncate_middle(folder, max(room, 0))
         left = Content.assemble((program, "bold $text-primary"), "  ", folder)
         gap = max(width - cell_len(left.plain) - cell_len(right.plain) - 1, 1)
         return Content.assemble(left, " " * gap, right, " ").truncate(width)
 
 
-def _words(status: Status) -> list[Word]:
-    """All that is said at the right."""
-    follow = Word("FOLLOW", "$text-accent bold", 2) if status.follow else Word("follow off", "", 2)
-    live = Word(status.live, "$text-warning bold")
+def _list_items(status: HeaderStatus) -> list[HeaderItem]:
+    follow = HeaderItem("FOLLOW", "$text-accent bold", 2) if status.follow else HeaderItem("follow off", "", 2)
+    live = HeaderItem(status.live, "$text-warning bold")
     if status.live.startswith("snapshot"):
-        live = Word(status.live)
+        live = HeaderItem(status.live)
     elif status.live == "LIVE":
-        live = Word("LIVE", "$text-success bold", 2 if status.words else 0)
+        live = HeaderItem("LIVE", "$text-success bold", 2 if status.words else 0)
     return [
-        Word(status.label, "$text-warning bold"),
+        HeaderItem(status.label, "$text-warning bold"),
         *status.words,
-        Word(status.files, "", 1),
+        HeaderItem(status.files, "", 1),
         *status.meter,
-        Word("READ-ONLY", "$text-warning bold") if status.read_only else Word("[RW]"),
+        HeaderItem("READ-ONLY", "$text-warning bold") if status.read_only else HeaderItem("[RW]"),
         live,
-        Word("") if status.follow is None else follow,
+        HeaderItem("") if status.follow is None else follow,
     ]
 
 
 class MessageLine(Widget):
-    """One line for what just happened; as many as it takes, up to three, for what went wrong and what became of it."""
+    """One line for the last message; up to three for a warning."""
 
     DEFAULT_CSS = """
     MessageLine { height: 1; padding: 0 1; color: $foreground; }
@@ -182,7 +132,7 @@ class MessageLine(Widget):
     _held_until = 0.0
     _waiting: tuple[str, str, bool] | None = None
 
-    def say(
+    def show_message(
         self, text: str, *, hint: str = "", warning: bool = False, is_news: bool = False, held: float = HELD_SECONDS
     ) -> None:
         """Show a sentence until the next one.
@@ -191,13 +141,13 @@ class MessageLine(Widget):
             text: The sentence.
             hint: Keys that go with it; left out where there is no room.
             warning: Whether it is one.
-            is_news: Whether nobody asked for it: it waits until the person has had time to read what she was answered.
+            is_news: Whether the person did not ask for it: it waits until an answer has been read.
             held: Seconds for which no news takes its place.
         """
         now = time.monotonic()
         if is_news and now < self._held_until:
             if self._waiting is None:
-                self.set_timer(self._held_until - now, self._show_waiting)
+                self.set_timer(self._held_until - now, self._show_pending)
             self._waiting = text, hint, warning
             return
         if not is_news:
@@ -208,89 +158,224 @@ class MessageLine(Widget):
         if grows:
             self.refresh(layout=True)
 
-    def _show_waiting(self) -> None:
+    def _show_pending(self) -> None:
         waiting, self._waiting = self._waiting, None
         if waiting is not None:
             text, hint, warning = waiting
-            self.say(text, hint=hint, warning=warning, is_news=True)
+            self.show_message(text, hint=hint, warning=warning, is_news=True)
 
     def render(self) -> RenderResult:
         """The sentence, cut to the line where it is no warning."""
         width = self.content_size.width
-        if self.has_class("-warning") and cell_len(one_line(self.text)) > width:
-            return Content(one_line(self.text))
-        words = Content(fit(one_line(self.text), width))
+        if self.has_class("-warning") and cell_len(to_one_line(self.text)) > width:
+            return Content(to_one_line(self.text))
+        words = Content(truncate(to_one_line(self.text), width))
         if self.hint and words.cell_length + 2 + cell_len(self.hint) <= width:
             return Content.assemble(words, "  ", (self.hint, "$text-accent"))
         return words
 
 
 class KeyLine(Widget):
-    """The keys of the focused pane, as far as there is room, with help and quit always last; a click presses one."""
+    """The keys of the focused pane that have room, with `LAST_BINDINGS` always at the end; a click presses one."""
 
     DEFAULT_CSS = """
     KeyLine { height: 1; padding: 0 1; background: $panel; color: $foreground; }
     """
 
-    LAST: ClassVar[tuple[str, ...]] = ("app.commands", "app.help", "app.back", "past.leave", "deleted.leave")
-    """Keys that are never left out: among them each screen's way back."""
+    LAST_BINDINGS: ClassVar[tuple[str, ...]] = ("app.commands", "app.help", "app.back", "past.leave", "deleted.leave")
+    """Ids of bindings that are never left out, such as each screen's way back."""
 
     _shown: Sequence[ActiveBinding] = ()
 
+    def __init__(self, *last: str) -> None:
+        """Show the bindings with these ids last, instead of those of `LAST_BINDINGS`."""
+        super().__init__()
+        self._last = last or self.LAST_BINDINGS
+
     def on_mount(self) -> None:
-        """Follow the focus."""
         self.screen.bindings_updated_signal.subscribe(self, lambda _: self.refresh())
 
     def render(self) -> RenderResult:
-        """As many keys as fit."""
         shown: list[ActiveBinding] = []
         seen: set[str | None] = set()
         for active in self.screen.active_bindings.values():
             binding = active.binding
-            if not (binding.show and active.enabled and self.offers(binding)):
-                continue
-            if not self._is_typed(binding) and binding.id not in seen:
+            is_shown = binding.show and active.enabled and self.should_show(binding)
+            if is_shown and not self._is_text_input(binding) and binding.id not in seen:
                 seen.add(binding.id)
                 shown.append(active)
-        last = [active for name in self.LAST for active in shown if active.binding.id == name]
+        last = [active for name in self._last for active in shown if active.binding.id == name]
         others = [active for active in shown if active not in last]
-        room = self.content_size.width + _GAP - sum(_width(active.binding) for active in last)
+        room = self.content_size.width + _GAP - sum(_measure_binding(active.binding) for active in last)
         fitting: list[ActiveBinding] = []
         for active in others:
-            room -= _width(active.binding)
+            room -= _measure_binding(active.binding)
             if room < 0:
                 break
             fitting.append(active)
         self._shown = (*fitting, *last)
-        return Content(" " * _GAP).join([_key(active.binding) for active in self._shown])
+        return Content(" " * _GAP).join([_format_binding(active.binding) for active in self._shown])
 
-    def offers(self, binding: Binding) -> bool:
-        """Whether a key that works is worth its room where the person is."""
+    def should_show(self, binding: Binding) -> bool:
+        """Whether an enabled key is worth its room here."""
         del binding
         return True
 
     async def on_click(self, event: Click) -> None:
-        """Do what the key under the mouse does."""
+        """Run the action of the key under the mouse."""
         event.stop()
         at = event.get_content_offset(self)
         start = 0
         for active in self._shown if at is not None else ():
-            end = start + _width(active.binding)
+            end = start + _measure_binding(active.binding)
             if at is not None and start <= at.x < end - _GAP:
                 await self.app.run_action(active.binding.action, default_namespace=active.node)
                 return
             start = end
 
-    def _is_typed(self, binding: Binding) -> bool:
+    def _is_text_input(self, binding: Binding) -> bool:
         """Whether the focused text box takes the key as text. Textual itself does not know `slash` as a character."""
-        focused, name = self.screen.focused, key_name(binding.key)
+        focused, name = self.screen.focused, format_key(binding.key)
         return focused is not None and len(name) == 1 and focused.check_consume_key(binding.key, name)
 
 
-def _key(binding: Binding) -> Content:
-    name = key_name(binding.key_display or binding.key.split(",")[0])
+def _format_binding(binding: Binding) -> Content:
+    name = format_key(binding.key_display or binding.key.split(",")[0])
     return Content.assemble((name, "bold $text-accent"), " ", binding.description)
 
 
-def _width(binding: Binding) -> int:
-    return cell_len(_key(binding).plain) + _GAP
+def _measure_binding(binding: Binding) -> int:
+    return cell_len(_format_binding(binding).plain) + _GAP
+
+
+# What must not be overlooked: a loud line above the panes, for as long as it is the case.
+
+
+class Banner(Widget):
+    """An alarm over the whole width; on a narrow screen the remedy stands below the case."""
+
+    DEFAULT_CSS = """
+    Banner {
+        height: auto; padding: 0 1; background: $error; color: auto 95%; text-style: bold;
+        &.-warning { background: $warning; }
+        &:ansi { background: ansi_red; color: ansi_bright_white; }
+        &.-warning:ansi { background: ansi_yellow; color: ansi_black; }
+    }
+    """
+
+    case: reactive[str] = reactive("", layout=True)
+    """The alarm; may hold names from outside."""
+    remedy: reactive[str] = reactive("", layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        del container, viewport
+        return self._build_lines(width).plain.count("\n") + 1
+
+    def render(self) -> RenderResult:
+        """What is the case, then what can be done."""
+        return self._build_lines(self.content_size.width)
+
+    def _build_lines(self, width: int) -> Content:
+        case = to_one_line(self.case)
+        whole = f"{case} {self.remedy}".rstrip()
+        if cell_len(whole) <= width or not self.remedy:
+            return Content(truncate(whole, width))
+        return Content("\n".join([*_wrap_lines(case, width), truncate(self.remedy, width)]))
+
+
+def _wrap_lines(case: str, width: int) -> list[str]:
+    """At most two rows."""
+    head, last = case, ""
+    while cell_len(head) > width and " " in head:
+        head, _, word = head.rpartition(" ")
+        last = f"{word} {last}".rstrip()
+    return [truncate(row, width) for row in (head, last) if row]
+
+
+def show_banner(screen: Screen[None], name: str, case: str, remedy: str, *, before: str) -> None:
+    """Put a banner above the widget `before`, or remove it where `case` is empty; `loss` is the loudest one."""
+    known = screen.query(f"#{name}")
+    if not case:
+        known.remove()
+        return
+    if known:
+        banner = known.first(Banner)
+    else:
+        banner = Banner(id=name, classes="" if name == "loss" else "-warning")
+        screen.mount(banner, before=before)
+    banner.case, banner.remedy = case, remedy
+
+
+# How much of a folder's budget is used, as the header says it: only where somebody set one, or where it is near.
+
+_CELLS = 6
+
+
+def build_budget_items(files: int, size: int | None, memory: Settings, audit: AuditSettings) -> tuple[HeaderItem, ...]:
+    """The budget that is used up most, if one is set or nearly used up.
+
+    Args:
+        files: The number of files.
+        size: Their bytes; `None` if not known. Tokens are estimated from them.
+        memory: The limits for agents.
+        audit: The limits for audits.
+    """
+    if size is None:
+        return ()
+    budgets = compute_budgets(
+        files=files, bytes=size, tokens=estimate_token_count_from_length(size), memory=memory, audit=audit
+    )
+    shown = [budget for budget in budgets if budget.is_near or budget.name == "tokens"]
+    if not shown:
+        return ()
+    worst = max(shown, key=lambda budget: budget.share)
+    filled = "#" * round(min(worst.share, 1.0) * _CELLS)
+    style = "$text-error bold" if worst.is_over else "$text-warning" if worst.is_near else ""
+    return (HeaderItem(f"[{filled:-<{_CELLS}}] {worst.percent} of {_format_limit(worst)}", style, 1),)
+
+
+def _format_limit(budget: Budget) -> str:
+    match budget.name:
+        case "bytes":
+            return wording.format_size(budget.limit)
+        case "tokens":
+            return f"{wording.format_short_count(budget.limit)} tok".replace(".0", "")
+        case _:
+            return f"{budget.limit:,} {budget.name}"
+
+
+# The words in the edges of the panes.
+
+
+class PaneTitles:
+    """The titles in the edges of the panes."""
+
+    def __init__(self) -> None:
+        self._shown: dict[str | None, tuple[str, str]] = {}
+
+    def set_title(self, pane: Widget, title: str, subtitle: str = "") -> None:
+        """Set the titles of a pane, if they changed: each time costs a repaint."""
+        if self._shown.get(pane.id) != (title, subtitle):
+            self._shown[pane.id] = (title, subtitle)
+            pane.border_title = Content(title)
+            pane.border_subtitle = Content(subtitle)
+
+
+def format_files_title(title: str, outline: Outline, unseen: int = 0, selected: int = 0) -> str:
+    """The sort order, unless by name, and the numbers of selected and new files."""
+    sort = "" if outline.sort is SortOrder.NAME and not outline.reverse else f"  by {outline.sort.value}"
+    return f"{title}{sort}" + (f"  marked {selected:,}" if selected else "") + (f"  new {unseen}" if unseen else "")
+
+
+def format_activity_title(title: str, counters: ActivityCounters) -> str:
+    rare = [(name, count) for name, count in (("refused", counters.refused), ("outside", counters.outside)) if count]
+    counts = [("all", counters.all), ("writes", counters.writes), *rare]
+    return "  ".join([title, *(f"{name} {count:,}" for name, count in counts)])
+
+
+def format_last_change(change: LastChange | None) -> str:
+    """The author and age of a note's last change; empty if there is none."""
+    if change is None:
+        return ""
+    seconds = time.time() - change.event.at_us / 1e6
+    return f"{format_actor_name(change.event.actor)} {wording.format_age(seconds)} ago"

@@ -1,7 +1,6 @@
-"""An open memory behind a screen: the engine, the watcher, and one thread that brings what is new.
+"""An open memory behind a screen: the engine, the watcher, and a thread that posts new events as messages.
 
-Disk and database are slow now and then, whatever one does; none of it may happen on the screen's loop. What
-threads find is posted as messages.
+Disk and database are slow now and then: none of it may happen on the screen's loop.
 """
 
 import contextlib
@@ -13,82 +12,88 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from memtui.core.errors import Closed, MemtuiError, StateUnusable
-from memtui.core.losses import Loss
+from memtui.core import wording
+from memtui.core.errors import MemoryClosed, MemtuiError, StateUnusable
+from memtui.core.events import WatchStatus
+from memtui.core.mass_loss import MassLoss
 from memtui.core.paths import MemoryPath
-from memtui.core.watching import Watching
-from memtui.ui import wording
+from memtui.ui import screen_state
 from memtui.ui.messages import (
-    Blamed,
-    Happened,
-    LookedAt,
+    BlameRead,
+    EntryDetailsRead,
+    EntryRead,
+    EventsRecorded,
+    FailureReported,
+    FolderOpened,
     LossChanged,
-    Opened,
-    Read,
-    Trouble,
-    Unrecorded,
+    RecordingFailed,
+    RemoteApprovalEnded,
+    RemoteApprovalRequested,
     WatchingChanged,
+    report_errors,
 )
-from memtui.ui.questions.messages import Questioned, QuestionEnded
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memtui.agents.waiting import Desk
+    from memtui.agents.remote_approval import ApprovalServer
     from memtui.core.history import Blame
     from memtui.core.settings import Settings
     from memtui.engine import Engine
-    from memtui.ui.remembered import Left
-    from memtui.watch import Watch
+    from memtui.ui.screen_state import FolderViewState
+    from memtui.watch import FolderWatcher
+
 
 RECENT = 200
 """Events of earlier that the activity begins with."""
 UNSEEN = 20_000
-"""Events that are looked through for what the person has not seen yet."""
+"""Events that are searched at most for unseen changes."""
 _PAGE = 5_000
 _RETRY_SECONDS = 2.0
 _CLOCK_US = 60_000_000
 """Microseconds by which the clock may be behind the last event before it is worth a word."""
 _SEEN = "seen"
 _PROMPT_BYTES = 200_000_000
-"""Bytes of other agents' session files that are read at most to say beside a note what had been asked for."""
+"""Bytes of other agents' session files that are read at most to find prompts."""
 
 Post = Callable[[Message], object]
 """Takes a message, from any thread."""
 
 
-class Session:
-    """Everything that outlives a frame.
+class FolderSession:
+    """An open folder: the engine, its watcher and its threads.
 
     Args:
         folder: An existing directory.
         post: Takes messages, from any thread.
-        state: Where the journal lies, if not in its usual place.
+        state: The directory of the journal, if not the usual one.
         read_only: Whether every change is refused.
     """
 
     def __init__(self, folder: str, post: Post, *, state: str | None = None, read_only: bool = False) -> None:
         self.folder = folder
-        self.left: Left | None = None
-        """How the folder was left the last time; known once it is open, `None` where that is not remembered."""
+        self.state = state
+        """The directory of the journal; `None` for the usual one."""
+        self.engine: Engine | None = None
+        """The memory; `None` while it is being opened."""
+        self.view_state: FolderViewState | None = None
+        """The view of the last time; known once the folder is open, `None` where none is kept."""
         self.settings: Settings | None = None
-        """How commands behave; to be said before it starts, `None` as by default."""
-        self._state = state
+        """Set before the start; `None` for the defaults."""
         self._read_only = read_only
         self._post = post
-        self._engine: Engine | None = None
-        self._watch: Watch | None = None
-        self._desk: Desk | None = None
+        self._watch: FolderWatcher | None = None
+        self._approval_server: ApprovalServer | None = None
         self._last = 0
         self._again: int | None = None
         self._totals: tuple[int, int, bool] | None = None
-        self._loss: Loss | None = None
+        self._loss: MassLoss | None = None
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="memtui-session", daemon=True)
 
     def start(self) -> None:
-        """Open the folder, in a thread; `Opened` or `Trouble` follows, then what happens."""
+        """Open the folder, in a thread; `FolderOpened` or `FailureReported` follows, then events."""
         self._thread.start()
 
     def stop(self) -> None:
@@ -98,174 +103,152 @@ class Session:
         if self._thread.is_alive():
             self._thread.join()
 
-    @property
-    def engine(self) -> "Engine | None":
-        """The memory, for screens that ask it about the past; `None` while it is being opened."""
-        return self._engine
+    def save_view_state(self, view: "FolderViewState") -> None:
+        """Remember a view of the folder, from a worker; a read-only session leaves no trace."""
+        if self.engine is not None and not self._read_only:
+            screen_state.save_view_state(self._get_state_directory(), view)
 
-    @property
-    def state(self) -> str | None:
-        """Where the journal lies; `None` for its usual place."""
-        return self._state
+    def _get_state_directory(self) -> "Path":
+        from memtui.fs.state import get_state_directory  # noqa: PLC0415 - start-up: behind the first paint
 
-    def leave(self, left: "Left") -> None:
-        """Remember how the folder is left, from a worker. Who may change nothing leaves no trace either."""
-        if self._engine is None or self._read_only:
-            return
-        from memtui.ui import remembered  # deferred: by now it is loaded
+        return get_state_directory(self.folder, self.state)
 
-        remembered.write(self._state_directory(), left)
-
-    def _state_directory(self) -> "Path":
-        from memtui.opening import state_directory  # deferred: behind the first paint
-
-        return state_directory(self.folder, self._state)
-
-    def look_everywhere(self) -> bool:
-        """Look at the whole folder again, from a worker; tells whether it could be, else `Trouble` follows."""
-        if self._engine is None:
+    def rescan(self) -> bool:
+        """Reconcile the whole folder, from a worker; False if it cannot be, `FailureReported` follows."""
+        if self.engine is None:
             return False
         try:
-            self._engine.reconcile()
-        except (MemtuiError, OSError) as error:
-            self._post(Trouble(str(error)))
-            return False
+            with report_errors(self._post):
+                self.engine.reconcile()
+                return True
         finally:
             self._wake.set()
-        return True
+        return False
 
-    def look_at_all(self) -> None:
-        """Look at every entry, from a worker; `LookedAt` follows."""
-        engine = self._engine
-        if engine:
-            try:
-                entries = [entry for each in engine.names() if (entry := engine.entry(each.path))]
-            except (MemtuiError, OSError) as error:
-                self._post(Trouble(str(error)))
-            else:
-                self._post(LookedAt(entries))
+    def load_all_details(self) -> None:
+        """Read the details of every entry, from a worker; `EntryDetailsRead` follows."""
+        with report_errors(self._post):
+            if self.engine:
+                self.load_details(tuple(each.path for each in self.engine.iter_names()))
 
-    def look_at(self, paths: tuple[str, ...]) -> None:
-        """Look at entries, from a worker; `LookedAt` follows."""
-        if self._engine:
-            entries = [entry for path in paths if (entry := self._engine.entry(path))]
-            self._post(LookedAt(entries))
+    def load_details(self, paths: tuple[str, ...]) -> None:
+        """Read the details of entries, from a worker; `EntryDetailsRead` follows."""
+        if engine := self.engine:
+            self._post(EntryDetailsRead([entry for path in paths if (entry := engine.get_entry(path))]))
 
-    def read(self, path: str, *, as_model: bool, again: bool, cancelled: Callable[[], bool]) -> None:
-        """Read what stands at a path, from a worker; `Read` follows."""
-        engine = self._engine
+    def read_entry(self, path: str, *, as_model: bool, again: bool, cancelled: Callable[[], bool]) -> None:
+        """Read the entry at a path, from a worker; `EntryRead` follows."""
+        engine = self.engine
         if engine is None:
             return
-        try:
-            seen = engine.look(path)
-            answer = engine.answer_to_view(MemoryPath.of(path)) if as_model else None
-            change = engine.history.last_change(path, seen.data)
-        except (MemtuiError, OSError) as error:
-            self._post(Trouble(str(error)))
-            return
-        if not cancelled():
-            self._post(Read(path, seen, as_model=answer, change=change, again=again))
-
-    def blame(self, path: str, data: bytes, cancelled: Callable[[], bool]) -> None:
-        """Find out who wrote each line of a text, from a worker; `Blamed` follows, then with prompts."""
-        engine = self._engine
-        if engine is None:
-            return
-        try:
-            told = engine.history.told_lines(path, data)
-            blame = replace(engine.history.claimed(engine.history.blame(path, data)), told=tuple(told))
+        with report_errors(self._post):
+            seen = engine.inspect_path(path)
+            answer = engine.preview_view(MemoryPath.from_relative(path)) if as_model else None
+            change = engine.history.get_last_change(path, seen.data)
             if not cancelled():
-                self._post(Blamed(path, data, blame))
-            prompts = self._prompts_of(blame)
-        except (MemtuiError, OSError) as error:
-            self._post(Trouble(str(error)))
-            return
-        if prompts and not cancelled():
-            self._post(Blamed(path, data, replace(blame, prompts=prompts)))
+                self._post(EntryRead(path, seen, as_model=answer, change=change, again=again))
 
-    def _prompts_of(self, blame: "Blame") -> dict[int, str]:
-        """What the person had asked for when lines were written, by the number of the event."""
+    def read_blame(self, path: str, data: bytes, cancelled: Callable[[], bool]) -> None:
+        """Find the author of each line of a text, from a worker; `BlameRead` follows, then one with prompts."""
+        engine = self.engine
+        if engine is None:
+            return
+        with report_errors(self._post):
+            imported = tuple(engine.history.blame_imported(path, data))
+            blame = replace(engine.history.apply_claims(engine.history.blame(path, data)), imported=imported)
+            if not cancelled():
+                self._post(BlameRead(path, data, blame))
+            prompts = self._find_prompts(blame)
+            if prompts and not cancelled():
+                self._post(BlameRead(path, data, replace(blame, prompts=prompts)))
+
+    def _find_prompts(self, blame: "Blame") -> dict[int, str]:
+        """The prompts behind the lines, by the number of their event."""
         events = {event.seq: event for event in blame.lines if event is not None and event.call_id}
         if not events:
             return {}
-        from memtui.agents.origin import prompts_of  # deferred: only where somebody asks who wrote it
+        from memtui.agents.origin import find_prompts  # noqa: PLC0415 - start-up: for blame only
 
-        found = prompts_of(events.values(), self._state_directory(), most_bytes=_PROMPT_BYTES)
+        found = find_prompts(events.values(), self._get_state_directory(), most_bytes=_PROMPT_BYTES)
         return {seq: asked.prompt for seq, asked in found.items()}
 
-    def seen(self) -> int:
+    def load_seen(self) -> int:
         """The number of the event up to which the person has seen everything, from a worker."""
-        noted = self._engine.note(_SEEN) if self._engine else None
-        return int(noted) if noted and noted.isdecimal() else 0
+        return self._get_seen(self.engine, 0) if self.engine else 0
+
+    def _get_seen(self, engine: "Engine", default: int) -> int:
+        noted = engine.get_metadata(_SEEN)
+        return int(noted) if noted and noted.isdecimal() else default
 
     def count_deleted(self) -> int:
-        """How many memories were there once and are not now, from a worker."""
+        """The number of deleted memories, from a worker."""
         try:
-            return len(self._engine.history.deleted()) if self._engine else 0
+            return len(self.engine.history.find_deleted()) if self.engine else 0
         except (MemtuiError, OSError):
             return 0
 
-    def look_for_loss(self) -> None:
-        """Find out anew whether much has gone: it may have been brought back, or dismissed; from a worker."""
+    def check_loss(self) -> None:
+        """Check for a mass loss again, from a worker."""
         self._totals = None
         self._wake.set()
 
-    def bring_again(self, after: int) -> None:
-        """Bring once more the events after a number: a screen that was paused did not take them."""
+    def resend_events(self, after: int) -> None:
+        """Post the events after a number again, for a screen that was paused."""
         self._again = after
         self._wake.set()
 
     def mark_seen(self, seq: int) -> None:
         """Remember up to which event the person has seen, from a worker."""
-        if self._engine:
-            self._engine.set_note(_SEEN, str(seq))
+        if self.engine:
+            self.engine.set_metadata(_SEEN, str(seq))
 
     def _run(self) -> None:
         try:
             engine = self._open()
             try:
-                self._begin_to_watch(engine)
-                self._begin_to_answer()
-                self._bring_all(engine)
+                self._start_watching(engine)
+                self._start_approval_server()
+                self._poll_events(engine)
             finally:
-                if self._desk:
-                    self._desk.close()
+                if self._approval_server:
+                    self._approval_server.close()
                 if self._watch:
                     self._watch.stop()
                 engine.close()
-        except Closed:
+        except MemoryClosed:
             return
         except (MemtuiError, OSError) as error:
-            self._post(Trouble(str(error)))
-        except Exception as error:  # the thread's last words: without them the screen would stand still and say LIVE
-            self._post(Trouble(f"Nothing new is shown any more because of a bug: {error!r}. Please start again."))
+            self._post(FailureReported(str(error)))
+        except Exception as error:  # the thread ends: without a message the screen would stand still and say LIVE
+            words = f"Nothing new is shown any more because of a bug: {error!r}. Please start again."
+            self._post(FailureReported(words))
 
-    def _bring_all(self, engine: "Engine") -> None:
-        """Bring what is new until it is told to stop. A journal that fails may work again."""
+    def _poll_events(self, engine: "Engine") -> None:
+        """Post new events until the session stops. A journal that fails may work again."""
         while not self._stopping.is_set():
             self._wake.wait()
             self._wake.clear()
             try:
-                self._bring(engine)
-            except Closed:
+                self._post_new_events(engine)
+            except MemoryClosed:
                 return
             except (MemtuiError, OSError) as error:
-                self._post(Trouble(f"{error} Trying again."))
+                self._post(FailureReported(f"{error} Trying again."))
                 self._stopping.wait(_RETRY_SECONDS)
                 self._wake.set()
 
     def _open(self) -> "Engine":
-        from memtui.opening import connect  # deferred: behind the first paint
+        from memtui.memory import connect  # noqa: PLC0415 - start-up: behind the first paint
 
         try:
-            engine = connect(self.folder, state=self._state, read_only=self._read_only, settings=self.settings)
+            engine = connect(self.folder, state=self.state, read_only=self._read_only, settings=self.settings)
         except StateUnusable as error:
             engine = self._open_degraded(str(error))
-        self._engine = engine  # before it is told: whoever hears of it may ask it at once
+        self.engine = engine  # before the message: its handlers use it
         try:
-            self._tell_opened(engine)
+            self._post_opened(engine)
         except BaseException:
-            self._engine = None
+            self.engine = None
             engine.close()
             raise
         engine.subscribe(self._wake.set)
@@ -273,104 +256,86 @@ class Session:
         return engine
 
     def _open_degraded(self, reason: str) -> "Engine":
-        """Open with what can be used: a journal that cannot be written may still be read."""
-        from memtui.opening import connect, connect_without_journal  # deferred: behind the first paint
+        """Open without recording: a journal that cannot be written may still be read."""
+        from memtui.memory import connect, connect_without_journal  # noqa: PLC0415 - start-up: behind the first paint
 
         was_read_only, self._read_only = self._read_only, True
         if not was_read_only:
             try:
-                engine = connect(self.folder, state=self._state, read_only=True, settings=self.settings)
-                if engine.head()[0]:
-                    self._post(Unrecorded(reason, history=True))
+                engine = connect(self.folder, state=self.state, read_only=True, settings=self.settings)
+                if engine.get_head()[0]:
+                    self._post(RecordingFailed(reason, history=True))
                     return engine
                 engine.close()
             except StateUnusable:
                 pass  # what is wrong with it is known already
-        self._post(Unrecorded(reason, history=False))
+        self._post(RecordingFailed(reason, history=False))
         return connect_without_journal(self.folder, settings=self.settings)
 
-    def _tell_opened(self, engine: "Engine") -> None:
+    def _post_opened(self, engine: "Engine") -> None:
         journal = engine.journal
-        last = engine.head()[0]
-        self._begin_to_count(engine)
-        noted = engine.note(_SEEN)
-        seen = int(noted) if noted and noted.isdecimal() else last
-        recent = journal.events(max(last - RECENT, 0))
-        unseen = journal.events(max(seen, last - UNSEEN))
+        last = engine.get_head()[0]
+        self._initialize_seen(engine)
+        seen = self._get_seen(engine, last)
+        recent = journal.get_events(max(last - RECENT, 0))
+        unseen = journal.get_events(max(seen, last - UNSEEN))
         self._last = last
-        self._recall_left()
-        self._post(Opened(list(engine.names()), recent, unseen, last, complete=engine.is_looked_at))
-        if recent and (behind := recent[-1].at_us - time.time_ns() // 1_000) > _CLOCK_US:
-            how_far = wording.age(behind / 1e6)
-            self._post(
-                Trouble(
-                    f"The clock is {how_far[:-1]} {how_far[-1]} behind the last event: times are not in order; "
-                    "the numbers of events are."
-                )
-            )
-
-    def _recall_left(self) -> None:
-        from memtui.ui import remembered  # deferred: behind the first paint
-
         with contextlib.suppress(StateUnusable):
-            self.left = remembered.read(self._state_directory())
+            self.view_state = screen_state.load_view_state(self._get_state_directory())
+        self._post(FolderOpened(list(engine.iter_names()), recent, unseen, last, complete=engine.is_baseline_recorded))
+        if recent and (behind := recent[-1].at_us - time.time_ns() // 1_000) > _CLOCK_US:
+            age = wording.format_age(behind / 1e6)
+            words = f"The clock is {age[:-1]} {age[-1]} behind the last event"
+            self._post(FailureReported(f"{words}: times are not in order; the numbers of events are."))
 
-    def _begin_to_count(self, engine: "Engine") -> None:
-        """Once the first look is over, begin to remember what the person has not seen. What was found is not new."""
-        if engine.is_looked_at and engine.note(_SEEN) is None:
-            engine.set_note(_SEEN, str(engine.head()[0]))
+    def _initialize_seen(self, engine: "Engine") -> None:
+        """Begin to remember unseen events once the first scan is over: what it found is not new."""
+        if engine.is_baseline_recorded and engine.get_metadata(_SEEN) is None:
+            engine.set_metadata(_SEEN, str(engine.get_head()[0]))
 
-    def _begin_to_watch(self, engine: "Engine") -> None:
-        from memtui.opening import state_directory  # deferred: behind the first paint
-        from memtui.watch import Watch
+    def _start_watching(self, engine: "Engine") -> None:
+        from memtui.watch import FolderWatcher  # noqa: PLC0415 - start-up: behind the first paint
 
-        watched = None if self._read_only else str(state_directory(self.folder, self._state))
-        self._watch = Watch(
-            engine,
-            self.folder,
-            watched,
-            changed=self._wake.set,
-            mode_changed=self._tell_watching,
-        )
+        def post_status(status: WatchStatus) -> None:
+            self._post(WatchingChanged(status))
+
+        state = None if self._read_only else str(self._get_state_directory())
+        self._watch = FolderWatcher(engine, self.folder, state, changed=self._wake.set, mode_changed=post_status)
         self._watch.start()
 
-    def _begin_to_answer(self) -> None:
-        """Let agents in other processes ask this window's person. Who may change nothing may allow nothing either."""
+    def _start_approval_server(self) -> None:
+        """Take questions of agents in other processes; a read-only session can allow nothing."""
         if self._read_only:
             return
-        from memtui.agents.waiting import Desk  # deferred: behind the first paint
-        from memtui.opening import state_directory
+        from memtui.agents.remote_approval import ApprovalServer  # noqa: PLC0415 - start-up: behind the first paint
 
-        self._desk = Desk(
-            state_directory(self.folder, self._state),
-            lambda question: self._post(Questioned(question)),
-            ended=lambda question: self._post(QuestionEnded(question)),
-            failed=lambda words: self._post(Trouble(words)),
+        self._approval_server = ApprovalServer(
+            self._get_state_directory(),
+            lambda question: self._post(RemoteApprovalRequested(question)),
+            ended=lambda question: self._post(RemoteApprovalEnded(question)),
+            failed=lambda words: self._post(FailureReported(words)),
         )
-        self._desk.start()
+        self._approval_server.start()
 
-    def _tell_watching(self, watching: Watching) -> None:
-        self._post(WatchingChanged(watching))
-
-    def _bring(self, engine: "Engine") -> None:
+    def _post_new_events(self, engine: "Engine") -> None:
         if self._again is not None:
             self._last, self._again = self._again, None
         while not self._stopping.is_set():
-            events = engine.journal.events(self._last, limit=_PAGE)
+            events = engine.journal.get_events(self._last, limit=_PAGE)
             if events:
                 self._last = events[-1].seq
-            totals = (*engine.totals(), engine.is_looked_at)
+            totals = (*engine.get_totals(), engine.is_baseline_recorded)
             if events or totals != self._totals:
                 self._totals = totals
                 files, size, complete = totals
-                self._begin_to_count(engine)
-                self._tell_loss(engine)
-                self._post(Happened(events, files, size, complete=complete))
+                self._initialize_seen(engine)
+                self._post_loss(engine)
+                self._post(EventsRecorded(events, files, size, complete=complete))
             if len(events) < _PAGE:
                 return
 
-    def _tell_loss(self, engine: "Engine") -> None:
-        """Before the events that it is made of, so that it is on screen with them."""
+    def _post_loss(self, engine: "Engine") -> None:
+        """Post a change of the mass loss, before its events, so that both are shown together."""
         loss = engine.loss
         if loss != self._loss:
             self._loss = loss

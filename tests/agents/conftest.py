@@ -1,4 +1,4 @@
-"""What the tests of agents start from."""
+"""Fixtures of the tests of agents."""
 
 from collections.abc import Iterator
 

@@ -251,10 +251,7 @@ def model_info(id: str, name: str, created_at: str, *, able: bool = True, **valu
             },
             "effort": {"supported": able, **_supported(low=able, medium=able, high=able, xhigh=False, max=False)},
             "server_tools": {**no, **_supported(web_search=False, code_execution=False)},
-            "thinking": {
-                "supported": able,
-                "types": _supported(adaptive=able, enabled=able, disabled=True),
-            },
+            "thinking": {"supported": able, "types": _supported(adaptive=able, enabled=able, disabled=True)},
         },
         **values,
     }

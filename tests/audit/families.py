@@ -3,15 +3,14 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from memtui.audit.findings import Family, Hit, Severity
-from memtui.audit.rule import Rule
-from memtui.audit.subject import Note, Subject
+from memtui.audit.context import AuditContext, Note
+from memtui.audit.model import AuditRule, Family, Hit, Severity
 
 
-def rule(id: str, family: Family = Family.HIDDEN, severity: Severity = Severity.WARN, **given: object) -> Rule:
+def rule(id: str, family: Family = Family.HIDDEN, severity: Severity = Severity.WARN, **given: object) -> AuditRule:
     """A rule with nothing to say."""
     words = {"title": id, "why": "A test wants it.", "do": f"Mend {id}.", "bad": "", "good": ""}
-    return Rule(id=id, family=family, severity=severity, **{**words, **given})  # type: ignore[arg-type]
+    return AuditRule(id=id, family=family, severity=severity, **{**words, **given})  # type: ignore[arg-type]
 
 
 class Words:
@@ -19,11 +18,11 @@ class Words:
 
     __name__ = "tests.words"
 
-    def __init__(self, *rules: tuple[Rule, str]) -> None:
+    def __init__(self, *rules: tuple[AuditRule, str]) -> None:
         self.RULES = tuple(each for each, _ in rules)
         self._patterns = [(each.id, re.compile(pattern)) for each, pattern in rules]
 
-    def in_note(self, note: Note, subject: Subject) -> Iterator[Hit]:
+    def check_note(self, note: Note, subject: AuditContext) -> Iterator[Hit]:
         """What is found in one note."""
         del subject
         for id, pattern in self._patterns:
@@ -39,6 +38,6 @@ class Whole:
 
     __name__ = "tests.whole"
 
-    def __init__(self, rule: Rule, find: Callable[[Subject], Iterable[Hit]]) -> None:
+    def __init__(self, rule: AuditRule, find: Callable[[AuditContext], Iterable[Hit]]) -> None:
         self.RULES = (rule,)
-        self.across = find
+        self.check_folder = find

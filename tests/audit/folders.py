@@ -7,11 +7,9 @@ from pathlib import Path
 from types import ModuleType
 
 import memtui
-from memtui.audit.findings import Hit
-from memtui.audit.reading import subject_of
-from memtui.audit.subject import Subject
-from memtui.core.audit_settings import AuditSettings
-from memtui.core.settings import Settings
+from memtui.audit.context import AuditContext, build_context
+from memtui.audit.model import Hit
+from memtui.core.settings import AuditSettings, Settings
 from memtui.engine import Engine
 
 DAY = 86_400
@@ -68,12 +66,12 @@ class Folder:
         """
         with memtui.open(self.path, state=self.state) as engine:
             act(engine)
-            subject = subject_of(
+            subject = build_context(
                 engine,
                 settings=audit or AuditSettings(),
                 memory=memory or Settings(),
                 now_us=time.time_ns() // 1_000 + int(days_later * DAY * 1e6),
-                on_disk=engine.head()[0] if with_journal else 0,
+                on_disk=engine.get_head()[0] if with_journal else 0,
                 repo=None if repo is None else str(repo),
                 pins=pins,
                 place=str(self.path),
@@ -86,9 +84,9 @@ class Folder:
         )
 
 
-def found_by(family: ModuleType, subject: Subject) -> Iterable[Hit]:
+def found_by(family: ModuleType, subject: AuditContext) -> Iterable[Hit]:
     """All that a family finds in a folder."""
-    in_note = getattr(family, "in_note", None)
-    for note in subject.notes.values() if in_note is not None else ():
-        yield from in_note(note, subject)
-    yield from family.across(subject)
+    check_note = getattr(family, "check_note", None)
+    for note in subject.notes.values() if check_note is not None else ():
+        yield from check_note(note, subject)
+    yield from family.check_folder(subject)

@@ -7,8 +7,8 @@ says 1.0 measures nothing. The clean notes of the corpus count as well, as notes
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from memtui.notes.broken import broken
-from memtui.notes.hidden import hidden
+from memtui.scan.hidden import find_hidden
+from memtui.scan.syntax import find_broken
 from tests.audit.corpus import clean_notes
 
 
@@ -307,12 +307,12 @@ INTEGRITY = (
 
 def accuracy_of_hidden() -> Accuracy:
     """How often the rules for hidden text are right."""
-    return _measured(HIDDEN, lambda note: {spot.rule for spot in hidden(note.text, note.path)})
+    return _measured(HIDDEN, lambda note: {spot.rule for spot in find_hidden(note.text, note.path)})
 
 
 def accuracy_of_integrity() -> Accuracy:
     """How often the rules for what cannot be read are right."""
-    return _measured(INTEGRITY, lambda note: {spot.rule for spot in broken(note.text, note.path)})
+    return _measured(INTEGRITY, lambda note: {spot.rule for spot in find_broken(note.text, note.path)})
 
 
 def _clean() -> Iterator[Labelled]:

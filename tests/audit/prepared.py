@@ -16,13 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import memtui
-from memtui import opening
-from memtui.audit import judging
-from memtui.audit.findings import Family
-from memtui.audit.inboxes import inbox
-from memtui.audit.marks import Review
-from memtui.audit.review_file import ReviewFile
-from memtui.audit.rules import RULES
+from memtui import memory as memory_module
+from memtui.audit.model import Family
+from memtui.audit.registry import RULES
+from memtui.review import verdicts
+from memtui.review.inbox_builder import build_inbox
+from memtui.review.marks import Review, ReviewFile
 
 CLAUDE = memtui.Agent("Claude", "a-model", "session-1")
 OLD = 400 * 86_400
@@ -154,7 +153,7 @@ def tampered(place: Path, how: str = "another actor") -> Prepared:
     made = _new(place, "tampered")
     made.write("notes.md", "# Notes\n\nNothing is wrong in here.\n")
     made.record()
-    with sqlite3.connect(made.state / opening.JOURNAL) as journal:
+    with sqlite3.connect(made.state / memory_module.JOURNAL) as journal:
         for (trigger,) in journal.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
             journal.execute(f'DROP TRIGGER "{trigger}"')
         journal.execute(CHANGES[how])
@@ -170,9 +169,9 @@ def replaced(place: Path) -> Prepared:
     made.write("notes.md", "# Notes\n\nNothing is wrong in here.\n")
     made.record()
     made.review = place / "replaced" / "review.json"
-    with opening.observe(made.folder, state=made.state) as observer:
-        changes = inbox(observer, Review())
-        ReviewFile(made.review).add(judging.done(changes, reviewer="ada", head=judging.head_of(observer)))
+    with memory_module.observe(made.folder, state=made.state) as observer:
+        changes = build_inbox(observer, Review())
+        ReviewFile(made.review).add(verdicts.end_review(changes, reviewer="ada", head=verdicts.get_head(observer)))
     shutil.rmtree(made.state)
     made.record()
     made.wanted["head-gone"] = ""

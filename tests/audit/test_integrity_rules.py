@@ -9,18 +9,20 @@ from pathlib import Path
 import pytest
 
 import memtui
-from memtui import opening
-from memtui.audit.auditing import audit
-from memtui.audit.families import integrity as family
-from memtui.audit.findings import Hit
-from memtui.audit.inbox import Inbox, Mark, Verdict
-from memtui.audit.reading import subject_of
+from memtui import memory as memory_module
+from memtui.audit import model
+from memtui.audit.context import build_context
+from memtui.audit.model import Hit
+from memtui.audit.rules import integrity
+from memtui.audit.runner import run_audit
 from memtui.core.settings import Settings
 from memtui.engine import Engine, Observer
-from memtui.notes.broken import broken
+from memtui.review.inbox import Inbox, ReviewMark, ReviewVerdict
+from memtui.scan.syntax import find_broken
 from tests.audit.corpus import clean_notes
 from tests.audit.folders import Folder, found_by
 from tests.audit.labelled import INTEGRITY, Labelled, accuracy_of_integrity
+from tests.bench.limits import at_most
 
 CLAUDE = memtui.Agent("Claude", "a-model", "session-1")
 MB = 1_000_000
@@ -40,14 +42,14 @@ def create(engine: Engine, path: str, text: str) -> None:
 
 def looked(folder: Folder, *, inbox: Inbox | None = None, memory: Settings | None = None) -> list[Hit]:
     """What the rules find in a folder that nobody has open, in order."""
-    with opening.observe(folder.path, state=folder.state) as observer:
+    with memory_module.observe(folder.path, state=folder.state) as observer:
         return hits_of(observer, inbox=inbox, memory=memory)
 
 
 def hits_of(observer: Observer, *, inbox: Inbox | None = None, memory: Settings | None = None) -> list[Hit]:
     last = observer.recorded.last
-    subject = subject_of(observer, on_disk=last, now_us=time.time_ns() // 1_000, memory=memory or Settings())
-    found = found_by(family, replace(subject, inbox=inbox))
+    subject = build_context(observer, on_disk=last, now_us=time.time_ns() // 1_000, memory=memory or Settings())
+    found = found_by(integrity, replace(subject, inbox=inbox))
     return sorted(found, key=lambda hit: (hit.path, hit.rule))
 
 
@@ -56,11 +58,11 @@ def kept(folder: Folder, *notes: tuple[str, str]) -> tuple[int, str]:
     with memtui.open(folder.path, state=folder.state) as engine:
         for path, text in notes:
             create(engine, path, text)
-        return engine.head()
+        return engine.get_head()
 
 
 def reviewed(seq: int, head: str, reviewer: str = "ada") -> Inbox:
-    mark = Mark(reviewer=reviewer, at_us=1, verdict=Verdict.ACCEPT, path="", seq=seq, head=head)
+    mark = ReviewMark(reviewer=reviewer, at_us=1, verdict=ReviewVerdict.ACCEPT, path="", seq=seq, head=head)
     return Inbox(since=seq, since_us=1, since_words="the last review", until=seq, files=(), marks=(mark,))
 
 
@@ -78,14 +80,14 @@ def test_the_rules_are_right_of_all_notes_that_were_labelled() -> None:
 
 @pytest.mark.parametrize("note", [note for note in INTEGRITY if note.rule], ids=lambda note: ascii(note.text[:30]))
 def test_what_cannot_be_read_is_told_once_and_at_a_place_in_the_text(note: Labelled) -> None:
-    (spot,) = broken(note.text, note.path)
+    (spot,) = find_broken(note.text, note.path)
     assert spot.rule == note.rule
     assert 0 <= spot.start <= spot.end <= len(note.text)
     assert spot.words
 
 
-@pytest.mark.parametrize("rule", [rule for rule in family.RULES if rule.id in _OF_TEXTS], ids=lambda rule: rule.id)
-def test_each_rule_for_texts_finds_its_example_and_passes_the_good_one(folder: Folder, rule: family.Rule) -> None:
+@pytest.mark.parametrize("rule", [rule for rule in integrity.RULES if rule.id in _OF_TEXTS], ids=lambda rule: rule.id)
+def test_each_rule_for_texts_finds_its_example_and_passes_the_good_one(folder: Folder, rule: model.AuditRule) -> None:
     ending = _ENDINGS.get(rule.id, rule.id.removeprefix("broken-"))
     kept(folder, (f"bad.{ending}", rule.bad), (f"good.{ending}", rule.good))
     assert [(hit.rule, hit.path) for hit in looked(folder)] == [(rule.id, f"bad.{ending}")]
@@ -125,9 +127,9 @@ def test_clean_notes_that_memtui_wrote_are_whole(folder: Folder) -> None:
     ids=lambda given: ascii(given[:12]),
 )
 def test_a_text_that_means_harm_is_read_in_seconds(path: str, text: str) -> None:
-    began = time.thread_time()
-    list(broken(text, path))
-    assert time.thread_time() - began < 5.0
+    with at_most(5):
+        spots = list(find_broken(text, path))
+    assert {spot.rule for spot in spots} <= _OF_TEXTS
 
 
 def test_no_entity_is_expanded_and_nothing_is_fetched(tmp_path: Path) -> None:
@@ -140,15 +142,14 @@ def test_no_entity_is_expanded_and_nothing_is_fetched(tmp_path: Path) -> None:
         f'<!DOCTYPE l [<!ENTITY % x SYSTEM "file://{tmp_path}/secret"> %x;]><l/>',
     ]
     for bomb in bombs:
-        began = time.thread_time()
-        assert [spot.rule for spot in broken(bomb, "a.xml")] == ["xml-entity"]
-        assert time.thread_time() - began < 1.0
+        with at_most(1):
+            assert [spot.rule for spot in find_broken(bomb, "a.xml")] == ["xml-entity"]
 
 
 def test_yaml_builds_nothing(tmp_path: Path) -> None:
     target = tmp_path / "made"
     text = f"!!python/object/apply:os.mkdir ['{target}']\n"
-    assert list(broken(text, "a.yaml")) == []
+    assert list(find_broken(text, "a.yaml")) == []
     assert not target.exists()
 
 
@@ -165,7 +166,7 @@ def test_text_that_is_not_utf8_is_told_with_its_byte_and_line(folder: Folder) ->
         }
     )
     folder.write({"d.dat": b"\x00\x01\xff", "e.notes": b"caf\xe9"})
-    found = [(hit.path, hit.words, hit.facts) for hit in folder.hits(family, rules={"not-utf8"})]
+    found = [(hit.path, hit.words, hit.facts) for hit in folder.hits(integrity, rules={"not-utf8"})]
     assert [path for path, _, _ in found] == ["a.md", "b.txt", "e.notes"]
     assert found[0][1:] == ("no UTF-8 text: \\xff at byte 9, in line 2", {"byte": 9, "line": 2})
     assert "UTF-16" in found[1][1]
@@ -184,7 +185,7 @@ def test_links_and_special_files_are_told_with_where_they_lead(folder: Folder) -
     (folder.path / "bad\x1b[31m").symlink_to("/tmp/\x1b]52;c;eA==\x07")
     os.mkfifo(folder.path / "pipe")
     found = {
-        hit.path: (hit.rule, hit.words) for hit in folder.hits(family) if "link" in hit.rule or "special" in hit.rule
+        hit.path: (hit.rule, hit.words) for hit in folder.hits(integrity) if "link" in hit.rule or "special" in hit.rule
     }
     assert found["out"] == ("link-leaves", "a link out of the folder, to “/etc”")
     assert found["up"][0] == "link-leaves"
@@ -198,13 +199,13 @@ def test_links_and_special_files_are_told_with_where_they_lead(folder: Folder) -
 def test_a_second_name_of_a_file_is_told(folder: Folder, tmp_path: Path) -> None:
     folder.write({"a.md": "words\n", "b.md": "words\n"})
     os.link(folder.path / "a.md", tmp_path / "elsewhere")
-    assert [(hit.rule, hit.path) for hit in folder.hits(family, rules={"hard-link"})] == [("hard-link", "a.md")]
+    assert [(hit.rule, hit.path) for hit in folder.hits(integrity, rules={"hard-link"})] == [("hard-link", "a.md")]
 
 
 def test_names_that_no_agent_may_make_are_told(folder: Folder) -> None:
     folder.write({"a\\b.md": "1", "%2e%2e": "2", "tab\t.md": "3", "100%.md": "4", "a b.md": "5", "a\u200bb.md": "6"})
     (folder.path / os.fsdecode(b"bad\xff.md")).write_text("7")
-    found = [hit.path for hit in folder.hits(family, rules={"forbidden-name"})]
+    found = [hit.path for hit in folder.hits(integrity, rules={"forbidden-name"})]
     assert found == ["%2e%2e", "a\\b.md", os.fsdecode(b"bad\xff.md"), "tab\t.md"]
 
 
@@ -212,11 +213,11 @@ def test_limits_are_told_of_files_and_of_the_folder(folder: Folder) -> None:
     deep = "/".join("d" * 21)
     folder.write({"a.md": "x" * 100, "b.md": "x", f"{deep}/c.md": "x"})
     memory = Settings(max_file_bytes=50, max_total_bytes=90, max_files=2)
-    found = folder.hits(family, rules={"over-limit"}, memory=memory)
+    found = folder.hits(integrity, rules={"over-limit"}, memory=memory)
     assert [hit.path for hit in found] == ["", "", "a.md", deep]
     assert "the folder has 3 files, and 2 are its limit" in [hit.words for hit in found]
     assert (
-        folder.hits(family, rules={"over-limit"}, memory=Settings(max_file_bytes=0, max_total_bytes=0, max_files=0))[
+        folder.hits(integrity, rules={"over-limit"}, memory=Settings(max_file_bytes=0, max_total_bytes=0, max_files=0))[
             :-1
         ]
         == []
@@ -227,13 +228,13 @@ def test_limits_are_told_of_files_and_of_the_folder(folder: Folder) -> None:
 def test_a_file_that_cannot_be_read_is_told(folder: Folder) -> None:
     folder.write({"a.md": "words\n"})
     (folder.path / "a.md").chmod(0)
-    assert [hit.rule for hit in folder.hits(family, rules={"unreadable"})] == ["unreadable"]
+    assert [hit.rule for hit in folder.hits(integrity, rules={"unreadable"})] == ["unreadable"]
 
 
 def test_a_file_that_is_too_large_to_be_read_is_told_as_unread(folder: Folder) -> None:
     folder.write({"a.md": "x" * 100})
     memory = Settings(max_read_bytes=50)
-    assert [hit.path for hit in folder.hits(family, rules={"unreadable"}, memory=memory)] == ["a.md"]
+    assert [hit.path for hit in folder.hits(integrity, rules={"unreadable"}, memory=memory)] == ["a.md"]
 
 
 # The record
@@ -289,7 +290,7 @@ def test_a_change_that_an_agent_claimed_is_not_told(folder: Folder) -> None:
         version = engine.history.versions_of("a.md", limit=1)[0].after
         assert version is not None
         assert version.sha256 is not None
-        told = engine.tell_late("a.md", actor=CLAUDE, call_id="1", hashes=[version.sha256], note="Write")
+        told = engine.claims.claim("a.md", actor=CLAUDE, call_id="1", hashes=[version.sha256], note="Write")
         assert told is not None
     assert looked(folder) == []
 
@@ -364,8 +365,8 @@ def test_a_record_that_is_gone_after_a_review_is_told(folder: Folder) -> None:
 def test_every_rule_can_be_told_by_an_audit(folder: Folder) -> None:
     kept(folder, ("a.json", "{"))
     folder.write({"a.md": "words\n"})
-    with opening.observe(folder.path, state=folder.state) as observer:
-        found = audit(observer, title="memories", only=["integrity"])
+    with memory_module.observe(folder.path, state=folder.state) as observer:
+        found = run_audit(observer, title="memories", only=["integrity"])
     assert {finding.rule for finding in found.findings} == {"broken-json", "outside-change"}
     assert found.chain.state == "intact"
 
@@ -380,7 +381,7 @@ def test_every_rule_can_be_told_by_an_audit(folder: Folder) -> None:
     ],
 )
 def test_a_name_that_stands_twice_is_told(path: str, text: str, at: int, words: str) -> None:
-    (spot,) = broken(text, path)
+    (spot,) = find_broken(text, path)
     assert spot.words.startswith(words)
     assert spot.start == at
 
@@ -398,21 +399,21 @@ def test_a_name_that_stands_twice_is_told(path: str, text: str, at: int, words: 
     ],
 )
 def test_what_is_whole_though_it_looks_odd_is_passed_over(path: str, text: str) -> None:
-    assert list(broken(text, path)) == []
+    assert list(find_broken(text, path)) == []
 
 
 def test_what_is_wrong_in_json_with_comments_is_told_where_it_is() -> None:
     text = '{ // one\n "a": /* two */ }'
-    (spot,) = broken(text, "settings.json")
+    (spot,) = find_broken(text, "settings.json")
     assert text[spot.start : spot.end] == "}"
-    assert list(broken('{"a": 1, // one\n}', "data.json"))
+    assert list(find_broken('{"a": 1, // one\n}', "data.json"))
 
 
 def test_texts_of_other_encodings_are_named(folder: Folder) -> None:
     text = "a text of some words\n"
     notes = {f"{name}.md": f"\ufeff{text}".encode(name) for name in ("utf-16-le", "utf-16-be", "utf-32-le")}
     folder.write({**notes, "bare.md": text.encode("utf-16-le"), "one.md": f"{text}\0".encode()})
-    told = {hit.path: hit.words for hit in folder.hits(family) if hit.rule == "not-utf8"}
+    told = {hit.path: hit.words for hit in folder.hits(integrity) if hit.rule == "not-utf8"}
     assert told == {
         "bare.md": "no text: it looks like UTF-16 without its mark",
         "utf-16-le.md": "no UTF-8 text: it looks like UTF-16",
@@ -425,6 +426,5 @@ def test_texts_of_other_encodings_are_named(folder: Folder) -> None:
     "text", ['{"' * 300_000, '{"a":1,' * 100_000, "/*" * 500_000, '"' * 1_000_000, "," * 1_000_000]
 )
 def test_json_with_comments_is_read_in_passing(text: str) -> None:
-    began = time.process_time()
-    assert list(broken(text, "settings.json"))
-    assert time.process_time() - began < 5
+    with at_most(5):
+        assert list(find_broken(text, "settings.json"))

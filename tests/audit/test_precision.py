@@ -6,11 +6,12 @@ from functools import cache
 
 import pytest
 
-from memtui.audit.families import planted, secret
-from memtui.audit.rules import RULES
-from memtui.notes.flags import spots_of
+from memtui.audit.registry import RULES
+from memtui.audit.rules import injection, secrets
+from memtui.scan.flags import find_spots
 from tests.audit.corpus import clean_notes
 from tests.audit.corpus.accuracy import Accuracy, accuracy
+from tests.audit.corpus.labelled import planted_notes, secret_notes
 
 FLOORS = {"secret": (0.99, 0.99), "planted": (0.97, 0.95)}
 """Precision and recall, at least. The corpus and the rules are by the same hands: other notes will do worse."""
@@ -35,17 +36,15 @@ def test_no_clean_note_has_a_secret() -> None:
 
 
 def test_every_rule_of_these_families_has_notes_that_it_should_find() -> None:
-    from tests.audit.corpus.labelled import planted_notes, secret_notes
-
-    assert {note.rule for note in secret_notes()} == {rule.id for rule in secret.RULES}
-    assert {note.rule for note in planted_notes()} == {rule.id for rule in planted.RULES}
+    assert {note.rule for note in secret_notes()} == {rule.id for rule in secrets.RULES}
+    assert {note.rule for note in planted_notes()} == {rule.id for rule in injection.RULES}
 
 
 def test_no_rule_over_one_text_that_is_on_fires_on_a_tenth_of_clean_notes() -> None:
     notes = clean_notes()
     fired: Counter[str] = Counter()
     for path, text in notes.items():
-        fired.update({spot.rule for spot in spots_of(text, path)})
+        fired.update({spot.rule for spot in find_spots(text, path)})
     loud = {rule: count for rule, count in fired.items() if count > _A_TENTH * len(notes)}
     assert [rule for rule in loud if rule not in RULES or RULES[rule].is_on] == []
 

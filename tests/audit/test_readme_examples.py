@@ -13,7 +13,7 @@ import pytest
 import yaml
 from jsonschema import Draft4Validator
 
-from memtui.config import load
+from memtui.config import load_config
 from tests.audit import prepared
 from tests.audit.corpus import clean_notes
 from tests.audit.report.test_sarif_report import SCHEMA
@@ -131,7 +131,7 @@ def test_the_settings_that_are_printed_are_taken_as_they_are(tmp_path: Path) -> 
     [block] = [block for block in re.findall(r" *```toml\n(.*?)```", TEXT, re.DOTALL) if "audit.exempt" in block]
     file = tmp_path / "config.toml"
     file.write_text("".join(f"{line.removeprefix('  ')}\n" for line in block.splitlines()), encoding="utf-8")
-    loaded = load(path=str(file))
+    loaded = load_config(path=str(file))
     assert tuple(loaded.problems) == ()
     assert loaded.config.audit.rules["stale"] == "off"
     assert loaded.config.audit.exemptions[0].reason == "made up for the tutorial"

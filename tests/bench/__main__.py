@@ -16,6 +16,7 @@ from tests.bench import (
     commands,
     folders,
     hooks,
+    limits,
     live,
     machine,
     mcp_calls,
@@ -44,6 +45,7 @@ MEASUREMENTS: dict[str, Callable[[Memories], Iterable[Row]]] = {
     "hooks": hooks.measure,
     "search": searching.measure,
     "audit": auditing.measure,
+    "limits": limits.measure,
 }
 
 

@@ -14,7 +14,7 @@ from anthropic.tools import BetaLocalFilesystemMemoryTool
 
 from memtui.agents.claude import AsyncMemoryTool, MemoryTool
 from memtui.core.events import Agent
-from memtui.opening import open as open_memory
+from memtui.memory import open as open_memory
 from tests.bench.commands import DurableTool
 from tests.bench.memories import Memories
 from tests.bench.table import Row, middle

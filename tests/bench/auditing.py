@@ -5,16 +5,16 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from memtui.audit.findings import Family
-from memtui.audit.rules import RULES
-from memtui.notes.planted import planted
-from memtui.notes.secrets import secrets
-from memtui.notes.spots import Spot
+from memtui.audit.model import Family
+from memtui.audit.registry import RULES
+from memtui.scan.injection import find_injections
+from memtui.scan.secrets import find_secrets
+from memtui.scan.spots import Spot
 from tests.audit import prepared
 from tests.audit.corpus import clean_notes
 from tests.audit.corpus.accuracy import accuracy
 from tests.audit.labelled import accuracy_of_hidden, accuracy_of_integrity
-from tests.audit.test_done_when import audit, by_rule
+from tests.audit.test_acceptance import audit, by_rule
 from tests.bench.auditing_speed import speed
 from tests.bench.memories import Memories
 from tests.bench.table import Row, middle, within
@@ -85,8 +85,8 @@ def detectors() -> Iterator[Row]:
     """What each detector takes over 2 KB."""
     pieces = _pieces()
     looks: tuple[tuple[str, Callable[[str], Iterator[Spot]]], ...] = (
-        ("secrets", secrets),
-        ("planted", lambda text: planted(text, "a.md")),
+        ("secrets", find_secrets),
+        ("planted", lambda text: find_injections(text, "a.md")),
     )
     for name, look in looks:
         took = []

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from memtui.opening import open as open_memory
+from memtui.memory import open as open_memory
 from tests.bench.memories import Memories
 from tests.bench.searching import NOTES, texts_of
 from tests.bench.table import Row, compared, mebibytes, seconds, within
@@ -20,9 +20,13 @@ LIMIT = 15.0
 _NOTHING = 0.001
 _WORDS = {"read": "reading the folder, and looking for changes", "journal": "checking the journal"}
 _PROGRAM = """
-import json, os, resource, sys, time
-from memtui import opening
-from memtui.audit.auditing import audit
+import json
+import os
+import resource
+import sys
+import time
+from memtui import memory
+from memtui.audit.runner import run_audit
 
 folder, state = sys.argv[1:]
 began = time.perf_counter()
@@ -34,9 +38,9 @@ for top, _, names in os.walk(folder):
 read = time.perf_counter() - began
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 began = time.perf_counter()
-with opening.observe(folder, state=state, look=False) as observer:
+with memory.observe(folder, state=state, look=False) as observer:
     opened = time.perf_counter() - began
-    found = audit(observer, title="bench")
+    found = run_audit(observer, title="bench")
 print(json.dumps({
     "read": read, "octets": octets, "opened": opened, "all": time.perf_counter() - began, "files": found.files,
     "seconds": dict(found.seconds), "before": before, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,

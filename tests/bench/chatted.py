@@ -16,20 +16,20 @@ from textual.app import App, ComposeResult
 from textual.widgets import Log, Markdown
 
 from memtui.agents.chat.events import (
-    CallBegan,
     CallEnded,
+    CallStarted,
     ChatEvent,
-    End,
+    MemoryChange,
     Prompt,
-    Remembered,
     TextDelta,
     ThinkingDelta,
-    TurnBegan,
     TurnEnded,
+    TurnOutcome,
+    TurnStarted,
     Usage,
 )
 from memtui.core.events import Agent, Event
-from memtui.ui.chat.transcript import TranscriptView
+from memtui.ui.widgets.transcript.view import TranscriptView
 from tests.bench.streaming import RATE, TOKENS, token
 
 EVENTS = 10_000
@@ -43,7 +43,9 @@ FRAMES = 300
 
 def turn(number: int) -> Iterator[ChatEvent]:
     """One turn, of `PER_TURN` events: a view of 2 KB, a write of 1 KB, an answer of 1.5 KB."""
-    yield TurnBegan(number, Prompt(f"Question {number}: keep it shorter please, and remember that I moved to Lisbon."))
+    yield TurnStarted(
+        number, Prompt(f"Question {number}: keep it shorter please, and remember that I moved to Lisbon.")
+    )
     yield ThinkingDelta(number, f"Turn {number}. " + "The person wants shorter answers and has moved. " * 10)
     yield TextDelta(number, 0, f"I look at what I know of you first ({number}).\n")
     yield from _call(number, "view", {"path": "/memories/prefs.md"}, f"{number}\t- a line of the file\n" * 80)
@@ -53,14 +55,14 @@ def turn(number: int) -> Iterator[ChatEvent]:
     code = f"```python\nturn = {number}\nprint(turn)\n```"
     yield TextDelta(number, 1, f"{prose}\n\n- one\n- two\n\n{code}\n\n{prose}\n")
     yield TextDelta(number, 1, prose)
-    remembered = (Remembered(f"notes/{number}.md", "created", added=32),)
-    yield TurnEnded(number, End.DONE, 1.9, 2, 0, remembered, Usage())
+    remembered = (MemoryChange(f"notes/{number}.md", "created", added=32),)
+    yield TurnEnded(number, TurnOutcome.DONE, 1.9, 2, 0, remembered, Usage())
 
 
 def _call(number: int, command: str, fields: dict[str, object], text: str) -> Iterator[ChatEvent]:
     call_id, whole = f"toolu_{number}_{command}", {"command": command, **fields}
     event = Event(at_us=0, actor=Agent("Claude"), command=command, path=str(fields["path"]), added=32, removed=0)
-    yield CallBegan(number, call_id, "memory", whole)
+    yield CallStarted(number, call_id, "memory", whole)
     yield CallEnded(number, call_id, "memory", whole, text, False, event)
 
 
@@ -98,7 +100,7 @@ class ChattedApp(App[None]):
         if isinstance(it, TranscriptView):
             for number in range(1, EARLIER + 1):
                 for event in turn(number):
-                    it.take(event)
+                    it.add_event(event)
         await asyncio.sleep(0.5)
         used, start = time.process_time(), time.monotonic()
         for number in range(TOKENS):
@@ -108,7 +110,7 @@ class ChattedApp(App[None]):
             elif isinstance(it, Log):
                 it.write(token(number))
             elif isinstance(it, TranscriptView):
-                it.take(TextDelta(EARLIER + 1, 0, token(number)))
+                it.add_event(TextDelta(EARLIER + 1, 0, token(number)))
         if stream is not None:
             await stream.stop()
         await asyncio.sleep(0.2)  # the last frame
@@ -117,13 +119,13 @@ class ChattedApp(App[None]):
     async def _day(self) -> None:
         view = self.query_one(TranscriptView)
         for event in turn(1):  # what is loaded with the first turn is no matter of the day's length
-            view.take(event)
+            view.add_event(event)
         await asyncio.sleep(0.5)
         before, characters = _memory(), 0
         began = time.process_time()
         for number in range(2, EVENTS // PER_TURN + 1):
             for event in turn(number):
-                view.take(event)
+                view.add_event(event)
                 characters += _characters(event)
             await asyncio.sleep(0)
         view.action_bottom()
@@ -143,7 +145,7 @@ class ChattedApp(App[None]):
 
 def _characters(event: ChatEvent) -> int:
     match event:
-        case TurnBegan(prompt=prompt):
+        case TurnStarted(prompt=prompt):
             return len(prompt.text)
         case TextDelta(text=text) | ThinkingDelta(text=text):
             return len(text)

@@ -32,7 +32,7 @@ def measure(_: Memories) -> Iterable[Row]:
 
 
 def _day() -> Iterable[Row]:
-    from tests.bench.chatted import EVENTS  # deferred: it imports Textual, which the other measurements do without
+    from tests.bench.chatted import EVENTS  # noqa: PLC0415 - loads Textual
 
     with _Program("day") as (_, reports):
         before, after, characters, taken, frame, slow = reports()

@@ -17,7 +17,7 @@ from anthropic.tools import BetaLocalFilesystemMemoryTool
 
 from memtui.core.events import Agent
 from memtui.core.settings import Settings
-from memtui.opening import open as open_memory
+from memtui.memory import open as open_memory
 from tests.bench.memories import Memories
 from tests.bench.table import Row, middle, nearly_worst, seconds
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from memtui.ui import wording
+from memtui.core import wording
 from tests.bench.memories import Memories
 from tests.bench.table import Row, mebibytes, seconds
 from tests.bench.terminal import Terminal, memtui
@@ -26,7 +26,7 @@ def _opened(what: str, folder: Path, state: Path, files: int, size: int) -> Row:
     with Terminal(memtui(folder, state)) as terminal:
         named = terminal.when("note-000000") - terminal.started
         counted = terminal.when(words) - terminal.started
-        recorded = terminal.when(f"{words} {wording.size(size)}") - terminal.started
+        recorded = terminal.when(f"{words} {wording.format_size(size)}") - terminal.started
         terminal.settle()
         peak = terminal.peak_memory()
     return Row(

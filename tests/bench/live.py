@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from memtui.opening import connect
+from memtui.memory import connect
 from tests.bench.memories import Memories
 from tests.bench.table import Row, middle, nearly_worst, seconds, within
 from tests.bench.terminal import Terminal, memtui

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Self
 
-from memtui.opening import open as open_memory
+from memtui.memory import open as open_memory
 
 _A_DIRECTORY = 100
 """Files in each directory of a large folder."""

@@ -10,15 +10,14 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import memtui
-from memtui.audit.facts import Dropped, lost
-from memtui.audit.growth import growth
-from memtui.audit.inbox import Mark, Verdict
-from memtui.audit.inboxes import inbox
-from memtui.audit.marks import Review
-from memtui.core.events import Change, Event, Version, sha256
-from memtui.core.snapshot import Kind
+from memtui.audit.fact_loss import DroppedStatement, find_lost_statements
+from memtui.audit.growth import collect_growth
+from memtui.core.events import Change, EntryKind, Event, Version, sha256
 from memtui.engine import Engine
 from memtui.journal.sqlite import Journal
+from memtui.review.inbox import ReviewMark, ReviewVerdict
+from memtui.review.inbox_builder import build_inbox
+from memtui.review.marks import Review
 from memtui.store.memory import MemoryStore
 
 T = TypeVar("T")
@@ -32,19 +31,19 @@ def main() -> None:
     words = ["".join(chance.choices(_SYLLABLES, k=chance.randint(2, 4))) for _ in range(20_000)]
     engine = Engine(MemoryStore(), Journal(None))
     timed(f"a record of {events:,} events over {files:,} files", lambda: record(engine, chance, words, events, files))
-    half = timed("inbox since the middle", lambda: inbox(engine, Review(), since=events // 2))
+    half = timed("inbox since the middle", lambda: build_inbox(engine, Review(), since=events // 2))
     print(
         f"{len(half.files):,} changed files, {len(half.runs)} runs, {sum(len(each.lost) for each in half.runs):,} lost"
     )
-    found = timed("inbox of all of it", lambda: inbox(engine, Review(), since=0))
-    timed("the same without runs", lambda: inbox(engine, Review(), since=0, runs=False))
-    timed("the same below one directory", lambda: inbox(engine, Review(), since=0, runs=False, path="notes/7"))
-    head = engine.head()
+    found = timed("inbox of all of it", lambda: build_inbox(engine, Review(), since=0))
+    timed("the same without runs", lambda: build_inbox(engine, Review(), since=0, runs=False))
+    timed("the same below one directory", lambda: build_inbox(engine, Review(), since=0, runs=False, path="notes/7"))
+    head = engine.get_head()
     marks = [
-        Mark(
+        ReviewMark(
             reviewer="ada",
             at_us=1,
-            verdict=Verdict.ACCEPT,
+            verdict=ReviewVerdict.ACCEPT,
             path=file.path,
             before=file.before.sha256 or "" if file.before else "",
             after=file.after.sha256 or "" if file.after else "",
@@ -53,17 +52,17 @@ def main() -> None:
         )
         for file in found.files
     ]
-    review = timed(f"{len(marks):,} marks chained and written", lambda: Review().with_marks(marks))
-    timed("inbox with these marks", lambda: inbox(engine, review))
-    timed("growth", lambda: growth(engine, (), time.time_ns() // 1_000))
+    review = timed(f"{len(marks):,} marks chained and written", lambda: Review().add_marks(marks))
+    timed("inbox with these marks", lambda: build_inbox(engine, review))
+    timed("growth", lambda: collect_growth(engine, (), time.time_ns() // 1_000))
     print(
         f"{len(found.files):,} changed files, {len(found.runs)} runs, {sum(len(run.lost) for run in found.runs):,} lost"
     )
     notes = [note(chance, words) for _ in range(10_000)]
     gone = [note(chance, words).splitlines()[chance.randint(0, 9)] for _ in range(5_000)]
     kept = [chance.choice(notes).splitlines()[chance.randint(0, 9)].upper() for _ in range(5_000)]
-    dropped = [Dropped("a.md", at, text, 1) for at, text in enumerate([*gone, *kept], start=1)]
-    said = timed("10,000 dropped lines against 10,000 notes", lambda: lost(dropped, notes))
+    dropped = [DroppedStatement("a.md", at, text, 1) for at, text in enumerate([*gone, *kept], start=1)]
+    said = timed("10,000 dropped lines against 10,000 notes", lambda: find_lost_statements(dropped, notes))
     print(f"{len(said):,} facts lost, of 5,000 that were dropped for good")
     shuffled = shuffles(chance, 1_500, 100)
     rows = timed("one path's history through 100 shuffles of 1,500 notes", lambda: shuffled.history.versions_of("7.md"))
@@ -75,7 +74,7 @@ def shuffles(chance: random.Random, notes: int, times: int) -> Engine:
     """A record of notes that all change places, again and again."""
     engine = Engine(MemoryStore(), Journal(None))
     names = [f"{number}.md" for number in range(notes)]
-    stands = {name: Version(Kind.FILE, sha256(name.encode()), len(name)) for name in names}
+    stands = {name: Version(EntryKind.FILE, sha256(name.encode()), len(name)) for name in names}
     for at in range(times):
         moved = tuple(zip(names, chance.sample(names, notes), strict=True))
         after = {new: stands[old] for old, new in moved}
@@ -83,7 +82,7 @@ def shuffles(chance: random.Random, notes: int, times: int) -> Engine:
         event = Event(
             at_us=at, actor=memtui.Agent("a"), command="rename", path="/memories", changes=changes, moved=moved
         )
-        engine.journal.append([event])
+        engine.journal.append_events([event])
         stands = after
     return engine
 
@@ -101,7 +100,7 @@ def record(engine: Engine, chance: random.Random, words: list[str], events: int,
         if old is not None:
             lines[chance.randrange(len(lines))] = note(chance, words).splitlines(keepends=True)[0]
         text = "".join(lines)
-        version = Version(Kind.FILE, sha256(text.encode()), len(text))
+        version = Version(EntryKind.FILE, sha256(text.encode()), len(text))
         texts[version.sha256 or ""] = text.encode()
         change = Change(path, old[0] if old else None, version)
         standing[path] = version, text
@@ -117,9 +116,9 @@ def record(engine: Engine, chance: random.Random, words: list[str], events: int,
             )
         )
         if len(batch) == 2_000:
-            engine.journal.append(batch, texts=texts)
+            engine.journal.append_events(batch, texts=texts)
             batch, texts = [], {}
-    engine.journal.append(batch, texts=texts)
+    engine.journal.append_events(batch, texts=texts)
 
 
 def note(chance: random.Random, words: list[str]) -> str:

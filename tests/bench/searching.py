@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from memtui.core.events import Agent, Person
-from memtui.opening import open as open_memory
-from memtui.opening import open_in_memory
+from memtui.memory import open as open_memory
+from memtui.memory import open_in_memory
 from memtui.search.finder import Finder
-from memtui.search.found import Found, Scope
-from memtui.search.names import Names
-from memtui.search.query import parse
+from memtui.search.names import NameIndex
+from memtui.search.query import parse_query
+from memtui.search.results import Scope, SearchResults
 from tests.bench.memories import Memories
 from tests.bench.table import Row, compared, middle, seconds, within
 
@@ -41,16 +41,16 @@ def measure(memories: Memories) -> Iterable[Row]:
 
 def _names(memories: Memories) -> Iterator[Row]:
     paths = list(_paths(NAMES))
-    names = Names(paths)
+    names = NameIndex(paths)
     began = time.perf_counter()
-    names.find(parse("warm", now_us=0))
+    names.find(parse_query("warm", now_us=0))
     prepared = time.perf_counter() - began
     listed = memories.empty("names") / "names"
     listed.write_text("\n".join(paths), encoding="utf-8")
     typed = "mig plan"
 
     def find(query: str) -> None:
-        names.find(parse(query, now_us=0), limit=200)
+        names.find(parse_query(query, now_us=0), limit=200)
 
     yield Row(f"search: {NAMES:,} names, made ready", seconds(prepared))
     firsts = [_timed(lambda query=query: find(query)) for query in ("b", "m", "p", "s", "n")]  # type: ignore[misc]
@@ -125,8 +125,8 @@ def _typed(finder: Finder, scope: Scope, of: str, typed: Sequence[str]) -> Itera
     yield within(f"search: {of}, nothing like it", middle(absent), FIRST, also=_worst(absent))
 
 
-def _find(finder: Finder, query: str, scope: Scope) -> Found:
-    return finder.find(parse(query, now_us=0), scope, per_note=5)
+def _find(finder: Finder, query: str, scope: Scope) -> SearchResults:
+    return finder.find(parse_query(query, now_us=0), scope, per_note=5)
 
 
 def _timed(work: Callable[[], object]) -> float:

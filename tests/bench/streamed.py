@@ -12,8 +12,31 @@ import time
 from textual.app import App, ComposeResult
 from textual.widgets import Markdown
 
-from memtui.ui.note.view import NoteView
+from memtui.ui.widgets.markdown.view import NoteView
 from tests.bench.streaming import RATE, TOKENS, token
+
+
+class StreamedNoteView(NoteView):
+    """A note that grows at its end, at most once a frame."""
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self._pending: list[str] = []
+
+    def append(self, fragment: str) -> None:
+        """Add text at the end of the next frame."""
+        if not self._pending:
+            self.set_timer(1 / 30, self._flush)
+        self._pending.append(fragment)
+
+    def _flush(self) -> None:
+        follows = self.scroll_offset.y >= self.max_scroll_y
+        self.document.append("".join(self._pending))
+        self._pending.clear()
+        self._stabilize_view()
+        if follows:
+            self.action_bottom()
+        self._redraw()
 
 
 class StreamedApp(App[None]):
@@ -27,14 +50,14 @@ class StreamedApp(App[None]):
 
     def compose(self) -> ComposeResult:
         """Ours or the stock widget."""
-        yield NoteView(id="note") if self._widget == "NoteView" else Markdown(id="note")
+        yield StreamedNoteView(id="note") if self._widget == "NoteView" else Markdown(id="note")
 
     def on_mount(self) -> None:
         """Begin to write."""
         note = self.query_one("#note")
-        if isinstance(note, NoteView):
+        if isinstance(note, StreamedNoteView):
             note.show("")
-        note.styles.height = "1fr" if isinstance(note, NoteView) else "auto"
+        note.styles.height = "1fr" if isinstance(note, StreamedNoteView) else "auto"
         self._writing = asyncio.create_task(self._write())
 
     async def _write(self) -> None:
@@ -49,7 +72,7 @@ class StreamedApp(App[None]):
             await asyncio.sleep(max(wait, 0))
             if stream is not None:
                 await stream.write(token(number))
-            elif isinstance(note, NoteView):
+            elif isinstance(note, StreamedNoteView):
                 note.append(token(number))
         if stream is not None:
             await stream.stop()

@@ -19,12 +19,11 @@ from typing import Any
 from anthropic.tools import BetaLocalFilesystemMemoryTool
 
 from memtui.core import diffs
-from memtui.core.events import Agent, Change, Event, Version, sha256
-from memtui.core.snapshot import Kind
+from memtui.core.events import Agent, Change, EntryKind, Event, Version, sha256
 from memtui.journal.sqlite import Journal
-from memtui.journal.verify import verify
-from memtui.opening import JOURNAL
-from memtui.opening import open as open_memory
+from memtui.journal.verify import verify_journal
+from memtui.memory import JOURNAL
+from memtui.memory import open as open_memory
 from tests.bench.memories import Memories
 from tests.bench.table import Row, compared, middle, seconds
 
@@ -82,12 +81,12 @@ def _verify(memories: Memories) -> Iterable[Row]:
         made = [_event(number) for number in range(start, start + 1_000)]
         texts = {sha256(data): data for data in map(_text, range(start, start + 1_000))}
         began = time.perf_counter()
-        journal.append(made, texts=texts, durable=False)
+        journal.append_events(made, texts=texts, durable=False)
         wrote += time.perf_counter() - began
     journal.close()
     with closing(sqlite3.connect(path)) as connection:
         began = time.perf_counter()
-        report = verify(connection)
+        report = verify_journal(connection)
         took = time.perf_counter() - began
         assert report.is_intact, report.findings
         bodies = [row[0] for row in connection.execute("SELECT body FROM events ORDER BY seq")]
@@ -117,11 +116,11 @@ def _restore(memories: Memories) -> Iterable[Row]:
     with open_memory(folder, state=base / "state") as memory:
         loss = memory.loss
         assert loss is not None
-        assert loss.gone == files
+        assert loss.deleted == files
         began = time.perf_counter()
         restored = memory.restore_loss()
         took = time.perf_counter() - began
-        assert not restored.left, restored.left[:3]
+        assert not restored.skipped, restored.skipped[:3]
         assert not restored.problem, restored.problem
     began = time.perf_counter()
     shutil.copytree(folder, base / "copy")
@@ -150,7 +149,7 @@ def _diff(memories: Memories) -> Iterable[Row]:
         (base / "old").write_text("".join(old), encoding="utf-8")
         (base / "new").write_text("".join(new), encoding="utf-8")
         before, after = "".join(old), "".join(new)
-        ours = _median(lambda before=before, after=after: diffs.unified(before, after))  # type: ignore[misc]
+        ours = _median(lambda before=before, after=after: diffs.format_unified(before, after))  # type: ignore[misc]
         theirs = _median(lambda: _diff_of(base))
         yield compared(f"diff: two notes of 1 MB that differ {name}", ours, theirs, None, name="diff -u")
 
@@ -235,11 +234,12 @@ def _recovery(memories: Memories) -> Iterable[Row]:
 
 
 _KILLED = """
-import os, sys
+import os
+import sys
 from memtui.core.events import Agent
-from memtui.opening import connect
-from memtui.store import confirming
-confirming.Confirming.sync = lambda *_: os.kill(os.getpid(), 9)
+from memtui.memory import connect
+from memtui.store import recovery
+recovery.SyncBatch.sync = lambda *_: os.kill(os.getpid(), 9)
 with connect(sys.argv[1], state=sys.argv[2]) as memory:
     memory.execute({"command": "create", "path": "/memories/killed.md", "file_text": "y"}, actor=Agent("bench"))
 """
@@ -247,7 +247,7 @@ with connect(sys.argv[1], state=sys.argv[2]) as memory:
 
 def _event(number: int) -> Event:
     data = _text(number)
-    after = Version(Kind.FILE, sha256(data), len(data))
+    after = Version(EntryKind.FILE, sha256(data), len(data))
     return Event(
         at_us=1_700_000_000_000_000 + number,
         actor=_ACTOR,

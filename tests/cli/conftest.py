@@ -14,6 +14,7 @@ from typing import NamedTuple
 import pytest
 
 import memtui
+from tests.warm import Warm
 
 CLAUDE = memtui.Agent("Claude", "a-model", "session-1")
 CALL_ID = "toolu_0123456789abcdef"
@@ -76,25 +77,18 @@ Run = Callable[..., Ran]
 
 
 @pytest.fixture
-def run() -> Run:
+def run(warm: Warm) -> Run:
     """Run memtui in a process of its own, with pipes."""
 
     def run(*words: str | bytes, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> Ran:
-        done = subprocess.run(
-            [sys.executable, "-m", "memtui", *words],
-            input=stdin,
-            capture_output=True,
-            timeout=LIMIT,
-            env={**os.environ, **(env or {})},
-            check=False,
-        )
+        done = warm.run(["-m", "memtui", *words], input=stdin, timeout=LIMIT, env={**os.environ, **(env or {})})
         return Ran(done.returncode, done.stdout, done.stderr)
 
     return run
 
 
 @pytest.fixture
-def run_in_terminal() -> Run:
+def run_in_terminal(warm: Warm) -> Run:
     """Run a program in a pseudo-terminal; what it shows is all in `out`, with what was typed for it."""
 
     def run(
@@ -103,17 +97,13 @@ def run_in_terminal() -> Run:
         master, slave = pty.openpty()
         try:
             os.write(master, typed)
-            process = subprocess.Popen(
-                [sys.executable, *program, *words],
-                stdin=slave,
-                stdout=slave,
-                stderr=slave,
-                env={**os.environ, **(env or {})},
-            )
+            process = warm.start([*program, *words], (slave, slave, slave), env={**os.environ, **(env or {})})
             os.close(slave)
-            with process:
+            try:
                 shown = read_until(master, lambda _: False)
                 code = process.wait(LIMIT)
+            finally:
+                process.kill()
         finally:
             os.close(master)
         return Ran(code, shown.replace(b"\r\n", b"\n"), b"")
@@ -146,7 +136,8 @@ def reading_until() -> Callable[[int, Callable[[bytes], bool]], bytes]:
 
 # A shell starts background jobs with the signal ignored, and the tests may be such a job.
 _INTERRUPTIBLE = """
-import signal, sys
+import signal
+import sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from memtui.cli import main
 sys.exit(main())

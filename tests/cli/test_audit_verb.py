@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import memtui
-from memtui import opening
-from memtui.cli.audit_run import News
-from memtui.core.watching import Mode, Watching
+from memtui import memory as memory_module
+from memtui.cli.audit import ChangeSignal
+from memtui.core.events import WatchMode, WatchStatus
 
 Run = Callable[..., Any]
 CLAUDE = memtui.Agent("Claude", "a-model", "session-1")
@@ -355,17 +355,17 @@ def test_colors_go_into_a_pipe_only_where_they_are_forced(leaky: Path, run: Run)
 
 
 def test_a_watcher_that_begins_is_no_news(folder: Path) -> None:
-    with opening.observe(folder) as observer:
-        news = News(observer)
-        news.changed()
-        news.noticed_otherwise(Watching(Mode.LIVE))
+    with memory_module.observe(folder) as observer:
+        news = ChangeSignal(observer)
+        news.on_change()
+        news.on_watching_change(WatchStatus(WatchMode.LIVE))
         assert not news.woken.is_set()
-        news.noticed_otherwise(Watching(Mode.POLLING, "It is slower."))
+        news.on_watching_change(WatchStatus(WatchMode.POLLING, "It is slower."))
         assert not news.woken.is_set()
         assert (news.reason, news.is_gone) == ("It is slower.", False)
         (folder / "new.md").write_text("new\n")
         observer.reconcile()
-        news.changed()
+        news.on_change()
         assert news.woken.is_set()
 
 
@@ -413,13 +413,13 @@ def test_it_ends_quietly_when_it_is_interrupted(folder: Path) -> None:
     program = (
         "import os, signal, sys\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from memtui.audit import auditing\n"
+        "from memtui.audit import runner\n"
         "from memtui.cli import main\n"
-        "read = auditing.subject_of\n"
+        "read = runner.build_context\n"
         "def interrupted(*given, **named):\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n"
         "    return read(*given, **named)\n"
-        "auditing.subject_of = interrupted\n"
+        "runner.build_context = interrupted\n"
         f"sys.exit(main(['audit', {str(folder)!r}, '--json']))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60, check=False)

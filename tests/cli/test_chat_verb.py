@@ -1,7 +1,5 @@
 """The chat on the command line: one turn without a screen, and the sessions that are kept."""
 
-# ruff: noqa: ARG001 - some fixtures only have to be there
-
 import io
 import json
 import os
@@ -16,10 +14,15 @@ from typing import Any, NamedTuple
 import pytest
 
 import memtui
-from memtui.agents.chat.sessions.session import Session, sessions_in
+from memtui.agents.chat.sessions.store import ChatSession, list_sessions
+from memtui.agents.remote_approval import ApprovalServer
 from memtui.cli import main
-from memtui.opening import state_directory
+from memtui.core.approvals import Deny
+from memtui.fs.state import get_state_directory
 from tests.agents.model_server import KEY, Answer, Call, Drop, ModelServer, Text, Wait
+
+# ruff: noqa: ARG001 - some fixtures only have to be there
+
 
 NEW = {"command": "create", "path": "/memories/new.md", "file_text": "Lisbon\n"}
 
@@ -43,7 +46,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
 @pytest.fixture
 def chats(folder: Path, state_home: Path) -> Path:
     """Where the sessions of the folder are kept."""
-    return state_directory(os.path.realpath(folder)) / "chats"
+    return get_state_directory(os.path.realpath(folder)) / "chats"
 
 
 @pytest.fixture
@@ -62,7 +65,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[byte
 
 
 def kept(chats: Path) -> list[dict[str, Any]]:
-    (only,) = sessions_in(chats)
+    (only,) = list_sessions(chats)
     return [json.loads(line) for line in only.path.read_text().splitlines()]
 
 
@@ -83,7 +86,7 @@ def test_the_answer_is_on_stdout_and_what_was_done_beside_it(
     assert (folder / "new.md").read_text() == "Lisbon\n"
     with memtui.open(folder) as memory:
         event = next(event for event in memory.events() if event.command == "create")
-    assert event.actor == memtui.Agent("Claude", sessions_in(chats)[0].model, sessions_in(chats)[0].id)
+    assert event.actor == memtui.Agent("Claude", list_sessions(chats)[0].model, list_sessions(chats)[0].id)
     assert server.refused == []
 
 
@@ -128,7 +131,7 @@ def test_every_event_is_a_line_of_json(server: ModelServer, folder: Path, chats:
     assert b"\\u202e" in done.out
     events = [json.loads(line) for line in done.out.splitlines()]
     assert {event["schema"] for event in events} == {1}
-    assert events[0] == {"schema": 1, "type": "session", "id": sessions_in(chats)[0].id}
+    assert events[0] == {"schema": 1, "type": "session", "id": list_sessions(chats)[0].id}
     assert "".join(event["text"] for event in events if event["type"] == "text") == "A\u202eBKept."
     (ended,) = (event for event in events if event["type"] == "call_ended")
     assert (ended["input"], ended["is_error"], ended["event"]["result"]) == (NEW, False, "ok")
@@ -146,8 +149,8 @@ def test_it_goes_on_where_the_last_one_ended(
     said = [message["role"] for message in server.last.body["messages"]]
     assert said == ["user", "assistant", "user"]
     assert run("chat", "-p", "and now?", "--fork", str(folder)).out == b"Still Mara.\n"
-    assert [each.turns for each in sessions_in(chats)] == [3, 2]
-    assert sessions_in(chats)[0].forked_from == sessions_in(chats)[1].id
+    assert [each.turns for each in list_sessions(chats)] == [3, 2]
+    assert list_sessions(chats)[0].forked_from == list_sessions(chats)[1].id
     assert server.refused == []
 
 
@@ -316,7 +319,7 @@ def test_a_killed_session_goes_on_with_all_that_was_done(
 
 
 def test_a_session_that_is_open_elsewhere_is_refused(folder: Path, chats: Path, run: Callable[..., Any]) -> None:
-    session = Session.new(chats, folder=str(folder))
+    session = ChatSession.create(chats, folder=str(folder))
     session.write("turn_began", turn=1, text="hi", attachments=[])
     done = run("chat", "-p", "hi", "--resume")
     assert done.code == 5
@@ -329,13 +332,10 @@ def test_a_session_that_is_open_elsewhere_is_refused(folder: Path, chats: Path, 
 def test_a_change_is_asked_about_in_a_memtui_that_runs(
     server: ModelServer, folder: Path, run: Callable[..., Any]
 ) -> None:
-    from memtui.agents.waiting import Desk
-    from memtui.core.asking import Deny
-
-    state = state_directory(os.path.realpath(folder))
+    state = get_state_directory(os.path.realpath(folder))
     with memtui.open(folder):
         pass
-    desk = Desk(state, lambda question: question.answer(Deny("not that")))
+    desk = ApprovalServer(state, lambda question: question.answer(Deny("not that")))
     desk.start()
     try:
         server.answer(Call(NEW))
@@ -352,9 +352,9 @@ def test_a_change_is_asked_about_in_a_memtui_that_runs(
 
 
 @pytest.fixture
-def told(chats: Path, folder: Path) -> Session:
+def told(chats: Path, folder: Path) -> ChatSession:
     """A short session."""
-    session = Session.new(chats, folder=str(folder), model="a-model")
+    session = ChatSession.create(chats, folder=str(folder), model="a-model")
     session.write("turn_began", turn=1, text="I live in Lis\x1b[31mbon", attachments=[])
     content = [{"type": "text", "text": "So you do."}]
     session.write("message", turn=1, role="assistant", content=content)
@@ -362,7 +362,7 @@ def told(chats: Path, folder: Path) -> Session:
     return session
 
 
-def test_sessions_are_listed(told: Session, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sessions_are_listed(told: ChatSession, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["chat", "--sessions"]) == 0
     (line,) = capsys.readouterr().out.splitlines()
     assert line.startswith(f"{told.id}    0s     1 turn  a-model  I live in Lis\\x1b[31mbon")
@@ -380,7 +380,7 @@ def test_a_folder_without_sessions_says_so(folder: Path, capsys: pytest.CaptureF
 
 
 def test_a_session_is_exported_to_stdout_or_to_a_new_file(
-    told: Session, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    told: ChatSession, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["chat", "--export"]) == 0
     text = capsys.readouterr().out
@@ -441,7 +441,7 @@ def test_a_folder_that_is_missing_is_named(run: Callable[..., Any], tmp_path: Pa
     ids=" ".join,
 )
 def test_what_needs_no_model_loads_no_sdk_and_no_screen(
-    words: list[str], told: Session, run_python: Callable[..., Any]
+    words: list[str], told: ChatSession, run_python: Callable[..., Any]
 ) -> None:
     program = (
         "import sys\nfrom memtui.cli import main\n"
@@ -516,7 +516,7 @@ def test_what_could_not_be_saved_by_the_end_is_said(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Session, "_append", full)
+    monkeypatch.setattr(ChatSession, "_append", full)
     server.answer(Text("Hello."))
     done = run("chat", "-p", "hi")
     assert (done.code, done.out) == (0, b"Hello.\n")
@@ -528,7 +528,7 @@ def test_a_session_of_another_folder_says_that_it_is(
 ) -> None:
     server.answer(Text("Hello."))
     assert run("chat", "-p", "hi").code == 0
-    file = str(sessions_in(chats)[0].path)
+    file = str(list_sessions(chats)[0].path)
     (tmp_path / "other").mkdir()
     for words in (["--resume", file], ["--fork", file]):
         server.answer(Text("Again."))

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 import memtui
 from memtui.cli import main
-from memtui.cli.patches import FileDiff, Side, lines_of
-from memtui.core.events import Version, sha256
-from memtui.core.snapshot import Kind
+from memtui.cli.patch import DiffSide, FileDiff, iter_patch_lines
+from memtui.core.events import EntryKind, Version, sha256
 
 HOSTILE = 'e\x1b]0;t\x07v\n\u202eil\udcff "q".md'
 
@@ -265,18 +264,20 @@ def test_a_text_that_is_not_kept_is_told(story: Path, capsys: pytest.CaptureFixt
 # As a patch
 
 
-def side(path: str, data: bytes | None) -> Side:
-    version = None if data is None else Version(Kind.FILE, sha256(data), len(data))
-    return Side(path, version, data or b"", "2026-11-21 10:14:02.000123 +0100 #41")
+def side(path: str, data: bytes | None) -> DiffSide:
+    version = None if data is None else Version(EntryKind.FILE, sha256(data), len(data))
+    return DiffSide(path, version, data or b"", "2026-11-21 10:14:02.000123 +0100 #41")
 
 
-def patched(tmp_path: Path, old: Side, new: Side, *, is_move: bool = False) -> bytes | None:
+def patched(tmp_path: Path, old: DiffSide, new: DiffSide, *, is_move: bool = False) -> bytes | None:
     """What `patch` makes of the old text."""
     shutil.rmtree(tmp_path, ignore_errors=True)
     tmp_path.mkdir()
     if old.version is not None:
         (tmp_path / old.path).write_bytes(old.data or b"")
-    text = "".join(line + "\n" for line in lines_of(FileDiff(old, new, is_move))).encode("utf-8", "surrogateescape")
+    text = "".join(line + "\n" for line in iter_patch_lines(FileDiff(old, new, is_move))).encode(
+        "utf-8", "surrogateescape"
+    )
     done = subprocess.run(
         ["patch", "-p1", "--batch", "--silent"], input=text, cwd=tmp_path, capture_output=True, check=False
     )

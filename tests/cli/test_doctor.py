@@ -15,8 +15,9 @@ import pytest
 from watchfiles._rust_notify import WatchfilesRustInternalError
 
 import memtui
-from memtui.cli import main, probes
-from memtui.store import confined
+from memtui import watch
+from memtui.cli import doctor, main
+from memtui.fs import beneath
 
 
 def report(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> dict[str, dict[str, str]]:
@@ -65,7 +66,7 @@ def test_it_creates_nothing(folder: Path, state_home: Path, capsys: pytest.Captu
 
 def test_it_reads_the_journal(folder: Path, state_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with memtui.open(folder) as memory:
-        seq, hash = memory.journal.head()
+        seq, hash = memory.journal.get_head()
     files = sorted(path.name for path in state_home.rglob("*"))
     checks = report(capsys)
     assert checks["journal"]["text"] == "quick_check: ok"
@@ -102,7 +103,7 @@ def refusing(*_: object, **__: object) -> None:
 
 
 def without_renameat2(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(confined, "_RENAMEAT2", None)
+    patch.setattr(beneath, "_RENAMEAT2", None)
 
 
 def without_links(patch: pytest.MonkeyPatch) -> None:
@@ -136,7 +137,7 @@ def without_watches(patch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise WatchfilesRustInternalError("OS file watch limit reached.")
 
-    patch.setattr(probes, "RustNotify", refuse)
+    patch.setattr(watch, "RustNotify", refuse)
 
 
 class Deaf:
@@ -163,7 +164,7 @@ class Deaf:
         (with_locks_that_do_nothing, "locks", "fail", "two writers could collide"),
         (without_wal, "journal mode", "warn", "memory, not WAL"),
         (without_watches, "watches", "warn", "the system's watch limit is reached. Checking every 2 s."),
-        (lambda patch: patch.setattr(probes, "RustNotify", Deaf), "watches", "warn", "not reported here"),
+        (lambda patch: patch.setattr(watch, "RustNotify", Deaf), "watches", "warn", "not reported here"),
     ],
 )
 def test_what_is_missing_here_is_said_with_what_it_means(
@@ -175,7 +176,7 @@ def test_what_is_missing_here_is_said_with_what_it_means(
     words: str,
 ) -> None:
     lacking(monkeypatch)
-    checks = {check.name: check for check in probes._calls(tmp_path)}
+    checks = {check.name: check for check in doctor._check_system_calls(tmp_path)}
     monkeypatch.undo()
     assert (checks[name].state, words in checks[name].text) == (state, True), checks[name]
     others = {"renameat2", "links", "directory sync", "locks", "journal mode", "watches"} - {name}

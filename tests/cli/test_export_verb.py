@@ -16,7 +16,7 @@ import pytest
 
 import memtui
 from memtui.cli import main
-from memtui.journal import export
+from memtui.journal import transfer
 
 BOT = memtui.Agent("bot")
 SCRIPT = Path(__file__).parents[1] / "journal" / "verify_export.py"
@@ -175,7 +175,7 @@ def test_a_journal_that_is_written_to_while_it_is_read_without_locks_is_not_call
 ) -> None:
     sound, halfway = journal.read_bytes(), without_versions(journal)
     states = iter([halfway])
-    lines_of = export.lines
+    lines_of = transfer.iter_export_lines
 
     def lines_meanwhile(*arguments: Any, **options: Any) -> Iterator[bytes]:
         lines = lines_of(*arguments, **options)
@@ -184,8 +184,10 @@ def test_a_journal_that_is_written_to_while_it_is_read_without_locks_is_not_call
         os.utime(journal, ns=(0, 0))
         yield from lines
 
-    monkeypatch.setattr(export, "lines", lines_meanwhile)
-    monkeypatch.setattr("memtui.journal.reading.image_of", lambda _: None)  # as if it were too large to be read at once
+    monkeypatch.setattr(transfer, "iter_export_lines", lines_meanwhile)
+    monkeypatch.setattr(
+        "memtui.journal.snapshot.load_image", lambda _: None
+    )  # as if it were too large to be read at once
     assert main(["--read-only", "export"]) == 5
     told = capsys.readouterr()
     assert told.err.startswith("The journal was written to meanwhile, and it is read without locks.")

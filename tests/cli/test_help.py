@@ -4,7 +4,7 @@ import pytest
 
 import memtui
 from memtui.cli import main
-from memtui.cli.verbs import GROUPS, VERBS
+from memtui.cli.parsing import GROUPS, VERBS
 
 
 @pytest.mark.parametrize("words", [["--help"], ["-h"], ["help"], *([name, "--help"] for name in VERBS)], ids=" ".join)

@@ -3,7 +3,6 @@
 import json
 import os
 import stat
-import statistics
 import subprocess
 import sys
 import threading
@@ -16,17 +15,21 @@ from typing import Any
 import pytest
 
 import memtui
-from memtui.agents.hooks import asking
-from memtui.agents.hooks.calls import MATCHER, NoCall, read_call
-from memtui.agents.hooks.folders import place_of
-from memtui.agents.hooks.results import results
-from memtui.agents.hooks.settings import Unreadable, load, save, with_ours, without_ours
-from memtui.agents.waiting import Desk, Question
-from memtui.core.asking import Allow, Deny, Edit, Stop, Unanswered, Verdict
+from memtui.agents.hooks import approval
+from memtui.agents.hooks.payload import MATCHER, InvalidHookCall, locate_file, parse_call, predict_results
+from memtui.agents.hooks.settings import (
+    HookSettingsError,
+    add_hooks,
+    load_hook_settings,
+    remove_hooks,
+    save_hook_settings,
+)
+from memtui.agents.remote_approval import ApprovalQuestion, ApprovalServer
+from memtui.core.approvals import Allow, Deny, Edit, Stop, Unanswered, Verdict
 from memtui.core.events import Agent, Outside, Person, Result
-from memtui.journal.announced import Announcements
-from memtui.places import state_home as state_home_of
-from memtui.state import state_directory
+from memtui.fs.state import get_state_directory
+from memtui.fs.state import get_state_home as state_home_of
+from memtui.journal.announcements import AnnouncementStore
 
 Run = Callable[..., Any]
 
@@ -77,7 +80,7 @@ def told(event: str, path: Path | str, tool: str = "Write", **more: Any) -> byte
 
 
 def events(folder: Path) -> list[Any]:
-    with memtui.opening.connect(folder) as memory:
+    with memtui.memory.connect(folder) as memory:
         return list(memory.events())
 
 
@@ -225,7 +228,7 @@ def test_a_folder_may_be_named(run: Run, tmp_path: Path) -> None:
     assert run("hook", *words, stdin=told("PostToolUse", folder / "a.md", content="a\n", tool_response={})).code == 0
 
     def recorded() -> list[Any]:
-        with memtui.opening.connect(folder, state=state) as memory:
+        with memtui.memory.connect(folder, state=state) as memory:
             return list(memory.events())
 
     wait_for(lambda: (state / "journal.db").exists() and recorded())
@@ -252,15 +255,15 @@ def test_the_innermost_folder_is_the_one(tmp_path: Path) -> None:
     inner.mkdir(parents=True)
     for folder in (outer, inner):
         memtui.open(folder).close()
-    place = place_of(str(inner / "a" / "b.md"))
+    place = locate_file(str(inner / "a" / "b.md"))
     assert place is not None
-    assert (place.folder, place.path, place.state) == (str(inner), "a/b.md", state_directory(str(inner)))
+    assert (place.folder, place.path, place.state) == (str(inner), "a/b.md", get_state_directory(str(inner)))
 
 
 def test_a_link_is_followed_to_where_the_file_is(tmp_path: Path, folder: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(folder)
-    place = place_of(str(link / "prefs.md"))
+    place = locate_file(str(link / "prefs.md"))
     assert place is not None
     assert (place.folder, place.path) == (str(folder), "prefs.md")
 
@@ -275,7 +278,7 @@ def test_a_call_of_our_own_tool_is_linked_to_its_session(run: Run) -> None:
     ).encode()  # fmt: skip
     ran = run("hook", "--ask", stdin=data)
     assert (ran.code, ran.out, ran.err) == (0, b"", b"")
-    linked = Announcements(state_home_of()).of_call("toolu_9")
+    linked = AnnouncementStore(state_home_of()).find_by_call("toolu_9")
     assert linked is not None
     assert linked.actor == Agent("Claude Code", session="a-session")
 
@@ -315,8 +318,8 @@ def test_what_is_not_for_it_is_passed_in_silence(run: Run, data: bytes) -> None:
 
 
 def test_more_than_it_reads_is_not_taken_apart() -> None:
-    with pytest.raises(NoCall, match="too long"):
-        read_call(b" " * 64_000_001)
+    with pytest.raises(InvalidHookCall, match="too long"):
+        parse_call(b" " * 64_000_001)
 
 
 def test_odd_names_are_recorded_and_shown_safely(run: Run, folder: Path) -> None:
@@ -329,8 +332,8 @@ def test_odd_names_are_recorded_and_shown_safely(run: Run, folder: Path) -> None
 def test_a_call_without_an_id_is_the_same_before_and_after() -> None:
     record = {"hook_event_name": "PreToolUse", "tool_name": "Write", "tool_input": {"file_path": "/a", "content": "x"}}
     before, after = (
-        read_call(json.dumps(record).encode()),
-        read_call(json.dumps({**record, "hook_event_name": "PostToolUse", "tool_response": {}}).encode()),
+        parse_call(json.dumps(record).encode()),
+        parse_call(json.dumps({**record, "hook_event_name": "PostToolUse", "tool_response": {}}).encode()),
     )
     assert before is not None
     assert after is not None
@@ -344,7 +347,7 @@ def test_in_a_terminal_it_says_what_it_is_for(run_in_terminal: Run) -> None:
 
 
 def test_a_state_directory_that_cannot_be_used_stops_nobody(run: Run, folder: Path) -> None:
-    (state_directory(str(folder)) / "announced").write_text("in the way")
+    (get_state_directory(str(folder)) / "announced").write_text("in the way")
     ran = run("hook", stdin=told("PreToolUse", folder / "prefs.md", content="x"))
     assert (ran.code, ran.out) == (0, b"")
     assert b"could not do its work" in ran.err
@@ -386,23 +389,23 @@ def test_a_state_directory_that_cannot_be_used_stops_nobody(run: Run, folder: Pa
 def test_the_text_that_a_tool_leaves(
     tool: str, given: dict[str, object], before: bytes | None, after: tuple[bytes, ...]
 ) -> None:
-    assert results(tool, given, before) == after
+    assert predict_results(tool, given, before) == after
 
 
 # Asking
 
 
 @contextmanager
-def person(state: Path, *verdicts: Verdict) -> Iterator[list[Question]]:
+def person(state: Path, *verdicts: Verdict) -> Iterator[list[ApprovalQuestion]]:
     """Somebody at a running memtui who answers, in this order."""
-    asked: list[Question] = []
+    asked: list[ApprovalQuestion] = []
     left = list(verdicts)
 
-    def answer(question: Question) -> None:
+    def answer(question: ApprovalQuestion) -> None:
         asked.append(question)
         threading.Thread(target=question.answer, args=(left.pop(0),)).start()
 
-    desk = Desk(state, answer)
+    desk = ApprovalServer(state, answer)
     desk.start()
     try:
         assert desk.wait_until_open(LIMIT)
@@ -417,7 +420,7 @@ def decision(ran: Any) -> dict[str, Any]:
 
 
 def test_a_yes_is_a_yes(run: Run, folder: Path) -> None:
-    with person(state_directory(str(folder)), Allow()) as asked:
+    with person(get_state_directory(str(folder)), Allow()) as asked:
         said = decision(run("hook", "--ask", stdin=told("PreToolUse", folder / "prefs.md", content="new\n")))
     assert (said["hookEventName"], said["permissionDecision"]) == ("PreToolUse", "allow")
     assert "updatedInput" not in said
@@ -433,7 +436,7 @@ def test_a_yes_is_a_yes(run: Run, folder: Path) -> None:
     ids=["no", "reason", "stop"],
 )
 def test_a_no_is_a_no_with_its_reason(run: Run, folder: Path, verdict: Verdict, words: str) -> None:
-    with person(state_directory(str(folder)), verdict):
+    with person(get_state_directory(str(folder)), verdict):
         said = decision(run("hook", "--ask", stdin=told("PreToolUse", folder / "prefs.md", content="new\n")))
     assert said["permissionDecision"] == "deny"
     assert words in said["permissionDecisionReason"]
@@ -447,7 +450,7 @@ def test_a_no_is_a_no_with_its_reason(run: Run, folder: Path, verdict: Verdict, 
 
 def test_a_text_that_the_person_edited_is_what_is_written(run: Run, folder: Path) -> None:
     path = folder / "prefs.md"
-    with person(state_directory(str(folder)), Edit("hers\n")):
+    with person(get_state_directory(str(folder)), Edit("hers\n")):
         said = decision(run("hook", "--ask", stdin=told("PreToolUse", path, content="theirs\n")))
     assert said["permissionDecision"] == "allow"
     assert said["updatedInput"] == {"file_path": str(path), "content": "hers\n"}
@@ -461,7 +464,7 @@ def test_a_text_that_the_person_edited_is_what_is_written(run: Run, folder: Path
 def test_an_edit_that_the_person_edited_is_saved_as_hers_and_the_agent_is_told(run: Run, folder: Path) -> None:
     path = folder / "prefs.md"
     given = {"old_string": "tea", "new_string": "coffee"}
-    with person(state_directory(str(folder)), Edit("- water\n")) as asked:
+    with person(get_state_directory(str(folder)), Edit("- water\n")) as asked:
         said = decision(run("hook", "--ask", stdin=told("PreToolUse", path, "Edit", **given)))
     assert asked[0].proposal.text(asked[0].proposal.changes[0].after) == "- coffee\n- Berlin\n"
     assert said["permissionDecision"] == "deny"
@@ -475,15 +478,15 @@ def test_an_edit_that_the_person_edited_is_saved_as_hers_and_the_agent_is_told(r
 
 def test_what_the_person_wrote_is_not_lost_when_the_file_changes_meanwhile(run: Run, folder: Path) -> None:
     path = folder / "prefs.md"
-    asked: list[Question] = []
+    asked: list[ApprovalQuestion] = []
 
-    def answer(question: Question) -> None:
+    def answer(question: ApprovalQuestion) -> None:
         asked.append(question)
         if len(asked) == 1:
             path.write_text("- there is no such drink any more\n")
         question.answer(Edit("- water\n") if len(asked) == 1 else Allow())
 
-    desk = Desk(state_directory(str(folder)), answer)
+    desk = ApprovalServer(get_state_directory(str(folder)), answer)
     desk.start()
     try:
         assert desk.wait_until_open(LIMIT)
@@ -500,7 +503,7 @@ def test_what_the_person_wrote_is_not_lost_when_the_file_changes_meanwhile(run: 
 
 
 def test_a_text_that_was_looked_at_in_the_editor_and_not_changed_is_a_yes(run: Run, folder: Path) -> None:
-    with person(state_directory(str(folder)), Edit("new\n")):
+    with person(get_state_directory(str(folder)), Edit("new\n")):
         said = decision(run("hook", "--ask", stdin=told("PreToolUse", folder / "prefs.md", content="new\n")))
     assert said["permissionDecision"] == "allow"
     assert "updatedInput" not in said
@@ -508,15 +511,15 @@ def test_a_text_that_was_looked_at_in_the_editor_and_not_changed_is_a_yes(run: R
 
 def test_what_changed_while_the_person_looked_is_asked_again(run: Run, folder: Path) -> None:
     path = folder / "prefs.md"
-    asked: list[Question] = []
+    asked: list[ApprovalQuestion] = []
 
-    def answer(question: Question) -> None:
+    def answer(question: ApprovalQuestion) -> None:
         asked.append(question)
         if len(asked) == 1:
             path.write_text("changed\n")
         question.answer(Allow() if len(asked) == 1 else Deny("no"))
 
-    desk = Desk(state_directory(str(folder)), answer)
+    desk = ApprovalServer(get_state_directory(str(folder)), answer)
     desk.start()
     try:
         assert desk.wait_until_open(LIMIT)
@@ -529,7 +532,7 @@ def test_what_changed_while_the_person_looked_is_asked_again(run: Run, folder: P
 
 
 def test_nobody_answering_in_time_is_a_no(run: Run, folder: Path) -> None:
-    desk = Desk(state_directory(str(folder)), lambda _: None)
+    desk = ApprovalServer(get_state_directory(str(folder)), lambda _: None)
     desk.start()
     try:
         assert desk.wait_until_open(LIMIT)
@@ -542,7 +545,7 @@ def test_nobody_answering_in_time_is_a_no(run: Run, folder: Path) -> None:
 
 
 def test_a_memtui_that_is_closed_with_the_question_open_is_a_no(run: Run, folder: Path) -> None:
-    desk = Desk(state_directory(str(folder)), lambda _: threading.Thread(target=desk.close).start())
+    desk = ApprovalServer(get_state_directory(str(folder)), lambda _: threading.Thread(target=desk.close).start())
     desk.start()
     assert desk.wait_until_open(LIMIT)
     ran = run("hook", "--ask", stdin=told("PreToolUse", folder / "prefs.md", content="new\n"))
@@ -560,12 +563,12 @@ def test_a_question_that_is_asked_again_when_the_time_is_up_is_a_no(
         (folder / "prefs.md").write_text("changed\n")
         return Allow()
 
-    monkeypatch.setattr(asking, "ask_elsewhere", ask)
-    call = read_call(told("PreToolUse", folder / "prefs.md", content="new\n"))
-    place = place_of(str(folder / "prefs.md"))
+    monkeypatch.setattr(approval, "request_approval", ask)
+    call = parse_call(told("PreToolUse", folder / "prefs.md", content="new\n"))
+    place = locate_file(str(folder / "prefs.md"))
     assert call is not None
     assert place is not None
-    decision = asking.decide(call, place, 30)
+    decision = approval.request_decision(call, place, 30)
     assert decision is not None
     assert not decision.allows
     assert "Nobody answered within 30 s" in decision.reason
@@ -589,7 +592,7 @@ def test_a_strict_hook_that_fails_says_no(run: Run, folder: Path) -> None:
 
 
 def test_what_would_change_nothing_is_not_asked_about(run: Run, folder: Path) -> None:
-    with person(state_directory(str(folder))) as asked:
+    with person(get_state_directory(str(folder))) as asked:
         ran = run("hook", "--ask", stdin=told("PreToolUse", folder / "prefs.md", content="- tea\n- Berlin\n"))
         assert (ran.code, ran.out) == (0, b"")
     assert asked == []
@@ -598,7 +601,7 @@ def test_what_would_change_nothing_is_not_asked_about(run: Run, folder: Path) ->
 def test_an_edit_that_cannot_be_shown_is_not_let_through(run: Run, folder: Path) -> None:
     (folder / "prefs.md").write_text("it\u2019s tea\n")  # Claude Code takes a straight quote for a curly one
     edit = told("PreToolUse", folder / "prefs.md", "Edit", old_string="it's tea", new_string="it's gone")
-    with person(state_directory(str(folder))) as asked:
+    with person(get_state_directory(str(folder))) as asked:
         said = decision(run("hook", "--ask", stdin=edit))
     assert said["permissionDecision"] == "deny"
     assert said["permissionDecisionReason"] == (
@@ -609,24 +612,10 @@ def test_an_edit_that_cannot_be_shown_is_not_let_through(run: Run, folder: Path)
 
 
 def test_what_was_done_is_not_asked_about(run: Run, folder: Path) -> None:
-    with person(state_directory(str(folder))) as asked:
+    with person(get_state_directory(str(folder))) as asked:
         ran = run("hook", "--ask", stdin=told("PostToolUse", folder / "prefs.md", content="x", tool_response={}))
         assert (ran.code, ran.out) == (0, b"")
     assert asked == []
-
-
-# How long it takes
-
-
-def test_how_long_it_takes(run: Run, folder: Path) -> None:
-    """Printed and not asserted: the machine may be busy. `python -m tests.bench hooks` measures it."""
-    for name, path in (("no memory", Path("/x/y.md")), ("a memory, nobody there", folder / "prefs.md")):
-        took = []
-        for _ in range(3):
-            began = time.perf_counter()
-            assert run("hook", "--ask", stdin=told("PreToolUse", path, content="x")).code == 0
-            took.append(time.perf_counter() - began)
-        sys.stderr.write(f"{name}: {statistics.median(took) * 1000:.0f} ms\n")
 
 
 # Settings
@@ -776,10 +765,10 @@ def test_what_is_no_file_is_left_alone(run: Run, settings: Path) -> None:
 
 def test_settings_that_changed_meanwhile_are_not_overwritten(settings: Path) -> None:
     settings.write_text("{}")
-    loaded = load(str(settings))
+    loaded = load_hook_settings(str(settings))
     settings.write_text('{"a": 1}')
-    with pytest.raises(Unreadable, match="changed meanwhile"):
-        save(loaded, with_ours(loaded, "memtui hook", seconds=None))
+    with pytest.raises(HookSettingsError, match="changed meanwhile"):
+        save_hook_settings(loaded, add_hooks(loaded, "memtui hook", seconds=None))
     assert settings.read_text() == '{"a": 1}'
 
 
@@ -794,13 +783,13 @@ def test_settings_that_changed_meanwhile_are_not_overwritten(settings: Path) -> 
 )  # fmt: skip
 def test_putting_it_in_and_taking_it_out_is_nothing(settings: Path, text: str) -> None:
     settings.write_bytes(text.encode())
-    loaded = load(str(settings))
-    after = with_ours(loaded, "'/opt/my tools/memtui' hook --ask", seconds=60)
+    loaded = load_hook_settings(str(settings))
+    after = add_hooks(loaded, "'/opt/my tools/memtui' hook --ask", seconds=60)
     settings.write_bytes(after.encode())
-    installed = load(str(settings))
+    installed = load_hook_settings(str(settings))
     assert text.startswith("\ufeff") == after.startswith("\ufeff")
     assert ("\r\n" in after) == ("\r\n" in text)
-    again = without_ours(installed)
+    again = remove_hooks(installed)
     assert json.loads(again.removeprefix("\ufeff")) == loaded.value
 
 
@@ -808,7 +797,7 @@ def test_of_a_group_with_other_hooks_only_ours_is_taken(settings: Path) -> None:
     other = {"type": "command", "command": "other"}
     ours = {"type": "command", "command": "'/a b/memtui' hook"}
     settings.write_text(json.dumps({"hooks": {"PreToolUse": [{"matcher": "Write", "hooks": [other, ours]}]}}))
-    value = json.loads(without_ours(load(str(settings))))
+    value = json.loads(remove_hooks(load_hook_settings(str(settings))))
     assert value == {"hooks": {"PreToolUse": [{"matcher": "Write", "hooks": [other]}]}}
 
 

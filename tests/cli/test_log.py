@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import memtui
-from memtui import opening
+from memtui import memory as memory_module
 from memtui.cli import main
-from memtui.core.visible import HIDDEN
+from memtui.core.unicode import HIDDEN
 
 BOT = memtui.Agent("bot", "a-model", "a-session")
 
@@ -324,7 +324,7 @@ def test_what_was_put_back_taken_back_and_removed_is_told(story: Path, capsys: p
 def test_a_clock_that_ran_backwards_is_told_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     times = iter([5_000_000_000_000, 3_000_000_000_000, 2_990_000_000_000, 1_000_000_000_000])
     view = {"command": "view", "path": "/memories/prefs.md"}
-    with opening.connect(folder) as memory:
+    with memory_module.connect(folder) as memory:
         clocked = memtui.Engine(memory.store, memory.journal, now_ns=lambda: next(times))
         for _ in range(4):
             clocked.execute(view, actor=BOT)

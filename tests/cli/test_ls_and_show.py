@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memtui.cli import main
-from memtui.core.visible import HIDDEN
+from memtui.core.unicode import HIDDEN
 
 HOSTILE = "e\x1b]0;t\x07v\n\u202eil\udcff.md"
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from memtui.cli.progress import progress_line
+from memtui.cli.output import show_progress_line
 
 
 class Terminal(io.StringIO):
@@ -24,7 +24,7 @@ class Clock:
 def test_who_has_waited_a_moment_is_told_and_in_the_end_the_line_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal, clock = Terminal(), Clock()
     monkeypatch.setattr(sys, "stderr", terminal)
-    with progress_line(clock=clock) as tell:
+    with show_progress_line(clock=clock) as tell:
         assert tell is not None
         tell("read", 1, 10_000)
         assert not terminal.getvalue()
@@ -44,7 +44,7 @@ def test_the_line_is_gone_also_where_it_ends_badly(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(sys, "stderr", terminal)
 
     def interrupted() -> None:
-        with progress_line(clock=clock) as tell:
+        with show_progress_line(clock=clock) as tell:
             assert tell is not None
             clock.now += 1
             tell("read", 1, 2)
@@ -57,8 +57,8 @@ def test_the_line_is_gone_also_where_it_ends_badly(monkeypatch: pytest.MonkeyPat
 
 def test_nobody_is_told_where_nobody_looks_or_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    with progress_line() as tell:
+    with show_progress_line() as tell:
         assert tell is None
     monkeypatch.setattr(sys, "stderr", Terminal())
-    with progress_line(quiet=True) as tell:
+    with show_progress_line(quiet=True) as tell:
         assert tell is None

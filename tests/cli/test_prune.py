@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import memtui
-from memtui import opening
+from memtui import memory as memory_module
 from memtui.audit import pruning
 from memtui.cli import main
-from memtui.core.restoring import Why
-from memtui.core.visible import HIDDEN
+from memtui.core.history import SkipReason
+from memtui.core.unicode import HIDDEN
 from memtui.engine import Engine, pins
 
 DAY_NS = 86_400_000_000_000
@@ -22,7 +22,7 @@ DAY_NS = 86_400_000_000_000
 @pytest.fixture
 def aged(folder: Path) -> Path:
     """A folder in which one text stood 30 days ago, another 10 days ago, and a third one stands since."""
-    with opening.connect(folder) as memory:
+    with memory_module.connect(folder) as memory:
         for days, text in ((40, "a" * 2_000), (30, "b" * 2_000), (10, "c" * 2_000)):
             at_ns = time.time_ns() - days * DAY_NS
             engine = memtui.Engine(memory.store, memory.journal, now_ns=lambda at_ns=at_ns: at_ns)  # type: ignore[misc]
@@ -43,7 +43,7 @@ def test_what_stands_nowhere_for_long_goes(aged: Path, capsys: pytest.CaptureFix
     assert kept(aged) == [1, 2, 3, 4]
     assert main(["prune", "--record", "--older-than", "35d", "--yes"]) == 0
     out, err = capsys.readouterr()
-    assert out.startswith("Removed: 1 old text, 25B; ")
+    assert out.startswith("Removed: 1 old text, 25 B; ")
     assert out.endswith(" are kept.\n")
     assert err == ""
     assert kept(aged) == [2, 3, 4]
@@ -135,14 +135,14 @@ def unneeded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (path / name).write_text(f"{name} says something\n")
         os.utime(path / name, (time.time() - 300 * 86_400,) * 2)
     monkeypatch.setenv("MEMTUI_DIR", str(path))
-    with opening.connect(path) as memory:
+    with memory_module.connect(path) as memory:
         for days in (200, 100):
             at_ns = time.time_ns() - days * DAY_NS
             engine = Engine(memory.store, memory.journal, now_ns=lambda at_ns=at_ns: at_ns)  # type: ignore[misc]
             engine.reconcile()
             if days == 100:
                 engine.execute({"command": "view", "path": "/memories/read.md"}, actor=ADA)
-        memory.set_note(pins.NOTE, pins.packed(["pinned"], memory.head()[0]))
+        memory.set_metadata(pins.NOTE, pins.encode_pins(["pinned"], memory.get_head()[0]))
         memory.files.protect(["guarded.md"])
         (path / "new.md").write_text("new\n")
     return path
@@ -160,7 +160,7 @@ def test_without_apply_it_is_only_told_which_notes_nobody_needs_and_why(
         assert main(["prune", "--older-than", "150d", *words]) == 0
         out, err = capsys.readouterr()
         assert out.splitlines() == [
-            "What would go: 1 of 6 notes, 22B, each neither read by an agent nor changed for 150 days.",
+            "What would go: 1 of 6 notes, 22 B, each neither read by an agent nor changed for 150 days.",
             "  old.md     22B  last written, by the file's time, 300 days ago; no agent has read it since memtui "
             "began to record, 200 days ago",
             "  stays: MEMORY.md (every session loads it)",
@@ -222,36 +222,36 @@ def test_where_the_record_is_younger_than_the_age_that_is_said(
 def test_what_changed_was_read_or_pinned_since_the_plan_stays(unneeded: Path) -> None:
     with memtui.open(unneeded) as memory:
 
-        def planned() -> pruning.Plan:
-            return pruning.plan(memory, older_than_us=90 * DAY_NS // 1_000, now_us=time.time_ns() // 1_000)
+        def planned() -> pruning.PrunePlan:
+            return pruning.plan_prune(memory, older_than_us=90 * DAY_NS // 1_000, now_us=time.time_ns() // 1_000)
 
         first = planned()
-        assert [note.path for note in first.going] == ["old.md", "read.md"]
-        assert first.bytes == sum(note.bytes for note in first.going) > 0
+        assert [note.path for note in first.candidates] == ["old.md", "read.md"]
+        assert first.bytes == sum(note.bytes for note in first.candidates) > 0
         (unneeded / "old.md").write_text("changed behind its back\n")
         memory.execute({"command": "view", "path": "/memories/read.md"}, actor=ADA)
-        done = pruning.run(memory, first)
+        done = pruning.execute_prune(memory, first)
         assert done.event is None
         assert done.problem
-        assert {left.path: (left.why, left.detail) for left in done.left} == {
-            "read.md": (Why.CHANGED, "an agent has read it"),
-            "old.md": (Why.CHANGED, ""),
+        assert {left.path: (left.reason, left.detail) for left in done.skipped} == {
+            "read.md": (SkipReason.CHANGED, "an agent has read it"),
+            "old.md": (SkipReason.CHANGED, ""),
         }
         assert names(unneeded) == ALL
         memory.reconcile()
-        assert planned().going == ()
+        assert planned().candidates == ()
 
 
 def test_a_note_that_is_pinned_or_gone_since_the_plan_stays_and_the_others_go(unneeded: Path) -> None:
     with memtui.open(unneeded) as memory:
-        first = pruning.plan(memory, older_than_us=0, now_us=time.time_ns() // 1_000)
-        assert {note.path for note in first.going} == {"old.md", "read.md", "new.md"}
-        memory.set_note(pins.NOTE, pins.packed(["read.md"], memory.head()[0]))
+        first = pruning.plan_prune(memory, older_than_us=0, now_us=time.time_ns() // 1_000)
+        assert {note.path for note in first.candidates} == {"old.md", "read.md", "new.md"}
+        memory.set_metadata(pins.NOTE, pins.encode_pins(["read.md"], memory.get_head()[0]))
         memory.files.delete(["new.md"])
-        done = pruning.run(memory, first)
+        done = pruning.execute_prune(memory, first)
         assert done.event is not None
         assert [change.path for change in done.changes] == ["old.md"]
-        assert {left.sentence for left in done.left} == {
+        assert {left.sentence for left in done.skipped} == {
             "read.md has changed since: it is pinned now",
             "new.md is not there",
         }
@@ -262,8 +262,8 @@ def test_pins_are_followed_when_what_they_name_is_moved(unneeded: Path, capsys: 
     assert main(["mv", "old.md", "older.md"]) == 0
     capsys.readouterr()
     with memtui.open(unneeded) as memory:
-        assert pins.pins_of(memory).paths == ("moved",)
-        assert pins.pins_of(memory).kept == ("pinned",)
+        assert pins.load_pins(memory).paths == ("moved",)
+        assert pins.load_pins(memory).kept == ("pinned",)
     assert main(["prune", "--older-than", "0s", "--json"]) == 0
     assert "/memories/moved/a.md" in [note["path"] for note in json.loads(capsys.readouterr().out)["stay"]]
 
@@ -352,7 +352,7 @@ def test_a_time_that_no_file_was_written_at_is_none(
 def test_a_change_in_what_is_the_future_now_makes_a_note_young(
     unneeded: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with opening.connect(unneeded) as memory:
+    with memory_module.connect(unneeded) as memory:
         ahead = time.time_ns() + 400 * DAY_NS
         engine = Engine(memory.store, memory.journal, now_ns=lambda: ahead)
         engine.execute(
@@ -364,5 +364,5 @@ def test_a_change_in_what_is_the_future_now_makes_a_note_young(
 
 def test_without_an_age_all_are_meant_and_that_is_said(unneeded: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["prune", "--older-than", "0d"]) == 0
-    assert capsys.readouterr().out.startswith("What would go: 3 of 6 notes, 49B, whatever their age.\n")
+    assert capsys.readouterr().out.startswith("What would go: 3 of 6 notes, 49 B, whatever their age.\n")
     assert names(unneeded) == ALL

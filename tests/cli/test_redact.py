@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import memtui
-from memtui.agents.chat.sessions.session import CHATS, Session
+from memtui.agents.chat.sessions.store import CHATS, ChatSession
 from memtui.cli import main
-from memtui.opening import state_directory
-from memtui.ui.edit.drafts import DIRECTORY, EditDrafts
+from memtui.editing.drafts import DIRECTORY, EditDraftStore
+from memtui.fs.state import get_state_directory
 
 SECRET = "hunter2-very-secret"
 GIVEN = "password: [redacted]\nrest\n"
@@ -161,10 +161,10 @@ def test_what_is_not_removed_is_told(
 
 
 @pytest.fixture
-def chatted(leaked: Path, state_home: Path) -> Session:
+def chatted(leaked: Path, state_home: Path) -> ChatSession:
     """A session in which the secret was written to a note, told and thought about; it has ended."""
-    directory = state_directory(str(leaked)) / CHATS
-    session = Session.new(directory, folder=str(leaked))
+    directory = get_state_directory(str(leaked)) / CHATS
+    session = ChatSession.create(directory, folder=str(leaked))
     given = {"command": "create", "path": "/memories/keys.md", "file_text": f"password: {SECRET}\nrest\n"}
     with memtui.open(leaked) as memory:
         answer = memory.execute(given, actor=memtui.Agent("Claude"), call_id="toolu_1")
@@ -189,7 +189,7 @@ def chatted(leaked: Path, state_home: Path) -> Session:
 
 
 def test_a_match_goes_from_chat_sessions_as_well(
-    chatted: Session, state_home: Path, capsys: pytest.CaptureFixture[str]
+    chatted: ChatSession, state_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = chatted.path.stat()
     assert main(["redact", "--match", SECRET, "--dry-run"]) == 0
@@ -201,8 +201,8 @@ def test_a_match_goes_from_chat_sessions_as_well(
     assert SECRET.encode() not in everything(state_home)
     after = chatted.path.stat()
     assert (after.st_mode, after.st_mtime_ns) == (before.st_mode, before.st_mtime_ns)
-    resumed = Session.resume(chatted.path.parent, chatted.id)
-    user, called, answered, said = resumed.restored().messages
+    resumed = ChatSession.resume(chatted.path.parent, chatted.id)
+    user, called, answered, said = resumed.restore().messages
     resumed.close()
     assert user["content"] == [{"type": "text", "text": "Keep [redacted]"}]
     (call,) = called["content"]  # the thinking is not what was signed any more, and is left out
@@ -212,7 +212,7 @@ def test_a_match_goes_from_chat_sessions_as_well(
 
 
 def test_what_a_path_held_goes_from_the_calls_of_chat_sessions(
-    chatted: Session, capsys: pytest.CaptureFixture[str]
+    chatted: ChatSession, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["redact", "keys.md", "--yes"]) == 0
     out, err = capsys.readouterr()
@@ -224,7 +224,7 @@ def test_what_a_path_held_goes_from_the_calls_of_chat_sessions(
     assert "password" not in chatted.path.read_text()
 
 
-def test_a_match_that_stands_in_a_chat_only_goes_too(chatted: Session, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_match_that_stands_in_a_chat_only_goes_too(chatted: ChatSession, capsys: pytest.CaptureFixture[str]) -> None:
     draft = chatted.path.with_name("draft-1.txt")
     draft.write_text("They want\nmore\n")
     assert main(["redact", "--match", "They want", "--yes"]) == 0
@@ -234,8 +234,10 @@ def test_a_match_that_stands_in_a_chat_only_goes_too(chatted: Session, capsys: p
     assert "They want" not in chatted.path.read_text() + draft.read_text()
 
 
-def test_a_session_that_is_open_is_left_and_that_is_said(chatted: Session, capsys: pytest.CaptureFixture[str]) -> None:
-    session = Session.resume(chatted.path.parent, chatted.id)
+def test_a_session_that_is_open_is_left_and_that_is_said(
+    chatted: ChatSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = ChatSession.resume(chatted.path.parent, chatted.id)
     try:
         assert main(["redact", "--match", SECRET, "--yes"]) == 1
     finally:
@@ -248,37 +250,39 @@ def test_a_session_that_is_open_is_left_and_that_is_said(chatted: Session, capsy
     assert SECRET not in chatted.path.read_text()
 
 
-def test_short_and_common_words_do_not_damage_a_session(chatted: Session) -> None:
+def test_short_and_common_words_do_not_damage_a_session(chatted: ChatSession) -> None:
     for word in ("e", "text", "memory", "toolu_1", '"', "\\"):
         main(["redact", "--match", word, "--yes", "--quiet"])
-    resumed = Session.resume(chatted.path.parent, chatted.id)
-    messages = resumed.restored().messages
+    resumed = ChatSession.resume(chatted.path.parent, chatted.id)
+    messages = resumed.restore().messages
     resumed.close()
     assert [message["role"] for message in messages] == ["user", "assistant", "user", "assistant"]
     assert messages[1]["content"][0]["name"] == "memory"
 
 
 @pytest.fixture
-def drafts(leaked: Path) -> EditDrafts:
+def drafts(leaked: Path) -> EditDraftStore:
     """What was typed of notes by a memtui that has ended, and what was set aside: the secret is in all of it."""
-    found = EditDrafts(state_directory(str(leaked)) / DIRECTORY)
-    found.keep("keys.md", f"password: {SECRET}\nmine\n", None, cursor=(1, 2))
+    found = EditDraftStore(get_state_directory(str(leaked)) / DIRECTORY)
+    found.save("keys.md", f"password: {SECRET}\nmine\n", None, cursor=(1, 2))
     found.set_aside("notes/new.md", f"one\ntwo {SECRET}\n", None)
-    found.keep("other.md", "nothing of it\n", None)
+    found.save("other.md", "nothing of it\n", None)
     found.close()
     return found
 
 
 def lying(folder: Path) -> dict[str, str]:
-    return {draft.path: draft.text for draft in EditDrafts(state_directory(str(folder)) / DIRECTORY).all()}
+    return {
+        draft.path: draft.text for draft in EditDraftStore(get_state_directory(str(folder)) / DIRECTORY).list_latest()
+    }
 
 
 def test_a_match_goes_from_drafts_and_the_rest_of_them_stays(
-    drafts: EditDrafts, leaked: Path, state_home: Path, capsys: pytest.CaptureFixture[str]
+    drafts: EditDraftStore, leaked: Path, state_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    half = state_directory(str(leaked)) / DIRECTORY / ".0123-4-5.draft.89abcdef"
+    half = get_state_directory(str(leaked)) / DIRECTORY / ".0123-4-5.draft.89abcdef"
     half.write_text(f"typed: {SECRET}")
-    before = drafts.found("keys.md")[0]
+    before = drafts.find("keys.md")[0]
     assert main(["redact", "--match", SECRET, "--dry-run"]) == 0
     assert "; what was typed of it in 2 drafts." in capsys.readouterr().out
     assert SECRET in lying(leaked)["keys.md"]
@@ -290,23 +294,28 @@ def test_a_match_goes_from_drafts_and_the_rest_of_them_stays(
         "notes/new.md": "one\ntwo [redacted]\n",
         "other.md": "nothing of it\n",
     }
-    (after,) = drafts.found("keys.md")
-    assert (after.at_us, after.why, after.cursor, after.base) == (before.at_us, before.why, before.cursor, before.base)
+    (after,) = drafts.find("keys.md")
+    assert (after.at_us, after.reason, after.cursor, after.base) == (
+        before.at_us,
+        before.reason,
+        before.cursor,
+        before.base,
+    )
     assert after.file.stat().st_mode & 0o777 == 0o600
     assert not half.exists()
     assert SECRET.encode() not in everything(state_home)
 
 
-def test_lines_of_a_match_end_in_drafts_as_they_do_in_an_editor(drafts: EditDrafts, leaked: Path) -> None:
-    assert drafts.found("keys.md")
+def test_lines_of_a_match_end_in_drafts_as_they_do_in_an_editor(drafts: EditDraftStore, leaked: Path) -> None:
+    assert drafts.find("keys.md")
     assert main(["redact", "--match", f"password: {SECRET}\r\nmine", "--yes"]) == 0
     assert lying(leaked)["keys.md"] == "[redacted]\n"
 
 
 def test_all_drafts_of_a_path_go_with_what_it_held_also_of_one_that_was_never_saved(
-    drafts: EditDrafts, leaked: Path, capsys: pytest.CaptureFixture[str]
+    drafts: EditDraftStore, leaked: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert drafts.found("keys.md")
+    assert drafts.find("keys.md")
     assert main(["redact", "keys.md", "--yes"]) == 0
     assert "; what was typed of it in 1 draft." in capsys.readouterr().out
     assert main(["redact", "other.md", "--yes"]) == 0
@@ -314,24 +323,24 @@ def test_all_drafts_of_a_path_go_with_what_it_held_also_of_one_that_was_never_sa
     assert set(lying(leaked)) == {"notes/new.md"}
 
 
-def test_drafts_that_were_made_from_what_an_event_wrote_go_with_it(drafts: EditDrafts, leaked: Path) -> None:
+def test_drafts_that_were_made_from_what_an_event_wrote_go_with_it(drafts: EditDraftStore, leaked: Path) -> None:
     with memtui.open(leaked) as memory:
         event = next(event for event in memory.events() if event.path == "/memories/keys.md")
         base = event.changes[0].after
     assert base is not None
-    another = EditDrafts(state_directory(str(leaked)) / DIRECTORY)
+    another = EditDraftStore(get_state_directory(str(leaked)) / DIRECTORY)
     another.set_aside("keys.md", "made from it\n", base.sha256)
     another.set_aside("notes/new.md", "of another note\n", base.sha256)
     assert main(["redact", str(event.seq), "--yes"]) == 0
-    texts = {draft.text for draft in drafts.all()}
+    texts = {draft.text for draft in drafts.list_latest()}
     assert "made from it\n" not in texts
     assert {"of another note\n", f"password: {SECRET}\nmine\n"} <= texts
 
 
 def test_a_draft_that_is_being_typed_is_left_and_that_is_said(
-    drafts: EditDrafts, leaked: Path, capsys: pytest.CaptureFixture[str]
+    drafts: EditDraftStore, leaked: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    drafts.keep("live.md", f"now {SECRET}\n", None)
+    drafts.save("live.md", f"now {SECRET}\n", None)
     try:
         assert main(["redact", "--match", SECRET, "--yes"]) == 1
     finally:

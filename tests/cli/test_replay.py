@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 import memtui
-from memtui.agents.chat.sessions.replaying import How, how_of, replay
-from memtui.agents.chat.sessions.session import Session
-from memtui.agents.gate import Gate
+from memtui.agents.chat.sessions.replay import ReplayOutcome, classify_record, replay_session
+from memtui.agents.chat.sessions.store import ChatSession
+from memtui.agents.gate import ApprovalGate
 from memtui.cli import main
-from memtui.core.asking import Deny, Edit, Policy, Proposal, Stop, Unanswered, Verdict
+from memtui.core.approvals import ApprovalPolicy, Deny, Edit, Proposal, Stop, Unanswered, Verdict
 from memtui.engine import Engine
-from memtui.opening import state_directory
+from memtui.fs.state import get_state_directory
 from tests.cli.conftest import read_until
 from tests.conftest import picture_of
 
@@ -31,19 +31,19 @@ class Talk:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.memory = memtui.open(folder)
-        self.session = Session.new(
-            state_directory(os.path.realpath(folder)) / "chats",
+        self.session = ChatSession.create(
+            get_state_directory(os.path.realpath(folder)) / "chats",
             folder=os.path.realpath(folder),
             model="a-model",
-            seq=self.memory.head()[0],
+            seq=self.memory.get_head()[0],
         )
         self.turn = 0
         self._calls = 0
         self.verdict: Verdict | None = None
-        self.gate = Gate(self.memory, policy=Policy.ASK, ask=self._ask)
+        self.gate = ApprovalGate(self.memory, policy=ApprovalPolicy.ASK, ask=self._ask)
 
     def _ask(self, proposal: Proposal) -> Verdict:  # noqa: ARG002 - whatever is proposed
-        return self.verdict or memtui.core.asking.Allow()
+        return self.verdict or memtui.core.approvals.Allow()
 
     def say(self, text: str = "go on") -> None:
         """Begin a turn."""
@@ -186,7 +186,7 @@ def test_what_a_person_decided_is_decided_so_again(talk: Talk, capsys: pytest.Ca
     talk.do(Unanswered(5), **create("unanswered.md", "x\n"))
     talk.do(Edit("mine\n"), **create("people/edited.md", "x\n"))
     talk.do(Edit("- mine\n"), command="str_replace", path="/memories/prefs.md", old_str="Berlin", new_str="Lisbon")
-    talk.gate.policy = Policy.READ_ONLY
+    talk.gate.policy = ApprovalPolicy.READ_ONLY
     talk.do(**create("refused.md", "x\n"))
     talk.do(**view())
     talk.do(**view("people/edited.md"))
@@ -319,25 +319,28 @@ def test_it_keeps_the_pace_of_then_and_no_long_pause() -> None:
     told = [{"type": "session", "at": "2026-11-21T10:00:00.000Z"}, *(at(each, name="x") for each in (1.5, 1.5, 4, 900))]
     waited: list[float] = []
     with memtui.open_in_memory() as memory:
-        assert len(list(replay(told, memory, speed=2, wait=waited.append))) == 4
-        list(replay(told, memory, speed=0, wait=lambda _: pytest.fail("it waited")))
-        list(replay([{"type": "call", "at": "yesterday"}], memory, speed=1, wait=waited.append))
+        assert len(list(replay_session(told, memory, speed=2, wait=waited.append))) == 4
+        list(replay_session(told, memory, speed=0, wait=lambda _: pytest.fail("it waited")))
+        list(replay_session([{"type": "call", "at": "yesterday"}], memory, speed=1, wait=waited.append))
     assert waited == [0.75, 0.0, 1.25, 5.0]
 
 
 @pytest.mark.parametrize(
     ("answer", "how"),
     [
-        ("Error: the user declined to create /memories/x. Nothing was changed", How.DECLINED),
-        ("Error: could not create /memories/x: the user stopped before it was done. Nothing was changed", How.STOPPED),
-        ("Error: could not delete /memories/x: read-only", How.READ_ONLY),
-        ("Error: Path must start with /memories, got: x: read-only", How.EXECUTED),
-        ("Error: could not create /memories/x: read-only file system", How.EXECUTED),
+        ("Error: the user declined to create /memories/x. Nothing was changed", ReplayOutcome.DECLINED),
+        (
+            "Error: could not create /memories/x: the user stopped before it was done. Nothing was changed",
+            ReplayOutcome.STOPPED,
+        ),
+        ("Error: could not delete /memories/x: read-only", ReplayOutcome.READ_ONLY),
+        ("Error: Path must start with /memories, got: x: read-only", ReplayOutcome.EXECUTED),
+        ("Error: could not create /memories/x: read-only file system", ReplayOutcome.EXECUTED),
     ],
 )
-def test_what_was_decided_shows_in_the_answer_too(answer: str, how: How) -> None:
-    assert how_of({"name": "memory", "answer": answer, "is_error": True}) is how
-    assert how_of({"name": "memory", "answer": answer, "is_error": False}) is How.EXECUTED
+def test_what_was_decided_shows_in_the_answer_too(answer: str, how: ReplayOutcome) -> None:
+    assert classify_record({"name": "memory", "answer": answer, "is_error": True}) is how
+    assert classify_record({"name": "memory", "answer": answer, "is_error": False}) is ReplayOutcome.EXECUTED
 
 
 def test_a_hostile_session_breaks_nothing(tmp_path: Path) -> None:
@@ -349,9 +352,13 @@ def test_a_hostile_session_breaks_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "memories"
     folder.mkdir()
     with memtui.open(folder) as memory:
-        found = list(replay(told, memory))
+        found = list(replay_session(told, memory))
         assert isinstance(memory, Engine)
-    assert [each.how for each in found[:3]] == [How.EDIT_LOST, How.EDIT_LOST, How.EDIT_LOST]
+    assert [each.outcome for each in found[:3]] == [
+        ReplayOutcome.EDIT_LOST,
+        ReplayOutcome.EDIT_LOST,
+        ReplayOutcome.EDIT_LOST,
+    ]
     assert list(folder.iterdir()) == []
 
 

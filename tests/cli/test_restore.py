@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import memtui
-from memtui import opening
+from memtui import memory as memory_module
 from memtui.cli import main
-from memtui.core.visible import HIDDEN
+from memtui.core.unicode import HIDDEN
 
 
 def events(folder: Path) -> list[memtui.Event]:
@@ -231,7 +231,7 @@ def test_what_was_there_at_first_is_one_moment_however_many_events_told_it(folde
 
 
 def test_what_was_found_late_does_not_go(folder: Path) -> None:
-    with opening.connect(folder) as memory:
+    with memory_module.connect(folder) as memory:
         memory.reconcile(["notes"])
         command = {"command": "create", "path": "/memories/new.md", "file_text": "new\n"}
         memory.execute(command, actor=memtui.Agent("early"))

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import memtui
-from memtui.audit.inbox import Run
-from memtui.audit.inboxes import inbox
-from memtui.audit.marks import Review
 from memtui.cli import main, review_text
+from memtui.review.inbox import ChangeRun
+from memtui.review.inbox_builder import build_inbox
+from memtui.review.marks import Review
 
 CLAUDE = memtui.Agent("Claude", "a-model", "session-1")
 DREAM = memtui.Agent("dream", "a-model", "night-1")
@@ -329,11 +329,11 @@ def test_rows_that_do_not_fit_into_the_terminal_get_another_line(changed: Path) 
     act(changed, {"command": "create", "path": f"notes/{'long' * 20}.md", "file_text": "x\n"})
     act(changed, {"command": "rename", "old_path": "e.md", "new_path": "archive/of/the/year/2026/old-e.md"})
     with memtui.open(changed) as memory:
-        found = inbox(memory, Review())
-        narrow = list(review_text.lines(found, 7, 80))
+        found = build_inbox(memory, Review())
+        narrow = list(review_text.format_inbox(found, 7, 80))
         assert [line for line in narrow if len(line) > 80] == [f"  + notes/{'long' * 20}.md"]
         assert "    1 event    +1 -0      Claude" in narrow
-        assert len(list(review_text.lines(found, 7))) == len(found.files) + 1
+        assert len(list(review_text.format_inbox(found, 7))) == len(found.files) + 1
 
 
 def test_two_changes_of_one_path_are_told_and_judged_both(changed: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -355,10 +355,10 @@ def test_two_changes_of_one_path_are_told_and_judged_both(changed: Path, capsys:
 
 def test_what_was_not_looked_for_is_not_said_to_be_none(changed: Path) -> None:
     with memtui.open(changed) as memory:
-        found = inbox(memory, Review())
-    run = Run(
+        found = build_inbox(memory, Review())
+    run = ChangeRun(
         number=1, actor="dream", session=None, first=1, last=2, at_us=1, until_us=2, paths=("a.md",), added=0,
         removed=9, unsearched="some of the texts are not kept",
     )  # fmt: skip
-    lines = list(review_text.lines(replace(found, runs=(run,)), 1))
+    lines = list(review_text.format_inbox(replace(found, runs=(run,)), 1))
     assert lines[-1] == "  facts lost: not known: some of the texts are not kept"

@@ -152,14 +152,14 @@ def test_on_a_terminal_it_is_grouped_and_nothing_is_said_so(past: Path, run_in_t
 def test_read_only_records_nothing_and_finds_all_the_same(past: Path, run: Run, state_home: Path) -> None:
     (past / "new.md").write_text("needle\n")
     with memtui.open(past, read_only=True) as memory:
-        head = memory.head()[0]
+        head = memory.get_head()[0]
     before = {path: path.read_bytes() for path in state_home.rglob("*.db")}
     found = run("--read-only", "search", "needle")
     assert (found.code, found.out) == (0, b"new.md:1:needle\n")
     assert run("search", "--past", "token", "--read-only").code == 0
     assert {path: path.read_bytes() for path in state_home.rglob("*.db")} == before
     with memtui.open(past, read_only=True) as memory:
-        assert memory.head()[0] == head
+        assert memory.get_head()[0] == head
 
 
 def test_an_expression_that_was_given_up_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -38,7 +38,7 @@ def test_a_note_is_shown_as_it_was(
 
 def test_a_time_is_as_good_as_a_number(story: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with memtui.open(story) as memory:
-        second = memory.history.event(2)
+        second = memory.history.get_event(2)
         assert second is not None
     at = datetime.fromtimestamp(second.at_us / 1e6).astimezone()
     for words in (at.isoformat(timespec="microseconds"), f"{at:%Y-%m-%d %H:%M:%S.%f}"):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memtui.cli import main
-from memtui.core.visible import HIDDEN
+from memtui.core.unicode import HIDDEN
 
 
 def test_events_versions_and_bytes_are_counted(story: Path, capsys: pytest.CaptureFixture[str]) -> None:

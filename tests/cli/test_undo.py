@@ -8,7 +8,7 @@ import pytest
 
 import memtui
 from memtui.cli import main
-from memtui.core.visible import HIDDEN
+from memtui.core.unicode import HIDDEN
 
 GPT = memtui.Agent("other", "b-model", "session-2")
 

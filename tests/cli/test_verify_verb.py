@@ -102,7 +102,7 @@ def test_a_head_that_was_noted_is_compared(journal: Path, capsys: pytest.Capture
     shutil.copyfile(journal, older)
     with memtui.open(os.environ["MEMTUI_DIR"]) as memory:
         memory.execute({"command": "view", "path": "/memories"}, actor=BOT)
-        later = memory.journal.head()[1]
+        later = memory.journal.get_head()[1]
     assert any("; 1 event has been recorded since" in line for line in printed(capsys, "--head", head))
     os.replace(older, journal)
     assert "is not in this journal" in printed(capsys, "--head", later[:12], code=1)[1]
@@ -205,7 +205,7 @@ def test_a_journal_that_another_process_has_open_is_verified(
         assert (done.code, json.loads(done.out)["seq"]) == (0, 8)
         assert run("verify", "--read-only").code == 0
         memory.execute({"command": "view", "path": "/memories"}, actor=BOT)
-        assert memory.journal.head()[0] == 9
+        assert memory.journal.get_head()[0] == 9
     assert sorted(path.name for path in journal.parent.glob("journal*")) == ["journal.db"]
     assert printed(capsys)[0].startswith("Intact")
 

@@ -38,7 +38,7 @@ def test_an_existing_file_is_overwritten_and_its_old_version_kept(world: Any) ->
     assert (answer.is_error, answer.text) == (False, "File created successfully at: /memories/f")
     assert world.tree() == {"f": b"new\nmore\n"}
     (change,) = answer.event.changes
-    assert world.main.journal.text(change.before.sha256) == b"old\n"
+    assert world.main.journal.get_text(change.before.sha256) == b"old\n"
     assert (answer.event.added, answer.event.removed) == (2, 1)
 
 

@@ -30,7 +30,7 @@ def test_a_file_and_a_directory_with_all_below_it_are_deleted(world: Any, path: 
     assert {change.path: change.after for change in answer.event.changes} == dict.fromkeys(gone)
     for change in answer.event.changes:
         if before[change.path] is not None:
-            assert world.main.journal.text(change.before.sha256) == before[change.path]
+            assert world.main.journal.get_text(change.before.sha256) == before[change.path]
 
 
 @pytest.mark.parametrize("command", ["delete", "rename"])

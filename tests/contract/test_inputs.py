@@ -229,7 +229,7 @@ def test_what_is_no_actor_is_a_mistake_of_the_program_and_changes_nothing(filled
             with pytest.raises(TypeError, match="not an actor"):
                 filled.main.execute(command, actor=actor)
     assert filled.picture() == before
-    assert filled.main.journal.intents() == []
+    assert filled.main.journal.get_intents() == []
     assert all(event.actor for event in filled.main.events())
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import memtui
-from memtui.core.listing import human_size
+from memtui.core.edits import format_human_size
 
 HEAD = "Here's the content of /memories/{} with line numbers:\n"
 LISTS = "Here're the files and directories up to 2 levels deep in {}, excluding hidden items and node_modules:\n"
@@ -56,7 +56,7 @@ def test_hidden_things_are_left_out_of_listings_only(world: Any) -> None:
     ],
 )  # fmt: skip
 def test_sizes_count_by_1024_and_drop_only_an_exact_decimal(size: int, shown: str) -> None:
-    assert human_size(size) == shown
+    assert format_human_size(size) == shown
 
 
 @pytest.mark.parametrize(

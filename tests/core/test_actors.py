@@ -2,17 +2,16 @@
 
 import pytest
 
-from memtui.core.actors import shown_name
-from memtui.core.events import Actor, Agent, Memtui, Outside, Person
+from memtui.core.events import Actor, Agent, Memtui, Outside, Person, format_actor_name
 
 
 @pytest.mark.parametrize(
     "name", ["you", "You", " you ", "y\u200bou", "ｙｏｕ", "outside", "OUTSIDE", "outside memtui", "memtui", "", " "]
 )
 def test_an_agent_cannot_pass_for_the_person_nor_for_nobody(name: str) -> None:
-    assert shown_name(Agent(name)) == f"agent:{name}"
+    assert format_actor_name(Agent(name)) == f"agent:{name}"
 
 
 @pytest.mark.parametrize("actor", [Person(), Outside(), Memtui(), Agent("Claude"), Agent("your-agent")])
 def test_everybody_else_is_called_by_name(actor: Actor) -> None:
-    assert shown_name(actor) == actor.name
+    assert format_actor_name(actor) == actor.name

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtui.core.merge import Whose, markers_in, merge, merge_without_base
+from memtui.core.merge import MergeSide, find_conflict_markers, merge_texts, merge_without_base
+from tests.sampling import many
 
 BASE = "# Notes\n\n- Prefers **concise** answers\n- Timezone: Europe/Berlin\n- Likes ruff\n\nend\n"
 
@@ -32,18 +33,18 @@ def _changed(text: str, **words: str) -> str:
 
 
 def test_changes_to_different_lines_go_together() -> None:
-    merged = merge(BASE, _changed(BASE, Berlin="Lisbon"), _changed(BASE, end="the end"))
+    merged = merge_texts(BASE, _changed(BASE, Berlin="Lisbon"), _changed(BASE, end="the end"))
     assert merged.is_clean
     assert merged.text == BASE.replace("Berlin", "Lisbon").replace("end", "the end")
-    assert (merged.taken_mine, merged.taken_theirs) == (1, 1)
+    assert (merged.mine_count, merged.theirs_count) == (1, 1)
 
 
 def test_changes_to_different_words_of_one_line_go_together() -> None:
-    merged = merge(BASE, _changed(BASE, answers="answers, in English"), _changed(BASE, concise="very concise"))
+    merged = merge_texts(BASE, _changed(BASE, answers="answers, in English"), _changed(BASE, concise="very concise"))
     assert merged.is_clean
     assert "- Prefers **very concise** answers, in English\n" in merged.text
-    [place] = merged.places
-    assert place.whose is Whose.BOTH
+    [place] = merged.hunks
+    assert place.side is MergeSide.BOTH
     assert place.first_line == 3
 
 
@@ -65,61 +66,61 @@ def test_changes_to_different_words_of_one_line_go_together() -> None:
     ],
 )
 def test_what_cannot_be_decided_stands_there_in_full_between_marks(base: str, mine: str, theirs: str) -> None:
-    merged = merge(base, mine, theirs)
+    merged = merge_texts(base, mine, theirs)
     assert not merged.is_clean
-    marked = merged.marked("yours", "Claude")
+    marked = merged.format_with_markers("yours", "Claude")
     [conflict] = merged.conflicts
     for lines in (conflict.base, conflict.mine, conflict.theirs):
         assert "".join(lines) in marked
     assert merged.text == mine
-    head, foot = markers_in(marked)[0], markers_in(marked)[-1]
+    head, foot = find_conflict_markers(marked)[0], find_conflict_markers(marked)[-1]
     assert marked.splitlines()[head - 1] == "<<<<<<< yours"
     assert marked.splitlines()[foot - 1] == ">>>>>>> Claude"
 
 
 def test_one_line_and_the_next_one_go_together_whatever_they_say() -> None:
-    merged = merge("one\ntwo\nthree\n", "one\nTWO\nthree\n", "ONE\ntwo\nTHREE\n")
+    merged = merge_texts("one\ntwo\nthree\n", "one\nTWO\nthree\n", "ONE\ntwo\nTHREE\n")
     assert (merged.is_clean, merged.text) == (True, "ONE\nTWO\nTHREE\n")
-    assert [place.whose for place in merged.places] == [Whose.THEIRS, Whose.MINE, Whose.THEIRS]
+    assert [place.side for place in merged.hunks] == [MergeSide.THEIRS, MergeSide.MINE, MergeSide.THEIRS]
     # but not a line that was taken out, beside what was put in after it
-    assert not merge("one\ntwo\nthree\n", "one\nthree\n", "one\ntwo\nmore on two\nthree\n").is_clean
+    assert not merge_texts("one\ntwo\nthree\n", "one\nthree\n", "one\ntwo\nmore on two\nthree\n").is_clean
 
 
 def test_neighbouring_lines_are_told_apart_by_what_they_still_say() -> None:
     base = "- milk from the shop\n- bread from the baker\n"
-    merged = merge(base, base.replace("milk", "oat milk"), base.replace("bread", "dark bread"))
+    merged = merge_texts(base, base.replace("milk", "oat milk"), base.replace("bread", "dark bread"))
     assert merged.is_clean
     assert merged.text == "- oat milk from the shop\n- dark bread from the baker\n"
 
 
 def test_the_same_change_of_both_is_made_once() -> None:
     both = BASE.replace("Berlin", "Lisbon")
-    assert merge(BASE, both + "mine\n", both).text == both + "mine\n"
-    same_start = merge("end\n", "end\nsame\nmine\n", "end\nsame\n")
+    assert merge_texts(BASE, both + "mine\n", both).text == both + "mine\n"
+    same_start = merge_texts("end\n", "end\nsame\nmine\n", "end\nsame\n")
     assert (same_start.is_clean, same_start.text) == (True, "end\nsame\nmine\n")
 
 
 def test_a_last_line_without_its_newline_never_grows_together_with_another() -> None:
-    assert merge("a", "a\nb", "c\na").text == "c\na\nb"
-    assert merge("a\n", "a", "a\nb\n").text == "a\nb\n"
-    assert "mine\n|||||||" in merge("x", "mine", "theirs").marked("m", "t")
+    assert merge_texts("a", "a\nb", "c\na").text == "c\na\nb"
+    assert merge_texts("a\n", "a", "a\nb\n").text == "a\nb\n"
+    assert "mine\n|||||||" in merge_texts("x", "mine", "theirs").format_with_markers("m", "t")
 
 
 def test_marks_grow_where_the_text_itself_has_such_lines() -> None:
-    merged = merge("Head\n=======\n", "Mine\n=======\n<<<<<<< HEAD\n", "Other\n=======\nmore\n")
-    marked = merged.marked("yours", "theirs")
+    merged = merge_texts("Head\n=======\n", "Mine\n=======\n<<<<<<< HEAD\n", "Other\n=======\nmore\n")
+    marked = merged.format_with_markers("yours", "theirs")
     assert marked.startswith("<<<<<<<< yours\n")
-    assert len(markers_in(marked)) == 4
+    assert len(find_conflict_markers(marked)) == 4
 
 
 def test_a_heading_underlined_with_equals_signs_is_no_mark() -> None:
-    assert markers_in("Title\n=======\n\ntext\n") == ()
-    assert markers_in("<<<<<<< a\nx\n") == ()
-    assert markers_in("t\n<<<<<<< a\nx\n||||||| base\n=======\ny\n>>>>>>> b\n") == (2, 4, 5, 7)
+    assert find_conflict_markers("Title\n=======\n\ntext\n") == ()
+    assert find_conflict_markers("<<<<<<< a\nx\n") == ()
+    assert find_conflict_markers("t\n<<<<<<< a\nx\n||||||| base\n=======\ny\n>>>>>>> b\n") == (2, 4, 5, 7)
 
 
 def test_an_agent_cannot_forge_a_mark_by_its_name() -> None:
-    marked = merge("a\n", "b\n", "c\n").marked("yours", "x\n=======\n\x1b[2J")
+    marked = merge_texts("a\n", "b\n", "c\n").format_with_markers("yours", "x\n=======\n\x1b[2J")
     assert marked.splitlines()[-1] == r">>>>>>> x\n=======\n\x1b[2J"
 
 
@@ -134,26 +135,26 @@ def test_without_a_base_the_lines_of_both_are_kept() -> None:
 
 @given(TEXTS, TEXTS)
 def test_where_only_one_changed_something_it_is_that_ones_text(base: str, other: str) -> None:
-    assert merge(base, other, base).text == other
-    assert merge(base, base, other).text == other
-    assert merge(base, other, other).text == other
-    assert merge(base, other, base).is_clean
-    assert merge(base, base, other).is_clean
-    assert merge(base, other, other).is_clean
+    assert merge_texts(base, other, base).text == other
+    assert merge_texts(base, base, other).text == other
+    assert merge_texts(base, other, other).text == other
+    assert merge_texts(base, other, base).is_clean
+    assert merge_texts(base, base, other).is_clean
+    assert merge_texts(base, other, other).is_clean
 
 
 @given(TEXTS, TEXTS, TEXTS)
 def test_it_makes_no_difference_who_is_who(base: str, one: str, other: str) -> None:
-    merged, turned = merge(base, one, other), merge(base, other, one)
+    merged, turned = merge_texts(base, one, other), merge_texts(base, other, one)
     assert merged.is_clean == turned.is_clean
     if merged.is_clean:
         assert merged.text == turned.text
 
 
-@settings(max_examples=200)
+@settings(max_examples=many(200, 40))
 @given(TEXTS, TEXTS, TEXTS)
 def test_no_word_that_either_wrote_is_lost(base: str, mine: str, theirs: str) -> None:
-    marked = merge(base, mine, theirs).marked("yours", "theirs")
+    marked = merge_texts(base, mine, theirs).format_with_markers("yours", "theirs")
     had, has = set(base.split()), set(marked.split())
     for text in (mine, theirs):
         assert set(text.split()) - had <= has
@@ -163,7 +164,7 @@ def test_no_word_that_either_wrote_is_lost(base: str, mine: str, theirs: str) ->
 def test_no_line_that_either_wrote_is_lost(numbers: list[int], data: st.DataObject) -> None:
     base = [f"line {number} of the base" for number in numbers]
     mine, theirs = (_edited(base, who, data) for who in ("mine", "theirs"))
-    marked = merge(_text(base), _text(mine), _text(theirs)).marked("yours", "theirs").splitlines()
+    marked = merge_texts(_text(base), _text(mine), _text(theirs)).format_with_markers("yours", "theirs").splitlines()
     for lines in (mine, theirs):
         for line in set(lines) - set(base):
             assert line in marked
@@ -195,7 +196,7 @@ def test_what_git_and_diff3_merge_is_merged_here_in_the_same_way(tool: str, tmp_
             file.write_text(text)
         words = ["git", "merge-file", "-p", "--diff3"] if tool == "git" else ["diff3", "-m"]
         done = subprocess.run([*words, *map(str, files)], capture_output=True, text=True, check=False)
-        merged = merge(base, mine, theirs)
+        merged = merge_texts(base, mine, theirs)
         if done.returncode == 0:
             merged_by_both += 1
             assert merged.is_clean, seed
@@ -228,6 +229,6 @@ def test_a_huge_note_with_small_changes_takes_no_time_to_speak_of() -> None:
     mine, theirs = list(lines), list(lines)
     mine[100], theirs[19_000] = "mine", "theirs"
     theirs[5_000:5_000] = ["more"] * 100
-    merged = merge(_text(lines), _text(mine), _text(theirs))
+    merged = merge_texts(_text(lines), _text(mine), _text(theirs))
     assert merged.is_clean
-    assert [place.first_line for place in merged.places] == [101, 5_001, 19_101]
+    assert [place.first_line for place in merged.hunks] == [101, 5_001, 19_101]

@@ -8,10 +8,11 @@ import pytest
 
 import memtui
 from memtui.cli import main as run
-from memtui.core.errors import Closed
+from memtui.core import wording
+from memtui.core.errors import MemoryClosed
 from memtui.core.events import Agent, Person
 from memtui.engine import Engine
-from memtui.ui import wording
+from memtui.ui.widgets.activity import build_activity_row
 
 BOT = Agent("Bot", "a-model", "a-session")
 
@@ -28,16 +29,16 @@ def filled(world: Any) -> Any:
 
 
 def last(engine: Engine) -> Any:
-    return engine.history.event(engine.head()[0])
+    return engine.history.get_event(engine.get_head()[0])
 
 
 def test_everything_goes_as_one_event_and_the_folder_stays(filled: Any) -> None:
-    before = filled.main.head()[0]
+    before = filled.main.get_head()[0]
     answer = filled.main.clear(actor=BOT)
     assert (answer.text, answer.is_error) == ("All memory cleared", False)
     assert filled.tree() == {}
     assert filled.folder is None or filled.folder.is_dir()
-    assert filled.main.head()[0] == before + 1
+    assert filled.main.get_head()[0] == before + 1
     event = last(filled.main)
     assert (event.command, event.path, event.actor, event.note) == ("clear", "/memories", BOT, "4 files")
     assert {change.path for change in event.changes} == {
@@ -45,25 +46,25 @@ def test_everything_goes_as_one_event_and_the_folder_stays(filled: Any) -> None:
     }  # fmt: skip
     assert answer.event == event
     assert filled.main.reconcile() == 0
-    assert filled.main.journal.intents() == []
+    assert filled.main.journal.get_intents() == []
 
 
 def test_it_is_taken_back_in_one_step_and_done_again(filled: Any) -> None:
     before = filled.tree()
     done = filled.main.clear(actor=BOT).event
     for _ in range(2):
-        undone = filled.main.undo([filled.main.history.undoable().seq])
-        assert (undone.problem, undone.left) == ("", ())
+        undone = filled.main.undo([filled.main.history.get_undoable().seq])
+        assert (undone.problem, undone.skipped) == ("", ())
         assert undone.event.undoes == (done.seq,)
         assert filled.tree() == before
-        redone = filled.main.undo([filled.main.history.redoable().seq])
+        redone = filled.main.undo([filled.main.history.get_redoable().seq])
         assert (redone.problem, redone.event.command) == ("", "redo")
         assert filled.tree() == {}
     assert filled.main.reconcile() == 0
 
 
 def test_an_agents_session_is_taken_back_with_the_clear_in_it(filled: Any) -> None:
-    before, head = filled.tree(), filled.main.head()[0]
+    before, head = filled.tree(), filled.main.get_head()[0]
     filled.main.execute({"command": "create", "path": "/memories/n", "file_text": "n"}, actor=BOT)
     filled.main.clear(actor=BOT)
     filled.main.execute({"command": "create", "path": "/memories/m", "file_text": "m"}, actor=BOT)
@@ -97,7 +98,7 @@ def test_what_moved_and_went_unnoticed_is_told_before_it_goes(folder_world: Any)
     (folder_world.folder / "gone").unlink()
     folder_world.main.clear(actor=BOT)
     assert [event.command for event in folder_world.main.events()][-3:] == ["deleted", "renamed", "clear"]
-    folder_world.main.undo([folder_world.main.head()[0]])
+    folder_world.main.undo([folder_world.main.get_head()[0]])
     assert folder_world.tree() == {"elsewhere": b"moved\n", "kept": b"kept\n"}
 
 
@@ -113,7 +114,7 @@ def test_a_read_only_memory_is_not_cleared(filled: Any) -> None:
 
 def test_a_closed_memory_is_not_cleared(filled: Any) -> None:
     filled.main.close()
-    with pytest.raises(Closed):
+    with pytest.raises(MemoryClosed):
         filled.main.clear(actor=BOT)
 
 
@@ -151,8 +152,8 @@ def test_links_and_special_files_go_and_what_links_point_to_stays(folder_world: 
     assert folder_world.main.clear(actor=BOT).text == "All memory cleared"
     assert os.listdir(folder_world.folder) == []
     assert (outside / "kept").read_text() == "kept"
-    undone = folder_world.main.undo([folder_world.main.head()[0]], partial=True)
-    assert [left.path for left in undone.left] == ["pipe"]
+    undone = folder_world.main.undo([folder_world.main.get_head()[0]], partial=True)
+    assert [left.path for left in undone.skipped] == ["pipe"]
     assert sorted(os.listdir(folder_world.folder)) == ["dangling", "f", "out"]
 
 
@@ -160,9 +161,9 @@ def test_a_clear_by_an_agent_is_a_loss_and_by_a_person_is_none(filled: Any) -> N
     filled.main.clear(actor=BOT)
     loss = filled.main.loss
     assert loss is not None
-    assert loss.everything
-    assert loss.gone == 4
-    assert wording.loss(loss).endswith("(Bot).")
+    assert loss.deleted == loss.files
+    assert loss.deleted == 4
+    assert wording.describe_loss(loss).endswith("(Bot).")
     assert filled.main.restore_loss().problem == ""
     assert filled.tree()["d/e/y"] == b"y\n"
     assert filled.main.loss is None
@@ -172,23 +173,23 @@ def test_a_clear_by_an_agent_is_a_loss_and_by_a_person_is_none(filled: Any) -> N
 
 def test_it_reads_well_in_the_activity(filled: Any) -> None:
     event = filled.main.clear(actor=BOT).event
-    assert wording.sentence(event) == "Bot cleared the folder (4 files)."
-    assert wording.activity_row(event).is_write
+    assert wording.describe_event(event) == "Bot cleared the folder (4 files)."
+    assert build_activity_row(event).is_write
     undone = filled.main.undo([event.seq]).event
-    assert wording.sentence(undone) == f"You undid #{event.seq} in the folder."
+    assert wording.describe_event(undone) == f"You undid #{event.seq} in the folder."
 
 
 def test_its_history_blame_and_statistics_are_true(filled: Any) -> None:
     cleared = filled.main.clear(actor=BOT).event
     newest = filled.main.history.versions_of("f")[0]
     assert (newest.event, newest.after) == (cleared, None)
-    assert filled.main.history.state(cleared.seq) == {}
-    assert set(filled.main.history.state(cleared.seq - 1)) >= {"f", "d/e/y", ".hidden/.secret"}
+    assert filled.main.history.get_state(cleared.seq) == {}
+    assert set(filled.main.history.get_state(cleared.seq - 1)) >= {"f", "d/e/y", ".hidden/.secret"}
     filled.main.undo([cleared.seq])
     lines = filled.main.history.blame("f", b"1\n2\n").lines
     assert cleared not in lines
     assert len({event and event.seq for event in lines}) == 1
-    shares = {share.name: share.events for share in filled.main.history.stats().actors}
+    shares = {share.name: share.events for share in filled.main.history.get_stats().actors}
     assert shares["Bot"] == 1
 
 

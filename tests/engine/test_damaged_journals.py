@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import memtui
-from memtui import opening
+from memtui import memory as memory_module
 from memtui.core.errors import JournalDamaged, StateUnusable
 from memtui.core.events import Memtui
 from memtui.journal.sqlite import Journal
-from memtui.opening import JOURNAL
+from memtui.memory import JOURNAL
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_a_damaged_journal_is_set_aside_and_the_new_one_says_so_first(recorded: 
         assert aside.name in first.note
         assert aside.read_bytes() == damaged
         assert recorded.tree() == before
-        assert len(memory.history.state(memory.head()[0])) == 40
+        assert len(memory.history.get_state(memory.get_head()[0])) == 40
     with memtui.open(recorded.folder, state=recorded.state) as memory:
         assert next(memory.events()).command == "began"
     assert len(set_aside(recorded)) == 1
@@ -119,9 +119,9 @@ def test_a_journal_of_schema_1_is_carried_on(recorded: Any) -> None:
     raw.close()
     with memtui.open(recorded.folder, state=recorded.state) as memory:
         assert memory.undo([40]).problem == ""
-        assert memory.history.undone_by(40) == 41
+        assert memory.history.find_undoing_event(40) == 41
     with memtui.open(recorded.folder, state=recorded.state, read_only=True) as memory:
-        assert memory.history.undone_by(40) == 41
+        assert memory.history.find_undoing_event(40) == 41
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
@@ -142,7 +142,7 @@ def test_where_no_write_ahead_log_can_be_kept_every_commit_is_synced(tmp_path: P
     assert journal._must_sync is False
     journal._db.execute("PRAGMA journal_mode = DELETE")
     journal._must_sync = True
-    journal.set_note("a", "b")
+    journal.set_metadata("a", "b")
     assert journal._db.execute("PRAGMA synchronous").fetchone()[0] == 2
     journal.close()
 
@@ -173,9 +173,9 @@ def test_a_kill_while_a_journal_is_set_aside_leaves_no_log_beside_a_new_one(
     with monkeypatch.context() as patch:
         patch.setattr(os, "rename", dying)
         with pytest.raises(KeyboardInterrupt):
-            opening._set_aside(journal)
+            memory_module._move_damaged_aside(journal)
     assert journal.exists()
     assert not log.exists()
-    opening._set_aside(journal)
+    memory_module._move_damaged_aside(journal)
     assert {path.read_bytes() for path in tmp_path.iterdir()} == {b"damaged", b"all that was recorded lately"}
     assert not journal.exists()

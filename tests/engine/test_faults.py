@@ -4,14 +4,17 @@ import contextlib
 import errno
 import os
 import sqlite3
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import memtui
-from memtui.opening import JOURNAL, state_directory
-from memtui.store import aside, confined, confirming, names, nodes, tidying, writing
-from memtui.store import folder as folder_module
+from memtui.fs import atomic, beneath
+from memtui.fs.state import get_state_directory
+from memtui.memory import JOURNAL
+from memtui.store import base, open_folder, recovery, writer
+from memtui.store import folder as store_folder
 
 COMMANDS: dict[str, dict[str, Any]] = {
     "create": {"command": "create", "path": "/memories/p/q/n", "file_text": "new\n"},
@@ -83,12 +86,12 @@ def test_a_call_that_fails_is_answered_truthfully_and_leaves_nothing_half_done(
         since = len(list(filled.main.events()))
         count = [point]
         with monkeypatch.context() as patch:
-            for module in (folder_module, writing, aside, tidying, confirming, names, nodes):
+            for module in (open_folder, store_folder, writer, recovery, base, atomic):
                 patch.setattr(module, "os", Failing(os, CALLS, count, code))
-            moving = Failing(confined, ("rename_to_free_name",), count, code).rename_to_free_name
-            patch.setattr(folder_module, "rename_to_free_name", moving)
-            patch.setattr(folder_module, "exchange", Failing(confined, ("exchange",), count, code).exchange)
-            patch.setattr(confined, "os", Failing(os, ("open", "stat", "readlink"), count, code))
+            moving = Failing(beneath, ("rename_noreplace",), count, code).rename_noreplace
+            patch.setattr(open_folder, "rename_noreplace", moving)
+            patch.setattr(open_folder, "exchange", Failing(beneath, ("exchange",), count, code).exchange)
+            patch.setattr(beneath, "os", Failing(os, ("open", "stat", "readlink"), count, code))
             answer = filled.ask(**command)
         after = filled.tree()
         uncertain = "was changed, but the disk did not confirm" in answer.text
@@ -101,7 +104,7 @@ def test_a_call_that_fails_is_answered_truthfully_and_leaves_nothing_half_done(
             assert after != before, (point, answer.text)
         events = list(filled.main.events())[since:]
         assert [(event.is_error, bool(event.changes)) for event in events] == [(answer.is_error, after != before)]
-        assert filled.main.journal.intents() == []
+        assert filled.main.journal.get_intents() == []
         filled.main.reconcile()
         assert len(list(filled.main.events())) == since + 1, point
         put_back(filled)
@@ -124,11 +127,11 @@ def test_a_store_that_fails_is_answered_with_the_right_words(
         def __getattr__(self, name: str) -> Any:
             return getattr(self._store, name)
 
-        def writing(self, _: float) -> Any:
+        def begin_transaction(self, _: float) -> Any:
             raise OSError(code, "never shown: /host/path")
 
     engine = filled.engine()
-    engine.store = engine._executor._store = Broken(engine.store)
+    engine._executor._context = replace(engine._context, store=Broken(engine.store))
     before = filled.picture()
     answer = filled.ask(engine, **command)
     path = command.get("path", command.get("old_path"))
@@ -169,19 +172,18 @@ def test_a_journal_that_fails_after_the_change_says_so_and_the_next_writer_recor
         def __getattr__(self, name: str) -> Any:
             return getattr(self._journal, name)
 
-        def append(self, *_: Any, **__: Any) -> Any:
+        def append_events(self, *_: Any, **__: Any) -> Any:
             raise memtui.core.errors.StateUnusable("The journal cannot be written.")
 
     engine = filled.engine()
-    whole = engine.journal
-    engine.journal = engine._executor._journal = Torn(whole)
+    engine._executor._context = replace(engine._context, journal=Torn(engine.journal))
     answer = filled.ask(engine, command="create", path="/memories/f", file_text="new\n")
     assert (answer.is_error, answer.text) == (
         True,
         "Error: /memories/f was changed, but the disk did not confirm that the change is kept. View it before going on",
     )
     assert filled.tree()["f"] == b"new\n"
-    engine.journal = engine._executor._journal = whole
+    engine._executor._context = engine._context
     assert not filled.ask(command="view", path="/memories/f").is_error
     filled.main.reconcile()
     (*_, last) = filled.main.events()
@@ -221,7 +223,7 @@ def test_read_only_refuses_every_change_and_writes_nothing_anywhere(
     folder = plain_world.folder
     plain_world.put("f", "1\n")
     plain_world.put("d/x", "x\n")
-    state = state_directory(str(folder))
+    state = get_state_directory(str(folder))
     if seen:
         with memtui.open(folder) as memory:
             memory.execute(COMMANDS["overwrite"], actor=memtui.Agent("a"))
@@ -262,14 +264,14 @@ def test_a_file_that_somebody_keeps_changing_is_busy_and_stays_as_it_is(filled: 
             return content
 
     engine = filled.engine()
-    engine.store = engine._executor._store = Restless(engine.store)
+    engine._executor._context = replace(engine._context, store=Restless(engine.store))
     answer = filled.ask(engine, command="insert", path="/memories/f", insert_line=0, insert_text="mine")
     assert (answer.is_error, answer.text) == (
         True,
         "Error: could not edit /memories/f: the memory folder is busy. Nothing was changed; try again",
     )
     assert b"mine" not in filled.tree()["f"]
-    assert engine.journal.intents() == []
+    assert engine.journal.get_intents() == []
 
 
 def test_the_state_is_never_inside_the_folder(plain_world: Any) -> None:
@@ -290,20 +292,20 @@ def test_looking_at_what_cannot_be_looked_at_is_said_and_not_thrown(filled: Any)
     (filled.folder / "loop").symlink_to("loop")
     engine = filled.main
     for path in ("x" * 300, "loop/x"):
-        assert engine.look(path).problem.startswith("It cannot be read")
-        assert engine.entry(path) is None
+        assert engine.inspect_path(path).problem.startswith("It cannot be read")
+        assert engine.get_entry(path) is None
     filled.folder.rename(filled.folder.parent / "away")
-    assert engine.entry("f") is None
+    assert engine.get_entry("f") is None
     (filled.folder.parent / "away").rename(filled.folder)
 
 
 def test_what_only_looks_does_not_judge_what_a_writer_is_about_to_do(plain_world: Any) -> None:
     engine = plain_world.main
     intended = memtui.core.events.Event(at_us=1, actor=memtui.Agent("a"), command="create", path="/memories/f")
-    engine.journal.intend(intended, {})
+    engine.journal.add_intent(intended, {})
     with memtui.open(plain_world.folder, state=plain_world.state, read_only=True) as memory:
         assert list(memory.events()) == []
-    assert len(engine.journal.intents()) == 1
+    assert len(engine.journal.get_intents()) == 1
 
 
 @pytest.mark.parametrize("read_only", [True, False])
@@ -326,13 +328,13 @@ def test_a_memory_that_cannot_be_opened_leaves_no_descriptor_open(plain_world: A
 def test_a_text_from_outside_is_on_the_disk_before_it_is_overwritten(filled: Any) -> None:
     engine = filled.main
     durable: list[bool] = []
-    intend = engine.journal.intend
+    intend = engine.journal.add_intent
 
     def noted(*arguments: Any, **options: Any) -> int:
         durable.append(options["durable"])
         return intend(*arguments, **options)
 
-    engine.journal.intend = noted
+    engine.journal.add_intent = noted
     filled.ask(**COMMANDS["overwrite"])
     filled.put("f", "somebody else\n")
     filled.ask(**COMMANDS["overwrite"])

@@ -15,13 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import memtui
-from memtui.core.events import Event, Version, sha256
+from memtui.core.events import EntryKind, Event, Version, sha256
+from memtui.core.history import ActionResult, SkipReason
 from memtui.core.paths import MemoryPath
-from memtui.core.restoring import Restored, Why
-from memtui.core.snapshot import Kind
 from memtui.engine import Engine
-from memtui.engine.history import moves
-from memtui.engine.moving import above
+from memtui.engine.lineage import find_moves
+from memtui.engine.moves import iter_parents
 from memtui.journal.sqlite import Journal
 from memtui.store.memory import MemoryStore
 from tests.conftest import tree_of
@@ -43,10 +42,10 @@ def moved(tree: Tree, pairs: Mapping[str, str]) -> Tree:
     """What a tree is after moves, by definition: each thing goes where the innermost named thing that holds it goes."""
     after: Tree = {}
     for path, held in tree.items():
-        top = next((each for each in (path, *above(path)) if each in pairs), None)
+        top = next((each for each in (path, *iter_parents(path)) if each in pairs), None)
         after[path if top is None else pairs[top] + path[len(top) :]] = held
     for path in tuple(after):
-        for parent in above(path):
+        for parent in iter_parents(path):
             after.setdefault(parent, None)
     return after
 
@@ -90,19 +89,19 @@ WAYS: dict[str, dict[str, str]] = {
 @pytest.mark.parametrize("pairs", WAYS.values(), ids=WAYS)
 def test_many_moves_are_one_event_and_one_undo(filled: Any, pairs: dict[str, str]) -> None:
     engine, before = filled.main, filled.tree()
-    count = engine.head()[0]
+    count = engine.get_head()[0]
     restored = engine.files.move(pairs)
-    assert (restored.left, restored.problem) == ((), "")
+    assert (restored.skipped, restored.problem) == ((), "")
     assert filled.tree() == moved(before, pairs)
-    assert engine.head()[0] == count + 1
+    assert engine.get_head()[0] == count + 1
     insist_on_truth(engine, filled.tree())
-    event = engine.history.event(count + 1)
+    event = engine.history.get_event(count + 1)
     assert event == restored.event
-    for new, old in moves(event).items():
+    for new, old in find_moves(event).items():
         assert engine.history.versions_of(new)[0].moved_from == old
         assert len(engine.history.versions_of(new)) > 1
     undone = engine.undo([event.seq])
-    assert (undone.left, undone.problem) == ((), "")
+    assert (undone.skipped, undone.problem) == ((), "")
     assert filled.tree() == before
     insist_on_truth(engine, before)
     redone = engine.undo([undone.event.seq])
@@ -120,9 +119,9 @@ def test_whatever_is_moved_all_of_it_is_or_nothing(pairs: dict[str, str]) -> Non
     with Engine(store, Journal(None)) as engine:
         for path, text in NOTES.items():
             engine.files.create(path, text.encode())
-        before = {entry.path: engine.look(entry.path).data for entry in engine.names()}
+        before = {entry.path: engine.inspect_path(entry.path).data for entry in engine.iter_names()}
         restored = engine.files.move(pairs)
-        after = {entry.path: engine.look(entry.path).data for entry in engine.names()}
+        after = {entry.path: engine.inspect_path(entry.path).data for entry in engine.iter_names()}
         if restored.event is None:
             assert restored.problem
             assert after == before
@@ -130,7 +129,7 @@ def test_whatever_is_moved_all_of_it_is_or_nothing(pairs: dict[str, str]) -> Non
         assert after == moved(before, {old: new for old, new in pairs.items() if old != new})
         insist_on_truth(engine, after)
         assert engine.undo([restored.event.seq]).problem == ""
-        assert {entry.path: engine.look(entry.path).data for entry in engine.names()} == before
+        assert {entry.path: engine.inspect_path(entry.path).data for entry in engine.iter_names()} == before
 
 
 @given(
@@ -140,33 +139,33 @@ def test_whatever_is_moved_all_of_it_is_or_nothing(pairs: dict[str, str]) -> Non
 def test_of_what_cannot_all_be_moved_some_is_and_its_history_goes_along(
     pairs: dict[str, str], changed: set[str]
 ) -> None:
-    other = Version(Kind.FILE, sha256(b"something else"), 14)
+    other = Version(EntryKind.FILE, sha256(b"something else"), 14)
     with Engine(MemoryStore(), Journal(None)) as engine:
         for path, text in NOTES.items():
             engine.files.create(path, text.encode())
-        before = {entry.path: engine.look(entry.path).data for entry in engine.names()}
+        before = {entry.path: engine.inspect_path(entry.path).data for entry in engine.iter_names()}
         restored = engine.files.move(pairs, expected=dict.fromkeys(changed, other), partial=True)
-        after = {entry.path: engine.look(entry.path).data for entry in engine.names()}
+        after = {entry.path: engine.inspect_path(entry.path).data for entry in engine.iter_names()}
         assert "another program" not in restored.problem
-        done = {} if restored.event is None else moves(restored.event)
+        done = {} if restored.event is None else find_moves(restored.event)
         assert after == moved(before, {old: new for new, old in done.items()})
         concerned = {path for path in changed if any(path == old or path.startswith(f"{old}/") for old in pairs)}
         assert not concerned & set(done.values())
         for new, old in done.items():
             assert engine.history.versions_of(new)[0].moved_from == old
-        assert engine.history.deleted() == []
+        assert engine.history.find_deleted() == []
         insist_on_truth(engine, after)
         if restored.event is not None:
             assert engine.undo([restored.event.seq]).problem == ""
-            assert {entry.path: engine.look(entry.path).data for entry in engine.names()} == before
+            assert {entry.path: engine.inspect_path(entry.path).data for entry in engine.iter_names()} == before
 
 
 def test_what_has_changed_since_is_not_moved_either_where_the_rest_would_be(filled: Any) -> None:
     before = filled.tree()
     engine = filled.main
-    other = Version(Kind.FILE, sha256(b"else"), 4)
+    other = Version(EntryKind.FILE, sha256(b"else"), 4)
     restored = engine.files.move({"a": "k"}, expected={"a": other}, partial=True)
-    assert ([left.why for left in restored.left], restored.event) == ([Why.CHANGED], None)
+    assert ([left.reason for left in restored.skipped], restored.event) == ([SkipReason.CHANGED], None)
     assert restored.problem.startswith("Not moved: a has changed since")
     assert engine.files.move({"a": "b"}, partial=True).problem == "Not moved: b is there already."
     assert filled.tree() == before
@@ -181,7 +180,10 @@ def test_a_swap_of_which_one_was_changed_since_stays_and_that_is_said(filled: An
         undone = engine.undo([event.seq], partial=partial)
         assert undone.event is None
         assert undone.problem.startswith("Not undone: a has changed since")
-        assert [(left.path, left.why) for left in undone.left] == [("a", Why.CHANGED), ("a", Why.IN_THE_WAY)]
+        assert [(left.path, left.reason) for left in undone.skipped] == [
+            ("a", SkipReason.CHANGED),
+            ("a", SkipReason.IN_THE_WAY),
+        ]
     assert filled.tree() == before
 
 
@@ -194,7 +196,7 @@ def test_of_many_the_only_one_that_could_be_moved_is_told_as_one(filled: Any) ->
     assert stopped is not None
     assert (stopped.path, stopped.new_path) == ("/memories/k", "/memories/l")
     assert [row.path for row in engine.history.versions_of("l")] == ["l", "k", "a"]
-    assert engine.history.deleted() == []
+    assert engine.history.find_deleted() == []
 
 
 class Killed(BaseException):
@@ -214,8 +216,8 @@ class Dying:
         return getattr(self._store, name)
 
     @contextmanager
-    def writing(self, seconds: float) -> Iterator[Any]:
-        with self._store.writing(seconds) as transaction:
+    def begin_transaction(self, seconds: float) -> Iterator[Any]:
+        with self._store.begin_transaction(seconds) as transaction:
             yield _Dying(transaction, self)
 
     def step(self, rename: Callable[[], Any]) -> Any:
@@ -320,9 +322,9 @@ def test_what_cannot_be_brought_in_sight_now_waits_for_a_writer_who_can(plain_wo
         )
     stuck = world.engine(store=Stuck(world.store(), 0, after=False))
     assert not world.ask(stuck, command="create", path="/memories/k", file_text="").is_error
-    assert stuck.journal.intents()
-    assert "d/x" not in {entry.path for entry in stuck.names()}
-    assert world.engine().look("d/x").data == b"Y\n"  # it was gone on with
+    assert stuck.journal.get_intents()
+    assert "d/x" not in {entry.path for entry in stuck.iter_names()}
+    assert world.engine().inspect_path("d/x").data == b"Y\n"  # it was gone on with
     assert Counter(filter(None, world.tree().values())) == Counter(text.encode() for text in NOTES.values())
 
 
@@ -330,14 +332,14 @@ def test_a_name_for_a_moment_is_seen_by_no_look(world: Any) -> None:
     world.put("d/x", "x\n")
     world.main.reconcile()
     store = world.main.store
-    place = MemoryPath.of("d/x")
-    with store.writing(1) as transaction:
-        passing = transaction.passing(place)
+    place = MemoryPath.from_relative("d/x")
+    with store.begin_transaction(1) as transaction:
+        passing = transaction.make_temporary_path(place)
         assert passing.parent == place.parent
         transaction.rename(place, passing)
-        assert store.node(passing) is None
+        assert store.get_node(passing) is None
         assert [node.path for node in store.scan(MemoryPath())] == ["d"]
-        assert [entry.path for entry in store.names()] == ["d"]
+        assert [entry.path for entry in store.iter_names()] == ["d"]
         transaction.rename(passing, place)
     assert world.tree()["d/x"] == b"x\n"
 
@@ -365,14 +367,14 @@ def test_what_takes_each_others_places_is_in_sight_all_the_time(plain_world: Any
 def test_what_stands_at_a_new_name_is_never_written_over(filled: Any) -> None:
     before = filled.picture()
     restored = filled.main.files.move({"a": "b", "c": "k"})
-    assert [(left.path, left.why) for left in restored.left] == [("b", Why.TAKEN)]
+    assert [(left.path, left.reason) for left in restored.skipped] == [("b", SkipReason.TAKEN)]
     assert restored.problem == "Not moved: b is there already."
     assert filled.picture() == before
 
 
 def test_what_can_be_moved_is_if_that_is_wanted_and_what_waits_for_the_rest_stays(filled: Any) -> None:
     restored = filled.main.files.move({"a": "b", "b": "c", "c": "d", "e/z": "k"}, partial=True)
-    assert {left.path for left in restored.left} == {"d", "c", "b"}
+    assert {left.path for left in restored.skipped} == {"d", "c", "b"}
     assert "k" in filled.tree()
     assert filled.tree()["b"] == b"B\n"
 
@@ -380,21 +382,21 @@ def test_what_can_be_moved_is_if_that_is_wanted_and_what_waits_for_the_rest_stay
 @pytest.mark.parametrize(
     ("pairs", "why"),
     [
-        ({"nothing": "k"}, Why.MISSING),
-        ({"a": "k", "b": "k"}, Why.TWICE),
-        ({"d": "d/s/d"}, Why.INTO_ITSELF),
-        ({"a": "b/k"}, Why.IN_THE_WAY),
-        ({"a": "k\u202e"}, Why.BAD_NAME),
-        ({"a": "k/../b"}, Why.BAD_NAME),
-        ({"a": "k\nl"}, Why.BAD_NAME),
-        ({"a": "x" * 256}, Why.BAD_NAME),
-        ({"a": ""}, Why.BAD_NAME),
+        ({"nothing": "k"}, SkipReason.MISSING),
+        ({"a": "k", "b": "k"}, SkipReason.TWICE),
+        ({"d": "d/s/d"}, SkipReason.INTO_ITSELF),
+        ({"a": "b/k"}, SkipReason.IN_THE_WAY),
+        ({"a": "k\u202e"}, SkipReason.BAD_NAME),
+        ({"a": "k/../b"}, SkipReason.BAD_NAME),
+        ({"a": "k\nl"}, SkipReason.BAD_NAME),
+        ({"a": "x" * 256}, SkipReason.BAD_NAME),
+        ({"a": ""}, SkipReason.BAD_NAME),
     ],
 )
-def test_what_cannot_be_moved_is_told_and_nothing_is(filled: Any, pairs: dict[str, str], why: Why) -> None:
+def test_what_cannot_be_moved_is_told_and_nothing_is(filled: Any, pairs: dict[str, str], why: SkipReason) -> None:
     before = filled.picture()
     restored = filled.main.files.move(pairs)
-    assert why in {left.why for left in restored.left}
+    assert why in {left.reason for left in restored.skipped}
     assert restored.event is None
     assert restored.problem.startswith("Not moved: ")
     assert filled.picture() == before
@@ -409,7 +411,7 @@ def test_a_path_that_is_none_is_a_mistake_of_the_caller(filled: Any) -> None:
 
 
 def test_a_rehearsal_tells_and_changes_nothing(filled: Any) -> None:
-    before, head = filled.picture(), filled.main.head()
+    before, head = filled.picture(), filled.main.get_head()
     for rehearsed in (
         filled.main.files.move({"a": "b", "b": "a"}, rehearse=True),
         filled.main.files.copy({"d": "k"}, rehearse=True),
@@ -417,11 +419,11 @@ def test_a_rehearsal_tells_and_changes_nothing(filled: Any) -> None:
     ):
         assert rehearsed.changes
         assert rehearsed.event is None
-    assert (filled.picture(), filled.main.head()) == (before, head)
+    assert (filled.picture(), filled.main.get_head()) == (before, head)
 
 
 def test_what_has_changed_since_it_was_seen_is_not_touched(filled: Any) -> None:
-    seen = Version(Kind.FILE, sha256(b"A\n"), 2)
+    seen = Version(EntryKind.FILE, sha256(b"A\n"), 2)
     filled.put("a", "another\n")
     files, expected = filled.main.files, {"a": seen}
     results = (
@@ -429,7 +431,7 @@ def test_what_has_changed_since_it_was_seen_is_not_touched(filled: Any) -> None:
         files.copy({"a": "k"}, expected=expected),
         files.delete(["a"], expected=expected),
     )
-    assert [restored.left[0].why for restored in results] == [Why.CHANGED] * 3
+    assert [restored.skipped[0].reason for restored in results] == [SkipReason.CHANGED] * 3
     assert filled.tree()["a"] == b"another\n"
 
 
@@ -443,8 +445,8 @@ def test_it_can_be_stopped_and_what_was_done_is_one_event(filled: Any) -> None:
 
     restored = filled.main.files.move({"a": "k/a", "b": "k/b", "c": "k/c", "e": "k/e"}, progress=progress)
     assert told == [(1, 4), (2, 4)]
-    assert {left.why for left in restored.left} == {Why.STOPPED}
-    assert len(restored.left) == 2
+    assert {left.reason for left in restored.skipped} == {SkipReason.STOPPED}
+    assert len(restored.skipped) == 2
     assert restored.event.note == "2 files"
     insist_on_truth(filled.main, filled.tree())
     assert filled.main.undo([restored.event.seq]).problem == ""
@@ -454,7 +456,7 @@ def test_it_can_be_stopped_and_what_was_done_is_one_event(filled: Any) -> None:
 def test_stopping_never_leaves_a_circle_open(filled: Any) -> None:
     before = filled.tree()
     restored = filled.main.files.move(WAYS["a circle"], progress=lambda *_: False)
-    assert (restored.left, restored.problem) == ((), "")
+    assert (restored.skipped, restored.problem) == ((), "")
     assert filled.tree() == moved(before, WAYS["a circle"])
     insist_on_truth(filled.main, filled.tree())
 
@@ -501,7 +503,7 @@ def test_copies_are_new_files_with_the_same_texts(filled: Any) -> None:
         (filled.folder / "d/to-a").symlink_to("../a")
     before = filled.tree()
     restored = filled.main.files.copy({"d": "k/d", "a": "k/a"})
-    assert (restored.left, restored.problem) == ((), "")
+    assert (restored.skipped, restored.problem) == ((), "")
     tree = filled.tree()
     assert {path: held for path, held in tree.items() if not path.startswith("k")} == before
     assert {path[4:]: held for path, held in tree.items() if path.startswith("k/d/")} == {
@@ -516,7 +518,7 @@ def test_a_copy_is_never_written_over_anything(filled: Any) -> None:
     before = filled.picture()
     for copies in ({"a": "b"}, {"a": "a"}, {"d": "d/s/k"}, {"a": "k", "b": "k"}, {"nothing": "k"}, {"a": "k\u200b"}):
         restored = filled.main.files.copy(copies)
-        assert restored.left
+        assert restored.skipped
         assert restored.problem.startswith("Not copied: ")
     assert filled.picture() == before
 
@@ -531,9 +533,9 @@ def test_a_text_that_nobody_has_looked_at_is_copied_and_kept(filled: Any) -> Non
 def test_what_is_deleted_comes_back_with_one_undo(filled: Any) -> None:
     before = filled.tree()
     restored = filled.main.files.delete(["d", "a", "d/x"])
-    assert (restored.left, restored.problem) == ((), "")
+    assert (restored.skipped, restored.problem) == ((), "")
     assert filled.tree().keys() == {"b", "c", "e", "e/z"}
-    assert {gone.path for gone in filled.main.history.deleted()} == {"a", "d/x", "d/s/y"}
+    assert {gone.path for gone in filled.main.history.find_deleted()} == {"a", "d/x", "d/s/y"}
     insist_on_truth(filled.main, filled.tree())
     assert filled.main.undo([restored.event.seq]).problem == ""
     assert filled.tree() == before
@@ -577,7 +579,7 @@ def test_a_link_that_leads_out_is_no_way_out(folder_world: Any, tmp_path: Path) 
 def test_a_fifo_can_be_deleted_and_is_never_opened(folder_world: Any) -> None:
     os.mkfifo(folder_world.folder / "pipe")
     folder_world.main.reconcile()
-    assert folder_world.main.files.copy({"pipe": "k"}).left[0].why is Why.NO_FILE
+    assert folder_world.main.files.copy({"pipe": "k"}).skipped[0].reason is SkipReason.NO_FILE
     assert folder_world.main.files.move({"pipe": "other"}).problem == ""
     assert folder_world.main.files.delete(["other"]).problem == ""
     assert folder_world.tree() == {}
@@ -586,7 +588,7 @@ def test_a_fifo_can_be_deleted_and_is_never_opened(folder_world: Any) -> None:
 def test_what_cannot_be_kept_is_not_deleted(plain_world: Any) -> None:
     plain_world.put("large", "x" * 2_000)
     engine = plain_world.engine(max_read_bytes=1_000)
-    assert engine.files.delete(["large"]).left[0].why is Why.UNREADABLE
+    assert engine.files.delete(["large"]).skipped[0].reason is SkipReason.UNREADABLE
     assert engine.files.move({"large": "k"}).problem == ""  # that loses nothing
     assert plain_world.tree() == {"k": b"x" * 2_000}
 
@@ -598,8 +600,8 @@ def test_a_new_note_and_a_new_folder_are_made_where_nothing_stands(filled: Any) 
     assert files.create("a", b"mine\n").problem == "Not created: a is there already."
     assert files.create("a", b"A\n").problem == "Not created: a is there already."  # also what is the same
     assert files.make_directory("d").problem == "Not created: d is there already."
-    assert files.create("a/b", b"").left[0].why is Why.IN_THE_WAY
-    assert files.create("k\u2066", b"").left[0].why is Why.BAD_NAME
+    assert files.create("a/b", b"").skipped[0].reason is SkipReason.IN_THE_WAY
+    assert files.create("k\u2066", b"").skipped[0].reason is SkipReason.BAD_NAME
     assert filled.tree()["k/l/new.md"] == b"new\n"
     assert filled.tree()["a"] == b"A\n"
     insist_on_truth(filled.main, filled.tree())
@@ -627,9 +629,8 @@ def test_what_went_unseen_with_its_directory_is_told_before_something_else_takes
 
 def test_a_read_only_memory_moves_nothing(plain_world: Any) -> None:
     plain_world.put("a", "a\n")
-    engine = plain_world.main
-    engine.read_only = True
-    files = engine.files
+    plain_world.main.reconcile()
+    files = Engine(plain_world.store(), plain_world.main.journal, read_only=True).files
     words = "this session is read-only. Nothing was written."
     assert files.move({"a": "k"}).problem == f"Not moved: {words}"
     assert files.copy({"a": "k"}).problem == f"Not copied: {words}"
@@ -659,7 +660,7 @@ def test_500_names_are_changed_in_one_event_and_back_in_one_undo(plain_world: An
     event = _event(engine.files.move(pairs))
     assert plain_world.tree() == moved(before, pairs)
     assert event.note == "500 files"
-    assert len(moves(event)) == 500
+    assert len(find_moves(event)) == 500
     insist_on_truth(engine, plain_world.tree())
     assert engine.history.versions_of("n126")[0].moved_from == "n125"
     assert [row.path for row in engine.history.versions_of("p/6/n377")] == ["p/6/n377", "n377"]
@@ -669,14 +670,17 @@ def test_500_names_are_changed_in_one_event_and_back_in_one_undo(plain_world: An
     insist_on_truth(engine, before)
 
 
-def _event(restored: Restored) -> Event:
-    assert (restored.left, restored.problem) == ((), "")
+def _event(restored: ActionResult) -> Event:
+    assert (restored.skipped, restored.problem) == ((), "")
     assert restored.event is not None
     return restored.event
 
 
 DIES = """
-import json, os, signal, sys
+import json
+import os
+import signal
+import sys
 import memtui
 
 folder, state, number, pairs = sys.argv[1], sys.argv[2], int(sys.argv[3]), json.loads(sys.argv[4])
@@ -708,4 +712,4 @@ def test_a_kill_in_the_middle_of_500_moves_loses_nothing_and_can_be_taken_back(
         assert abs(len(last.moved) - number) <= 2
         assert memory.undo([last.seq]).problem == ""
         assert tree_of(folder) == before
-        assert not list(memory.journal.intents())
+        assert not list(memory.journal.get_intents())

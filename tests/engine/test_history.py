@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import memtui
-from memtui.core.events import Event
-from memtui.core.snapshot import Kind
+from memtui.core.events import EntryKind, Event
 from memtui.engine import Engine
+from tests.conftest import set_clock
 
 NAMES = ("a", "b", "d/a", "d/b", "d/e/c", "x/y/z")
 LINES = ("one", "two", "three", "four", "five")
@@ -37,11 +37,11 @@ def do_something(world: Any, random_: random.Random) -> None:
         case 6:
             remove_outside(world, path.removeprefix("/memories/"))
         case 7:
-            event = world.main.history.undoable()
+            event = world.main.history.get_undoable()
             if event is not None:
                 world.main.undo([event.seq])
         case 8:
-            event = world.main.history.redoable()
+            event = world.main.history.get_redoable()
             if event is not None:
                 world.main.undo([event.seq])
     world.main.reconcile()
@@ -68,27 +68,27 @@ def remove_outside(world: Any, name: str) -> None:
 
 def told(engine: Engine, at: int) -> dict[str, bytes | str | None]:
     """The folder at an event, as the history tells it."""
-    state = engine.history.state(at)
-    return {path: engine.history.text(v) if v.kind is Kind.FILE else None for path, v in state.items()}
+    state = engine.history.get_state(at)
+    return {path: engine.history.text(v) if v.kind is EntryKind.FILE else None for path, v in state.items()}
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_folder_at_every_event_is_what_it_was(world: Any, seed: int) -> None:
     random_ = random.Random(seed)
     engine = world.main
-    seen = {engine.head()[0]: world.tree()}
+    seen = {engine.get_head()[0]: world.tree()}
     for _ in range(25):
         do_something(world, random_)
-        seen[engine.head()[0]] = world.tree()
+        seen[engine.get_head()[0]] = world.tree()
     for at, tree in seen.items():
         assert told(engine, at) == tree, at
     moments = sorted(seen)
     for old, new in zip(moments, moments[3:], strict=False):
-        before, after = engine.history.state(old), engine.history.state(new)
-        changes = engine.history.between(old, new)
+        before, after = engine.history.get_state(old), engine.history.get_state(new)
+        changes = engine.history.diff_between(old, new)
         assert {c.path for c in changes} == {p for p in {*before, *after} if before.get(p) != after.get(p)}
         assert all((before.get(c.path), after.get(c.path)) == (c.before, c.after) for c in changes)
-        back = {(c.path, c.after, c.before) for c in engine.history.between(new, old)}
+        back = {(c.path, c.after, c.before) for c in engine.history.diff_between(new, old)}
         assert back == {(c.path, c.before, c.after) for c in changes}
 
 
@@ -99,19 +99,19 @@ def test_the_folder_can_be_had_again_as_it_was_at_every_event(world: Any, seed: 
     seen = {}
     for _ in range(12):
         do_something(world, random_)
-        seen[engine.head()[0]] = world.tree()
+        seen[engine.get_head()[0]] = world.tree()
     for at, tree in random_.sample(sorted(seen.items()), 6):
-        before = engine.head()[0]
-        restored = engine.restore_below("", at)
+        before = engine.get_head()[0]
+        restored = engine.restore_directory("", at)
         assert world.tree() == tree
-        assert not restored.left
-        assert engine.head()[0] - before <= 1
+        assert not restored.skipped
+        assert engine.get_head()[0] - before <= 1
         if restored.event is not None:
             engine.undo([restored.event.seq])
             assert world.tree() == told(engine, before)
     engine.reconcile()
-    assert engine.history.state(engine.head()[0]) == {
-        path: known.version for path, known in engine.journal.known_below("").items()
+    assert engine.history.get_state(engine.get_head()[0]) == {
+        path: known.version for path, known in engine.journal.get_known_below("").items()
     }
 
 
@@ -159,28 +159,28 @@ def test_a_rename_to_and_fro_is_told_once(world: Any) -> None:
 
 def test_what_was_found_at_first_stood_there_before(folder_world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memtui.engine.reconcile, "BATCH", 4)
-    monkeypatch.setattr(memtui.engine.reconcile.batches, "__defaults__", (4,))
+    monkeypatch.setattr(memtui.engine.reconcile.iter_batches, "__defaults__", (4,))
     for number in range(20):
         (folder_world.folder / f"n{number:02}").write_text(f"{number}\n")
     folder_world.main.reconcile()
     engine, before = folder_world.main, folder_world.tree()
-    found = engine.head()[0]
+    found = engine.get_head()[0]
     assert found > 3
     for at in range(found + 1):
         assert told(engine, at) == before
-        assert engine.history.between(at, found) == []
-        assert engine.history.version_at("n19", at) is not None
+        assert engine.history.diff_between(at, found) == []
+        assert engine.history.get_version_at("n19", at) is not None
     folder_world.ask(command="create", path="/memories/n00", file_text="changed\n")
     folder_world.ask(command="delete", path="/memories/n01")
     folder_world.ask(command="create", path="/memories/new", file_text="new\n")
     changed = folder_world.tree()
-    assert engine.restore_below("", 1).problem == ""
+    assert engine.restore_directory("", 1).problem == ""
     assert folder_world.tree() == before
-    assert engine.undo([engine.head()[0]]).problem == ""
+    assert engine.undo([engine.get_head()[0]]).problem == ""
     assert folder_world.tree() == changed
-    assert engine.history.step(found + 1, -1).seq == found
-    assert engine.history.step(found, -1) is None
-    assert engine.history.step(0, 1).seq == found + 1
+    assert engine.history.find_step(found + 1, -1).seq == found
+    assert engine.history.find_step(found, -1) is None
+    assert engine.history.find_step(0, 1).seq == found + 1
 
 
 def lines_and_writers(engine: Engine, path: str, data: bytes) -> list[tuple[str, int | None]]:
@@ -201,12 +201,12 @@ def test_each_line_is_blamed_on_the_event_that_wrote_it(world: Any) -> None:
     ask(command="rename", old_path="/memories/n", new_path="/memories/m")
     world.put("m", "top\na\nB\nc\noutside\n")
     world.main.reconcile()
-    outside = world.main.head()[0]
+    outside = world.main.get_head()[0]
     wrote = [("top", third), ("a", first), ("B", second), ("c", first), ("outside", outside)]
     assert lines_and_writers(world.main, "m", world.tree()["m"]) == wrote
-    assert world.main.history.blame("m", b"a\nb\nc\n", at=first).lines == (world.main.history.event(first),) * 3
+    assert world.main.history.blame("m", b"a\nb\nc\n", at=first).lines == (world.main.history.get_event(first),) * 3
     ask(command="delete", path="/memories/m")
-    world.main.undo([world.main.history.undoable().seq])
+    world.main.undo([world.main.history.get_undoable().seq])
     assert lines_and_writers(world.main, "m", world.tree()["m"]) == wrote  # not on what brought it back
     unknown = world.main.history.blame("m", b"a\nnever recorded\nc\n")
     assert unknown.lines[1] is None
@@ -228,8 +228,8 @@ def test_what_was_deleted_is_found_and_what_was_moved_is_not_gone(world: Any) ->
     world.ask(command="create", path="/memories/c", file_text="3\n")
     world.ask(command="rename", old_path="/memories/c", new_path="/memories/moved")
     gone = world.ask(command="delete", path="/memories/d").event
-    found = world.main.history.deleted()
-    assert [(each.path, each.event.seq, each.kept) for each in found] == [
+    found = world.main.history.find_deleted()
+    assert [(each.path, each.event.seq, each.is_stored) for each in found] == [
         ("d/a", gone.seq, True),
         ("d/b", gone.seq, True),
     ]
@@ -237,23 +237,23 @@ def test_what_was_deleted_is_found_and_what_was_moved_is_not_gone(world: Any) ->
     restored = world.main.restore({"d/b": found[1].version})
     assert restored.problem == ""
     assert world.tree()["d/b"] == b"2\n"
-    assert [each.path for each in world.main.history.deleted()] == ["d/a"]
+    assert [each.path for each in world.main.history.find_deleted()] == ["d/a"]
 
 
 def test_steps_go_from_change_to_change_and_times_find_their_event(world: Any) -> None:
     clock = [1_000_000_000]
-    world.main._now_ns = lambda: clock[0] * 1_000
+    set_clock(world.main, lambda: clock[0] * 1_000)
     for at, name in ((10, "a"), (20, "b"), (15, "c")):  # the clock ran backwards once
         clock[0] = at
         world.ask(command="create", path=f"/memories/{name}", file_text="x\n")
         world.ask(command="view", path=f"/memories/{name}")
     history = world.main.history
-    assert history.step(0, 1).seq == 1
-    assert history.step(1, 1).seq == 3
-    assert history.step(6, -1).seq == 5
-    assert history.step(5, 1) is None
-    assert history.step(1, -1) is None
-    assert [history.seq_at(at) for at in (9, 10, 14, 15, 19, 20, 99)] == [0, 2, 2, 6, 6, 6, 6]
+    assert history.find_step(0, 1).seq == 1
+    assert history.find_step(1, 1).seq == 3
+    assert history.find_step(6, -1).seq == 5
+    assert history.find_step(5, 1) is None
+    assert history.find_step(1, -1) is None
+    assert [history.find_seq_at(at) for at in (9, 10, 14, 15, 19, 20, 99)] == [0, 2, 2, 6, 6, 6, 6]
 
 
 def test_the_record_in_numbers(world: Any) -> None:
@@ -262,7 +262,7 @@ def test_the_record_in_numbers(world: Any) -> None:
     world.ask(command="view", path="/memories/a")
     world.put("b", "outside")
     world.main.reconcile()
-    stats = world.main.history.stats()
+    stats = world.main.history.get_stats()
     assert (stats.events, stats.versions, stats.redacted, stats.text_bytes) == (4, 3, 0, 1307)
     assert 0 < stats.kept_bytes < stats.text_bytes
     assert [(share.name, share.events, share.versions, share.bytes) for share in stats.paths] == [

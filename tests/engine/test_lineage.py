@@ -3,8 +3,7 @@
 import random
 from collections import Counter
 
-from memtui.core.events import Change, Event, Person, Version, sha256
-from memtui.core.snapshot import Kind
+from memtui.core.events import Change, EntryKind, Event, Person, Version, sha256
 from memtui.engine import Engine
 from memtui.engine.lineage import Lineage
 from memtui.journal.sqlite import Journal
@@ -20,20 +19,20 @@ class CountingJournal(Journal):
         super().__init__(None)
         self.read: Counter[int] = Counter()
 
-    def event(self, seq: int) -> Event | None:
+    def get_event(self, seq: int) -> Event | None:
         self.read[seq] += 1
-        return super().event(seq)
+        return super().get_event(seq)
 
 
 def version(text: str) -> Version:
-    return Version(Kind.FILE, sha256(text.encode()), len(text))
+    return Version(EntryKind.FILE, sha256(text.encode()), len(text))
 
 
 def shuffled() -> tuple[CountingJournal, dict[str, list[str]]]:
     """A record of notes that change places again and again, and by its last name all that each was called."""
     journal, chance = CountingJournal(), random.Random(6)
     names = [f"{number}.md" for number in range(NOTES)]
-    journal.append(
+    journal.append_events(
         [
             Event(
                 at_us=1,
@@ -51,7 +50,7 @@ def shuffled() -> tuple[CountingJournal, dict[str, list[str]]]:
         moved = tuple((old, to) for old, to in zip(names, new, strict=True) if old != to)
         after = {to: stands[old] for old, to in moved}
         changes = tuple(Change(name, version(stands[name][0]), version(after[name][0])) for name in sorted(after))
-        journal.append(
+        journal.append_events(
             [
                 Event(
                     at_us=2 + at,
@@ -71,7 +70,7 @@ def shuffled() -> tuple[CountingJournal, dict[str, list[str]]]:
 def test_a_thing_is_followed_through_all_its_names() -> None:
     journal, stands = shuffled()
     for name in ("0.md", "17.md", "59.md"):
-        rows = list(Lineage(journal).of_thing(name))
+        rows = list(Lineage(journal).get_file_history(name))
         assert [row.path for row in rows] == stands[name][::-1]
         assert rows[-1].sign == "+"
 
@@ -80,8 +79,8 @@ def test_an_event_that_moved_much_is_read_once() -> None:
     journal, _ = shuffled()
     lineage = Lineage(journal)
     for name in ("0.md", "17.md"):
-        assert next(lineage.of_path(name)).path == name
-        list(lineage.of_path(name))
+        assert next(lineage.get_path_history(name)).path == name
+        list(lineage.get_path_history(name))
     moved = {seq: count for seq, count in journal.read.items() if seq > NOTES}
     assert len(moved) == SHUFFLES
     assert set(moved.values()) == {1}
@@ -89,13 +88,13 @@ def test_an_event_that_moved_much_is_read_once() -> None:
 
 def test_what_stood_at_a_former_name_before_or_afterwards_is_not_told() -> None:
     journal, stands = shuffled()
-    rows = list(Lineage(journal).of_path("0.md"))
+    rows = list(Lineage(journal).get_path_history("0.md"))
     assert [row.event.seq for row in rows] == sorted((row.event.seq for row in rows), reverse=True)
     assert len({(row.event.seq, row.path) for row in rows}) == len(rows)
     # Each thing that stood at the name, and all that it was called before: no more than these.
     assert len(rows) <= SHUFFLES * (SHUFFLES + 3)
     own = [row for row in rows if row.path in stands["0.md"]]
-    assert {(row.event.seq, row.path) for row in Lineage(journal).of_thing("0.md")} <= {
+    assert {(row.event.seq, row.path) for row in Lineage(journal).get_file_history("0.md")} <= {
         (row.event.seq, row.path) for row in own
     }
 
@@ -116,8 +115,8 @@ def test_a_removed_text_is_not_told_although_its_event_is_known() -> None:
     journal, _ = shuffled()
     lineage = Lineage(journal)
     seq = NOTES + SHUFFLES
-    row = next(row for row in lineage.of_path("0.md") if row.event.seq == seq)
+    row = next(row for row in lineage.get_path_history("0.md") if row.event.seq == seq)
     assert row.event.answer == "done"
-    journal.forget([Event(at_us=99, actor=Person(), command="redact", path="/memories")], [], [seq])
-    row = next(row for row in lineage.of_path("0.md") if row.event.seq == seq)
+    journal.redact([Event(at_us=99, actor=Person(), command="redact", path="/memories")], [], [seq])
+    row = next(row for row in lineage.get_path_history("0.md") if row.event.seq == seq)
     assert row.event.answer is None

@@ -12,7 +12,7 @@ import pytest
 
 import memtui
 from memtui.core.events import sha256
-from memtui.watch import Watch
+from memtui.watch import FolderWatcher
 from tests.faults import checking
 
 WORK = """
@@ -82,7 +82,7 @@ def insist_on_a_true_record(folder: Any, state: Any) -> list[Any]:
     with memtui.open(folder, state=state) as memory:
         events = list(memory.events())
         assert not [event for event in events if event.is_outside and event.command != "found"]
-        assert memory.journal.intents() == []
+        assert memory.journal.get_intents() == []
         assert memory.reconcile() == 0
     assert not [name for name in os.listdir(state) if name.startswith(".memtui")]
     return events
@@ -160,7 +160,7 @@ def test_a_folder_that_is_busy_too_long_says_so_and_nothing_changed(folder_world
     engine = folder_world.engine(lock_seconds=0.02)
     holder = folder_world.store()
     before = folder_world.picture()
-    with holder.writing(1):
+    with holder.begin_transaction(1):
         answer = folder_world.ask(engine, command="delete", path="/memories/f")
         assert not folder_world.ask(engine, command="view", path="/memories/f").is_error
     assert (answer.is_error, answer.text) == (
@@ -185,7 +185,7 @@ def test_closing_while_others_execute_raises_nothing_but_closed(plain_world: Any
                         actor=memtui.Agent("a"),
                     )
                     started.set()
-            except memtui.core.errors.Closed:
+            except memtui.core.errors.MemoryClosed:
                 return
             except BaseException as error:
                 wrong.append(error)
@@ -215,9 +215,9 @@ def test_closing_waits_for_the_calls_that_are_under_way(plain_world: Any) -> Non
     assert reading.wait(20)
     closing = threading.Thread(target=engine.close)
     closing.start()
-    while not engine._closed:
+    while not engine._calls.is_closed:
         pass
-    with pytest.raises(memtui.core.errors.Closed):
+    with pytest.raises(memtui.core.errors.MemoryClosed):
         plain_world.ask(engine, command="view", path="/memories")
     assert engine.store.root.fd >= 0
     go_on.set()
@@ -229,10 +229,11 @@ def test_closing_waits_for_the_calls_that_are_under_way(plain_world: Any) -> Non
 
 
 CROWD = """
-import sys, threading
+import sys
+import threading
 import memtui
 from memtui.core.events import Person, Version, sha256
-from memtui.core.snapshot import Kind
+from memtui.core.events import EntryKind
 folder, state, name = sys.argv[1:]
 memory = memtui.open(folder, state=state, settings=memtui.Settings(lock_seconds=50))
 wrong = []
@@ -260,9 +261,9 @@ def agent(thread):
 def person():
     for number in range(12):
         while True:
-            before = memory.look("diary").data
+            before = memory.inspect_path("diary").data
             after = before + f"{name}-{number}\\n".encode()
-            based_on = Version(Kind.FILE, sha256(before), len(before))
+            based_on = Version(EntryKind.FILE, sha256(before), len(before))
             saved = memory.write("diary", after, based_on=based_on, actor=Person())
             if saved.event is not None:
                 break
@@ -302,10 +303,12 @@ for number in range(150):
                 os.unlink(name)
 """
 DIES = """
-import os, signal, sys
+import os
+import signal
+import sys
 import memtui
 memory = memtui.open(sys.argv[1], state=sys.argv[2])
-with memory.store.writing(50):
+with memory.store.begin_transaction(50):
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -315,7 +318,7 @@ def test_a_crowd_of_everybody_loses_nothing_and_records_each_change_once(run_pyt
     for name, text in {"counter": "=0\n", "list": "", "diary": ""}.items():
         (folder / name).write_text(text)
     memory = memtui.open(folder, state=state)
-    watch = Watch(memory, str(folder), str(state), changed=lambda: None)
+    watch = FolderWatcher(memory, str(folder), str(state), changed=lambda: None)
     watch.start()
     crowd = [run_python(CROWD, folder, state, f"p{each}", wait=False) for each in range(3)]
     crowd.append(run_python(IGNORANT, folder, wait=False))
@@ -351,7 +354,7 @@ def test_a_crowd_of_everybody_loses_nothing_and_records_each_change_once(run_pyt
 def stands_in(memory: Any, text: str) -> None:
     """Wait until a text is in the journal: nobody writes to its file meanwhile."""
     until = time.monotonic() + 30
-    while memory.journal.text(text) is None:
+    while memory.journal.get_text(text) is None:
         assert time.monotonic() < until, "a change from outside was not noticed"
 
 

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 import memtui
-from memtui.core.errors import ChangedMeanwhile, Closed
-from memtui.core.events import Agent, Person
-from memtui.core.messages import Message
-from memtui.core.snapshot import Kind
+from memtui.core.errors import MemoryClosed, StaleApproval
+from memtui.core.events import Agent, EntryKind, Person
+from memtui.core.messages import MessageKey
 from memtui.engine import Engine
 
 BOT = Agent("Bot", "a-model", "a-session")
@@ -65,10 +64,10 @@ def another(world: Any) -> Engine:
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
 def test_what_is_proposed_is_what_is_done(filled: Any, command: dict[str, Any]) -> None:
     engine: Engine = filled.main
-    before, head = filled.picture(), engine.head()
+    before, head = filled.picture(), engine.get_head()
     proposal = engine.propose(command, actor=BOT, call_id=CALL)
     assert proposal is not None
-    assert (filled.picture(), engine.head(), engine.journal.intents()) == (before, head, [])
+    assert (filled.picture(), engine.get_head(), engine.journal.get_intents()) == (before, head, [])
     answer = engine.execute(command, actor=BOT, call_id=CALL, approved=proposal.changes)
     assert not answer.is_error
     event = answer.event
@@ -77,18 +76,18 @@ def test_what_is_proposed_is_what_is_done(filled: Any, command: dict[str, Any]) 
     assert (proposal.new_path, proposal.call_id, proposal.raw) == (event.new_path, event.call_id, command)
     for change in proposal.files:
         for version in (change.before, change.after):
-            assert version is None or memtui.core.events.sha256(proposal.data(version) or b"") == version.sha256
+            assert version is None or memtui.core.events.sha256(proposal.get_data(version) or b"") == version.sha256
     for change in proposal.changes:
         held = filled.tree().get(change.path)
-        if change.after is not None and change.after.kind is Kind.FILE:
-            assert held == proposal.data(change.after)
+        if change.after is not None and change.after.kind is EntryKind.FILE:
+            assert held == proposal.get_data(change.after)
 
 
 @pytest.mark.parametrize("command", NOTHING_TO_ASK.values(), ids=NOTHING_TO_ASK)
 def test_there_is_nothing_to_ask_about(filled: Any, command: object) -> None:
-    before, head = filled.picture(), filled.main.head()
+    before, head = filled.picture(), filled.main.get_head()
     assert filled.main.propose(command, actor=BOT) is None
-    assert (filled.picture(), filled.main.head()) == (before, head)
+    assert (filled.picture(), filled.main.get_head()) == (before, head)
     told = filled.main.execute(command, actor=BOT, approved=())  # and so it may be executed unseen
     assert told.event.changes == ()
     assert filled.picture() == before
@@ -96,10 +95,10 @@ def test_there_is_nothing_to_ask_about(filled: Any, command: object) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
 def test_what_nobody_has_seen_is_not_done(filled: Any, command: dict[str, Any]) -> None:
-    before, head = filled.picture(), filled.main.head()
-    with pytest.raises(ChangedMeanwhile, match="has changed since that was shown"):
+    before, head = filled.picture(), filled.main.get_head()
+    with pytest.raises(StaleApproval, match="has changed since that was shown"):
         filled.main.execute(command, actor=BOT, approved=())
-    assert (filled.picture(), filled.main.head(), filled.main.journal.intents()) == (before, head, [])
+    assert (filled.picture(), filled.main.get_head(), filled.main.journal.get_intents()) == (before, head, [])
 
 
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
@@ -111,13 +110,13 @@ def test_what_was_approved_is_not_done_to_something_else(filled: Any, command: d
     filled.put(f"{path}/x" if path == "d" else path, "1\nwritten meanwhile\n")
     before = filled.picture()
     if engine.propose(command, actor=BOT) is not None:
-        with pytest.raises(ChangedMeanwhile, match=f"^/memories/{path} has changed since that was shown.$"):
+        with pytest.raises(StaleApproval, match=f"^/memories/{path} has changed since that was shown.$"):
             engine.execute(command, actor=BOT, approved=proposal.changes)
         assert not [event for event in engine.events() if event.actor == BOT]
     else:  # it cannot be done at all any more
         assert engine.execute(command, actor=BOT, approved=proposal.changes).is_error
     assert filled.picture() == before
-    assert engine.journal.intents() == []
+    assert engine.journal.get_intents() == []
 
 
 def test_what_another_engine_did_meanwhile_is_seen(filled: Any) -> None:
@@ -126,7 +125,7 @@ def test_what_another_engine_did_meanwhile_is_seen(filled: Any) -> None:
     proposal = engine.propose(command, actor=BOT)
     appended = {"command": "insert", "path": "/memories/f", "insert_line": 2, "insert_text": "3"}
     assert not other.execute(appended, actor=Agent("Other")).is_error
-    with pytest.raises(ChangedMeanwhile):
+    with pytest.raises(StaleApproval):
         engine.execute(command, actor=BOT, approved=proposal.changes)
     assert filled.tree()["f"] == b"1\n2\n3\n"
     again = engine.propose(command, actor=BOT)
@@ -147,18 +146,18 @@ def test_of_many_who_were_approved_at_once_each_does_only_what_was_shown(filled:
         try:
             steps = 0
             while steps < 12:
-                number = int(engine.look("count").data or b"0")
+                number = int(engine.inspect_path("count").data or b"0")
                 command = {"command": "create", "path": "/memories/count", "file_text": f"{number + 1}\n"}
                 proposal = engine.propose(command, actor=BOT)
-                if proposal is None or proposal.data(proposal.changes[0].before) != f"{number}\n".encode():
+                if proposal is None or proposal.get_data(proposal.changes[0].before) != f"{number}\n".encode():
                     continue  # the other one was quicker: this is not what was meant
                 try:
                     answer = engine.execute(command, actor=BOT, approved=proposal.changes)
-                except ChangedMeanwhile:
+                except StaleApproval:
                     continue
                 assert not answer.is_error, answer.text
                 [change] = proposal.changes
-                done.append((proposal.data(change.before) or b"", proposal.data(change.after) or b""))
+                done.append((proposal.get_data(change.before) or b"", proposal.get_data(change.after) or b""))
                 steps += 1
         except BaseException as error:
             wrong.append(error)
@@ -196,10 +195,10 @@ def test_a_read_only_memory_proposes_nothing_and_refuses(filled: Any) -> None:
 
 def test_a_closed_memory_proposes_nothing(filled: Any) -> None:
     filled.main.close()
-    with pytest.raises(Closed):
+    with pytest.raises(MemoryClosed):
         filled.main.propose(COMMANDS["create"], actor=BOT)
-    with pytest.raises(Closed):
-        filled.main.answer_instead(COMMANDS["create"], Message.DECLINED, actor=BOT)
+    with pytest.raises(MemoryClosed):
+        filled.main.answer_instead(COMMANDS["create"], MessageKey.DECLINED, actor=BOT)
 
 
 def test_limits_are_known_before_anybody_is_asked(world: Any) -> None:
@@ -214,14 +213,14 @@ def test_a_command_is_answered_without_being_done(filled: Any, command: dict[str
     engine: Engine = filled.main
     before = filled.picture()
     answer = engine.answer_instead(
-        command, Message.DECLINED_WHY, actor=BOT, call_id=CALL, note="declined", values={"reason": "not {now}"}
+        command, MessageKey.DECLINED_WHY, actor=BOT, call_id=CALL, note="declined", values={"reason": "not {now}"}
     )
     path = command.get("path", command.get("old_path"))
     verb = {"str_replace": "edit", "insert": "edit"}.get(command["command"], command["command"])
     words = f"Error: the user declined to {verb} {path}. Nothing was changed. Their reason: not {{now}}"
     assert (answer.text, answer.is_error) == (words, True)
     assert filled.picture() == before
-    event = engine.history.event(engine.head()[0])
+    event = engine.history.get_event(engine.get_head()[0])
     assert event == answer.event
     assert (event.command, event.path, event.call_id) == (command["command"], path, CALL)
     assert (event.note, event.is_error, event.changes) == ("declined", True, ())
@@ -230,12 +229,12 @@ def test_a_command_is_answered_without_being_done(filled: Any, command: dict[str
 def test_an_answer_that_is_no_refusal_is_recorded_as_no_change(filled: Any) -> None:
     values = {"view": "1"}
     answer = filled.main.answer_instead(
-        COMMANDS["create"], Message.EDITED_FIRST, actor=BOT, is_error=False, values=values
+        COMMANDS["create"], MessageKey.EDITED_FIRST, actor=BOT, is_error=False, values=values
     )
     assert not answer.is_error
     assert (answer.event.is_error, answer.event.no_change) == (False, True)
 
 
 def test_a_command_that_is_refused_anyway_is_answered_with_its_own_refusal(filled: Any) -> None:
-    answer = filled.main.answer_instead({"command": "create"}, Message.DECLINED, actor=BOT)
+    answer = filled.main.answer_instead({"command": "create"}, MessageKey.DECLINED, actor=BOT)
     assert answer.text == "Error: `path` is required for create"

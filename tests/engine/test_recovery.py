@@ -41,8 +41,8 @@ class Dying:
         return getattr(self._store, name)
 
     @contextmanager
-    def writing(self, seconds: float) -> Iterator[Any]:
-        with self._store.writing(seconds) as transaction:
+    def begin_transaction(self, seconds: float) -> Iterator[Any]:
+        with self._store.begin_transaction(seconds) as transaction:
             yield _Dying(transaction, self._done)
 
 
@@ -57,7 +57,7 @@ class _Dying:
                 getattr(self._transaction, name)(*arguments, **options)
             raise Killed
 
-        return getattr(self._transaction, name) if name == "tidy" else die
+        return getattr(self._transaction, name) if name == "clean_up" else die
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def die(world: Any, command: dict[str, Any], *, done: bool) -> None:
     engine = world.engine(store=Dying(world.store(), done=done))
     with pytest.raises(Killed):
         world.ask(engine, **command)
-    assert len(engine.journal.intents()) == 1
+    assert len(engine.journal.get_intents()) == 1
 
 
 @pytest.mark.parametrize("found_by", ["opening", "the next command"])
@@ -90,7 +90,7 @@ def test_what_was_done_before_a_death_is_recorded_as_recovered(
     event = list(filled.main.events())[since]
     assert (event.note, event.command, event.is_error) == ("recovered after a crash", command["command"], False)
     assert event.changes
-    assert filled.main.journal.intents() == []
+    assert filled.main.journal.get_intents() == []
     assert filled.main.reconcile() == 0
     assert filled.tree() == after | ({} if found_by == "opening" else {"later": b""})
 
@@ -104,7 +104,7 @@ def test_what_was_not_done_before_a_death_is_recorded_as_aborted(filled: Any, co
     (event,) = list(filled.main.events())[since:]
     assert (event.actor, event.is_error, event.changes, event.result) == (ME, True, (), Result.ABORTED)
     assert event.note == "aborted by a crash: not done"
-    assert filled.main.journal.intents() == []
+    assert filled.main.journal.get_intents() == []
     assert filled.picture() == before
 
 
@@ -125,7 +125,7 @@ def test_what_stands_there_from_somebody_else_is_from_outside(filled: Any, done:
     later = filled.engine(max_read_bytes=1_000)
     (event,) = list(later.events())[since:]
     assert (event.actor, event.command, event.path) == (Outside(), "modified", "/memories/f")
-    assert later.journal.intents() == []
+    assert later.journal.get_intents() == []
     assert not filled.ask(later, command="view", path="/memories").is_error
 
 
@@ -134,16 +134,21 @@ def test_a_directory_that_became_a_link_out_does_not_stop_recovery(filled: Any) 
     (filled.folder / "d").rename(filled.folder.parent / "away")
     (filled.folder / "d").symlink_to("/etc")
     assert not filled.ask(command="create", path="/memories/later", file_text="").is_error
-    assert filled.main.journal.intents() == []
+    assert filled.main.journal.get_intents() == []
 
 
 KILLS = """
-import json, os, signal, sys
+import json
+import os
+import signal
+import sys
+from dataclasses import replace
 import memtui
-import memtui.store.folder as folder_module
+from memtui.store import folder as store_folder
 from memtui.engine import Engine
 from memtui.journal.sqlite import Journal
-from memtui.store import aside, confined, confirming, names, nodes, tidying, writing
+from memtui.fs import atomic, beneath
+from memtui.store import base, open_folder, recovery, writer
 from memtui.store.folder import FolderStore
 
 folder, state, kind, how, commands = sys.argv[1:]
@@ -208,12 +213,12 @@ for command in commands:
         if child == 0:
             memory = engine()
             count = [point]
-            for module in (folder_module, writing, aside, tidying, confirming, names, nodes):
+            for module in (open_folder, store_folder, writer, recovery, base, atomic):
                 module.os = Counting(os, POINTS, count)
-            folder_module.rename_to_free_name = Counting(confined, ("rename_to_free_name",), count).rename_to_free_name
-            folder_module.exchange = Counting(confined, ("exchange",), count).exchange
-            journal = Counting(memory.journal, ("intend", "append", "drop"), count)
-            memory.journal = memory._executor._journal = journal
+            open_folder.rename_noreplace = Counting(beneath, ("rename_noreplace",), count).rename_noreplace
+            open_folder.exchange = Counting(beneath, ("exchange",), count).exchange
+            journal = Counting(memory.journal, ("add_intent", "append_events", "drop_intent"), count)
+            memory._executor._context = replace(memory._context, journal=journal)
             answer = memory.execute(command, actor=ME)
             os._exit(0 if not answer.is_error else 5)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -224,14 +229,14 @@ for command in commands:
         memory.reconcile()
         events = list(memory.events())[since:]
         missing = [c.path for e in memory.events() for c in e.changes for v in (c.before, c.after)
-                   if v and v.sha256 and memory.journal.text(v.sha256) is None]
+                   if v and v.sha256 and memory.journal.get_text(v.sha256) is None]
         results.append({
             "command": command, "point": point, "status": status, "before": before, "killed": killed, "after": tree(),
             "events": [
                 [type(e.actor).__name__, e.command, e.note, e.is_error, [c.path for c in e.changes]] for e in events
             ],
             "acknowledged": [e.command for e in list(memory.events())[since - 1:since]],
-            "intents": len(memory.journal.intents()), "missing": missing,
+            "intents": len(memory.journal.get_intents()), "missing": missing,
             "left": [n for n in os.listdir(state) if n.startswith(".memtui")],
         })
         memory.close()
@@ -284,5 +289,5 @@ def test_the_chain_holds_over_deaths(filled: Any) -> None:
             filled.main.reconcile()
     at = chain.START
     for event in filled.main.events():
-        at = hashlib.sha256(at + chain.encode(event)).digest()
+        at = hashlib.sha256(at + chain.encode_event(event)).digest()
         assert at.hex() == event.hash

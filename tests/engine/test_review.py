@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 import memtui
-from memtui.core.events import Version
-from memtui.core.snapshot import Kind
+from memtui.core.events import EntryKind, Version
 from memtui.engine import Engine
 
 Things = dict[str, tuple[str, str]]
@@ -81,18 +80,18 @@ class Working:
         engine.execute(self._random.choice(commands), actor=AGENT)
 
     def as_person(self, engine: Engine, moments: Mapping[int, Things]) -> None:
-        head, partial = engine.head()[0], self._random.random() < 0.5
+        head, partial = engine.get_head()[0], self._random.random() < 0.5
         match self._random.randrange(4):
             case 0:
                 engine.undo(self._random.sample(range(1, head + 1), min(head, 2)), partial=partial)
-            case 1 if event := engine.history.undoable():
+            case 1 if event := engine.history.get_undoable():
                 engine.undo([event.seq])
-            case 2 if event := engine.history.redoable():
+            case 2 if event := engine.history.get_redoable():
                 engine.undo([event.seq])
             case _:
                 at = self._random.choice(sorted(moments))
-                restored = engine.restore_below("", at, partial=partial)
-                if not restored.left:
+                restored = engine.restore_directory("", at, partial=partial)
+                if not restored.skipped:
                     assert standing(self.folder) == moments[at], f"the folder as of #{at}: {restored.problem}"
 
     def work(self, engine: Engine, moments: Mapping[int, Things]) -> None:
@@ -115,18 +114,18 @@ def test_every_moment_of_random_work_is_told_and_brought_back_as_it_was(seed: in
     for _ in range(4):
         working.from_outside()
     with memtui.open(folder, state=tmp_path / "state") as engine:
-        moments = {engine.head()[0]: standing(folder)}
+        moments = {engine.get_head()[0]: standing(folder)}
         for _ in range(25):
             working.work(engine, moments)
             engine.reconcile()
-            moments[engine.head()[0]] = standing(folder)
+            moments[engine.get_head()[0]] = standing(folder)
         for at, things in moments.items():
-            state = engine.history.state(at)
+            state = engine.history.get_state(at)
             assert told(state) == things
-            assert {path: engine.history.version_at(path, at) for path in state} == state
+            assert {path: engine.history.get_version_at(path, at) for path in state} == state
             assert all(engine.history.text(version) is not None for version in state.values() if version.sha256)
-            net = {change.path: change.after for change in engine.history.between(engine.head()[0], at)}
-            last = engine.history.state(engine.head()[0])
+            net = {change.path: change.after for change in engine.history.diff_between(engine.get_head()[0], at)}
+            last = engine.history.get_state(engine.get_head()[0])
             there = {path: version for path, version in {**last, **net}.items() if version is not None}
             assert there == state
 
@@ -146,23 +145,23 @@ def test_names_that_are_no_unicode_are_lost_and_come_back_under_the_same_bytes(t
     with memtui.open(tmp_path / "memories", state=tmp_path / "state") as engine:
         # Its directory is another one by now: what was there is known all the same.
         assert engine.loss is not None
-        assert engine.loss.everything
+        assert engine.loss.deleted == engine.loss.files
         restored = engine.restore_loss()
         assert not restored.problem
-        assert not restored.left
+        assert not restored.skipped
         assert standing(tmp_path / "memories") == before
 
 
 @pytest.mark.parametrize("command", ["restore", "undo", "redo", "redact", "write", "clear", "began", "found", "prune"])
 def test_what_only_a_person_may_do_is_no_command_for_an_agent(world: Any, command: str) -> None:
     world.ask(command="create", path="/memories/f", file_text="text\n")
-    tree, texts = world.tree(), world.main.journal.sizes()
+    tree, texts = world.tree(), world.main.journal.get_version_sizes()
     answer = world.ask(command=command, path="/memories/f", event=1, undoes=[1], seqs=[1], match="text", redacted=["x"])
     assert answer.is_error
     assert (answer.event.undoes, answer.event.redacted, answer.event.changes) == ((), (), ())
     assert world.tree() == tree
-    assert world.main.journal.sizes() == texts
-    assert world.main.history.undone_by(1) is None
+    assert world.main.journal.get_version_sizes() == texts
+    assert world.main.history.find_undoing_event(1) is None
 
 
 def test_what_is_not_kept_is_neither_overwritten_nor_removed_by_putting_back(tmp_path: Path) -> None:
@@ -172,12 +171,12 @@ def test_what_is_not_kept_is_neither_overwritten_nor_removed_by_putting_back(tmp
     os.mkfifo(folder / "fifo")
     settings = memtui.Settings(max_read_bytes=1_000)
     with memtui.open(folder, state=tmp_path / "state", settings=settings) as engine:
-        first = engine.head()[0]
+        first = engine.get_head()[0]
         for path in ("large", "fifo"):
             assert engine.restore({path: None}).problem.startswith("Not restored")
-        assert engine.write("large", b"new", based_on=engine.history.version_at("large", first)).problem
+        assert engine.write("large", b"new", based_on=engine.history.get_version_at("large", first)).problem
         (folder / "small").write_text("1")
-        assert not engine.restore_below("", first).problem
+        assert not engine.restore_directory("", first).problem
         assert sorted(path.name for path in folder.iterdir()) == ["fifo", "large"]
         assert (folder / "large").stat().st_size == 2_000
 
@@ -188,12 +187,12 @@ def test_a_save_through_a_link_is_taken_back_where_it_was_made(tmp_path: Path) -
     (folder / "note").write_text("one\n")
     (folder / "link").symlink_to("note")
     with memtui.open(folder, state=tmp_path / "state") as engine:
-        based_on = engine.history.version_at("note", engine.head()[0])
+        based_on = engine.history.get_version_at("note", engine.get_head()[0])
         saved = engine.write("link", b"two\n", based_on=based_on)
         assert [change.path for change in saved.changes] == ["note"]
-        assert not engine.undo([engine.head()[0]]).problem
+        assert not engine.undo([engine.get_head()[0]]).problem
         assert (folder / "note").read_text() == "one\n"
         assert (folder / "link").is_symlink()
-        assert engine.history.version_at("link", engine.head()[0]) == Version(
-            Kind.LINK, hashlib.sha256(b"note").hexdigest()
+        assert engine.history.get_version_at("link", engine.get_head()[0]) == Version(
+            EntryKind.LINK, hashlib.sha256(b"note").hexdigest()
         )

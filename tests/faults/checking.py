@@ -9,9 +9,8 @@ import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from memtui.core.events import Event, Version
+from memtui.core.events import EntryKind, Event, Version
 from memtui.core.paths import ROOT, MemoryPath
-from memtui.core.snapshot import Kind
 from memtui.engine import Engine
 from memtui.journal import chain
 from memtui.store.folder import FolderStore
@@ -73,13 +72,13 @@ def untrue(engine: Engine, state: Path, *, unread: bool = False) -> Iterator[str
         unread: Whether a file may be known without its text, because a fault kept anybody from reading it.
     """
     journal = engine.journal
-    if journal.intents():
-        yield f"intents are left: {journal.intents()}"
+    if journal.get_intents():
+        yield f"intents are left: {journal.get_intents()}"
     events = list(engine.events())
     yield from _broken(state / "journal.db")
     yield from _missing_texts(engine, events)
     nodes = {node.path: node for node in engine.store.scan(ROOT)}
-    known = journal.known_below("")
+    known = journal.get_known_below("")
     if set(nodes) != set(known):
         yield f"known are {sorted(known)}, there are {sorted(nodes)}"
         return
@@ -106,13 +105,13 @@ def fold(events: list[Event]) -> dict[str, Version]:
     return stands
 
 
-def version_of(engine: Engine, path: str, kind: Kind) -> Version:
+def version_of(engine: Engine, path: str, kind: EntryKind) -> Version:
     """The version that a path really holds."""
-    place = MemoryPath.of(path)
-    if kind is Kind.FILE:
+    place = MemoryPath.from_relative(path)
+    if kind is EntryKind.FILE:
         data = engine.store.read(place, limit=1 << 30).data
         return Version(kind, hashlib.sha256(data).hexdigest(), len(data))
-    if kind is Kind.LINK:
+    if kind is EntryKind.LINK:
         return Version(kind, hashlib.sha256(engine.store.read_link(place)).hexdigest())
     return Version(kind)
 
@@ -127,7 +126,7 @@ def promised(event: Event) -> Iterator[str]:
 
 def _missing_texts(engine: Engine, events: list[Event]) -> Iterator[str]:
     for sha256 in {each for event in events for each in promised(event)}:
-        text = engine.journal.text(sha256)
+        text = engine.journal.get_text(sha256)
         if text is None:
             yield f"a text that was promised is missing: {sha256}"
         elif hashlib.sha256(text).hexdigest() != sha256:
@@ -144,7 +143,7 @@ def _broken(path: Path) -> Iterator[str]:
         for expected, (seq, body, link) in enumerate(
             database.execute("SELECT seq, body, hash FROM events ORDER BY seq"), 1
         ):
-            previous = chain.link(previous, body)
+            previous = chain.hash_link(previous, body)
             if (seq, link) != (expected, previous):
                 yield f"the chain breaks at {seq}"
                 return

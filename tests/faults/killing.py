@@ -20,7 +20,7 @@ from pathlib import Path
 import memtui
 from memtui.core.errors import MemtuiError
 from memtui.core.events import Answer, Event, Version
-from memtui.core.restoring import Restored
+from memtui.core.history import ActionResult
 from memtui.engine import Engine
 from tests.faults import checking, work
 
@@ -60,12 +60,12 @@ def _one_round(engine: Engine, name: str, list_: str, say: Say) -> None:
         say(f"{name}.{step}", outcome, seq=answer.event.seq, hash=answer.event.hash, text=answer.text[:200])
         return answer
 
-    def person(step: str, act: Callable[[str], Restored]) -> Restored:
+    def person(step: str, act: Callable[[str], ActionResult]) -> ActionResult:
         try:
             restored = act(f"{name}.{step}")
         except MemtuiError as error:
             say(f"{name}.{step}", "raised", text=str(error))
-            return Restored()
+            return ActionResult()
         event = restored.event
         seq, hash_ = (event.seq, event.hash) if event else (0, "")
         say(f"{name}.{step}", "ok" if event else "refused", seq=seq, hash=hash_, text=restored.problem[:200])
@@ -76,7 +76,7 @@ def _one_round(engine: Engine, name: str, list_: str, say: Say) -> None:
     ask("rename", command="rename", old_path=f"/memories/n-{name}", new_path=f"/memories/d/e/m-{name}")
     ask("replace", command="str_replace", path=f"/memories/d/e/m-{name}", old_str=name, new_str=f"{name}!")
     ask("over", command="create", path="/memories/shared", file_text=f"{name} {work.LONG}")
-    seen = engine.look("shared").data
+    seen = engine.inspect_path("shared").data
     if seen is not None:
         based_on = work.version(seen.decode())
         person("write", lambda note: engine.write("shared", f"mine {name}\n".encode(), based_on=based_on, note=note))
@@ -165,7 +165,7 @@ class Killer:
         with engine:
             if time.monotonic() - started > _PATIENCE:
                 self.wrong.append("a lock was left")
-            with engine.store.writing(1.0):
+            with engine.store.begin_transaction(1.0):
                 pass
             self.wrong += checking.untrue(engine, self.state)
             self.wrong += checking.left_over(self.folder, self.state)

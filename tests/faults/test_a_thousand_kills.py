@@ -1,6 +1,6 @@
 """Writers killed at random moments, several at a time: nothing that was acknowledged is lost, and nobody waits.
 
-`MEMTUI_KILLS=1000` says how many; `MEMTUI_SEED` where chance begins.
+A thousand with `MEMTUI_TESTS=full`, fewer otherwise; by hand `python -m tests.faults.killing COUNT SEED`.
 """
 
 import json
@@ -12,15 +12,17 @@ from pathlib import Path
 import pytest
 
 import memtui
+from tests import sampling
 
-_COUNT = int(os.environ.get("MEMTUI_KILLS", "1000"))
+_COUNT = sampling.many(1_000, 150)
+_SEED = 1
 
 
+@pytest.mark.sweep
 @pytest.mark.timeout(60 + _COUNT)
 @pytest.mark.skipif(sys.platform != "linux", reason="forking a warmed process is only safe on Linux")
 def test_a_thousand_kills_lose_nothing() -> None:
-    seed = int(os.environ.get("MEMTUI_SEED", "1"))
-    words = [sys.executable, "-m", "tests.faults.killing", str(_COUNT), str(seed)]
+    words = [sys.executable, "-m", "tests.faults.killing", str(_COUNT), str(_SEED)]
     environment = {**os.environ, "PYTHONPATH": str(Path(memtui.__file__).parents[1]), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60 + _COUNT, check=False)
     assert done.returncode == 0, done.stderr[-2_000:]

@@ -1,7 +1,7 @@
 """Killed at any system call, or with any of them failing: nothing is half done, nothing is lost, every answer is true.
 
-By default every call is killed at; of the errors and the short writes a sample is tried, the same one each time.
-`MEMTUI_FAULTS=all` tries each error at each call, which takes half an hour.
+With `MEMTUI_TESTS=full` every call is killed at, and each error is tried at each call; else a sample, the same one
+each time, and another one of each thing that is tried.
 """
 
 import json
@@ -9,15 +9,15 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import memtui
+from tests import sampling
 from tests.faults import tracing, trying
 
-_ALL = os.environ.get("MEMTUI_FAULTS") == "all"
-_STRIDES = {"kill": 1, "short": 1 if _ALL else 3, "fail": 1 if _ALL else 23, "fail on": 1 if _ALL else 9}
+_STRIDES = {"kill": 9, "short": 3, "fail": 61, "fail on": 23}
+_WHOLE = dict.fromkeys(_STRIDES, 1)
 
 
 @pytest.fixture(scope="session")
@@ -37,28 +37,25 @@ def _environment() -> dict[str, str]:
     }
 
 
-def attempt(name: str, mode: str) -> Any:
-    """Try one thing with all faults of one mode."""
-    words = [sys.executable, "-m", "tests.faults.trying", name, mode, str(_STRIDES[mode])]
-    done = subprocess.run(words, env=_environment(), capture_output=True, text=True, timeout=1_800, check=False)
-    assert done.returncode == 0, done.stderr[-2_000:]
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-@pytest.mark.timeout(1_800 if _ALL else 120)
+@pytest.mark.sweep
+@pytest.mark.timeout(1_800)
 @pytest.mark.usefixtures("traceable")
-@pytest.mark.parametrize("mode", _STRIDES)
 @pytest.mark.parametrize("name", trying.trials())
-def test_nothing_is_half_done_lost_or_untrue(name: str, mode: str) -> None:
-    found = attempt(name, mode)
+def test_nothing_is_half_done_lost_or_untrue(name: str) -> None:
+    modes = ",".join(f"{mode}={stride}" for mode, stride in (_WHOLE if sampling.FULL else _STRIDES).items())
+    words = [sys.executable, "-m", "tests.faults.trying", name, modes]
+    done = subprocess.run(words, env=_environment(), capture_output=True, text=True, timeout=1_700, check=False)
+    assert done.returncode == 0, done.stderr[-2_000:]
+    found = json.loads(done.stdout.splitlines()[-1])
     assert found["wrong"] == []
-    assert found["cases"] > 0 or mode == "short"  # opening may write nothing
+    assert {mode for mode, cases in found["cases"].items() if cases} >= _WHOLE.keys() - {"short"}
+    # opening may write nothing
 
 
 @pytest.mark.usefixtures("traceable")
 def test_what_is_tried_really_fails() -> None:
     """A harness that cannot find anything proves nothing: here a store that lies is found out."""
-    words = [sys.executable, "-c", _LIAR, "kill", "fail"]
+    words = [sys.executable, "-c", _LIAR]
     done = subprocess.run(words, env=_environment(), capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stderr[-2_000:]
     wrong = json.loads(done.stdout.splitlines()[-1])
@@ -67,16 +64,17 @@ def test_what_is_tried_really_fails() -> None:
 
 
 _LIAR = """
-import json, os, sys
-from memtui.store import nodes, writing
+import json
+import os
+from memtui.store import base, writer
 from tests.faults import trying
 
-write = writing.FolderTransaction.write
+write = writer.FolderTransaction.write
 
 def in_place(self, path, data, *, expected):
     if expected is None:
         return write(self, path, data, expected=None)
-    with self._root.place(path.parts, follow=True) as place:
+    with self._root.resolve_path(path.parts, follow=True) as place:
         fd = os.open(place.name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600, dir_fd=place.fd)
         try:
             os.write(fd, data)
@@ -84,12 +82,12 @@ def in_place(self, path, data, *, expected):
         except OSError:
             pass
         finally:
-            node = nodes.node_of("/".join(place.parts), os.fstat(fd))
+            node = base.make_node("/".join(place.parts), os.fstat(fd))
             os.close(fd)
-        return writing.Written(node, ())
+        return base.WriteResult(node, ())
 
-writing.FolderTransaction.write = in_place
-print(json.dumps(trying.attempt("overwrite", sys.argv[1:], 2).wrong))
+writer.FolderTransaction.write = in_place
+print(json.dumps(trying.attempt("overwrite", {"kill": 2, "fail": 2}).wrong))
 """
 
 

@@ -1,7 +1,7 @@
-"""`python -m tests.faults.trying WHAT MODES STRIDE [CALL]`: try one thing with a fault at every call.
+"""`python -m tests.faults.trying WHAT MODE[=STRIDE],... [CALL]`: try one thing with a fault at every call.
 
 A process of its own, because it forks and traces, which a process with threads should not. The last line of its
-output is JSON: how many cases, how many seconds, and what was found wrong.
+output is JSON: how many cases of each mode, how many seconds, and what was found wrong.
 """
 
 import contextlib
@@ -14,15 +14,16 @@ import shutil
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import memtui
-from memtui import opening
 from memtui.core.errors import MemtuiError
 from memtui.engine import Engine
+from memtui.store import folder as store_folder
 from memtui.store.folder import FolderStore
 from tests.faults import checking, tracing, work
 from tests.faults.tracing import Fault, How
@@ -101,7 +102,7 @@ class Truth:
 class Tally:
     """What was tried, and what was wrong."""
 
-    cases: int = 0
+    cases: dict[str, int] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
 
 
@@ -235,7 +236,7 @@ class Bench:
             if time.monotonic() - started > _PATIENCE:
                 wrong.append("a lock was left")
             wrong += checking.untrue(engine, self.state, unread=fault.how in (How.FAIL, How.FAIL_ON))
-            with engine.store.writing(_PATIENCE):
+            with engine.store.begin_transaction(_PATIENCE):
                 pass  # the next one who writes removes what could not be removed
             wrong += checking.left_over(self.folder, self.state)
             if engine.reconcile() != 0:
@@ -310,51 +311,53 @@ def _try_to_open(folder: Path, state: Path) -> tuple[Engine | None, Said]:
         return None, Said("refused", str(error), raised=True)
 
 
-def faults(mode: str, calls: tuple[str, ...], stride: int) -> Iterator[Fault]:
+def faults(mode: str, calls: tuple[str, ...], stride: int, first: int = 0) -> Iterator[Fault]:
     """The cases of a mode, in order.
 
     Args:
         mode: `kill`, `fail`, `fail on` or `short`.
         calls: Those that are made without a fault.
-        stride: Of the failures only every so many are tried, spread over calls and errors; 1 for all.
+        stride: Only every so many are tried, spread over calls and errors; 1 for all.
+        first: Which of them is the first, counted round the stride.
     """
     end = len(calls)
+    found: list[Fault]
     if mode == "kill":
-        yield from (Fault(How.KILL, at) for at in range(1, end + 1))
+        found = [Fault(How.KILL, at) for at in range(1, end + 1)]
     elif mode == "short":
-        writes = [at for at in range(1, end + 1) if calls[at - 1] in ("write", "pwrite64")]
-        yield from (Fault(How.SHORT, at) for at in writes[::stride])
+        found = [Fault(How.SHORT, at) for at in range(1, end + 1) if calls[at - 1] in ("write", "pwrite64")]
     else:
         how, codes = (How.FAIL, CODES) if mode == "fail" else (How.FAIL_ON, LASTING)
         places = [at for at in range(1, end + 1) if mode == "fail" or calls[at - 1] in tracing.CHANGING]
-        for number, (at, code) in enumerate((at, code) for at in places for code in codes):
-            if number % stride == 0:
-                yield Fault(how, at, code)
+        found = [Fault(how, at, code) for at in places for code in codes]
+    yield from found[first % min(stride, max(len(found), 1)) :: stride]
 
 
-def attempt(name: str, modes: list[str], stride: int, only: int | None = None) -> Tally:
-    """Try one thing with all faults of some modes."""
+def attempt(name: str, modes: Mapping[str, int], only: int | None = None) -> Tally:
+    """Try one thing with the faults of some modes, of each every so many; which ones differs from thing to thing."""
     tally = Tally()
     base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="memtui-faults-", dir=base) as top:
         trial = trials()[name]
-        opening.FolderStore = functools.partial(FolderStore, **trial.store)  # type: ignore[assignment, misc]
+        store_folder.FolderStore = functools.partial(FolderStore, **trial.store)  # type: ignore[assignment, misc]
         bench = Bench(name, trial, Path(top))
-        for mode in modes:
-            for fault in faults(mode, bench.truth.calls, stride):
+        for mode, stride in modes.items():
+            tally.cases[mode] = 0
+            for fault in faults(mode, bench.truth.calls, stride, zlib.crc32(name.encode())):
                 if only is not None and fault.at != only:
                     continue
                 run, wrong = bench.try_(fault)
-                tally.cases += run.hit
+                tally.cases[mode] += run.hit
                 tally.wrong += wrong
     return tally
 
 
 def main(words: list[str]) -> int:
     """Try what was asked for."""
-    name, modes, stride, *only = words
+    name, asked, *only = words
+    modes = {mode: int(stride or 1) for mode, _, stride in (each.partition("=") for each in asked.split(","))}
     started = time.monotonic()
-    tally = attempt(name, modes.split(","), int(stride), int(only[0]) if only else None)
+    tally = attempt(name, modes, int(only[0]) if only else None)
     took = time.monotonic() - started
     sys.stdout.write(json.dumps({"cases": tally.cases, "seconds": took, "wrong": tally.wrong}) + "\n")
     return 0

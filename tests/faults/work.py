@@ -10,11 +10,10 @@ from typing import Any
 
 import memtui
 from memtui.core.errors import MemtuiError
-from memtui.core.events import Person, Version
-from memtui.core.restoring import Restored
-from memtui.core.snapshot import Kind
+from memtui.core.events import EntryKind, Person, Version
+from memtui.core.history import ActionResult
 from memtui.engine import Engine
-from memtui.opening import connect
+from memtui.memory import connect
 
 ME = memtui.Agent("tester", "a-model", "a-session")
 YOU = Person("you")
@@ -56,7 +55,7 @@ def command(**words: object) -> Act:
     return act
 
 
-def putting_back(work: Callable[[Engine], Restored]) -> Act:
+def putting_back(work: Callable[[Engine], ActionResult]) -> Act:
     """Something that only a person can do."""
 
     def act(engine: Engine) -> Said:
@@ -64,7 +63,7 @@ def putting_back(work: Callable[[Engine], Restored]) -> Act:
             restored = work(engine)
         except MemtuiError as error:
             return Said("refused", str(error), raised=True)
-        if restored.problem.startswith("Changed, but") or (restored.event and restored.left):
+        if restored.problem.startswith("Changed, but") or (restored.event and restored.skipped):
             return Said("uncertain", restored.problem)
         return Said("ok" if restored.event else "refused", restored.problem)
 
@@ -108,18 +107,18 @@ def outside(folder: Path) -> None:
 
 def version(text: str) -> Version:
     """The version that a text is."""
-    return Version(Kind.FILE, hashlib.sha256(text.encode()).hexdigest(), len(text.encode()))
+    return Version(EntryKind.FILE, hashlib.sha256(text.encode()).hexdigest(), len(text.encode()))
 
 
-def _several(engine: Engine) -> Restored:
+def _several(engine: Engine) -> ActionResult:
     wanted = {
         "f": version("1\n2\n"),
-        "p": Version(Kind.DIRECTORY),
+        "p": Version(EntryKind.DIRECTORY),
         "p/gone": version("gone\n"),
         "d/x": None,
         "h/again": version("y\n"),
         "to-f": None,
-        "q/link": Version(Kind.LINK, hashlib.sha256(b"f").hexdigest()),
+        "q/link": Version(EntryKind.LINK, hashlib.sha256(b"f").hexdigest()),
     }
     return engine.restore(wanted, actor=YOU)
 
@@ -142,7 +141,7 @@ COMMANDS: dict[str, Act] = {
 }
 PUTTING_BACK: dict[str, Act] = {
     "restore": putting_back(_several),
-    "restore the folder": putting_back(lambda engine: engine.restore_below("", _seq(engine, "create"), actor=YOU)),
+    "restore the folder": putting_back(lambda engine: engine.restore_directory("", _seq(engine, "create"), actor=YOU)),
     "undo": putting_back(
         lambda engine: engine.undo([_seq(engine, "delete"), _seq(engine, "insert"), _seq(engine, "create")], actor=YOU)
     ),
@@ -159,7 +158,7 @@ PUTTING_BACK: dict[str, Act] = {
 def opened(folder: Path, state: Path) -> Engine:
     """An engine that has not looked yet, but read its journal."""
     engine = connect(folder, state=state)
-    engine.journal.head()
+    engine.journal.get_head()
     return engine
 
 

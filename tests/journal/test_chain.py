@@ -7,8 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.core.events import Agent, Change, Event, Memtui, Outside, Person, Result, Version
-from memtui.core.snapshot import Kind
+from memtui.core.events import Agent, Change, EntryKind, Event, Memtui, Outside, Person, Result, Version
 from memtui.journal import chain
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=8)
@@ -21,7 +20,7 @@ ACTOR = st.one_of(
     st.builds(Outside, TEXT),
     st.builds(Memtui, TEXT),
 )
-VERSION = st.builds(Version, st.sampled_from(Kind), st.none() | HASH, NUMBER)
+VERSION = st.builds(Version, st.sampled_from(EntryKind), st.none() | HASH, NUMBER)
 CHANGE = st.builds(Change, TEXT, st.none() | VERSION, st.none() | VERSION)
 EVENT = st.builds(
     Event,
@@ -48,28 +47,28 @@ EVENT = st.builds(
 
 @given(EVENT)
 def test_an_event_comes_back_as_it_was(event: Event) -> None:
-    body = chain.encode(event)
-    assert chain.decode(body, answer=event.answer, arguments=event.arguments, hash=b"") == event
+    body = chain.encode_event(event)
+    assert chain.decode_event(body, answer=event.answer, arguments=event.arguments, hash=b"") == event
 
 
 @given(EVENT)
 def test_the_canonical_form_is_ascii_sorted_and_the_same_every_time(event: Event) -> None:
-    body = chain.encode(event)
-    assert body == chain.encode(dataclasses.replace(event))
+    body = chain.encode_event(event)
+    assert body == chain.encode_event(dataclasses.replace(event))
     assert body.isascii()
     assert body == json.dumps(json.loads(body), sort_keys=True, separators=(",", ":")).encode()
 
 
 @given(EVENT, EVENT)
 def test_two_events_that_differ_have_two_forms(one: Event, two: Event) -> None:
-    assert (one == two) == (chain.encode(one) == chain.encode(two))
+    assert (one == two) == (chain.encode_event(one) == chain.encode_event(two))
 
 
 @given(st.lists(EVENT, max_size=3))
 def test_texts_stand_in_the_form_by_their_hashes_only(events: list[Event]) -> None:
     secret = "hunter2-hunter2"
     for event in events:
-        body = chain.encode(dataclasses.replace(event, answer=secret, arguments=secret))
+        body = chain.encode_event(dataclasses.replace(event, answer=secret, arguments=secret))
         assert secret.encode() not in body
         assert body.count(hashlib.sha256(secret.encode()).hexdigest().encode()) >= 2
 
@@ -81,7 +80,7 @@ def test_no_event_can_be_changed_dropped_or_moved_without_another_head(
     def head(of: list[bytes]) -> bytes:
         at = chain.START
         for body in of:
-            at = chain.link(at, body)
+            at = chain.hash_link(at, body)
         return at
 
     other = data.draw(st.permutations(bodies).map(list) | st.lists(st.binary(max_size=8), max_size=5))
@@ -90,8 +89,8 @@ def test_no_event_can_be_changed_dropped_or_moved_without_another_head(
 
 def test_an_event_that_was_aborted_keeps_who_asked_and_says_how_it_ended() -> None:
     event = Event(at_us=1, actor=Agent("a"), command="create", path="/memories/f", is_error=True, aborted=True)
-    body = chain.encode(event)
+    body = chain.encode_event(event)
     assert json.loads(body)["result"] == "aborted"
-    assert chain.decode(body, answer=None, arguments=None, hash=b"") == event
+    assert chain.decode_event(body, answer=None, arguments=None, hash=b"") == event
     assert (event.result, event.actor) == (Result.ABORTED, Agent("a"))
     assert dataclasses.replace(event, aborted=False).result is Result.REFUSED

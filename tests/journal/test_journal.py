@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 
 from memtui.core.errors import StateUnusable
-from memtui.core.events import Agent, Change, Event, Person, Version, sha256
-from memtui.core.snapshot import Kind
+from memtui.core.events import Agent, Change, EntryKind, Event, Person, Version, sha256
 from memtui.journal import chain
-from memtui.journal.reading import copied
-from memtui.journal.sqlite import Journal, Known
+from memtui.journal.snapshot import copy_to_memory
+from memtui.journal.sqlite import Journal, KnownPath
 
 EVENT = Event(at_us=1, actor=Person(), command="create", path="/memories/f", answer="ok", arguments="{}")
 
@@ -41,26 +40,26 @@ def raw(path: str, sql: str, values: tuple[object, ...] = ()) -> list[Any]:
 
 
 def changed(text: bytes, name: str = "f") -> Event:
-    version = Version(Kind.FILE, sha256(text), len(text))
+    version = Version(EntryKind.FILE, sha256(text), len(text))
     return dataclasses.replace(EVENT, changes=(Change(name, None, version),))
 
 
 def test_events_are_numbered_without_gaps_and_come_back_in_order(journal: Journal) -> None:
-    first = journal.append([EVENT, dataclasses.replace(EVENT, path="/memories/g")])
-    (third,) = journal.append([dataclasses.replace(EVENT, added=0, removed=0)])
+    first = journal.append_events([EVENT, dataclasses.replace(EVENT, path="/memories/g")])
+    (third,) = journal.append_events([dataclasses.replace(EVENT, added=0, removed=0)])
     assert [event.seq for event in (*first, third)] == [1, 2, 3]
-    assert journal.events() == [*first, third]
-    assert journal.events(after=1, limit=1) == [first[1]]
-    assert journal.head() == (3, third.hash)
+    assert journal.get_events() == [*first, third]
+    assert journal.get_events(after=1, limit=1) == [first[1]]
+    assert journal.get_head() == (3, third.hash)
 
 
 def test_the_chain_recomputes_from_the_rows(journal: Journal, path: str) -> None:
-    journal.append([EVENT] * 3)
+    journal.append_events([EVENT] * 3)
     at = chain.START
     for body, hash in raw(path, "SELECT body, hash FROM events ORDER BY seq"):
-        at = chain.link(at, body)
+        at = chain.hash_link(at, body)
         assert at == hash
-    assert journal.head() == (3, at.hex())
+    assert journal.get_head() == (3, at.hex())
 
 
 @pytest.mark.parametrize(
@@ -77,71 +76,73 @@ def test_the_chain_recomputes_from_the_rows(journal: Journal, path: str) -> None
     ],
 )
 def test_the_database_itself_refuses_to_change_the_record(journal: Journal, path: str, sql: str, words: str) -> None:
-    journal.append([changed(b"x")] * 3, texts={sha256(b"x"): b"x"})
+    journal.append_events([changed(b"x")] * 3, texts={sha256(b"x"): b"x"})
     with pytest.raises(sqlite3.IntegrityError, match=words):
         raw(path, sql)
-    assert len(journal.events()) == 3
+    assert len(journal.get_events()) == 3
 
 
 @pytest.mark.parametrize("text", [b"", b"x", b"\xff\x00", b"long " * 1_000, bytes(range(256)) * 4])
 def test_a_text_comes_back_as_it_was(journal: Journal, text: bytes) -> None:
-    journal.append([changed(text)], texts={sha256(text): text})
-    journal.append([changed(text)], texts={sha256(text): text})
-    assert journal.text(sha256(text)) == text
-    assert journal.text(sha256(b"another")) is None
+    journal.append_events([changed(text)], texts={sha256(text): text})
+    journal.append_events([changed(text)], texts={sha256(text): text})
+    assert journal.get_text(sha256(text)) == text
+    assert journal.get_text(sha256(b"another")) is None
 
 
 def test_what_is_known_and_the_totals_follow(journal: Journal) -> None:
-    file = Known(Version(Kind.FILE, "ab" * 32, 5), (1, 2))
-    journal.append([], known={"d": Known(Version(Kind.DIRECTORY), (3,)), "d/f": file, "d0": file, "caf\udce9": file})
-    assert journal.known("d/f") == file
-    assert set(journal.known_below("d")) == {"d/f"}
-    assert set(journal.known_below("")) == {"d", "d/f", "d0", "caf\udce9"}
-    assert journal.totals() == (3, 15)
-    journal.append([], known={"d/f": None, "d0": Known(Version(Kind.FILE, None, 7), (9,)), "d": None})
-    assert journal.totals() == (2, 12)
-    assert journal.known("d/f") is None
+    file = KnownPath(Version(EntryKind.FILE, "ab" * 32, 5), (1, 2))
+    journal.append_events(
+        [], known={"d": KnownPath(Version(EntryKind.DIRECTORY), (3,)), "d/f": file, "d0": file, "caf\udce9": file}
+    )
+    assert journal.get_known("d/f") == file
+    assert set(journal.get_known_below("d")) == {"d/f"}
+    assert set(journal.get_known_below("")) == {"d", "d/f", "d0", "caf\udce9"}
+    assert journal.get_totals() == (3, 15)
+    journal.append_events([], known={"d/f": None, "d0": KnownPath(Version(EntryKind.FILE, None, 7), (9,)), "d": None})
+    assert journal.get_totals() == (2, 12)
+    assert journal.get_known("d/f") is None
 
 
 def test_the_events_of_a_path_come_newest_first(journal: Journal) -> None:
-    journal.append([changed(b"1"), changed(b"2", "g"), changed(b"3")])
-    assert [event.seq for event in journal.events_of("f")] == [3, 1]
-    assert [event.seq for event in journal.events_of("f", limit=1)] == [3]
+    journal.append_events([changed(b"1"), changed(b"2", "g"), changed(b"3")])
+    assert [event.seq for event in journal.get_path_events("f")] == [3, 1]
+    assert [event.seq for event in journal.get_path_events("f", limit=1)] == [3]
 
 
 def test_an_intent_is_kept_with_its_text_until_it_is_settled(journal: Journal) -> None:
     event = changed(b"x")
-    number = journal.intend(event, {sha256(b"x"): b"x"})
-    assert [(intent.id, intent.event) for intent in journal.intents()] == [(number, event)]
-    assert journal.events() == []
-    assert journal.text(sha256(b"x")) == b"x"
-    journal.append([event], intent=number)
-    assert journal.intents() == []
-    other = journal.intend(event, {})
-    journal.drop(other)
-    assert journal.intents() == []
+    number = journal.add_intent(event, {sha256(b"x"): b"x"})
+    assert [(intent.id, intent.event) for intent in journal.get_intents()] == [(number, event)]
+    assert journal.get_events() == []
+    assert journal.get_text(sha256(b"x")) == b"x"
+    journal.append_events([event], intent=number)
+    assert journal.get_intents() == []
+    other = journal.add_intent(event, {})
+    journal.drop_intent(other)
+    assert journal.get_intents() == []
 
 
 def test_all_events_are_recorded_or_none(journal: Journal) -> None:
-    journal.append([EVENT])
+    journal.append_events([EVENT])
     with pytest.raises(TypeError):
-        journal.append([EVENT, dataclasses.replace(EVENT, path=object())], known={"f": None})
-    assert len(journal.events()) == 1
-    journal.append([EVENT])
-    assert journal.head()[0] == 2
+        journal.append_events([EVENT, dataclasses.replace(EVENT, path=object())], known={"f": None})
+    assert len(journal.get_events()) == 1
+    journal.append_events([EVENT])
+    assert journal.get_head()[0] == 2
 
 
 def test_a_journal_is_the_owners_alone(journal: Journal, path: str) -> None:
-    journal.append([EVENT])
+    journal.append_events([EVENT])
     modes = {os.stat(path + end).st_mode & 0o777 for end in ("", "-wal", "-shm")}
     assert modes == {0o600}
 
 
 def test_a_newer_schema_is_refused_with_a_sentence(journal: Journal, path: str) -> None:
-    journal.append([EVENT])
+    journal.append_events([EVENT])
     journal.close()
     raw(path, "PRAGMA user_version = 99")
-    for opening in (Journal, Journal.copy_of):
+    for opening in (Journal, Journal.copy_from):
         with pytest.raises(
             StateUnusable, match=r"^The journal was written by a newer memtui\. Update memtui to use it\.$"
         ):
@@ -153,7 +154,7 @@ def test_a_newer_schema_is_refused_with_a_sentence(journal: Journal, path: str) 
 )
 def test_what_is_no_journal_is_refused_with_a_sentence(path: str, junk: bytes) -> None:
     Path(path).write_bytes(junk)
-    for opening in (Journal, Journal.copy_of):
+    for opening in (Journal, Journal.copy_from):
         with pytest.raises(StateUnusable, match="The journal cannot be"):
             opening(path)
     assert Path(path).read_bytes() == junk
@@ -161,22 +162,22 @@ def test_what_is_no_journal_is_refused_with_a_sentence(path: str, junk: bytes) -
 
 def test_a_damaged_row_is_said_and_not_thrown(journal: Journal, path: str) -> None:
     text = b"long " * 1_000
-    journal.append([changed(text)], texts={sha256(text): text})
+    journal.append_events([changed(text)], texts={sha256(text): text})
     raw(path, "UPDATE versions SET data = x'00'")
     with pytest.raises(StateUnusable, match="damaged"):
-        journal.text(sha256(text))
-    journal.intend(EVENT, {})
+        journal.get_text(sha256(text))
+    journal.add_intent(EVENT, {})
     raw(path, "UPDATE intents SET body = x'00'")
     with pytest.raises(StateUnusable, match="damaged"):
-        journal.intents()
+        journal.get_intents()
 
 
 def test_a_closed_journal_is_an_error_of_ours(journal: Journal) -> None:
     journal.close()
     with pytest.raises(StateUnusable):
-        journal.head()
+        journal.get_head()
     with pytest.raises(StateUnusable):
-        journal.append([EVENT])
+        journal.append_events([EVENT])
 
 
 def state_of(directory: Path) -> dict[str, tuple[bytes, int]]:
@@ -184,20 +185,20 @@ def state_of(directory: Path) -> dict[str, tuple[bytes, int]]:
 
 
 def test_a_copy_reads_all_and_writes_nothing(journal: Journal, path: str) -> None:
-    journal.append([EVENT] * 2)
+    journal.append_events([EVENT] * 2)
     live = state_of(Path(path).parent)
-    copy = Journal.copy_of(path)
-    assert copy.events() == journal.events()
-    copy.append([EVENT])
-    assert (len(copy.events()), len(journal.events())) == (3, 2)
+    copy = Journal.copy_from(path)
+    assert copy.get_events() == journal.get_events()
+    copy.append_events([EVENT])
+    assert (len(copy.get_events()), len(journal.get_events())) == (3, 2)
     copy.close()
     assert {name: held for name, held in state_of(Path(path).parent).items() if name != "journal.db-shm"} == {
         name: held for name, held in live.items() if name != "journal.db-shm"
     }
     journal.close()
     closed = state_of(Path(path).parent)
-    copy = Journal.copy_of(path)
-    assert len(copy.events()) == 2
+    copy = Journal.copy_from(path)
+    assert len(copy.get_events()) == 2
     copy.close()
     assert state_of(Path(path).parent) == closed
 
@@ -208,7 +209,7 @@ def test_a_copy_of_a_journal_whose_process_was_killed_reads_all_and_writes_nothi
         "from memtui.journal.sqlite import Journal\n"
         "from memtui.core.events import Event, Person\n"
         "journal = Journal(sys.argv[1])\n"
-        "journal.append([Event(at_us=1, actor=Person(), command='view', path='/memories')])\n"
+        "journal.append_events([Event(at_us=1, actor=Person(), command='view', path='/memories')])\n"
         "os.kill(os.getpid(), 9)\n",
         path,
     )
@@ -218,15 +219,15 @@ def test_a_copy_of_a_journal_whose_process_was_killed_reads_all_and_writes_nothi
             os.unlink(path + end)
         before = state_of(Path(path).parent)
         assert "journal.db-wal" in before
-        copy = Journal.copy_of(path)
-        assert len(copy.events()) == 1
+        copy = Journal.copy_from(path)
+        assert len(copy.get_events()) == 1
         copy.close()
         assert state_of(Path(path).parent) == before
 
 
 def test_a_copy_of_nothing_is_empty_and_makes_nothing(path: str) -> None:
-    copy = Journal.copy_of(path)
-    assert copy.events() == []
+    copy = Journal.copy_from(path)
+    assert copy.get_events() == []
     copy.close()
     assert not os.path.exists(path)
 
@@ -239,7 +240,8 @@ path, name = sys.argv[1:]
 sys.stdin.read(1)
 journal = Journal(path)
 for number in range(60):
-    journal.append([Event(at_us=number, actor=Agent(name), command="view", path="/memories")], durable=number % 5 == 0)
+    event = Event(at_us=number, actor=Agent(name), command="view", path="/memories")
+    journal.append_events([event], durable=number % 5 == 0)
 journal.close()
 """
 
@@ -253,7 +255,7 @@ def test_processes_append_to_one_new_journal_without_gaps(run_python: Any, path:
         _, errors = process.communicate(timeout=60)
         assert process.returncode == 0, errors
     journal = Journal(path)
-    events = journal.events()
+    events = journal.get_events()
     assert [event.seq for event in events] == list(range(1, 181))
     for name in ("a", "b", "c"):
         assert [event.at_us for event in events if event.actor == Agent(name)] == list(range(60))
@@ -264,7 +266,7 @@ SEEN_BY_ANOTHER = """
 import sys
 from memtui.journal.sqlite import Journal
 journal = Journal(sys.argv[1])
-print(len(journal.events()))
+print(len(journal.get_events()))
 journal.close()
 """
 
@@ -272,34 +274,34 @@ journal.close()
 def test_a_copy_made_beside_a_writer_of_the_same_process_takes_no_lock_from_it(
     run_python: Any, journal: Journal, path: str
 ) -> None:
-    journal.append([EVENT])
-    copied(path).close()
-    Journal.copy_of(path).close()
+    journal.append_events([EVENT])
+    copy_to_memory(path).close()
+    Journal.copy_from(path).close()
     for count in (1, 2):
         done = run_python(SEEN_BY_ANOTHER, path)  # its close would be the last one, were our locks gone
         assert (done.stdout.strip(), os.path.exists(path + "-wal")) == (str(count), True), done.stderr
-        journal.append([EVENT])
-    assert [event.seq for event in journal.events()] == [1, 2, 3]
+        journal.append_events([EVENT])
+    assert [event.seq for event in journal.get_events()] == [1, 2, 3]
 
 
 def test_a_journal_that_was_removed_or_replaced_while_open_is_said(journal: Journal, path: str) -> None:
-    journal.append([EVENT])
+    journal.append_events([EVENT])
     for end in ("", "-wal", "-shm"):
         os.rename(path + end, path + ".away" + end)
     words = r"^The journal was removed or replaced while it was open\. Open the memory again\.$"
     with pytest.raises(StateUnusable, match=words):
-        journal.append([EVENT])
+        journal.append_events([EVENT])
     another = Journal(path)
     with pytest.raises(StateUnusable, match=words):
-        journal.intend(EVENT, {})
-    assert another.events() == []
+        journal.add_intent(EVENT, {})
+    assert another.get_events() == []
     another.close()
 
 
 def test_a_database_of_another_program_is_refused_and_left_as_it_is(path: str) -> None:
     raw(path, "CREATE TABLE mine (x)")
     before = state_of(Path(path).parent)
-    for opening in (Journal, Journal.copy_of):
+    for opening in (Journal, Journal.copy_from):
         with pytest.raises(StateUnusable, match=r"is a database of another program"):
             opening(path)
     assert state_of(Path(path).parent) == before
@@ -308,7 +310,7 @@ def test_a_database_of_another_program_is_refused_and_left_as_it_is(path: str) -
 def test_a_journal_that_is_refused_leaves_no_descriptor_open(path: str) -> None:
     Path(path).write_bytes(b"not a database at all, but long enough to be looked at" * 50)
     before = os.listdir("/proc/self/fd")
-    for opening in (Journal, Journal.copy_of) * 5:
+    for opening in (Journal, Journal.copy_from) * 5:
         with pytest.raises(StateUnusable):
             opening(path)
     assert len(os.listdir("/proc/self/fd")) == len(before)

@@ -19,24 +19,24 @@ from hypothesis import strategies as st
 
 import memtui
 from memtui.core.errors import StateUnusable
-from memtui.core.events import Agent, Change, Event, Memtui, Person, Version, sha256
-from memtui.core.snapshot import Kind
+from memtui.core.events import Agent, Change, EntryKind, Event, Memtui, Person, Version, sha256
 from memtui.engine import Engine
 from memtui.journal import chain
-from memtui.journal.reading import Reading, copied, reading
-from memtui.journal.report import NotedHead, Report, Run, Texts, Weight
 from memtui.journal.rows import UNREADABLE
+from memtui.journal.snapshot import ReadOnlyConnection, copy_to_memory, open_read_only
 from memtui.journal.sqlite import Journal
-from memtui.journal.verify import verify
+from memtui.journal.verify import verify_journal
+from memtui.journal.verify_report import EventRun, FindingWeight, NotedHead, TextCounts, VerifyReport
 from memtui.store.folder import FolderStore
 from memtui.store.memory import MemoryStore
+from tests.sampling import many, sampled
 
 COUNT = 12
 AGENT = Agent("bot", "a-model", "a-session")
 
 
 def version(data: bytes) -> Version:
-    return Version(Kind.FILE, sha256(data), len(data))
+    return Version(EntryKind.FILE, sha256(data), len(data))
 
 
 def text_of(number: int) -> bytes:
@@ -56,7 +56,7 @@ def record(journal: Journal, count: int = COUNT, *, first: int = 1) -> None:
             answer=f"answer {number}",
             arguments=f'{{"number": {number}}}',
         )
-        journal.append([event], texts={sha256(text_of(number)): text_of(number)})
+        journal.append_events([event], texts={sha256(text_of(number)): text_of(number)})
 
 
 @pytest.fixture
@@ -68,9 +68,9 @@ def path(tmp_path: Path) -> str:
     return where
 
 
-def checked(path: str, head: str | None = None) -> Report:
-    with reading(path) as opened:
-        report = verify(opened.connection, head=head)
+def checked(path: str, head: str | None = None) -> VerifyReport:
+    with open_read_only(path) as opened:
+        report = verify_journal(opened.connection, head=head)
         assert opened.is_steady()
     return report
 
@@ -92,7 +92,7 @@ def tampering(path: str) -> Iterator[sqlite3.Connection]:
             database.execute(sql)
 
 
-def said(report: Report) -> list[str]:
+def said(report: VerifyReport) -> list[str]:
     return [finding.text for finding in report.findings]
 
 
@@ -104,10 +104,10 @@ def test_a_journal_as_it_was_recorded_is_intact(path: str) -> None:
     report = checked(path)
     assert report.is_intact
     assert report.findings == report.remarks == ()
-    assert (report.events, report.seq, report.intact_until, report.runs) == (COUNT, COUNT, COUNT, (Run(1, COUNT),))
+    assert (report.events, report.seq, report.intact_until, report.runs) == (COUNT, COUNT, COUNT, (EventRun(1, COUNT),))
     assert report.hash == rows(path)[-1][2].hex()
-    assert report.versions == Texts(named=COUNT, intact=COUNT)
-    assert report.words == Texts(named=2 * COUNT, intact=2 * COUNT)
+    assert report.versions == TextCounts(named=COUNT, intact=COUNT)
+    assert report.words == TextCounts(named=2 * COUNT, intact=2 * COUNT)
 
 
 def test_a_journal_in_which_nothing_happened_is_intact(tmp_path: Path) -> None:
@@ -131,8 +131,8 @@ def test_an_edited_event_is_found_and_named(path: str) -> None:
         assert "its hash does not match" in said(report)[0]
         assert report.findings[0].seq == number
         assert report.intact_until == number - 1
-        behind = [Run(number + 1, COUNT)] if number < COUNT else []
-        assert report.runs == (*([Run(1, number - 1)] if number > 1 else []), *behind)
+        behind = [EventRun(number + 1, COUNT)] if number < COUNT else []
+        assert report.runs == (*([EventRun(1, number - 1)] if number > 1 else []), *behind)
         with tampering(path) as database:
             database.execute("UPDATE events SET body = ? WHERE seq = ?", (body, number))
         assert checked(path).is_intact
@@ -145,14 +145,14 @@ def test_an_event_whose_own_number_or_form_was_changed_is_certainly_changed(path
         report = checked(path)
         assert said(report)[0].startswith("Event 5 was changed")
         assert "unless" not in said(report)[0]
-        assert report.runs == (Run(1, 4), Run(6, COUNT))
+        assert report.runs == (EventRun(1, 4), EventRun(6, COUNT))
 
 
 def test_what_cannot_be_told_from_an_edit_is_not_said_to_be_one(path: str) -> None:
     """Events rewritten with new hashes up to one look as if the next had been changed."""
     kept = rows(path)
     with tampering(path) as database:
-        at = chain.link(kept[3][2], edited(kept[4][1], path="/memories/other"))
+        at = chain.hash_link(kept[3][2], edited(kept[4][1], path="/memories/other"))
         database.execute(
             "UPDATE events SET body = ?, hash = ? WHERE seq = 5", (edited(kept[4][1], path="/memories/other"), at)
         )
@@ -180,7 +180,7 @@ def test_dropped_events_are_missing(path: str, *, renumbered: bool) -> None:
         "Events 4 to 5 are missing, so that event 6 itself cannot be checked.",
         "Event 9 is missing, so that event 10 itself cannot be checked.",
     ]
-    assert report.runs == (Run(1, 3), Run(7, 8), Run(11, COUNT))
+    assert report.runs == (EventRun(1, 3), EventRun(7, 8), EventRun(11, COUNT))
     assert report.events == COUNT - 3
 
 
@@ -189,7 +189,7 @@ def test_the_first_event_may_be_missing(path: str) -> None:
         database.execute("DELETE FROM events WHERE seq = 1")
     report = checked(path)
     assert said(report)[0] == "Event 1 is missing, so that event 2 itself cannot be checked."
-    assert (report.intact_until, report.runs) == (0, (Run(3, COUNT),))
+    assert (report.intact_until, report.runs) == (0, (EventRun(3, COUNT),))
 
 
 def test_a_cut_end_is_found_where_other_tables_still_name_it(path: str) -> None:
@@ -209,7 +209,7 @@ def test_swapped_events_are_told(path: str, one: int, other: int, what: str) -> 
             database.execute("UPDATE events SET body = ?, hash = ? WHERE seq = ?", (body, hash, seq))
     report = checked(path)
     assert said(report) == [f"Events {one} and {other} have changed places."]
-    assert report.runs == (Run(1, COUNT),)
+    assert report.runs == (EventRun(1, COUNT),)
 
 
 @pytest.mark.parametrize("at", [5, 9, COUNT + 1])
@@ -221,7 +221,7 @@ def test_an_event_that_stands_there_twice_is_told(path: str, at: int) -> None:
         database.execute("INSERT INTO events VALUES (?, ?, ?)", (at, body, hash))
     report = checked(path)
     assert said(report) == [f"Event 4 stands there twice, again at number {at}."]
-    assert (report.runs, report.events, report.seq) == ((Run(1, COUNT),), COUNT + 1, COUNT)
+    assert (report.runs, report.events, report.seq) == ((EventRun(1, COUNT),), COUNT + 1, COUNT)
 
 
 @pytest.mark.parametrize("at", [-3, 0, 5, COUNT + 1, COUNT + 9])
@@ -236,7 +236,7 @@ def test_a_row_that_was_put_in_does_not_belong_to_the_chain(path: str, at: int) 
     (text, *_) = said(report)
     if at <= COUNT:
         assert text == f"The row at number {at} does not belong to the chain: it was put in."
-        assert report.runs == (Run(1, COUNT),)
+        assert report.runs == (EventRun(1, COUNT),)
     elif at == COUNT + 1:
         assert text == "Event 13, the last one, was changed or does not belong to the chain: its hash does not match."
     else:
@@ -259,7 +259,7 @@ def test_a_row_with_a_right_hash_that_memtui_did_not_write_is_found(path: str) -
     ):
         with tampering(path) as database:
             database.execute("DELETE FROM events WHERE seq = 13")
-            database.execute("INSERT INTO events VALUES (13, ?, ?)", (forged, chain.link(head, forged)))
+            database.execute("INSERT INTO events VALUES (13, ?, ?)", (forged, chain.hash_link(head, forged)))
         assert words in said(checked(path))
 
 
@@ -267,7 +267,7 @@ def test_a_row_with_a_right_hash_that_does_not_go_on_from_what_stood_there_is_re
     with contextlib.closing(Journal(path)) as journal:
         other = version(b"never there")
         event = Event(at_us=20_000_000, actor=Person(), command="create", path="/memories/f", answer=None)
-        journal.append(
+        journal.append_events(
             [dataclasses.replace(event, changes=(Change("f", other, other),))], texts={other.sha256: b"never there"}
         )
     report = checked(path)
@@ -278,7 +278,7 @@ def test_a_row_with_a_right_hash_that_does_not_go_on_from_what_stood_there_is_re
 def test_a_clock_that_runs_backwards_is_remarked_upon(path: str) -> None:
     with contextlib.closing(Journal(path)) as journal:
         for at_us in (50_000_000, 49_500_000, 10_000_000, 5_000_000):
-            journal.append([Event(at_us=at_us, actor=Person(), command="view", path="/memories")])
+            journal.append_events([Event(at_us=at_us, actor=Person(), command="view", path="/memories")])
     report = checked(path)
     assert report.is_intact
     assert report.remarks == ("The clock runs backwards 2 times, first at event 15.",)
@@ -286,11 +286,11 @@ def test_a_clock_that_runs_backwards_is_remarked_upon(path: str) -> None:
 
 def test_a_command_that_was_begun_is_remarked_upon(path: str) -> None:
     with contextlib.closing(Journal(path)) as journal:
-        journal.intend(Event(at_us=1, actor=AGENT, command="create", path="/memories/g"), {sha256(b"x"): b"x"})
+        journal.add_intent(Event(at_us=1, actor=AGENT, command="create", path="/memories/g"), {sha256(b"x"): b"x"})
     report = checked(path)
     assert report.is_intact
     assert report.remarks == ("1 command was begun and not finished: under way now, or ended by a crash.",)
-    assert report.versions == Texts(named=COUNT, intact=COUNT, unnamed=1)
+    assert report.versions == TextCounts(named=COUNT, intact=COUNT, unnamed=1)
 
 
 def test_many_findings_of_one_sort_are_counted(path: str) -> None:
@@ -325,9 +325,9 @@ def test_a_changed_version_is_found(path: str, number: int, data: bytes, words: 
         )
         assert changed.rowcount == 1
     report = checked(path)
-    assert report.versions == Texts(named=COUNT, intact=COUNT - 1, damaged=1)
+    assert report.versions == TextCounts(named=COUNT, intact=COUNT - 1, damaged=1)
     (finding,) = report.findings
-    assert (finding.weight, finding.seq) == (Weight.TEXT, number)
+    assert (finding.weight, finding.seq) == (FindingWeight.TEXT, number)
     assert finding.text.startswith(f"The version {sha256(text_of(number))[:12]} of event {number} ")
     if words != "behind its end" and number == 4:
         assert finding.text.endswith("was changed.")
@@ -350,7 +350,7 @@ def test_a_missing_version_is_found_unless_it_was_redacted(path: str, sql: str) 
     assert said(report) == [f"The version {name[:12]} that event 5 names is missing."]
     assert (report.versions.missing, report.versions.redacted) == (1, 0)
     with contextlib.closing(Journal(path)) as journal:
-        journal.append(
+        journal.append_events(
             [Event(at_us=60_000_000, actor=Person(), command="redact", path="/memories/f", redacted=(name,))]
         )
     report = checked(path)
@@ -365,14 +365,14 @@ def test_a_changed_or_missing_text_of_an_event_is_found(path: str, name: str) ->
         database.execute(f"UPDATE texts_of_events SET {name} = 'never said' WHERE seq = 5")
     report = checked(path)
     assert said(report) == [f"The {name} of event 5 {was_or_were} changed."]
-    assert report.words == Texts(named=2 * COUNT, intact=2 * COUNT - 1, damaged=1)
+    assert report.words == TextCounts(named=2 * COUNT, intact=2 * COUNT - 1, damaged=1)
     with tampering(path) as database:
         database.execute(f"UPDATE texts_of_events SET {name} = NULL WHERE seq = 5")
     assert said(checked(path)) == [f"The {name} of event 5 {is_or_are} missing."]
     with contextlib.closing(Journal(path)) as journal:
         text = "answer 5" if name == "answer" else '{"number": 5}'
         event = Event(at_us=60_000_000, actor=Memtui(), command="redact", path="/memories/f")
-        journal.append([dataclasses.replace(event, redacted=(sha256(text.encode()),))])
+        journal.append_events([dataclasses.replace(event, redacted=(sha256(text.encode()),))])
     report = checked(path)
     assert report.is_intact
     assert (report.words.redacted, report.words.missing) == (1, 0)
@@ -387,7 +387,7 @@ def test_missing_answers_at_both_ends_and_all_of_them_are_found(path: str) -> No
 
 def test_answers_that_no_event_names_are_found_beside_events_and_counted_elsewhere(path: str) -> None:
     with contextlib.closing(Journal(path)) as journal:
-        journal.append([Event(at_us=60_000_000, actor=Person(), command="view", path="/memories")] * 2)
+        journal.append_events([Event(at_us=60_000_000, actor=Person(), command="view", path="/memories")] * 2)
     with tampering(path) as database:
         database.execute("INSERT INTO texts_of_events VALUES (13, 'never said', NULL)")
         database.execute("INSERT INTO texts_of_events VALUES (0, 'of nothing', NULL)")
@@ -399,7 +399,9 @@ def test_answers_that_no_event_names_are_found_beside_events_and_counted_elsewhe
 def test_a_redacted_text_that_is_there_is_remarked_upon(path: str) -> None:
     with contextlib.closing(Journal(path)) as journal:
         names = (sha256(text_of(5)), sha256(b"answer 7"))
-        journal.append([Event(at_us=60_000_000, actor=Person(), command="redact", path="/memories/f", redacted=names)])
+        journal.append_events(
+            [Event(at_us=60_000_000, actor=Person(), command="redact", path="/memories/f", redacted=names)]
+        )
     report = checked(path)
     assert report.is_intact
     assert report.remarks == ("2 texts that were redacted are there: recorded again, or not removed.",)
@@ -424,7 +426,7 @@ def test_dropped_guards_are_found(path: str) -> None:
             database.execute(f"DROP TRIGGER {name}")
     report = checked(path)
     assert sorted(said(report)) == [f"The trigger {name} of the journal was removed." for name in names]
-    assert {finding.weight for finding in report.findings} == {Weight.GUARD}
+    assert {finding.weight for finding in report.findings} == {FindingWeight.GUARD}
     assert report.intact_until == COUNT
 
 
@@ -455,7 +457,7 @@ def test_indexes_that_disagree_weigh_least(path: str, sql: str, words: str) -> N
     with tampering(path) as database:
         database.execute(sql)
     (finding,) = checked(path).findings
-    assert finding.weight is Weight.INDEX
+    assert finding.weight is FindingWeight.INDEX
     assert words in finding.text
     assert "It can be made again." in finding.text
 
@@ -486,14 +488,14 @@ def test_the_head_may_be_noted_in_several_ways(path: str) -> None:
     assert checked(path, f"0:{chain.START.hex()}").since == COUNT
     for head in ("", "8", hash[:11], "x" * 64, hash + "0", f"a:{hash}", f"8:{hash[:5]}", f"-8:{hash}"):
         with pytest.raises(ValueError, match="is no head"):
-            NotedHead.of(head)
+            NotedHead.parse(head)
 
 
 def test_an_older_copy_in_the_place_of_the_journal_is_found_by_a_noted_head(path: str) -> None:
     shutil.copyfile(path, path + ".old")
     with contextlib.closing(Journal(path)) as journal:
         record(journal, 3, first=COUNT + 1)
-        seq, hash = journal.head()
+        seq, hash = journal.get_head()
     os.replace(path + ".old", path)
     assert checked(path).is_intact
     assert said(checked(path, hash)) == [
@@ -511,7 +513,7 @@ def test_a_chain_recomputed_from_its_start_is_found_by_a_noted_head(path: str) -
         at = chain.START
         for seq, recorded, _ in kept:
             body = edited(recorded, actor=["person", "you"])
-            at = chain.link(at, body)
+            at = chain.hash_link(at, body)
             database.execute("UPDATE events SET body = ?, hash = ? WHERE seq = ?", (body, at, seq))
     assert checked(path).is_intact
     report = checked(path, f"8:{kept[7][2].hex()}")
@@ -586,7 +588,7 @@ def test_pages_that_lead_in_a_circle_are_found_and_not_followed(tmp_path: Path) 
     path = str(tmp_path / "journal.db")
     with contextlib.closing(Journal(path)) as journal:
         record(journal, 400)
-    with reading(path) as opened:
+    with open_read_only(path) as opened:
         pages = dict(opened.connection.execute("SELECT name, rootpage FROM sqlite_master WHERE type = 'table'"))
     whole = Path(path).read_bytes()
     for table in ("events", "texts_of_events", "versions"):
@@ -608,10 +610,12 @@ def log_of(path: str, count: int) -> tuple[bytes, bytes]:
         return Path(path).read_bytes(), Path(path + "-wal").read_bytes()
 
 
+@pytest.mark.sweep
 def test_a_log_that_was_cut_is_an_older_journal_and_nothing_crashes(tmp_path: Path) -> None:
     main, log = log_of(str(tmp_path / "journal.db"), 30)
     seen = set()
-    for step, length in enumerate([0, 31, 32, 33, 56, *range(5_000, len(log), 6_007), len(log)]):
+    cuts = sampled(range(5_000, len(log), 6_007), 15)
+    for step, length in enumerate([0, 31, 32, 33, 56, *cuts, len(log)]):
         where = tmp_path / f"cut-{step}"
         where.mkdir()
         (where / "journal.db").write_bytes(main)
@@ -629,7 +633,7 @@ def test_a_log_that_was_cut_is_an_older_journal_and_nothing_crashes(tmp_path: Pa
 def logical(path: str) -> object:
     """All of the record, as far as it can be read; `None` if it cannot."""
     try:
-        with reading(path) as opened:
+        with open_read_only(path) as opened:
             return [
                 opened.connection.execute(f"SELECT {columns} FROM {table}").fetchall()
                 for table, columns in (
@@ -648,10 +652,11 @@ def logical(path: str) -> object:
         return None
 
 
+@pytest.mark.sweep
 def test_a_flipped_byte_anywhere_is_found_wherever_it_makes_a_difference(path: str) -> None:
     whole, expected = Path(path).read_bytes(), logical(path)
     chance = random.Random(5)
-    positions = [*range(100), *chance.sample(range(len(whole)), 900)]
+    positions = [*range(100), *chance.sample(range(len(whole)), many(900, 250))]
     differing = 0
     for position in positions:
         flipped = bytearray(whole)
@@ -665,7 +670,7 @@ def test_a_flipped_byte_anywhere_is_found_wherever_it_makes_a_difference(path: s
         if logical(path) != expected:
             differing += 1
             assert not report.is_intact, position
-    assert differing > 100
+    assert differing > len(positions) // 10
 
 
 # Reading beside others
@@ -678,8 +683,8 @@ def picture(directory: Path) -> dict[str, tuple[bytes, int]]:
 @pytest.mark.parametrize("locking", [False, True])
 def test_checking_changes_none_of_the_files(path: str, tmp_path: Path, *, locking: bool) -> None:
     before = picture(tmp_path)
-    with reading(path, locking=locking) as opened:
-        assert verify(opened.connection).is_intact
+    with open_read_only(path, locking=locking) as opened:
+        assert verify_journal(opened.connection).is_intact
         with pytest.raises(sqlite3.OperationalError, match="readonly"):
             opened.connection.execute("DELETE FROM notes")
     assert picture(tmp_path) == before
@@ -691,7 +696,7 @@ def test_a_journal_of_a_killed_process_is_read_as_it_lies_there(run_python: Any,
         "from memtui.journal.sqlite import Journal\n"
         "from memtui.core.events import Event, Person\n"
         "journal = Journal(sys.argv[1])\n"
-        "journal.append([Event(at_us=60_000_000, actor=Person(), command='view', path='/memories')])\n"
+        "journal.append_events([Event(at_us=60_000_000, actor=Person(), command='view', path='/memories')])\n"
         "os.kill(os.getpid(), 9)\n",
         path,
     )
@@ -720,11 +725,11 @@ def test_a_journal_that_somebody_is_just_closing_is_read_under_a_lock_after_all(
         if source.endswith("-wal"):
             Journal(path).close()
 
-    monkeypatch.setattr("memtui.journal.reading.shutil.copyfile", copied_while_it_is_closed)
-    with reading(path, locking=True) as opened:
+    monkeypatch.setattr("memtui.journal.snapshot.shutil.copyfile", copied_while_it_is_closed)
+    with open_read_only(path, locking=True) as opened:
         assert not os.path.exists(path + "-wal") or os.path.exists(path + "-shm")
         os.utime(path, ns=(0, 0))
-        assert verify(opened.connection).seq == 30
+        assert verify_journal(opened.connection).seq == 30
         assert opened.is_steady()
 
 
@@ -744,13 +749,13 @@ def test_a_log_that_is_gone_and_made_anew_between_two_looks_is_looked_at_again(
             raise FileNotFoundError(source)  # and once it is asked for again, the next writer has made its own
         copy(source, target)
 
-    monkeypatch.setattr("memtui.journal.reading.shutil.copyfile", copied_between_two_writers)
-    with reading(path) as opened:
-        assert verify(opened.connection).seq == 30
+    monkeypatch.setattr("memtui.journal.snapshot.shutil.copyfile", copied_between_two_writers)
+    with open_read_only(path) as opened:
+        assert verify_journal(opened.connection).seq == 30
         assert opened.is_steady()
     gone.clear()
-    with contextlib.closing(copied(path, quietly=False)) as whole:
-        assert verify(whole).seq == 30
+    with contextlib.closing(copy_to_memory(path, quietly=False)) as whole:
+        assert verify_journal(whole).seq == 30
 
 
 def test_a_copy_is_of_one_moment_though_somebody_writes_while_it_is_made(
@@ -761,15 +766,15 @@ def test_a_copy_is_of_one_moment_though_somebody_writes_while_it_is_made(
     states = iter([halfway, sound])
 
     @contextlib.contextmanager
-    def reading_meanwhile(path: str) -> Iterator[Reading]:
-        with reading(path) as opened:
+    def reading_meanwhile(path: str) -> Iterator[ReadOnlyConnection]:
+        with open_read_only(path) as opened:
             Path(path).write_bytes(next(states))
             os.utime(path, ns=(0, 0))
             yield opened
 
-    monkeypatch.setattr("memtui.journal.reading.reading", reading_meanwhile)
-    with contextlib.closing(copied(path, quietly=False)) as whole:
-        assert verify(whole).is_intact
+    monkeypatch.setattr("memtui.journal.snapshot.open_read_only", reading_meanwhile)
+    with contextlib.closing(copy_to_memory(path, quietly=False)) as whole:
+        assert verify_journal(whole).is_intact
     assert next(states, None) is None
 
 
@@ -784,7 +789,8 @@ while True:
     journal = Journal(path)
     for _ in range(20):
         number += 1
-        journal.append([Event(at_us=10**9 + number, actor=Agent("w"), command="view", path="/memories")], durable=False)
+        event = Event(at_us=10**9 + number, actor=Agent("w"), command="view", path="/memories")
+        journal.append_events([event], durable=False)
     journal.close()
 """
 
@@ -796,8 +802,8 @@ def test_a_journal_is_read_in_one_state_while_others_write(run_python: Any, path
         assert process.stdout.readline() == "begun\n"
         steady, last = 0, 0
         for _ in range(200):
-            with reading(path, locking=locking) as opened:
-                report = verify(opened.connection)
+            with open_read_only(path, locking=locking) as opened:
+                report = verify_journal(opened.connection)
                 if opened.is_steady():
                     steady += 1
                     assert report.is_intact, report.findings
@@ -816,10 +822,10 @@ def test_a_journal_is_read_in_one_state_while_others_write(run_python: Any, path
 def test_the_connection_of_an_open_journal_can_be_checked(path: str) -> None:
     with contextlib.closing(Journal(path)) as journal:
         record(journal, 3, first=COUNT + 1)
-        assert verify(journal._db).seq == COUNT + 3
+        assert verify_journal(journal._db).seq == COUNT + 3
         record(journal, 1, first=COUNT + 4)
-        with reading(path) as opened:
-            assert verify(opened.connection).seq == COUNT + 4
+        with open_read_only(path) as opened:
+            assert verify_journal(opened.connection).seq == COUNT + 4
         record(journal, 1, first=COUNT + 5)
 
 
@@ -869,8 +875,8 @@ class Dying:
         return getattr(self._store, name)
 
     @contextlib.contextmanager
-    def writing(self, seconds: float) -> Iterator[Any]:
-        with self._store.writing(seconds) as transaction:
+    def begin_transaction(self, seconds: float) -> Iterator[Any]:
+        with self._store.begin_transaction(seconds) as transaction:
             yield _Dying(transaction, self._done, self._deeds)
 
 
@@ -889,7 +895,7 @@ class _Dying:
                 raise Killed
             return done
 
-        return getattr(self._transaction, name) if name in ("tidy", "together") else die
+        return getattr(self._transaction, name) if name in ("clean_up", "batch_sync") else die
 
 
 def command_of(what: str, one: str, other: str) -> dict[str, Any]:
@@ -905,24 +911,24 @@ def command_of(what: str, one: str, other: str) -> dict[str, Any]:
 
 def put_back(engine: Engine, what: str, one: str, other: Any) -> None:
     """What only a person may do; `other` is the number of an event, as far as there are so many, or a text."""
-    at = other % (engine.head()[0] + 1) if isinstance(other, int) else 0
+    at = other % (engine.get_head()[0] + 1) if isinstance(other, int) else 0
     match what:
         case "restore":
-            engine.restore({one: engine.history.version_at(one, at)}, partial=True)
+            engine.restore({one: engine.history.get_version_at(one, at)}, partial=True)
         case "restore all":
-            stood = engine.history.state(at)
+            stood = engine.history.get_state(at)
             engine.restore({path: stood.get(path) for path in ("a", "b", "d", "d/a", "d/e", "d/e/a")}, partial=True)
         case "restore below":
-            engine.restore_below(one, at, partial=other % 2 == 0)
+            engine.restore_directory(one, at, partial=other % 2 == 0)
         case "undo":
             engine.undo([at], partial=other % 2 == 0)
         case "undo since":
             engine.undo_since(at, partial=True)
         case "redo":
-            if (undone := engine.history.redoable()) is not None:
+            if (undone := engine.history.get_redoable()) is not None:
                 engine.undo([undone.seq])
         case "write":
-            known = engine.journal.known(one)
+            known = engine.journal.get_known(one)
             engine.write(one, other.encode(), based_on=known.version if known else None)
         case "redact of path":
             engine.redact(path=one)
@@ -999,7 +1005,7 @@ class Folder:
                 shutil.rmtree(place) if place.is_dir() and not place.is_symlink() else place.unlink()
 
 
-@settings(max_examples=60)
+@settings(max_examples=many(60, 20))
 @given(steps=st.lists(STEP, max_size=25))
 def test_honest_work_outside_changes_and_deaths_leave_nothing_to_find(
     steps: list[tuple[str, str, Any]], tmp_path_factory: pytest.TempPathFactory
@@ -1049,4 +1055,4 @@ def test_a_memory_that_is_kept_nowhere_can_be_checked() -> None:
     with contextlib.closing(Journal(None)) as journal:
         engine = Engine(MemoryStore(), journal)
         engine.execute({"command": "create", "path": "/memories/f", "file_text": "x"}, actor=AGENT)
-        assert verify(journal._db).is_intact
+        assert verify_journal(journal._db).is_intact

@@ -9,17 +9,25 @@ from typing import Any
 
 import pytest
 
-from memtui.confinement import Confined, offered
+from memtui.fs.landlock import SandboxStatus, get_landlock_version
 
 _TRY = """
-import json, os, resource, socket, sqlite3, struct, subprocess, sys, threading
+import json
+import os
+import resource
+import socket
+import sqlite3
+import struct
+import subprocess
+import sys
+import threading
 
 resource.setrlimit(resource.RLIMIT_CORE, (resource.getrlimit(resource.RLIMIT_CORE)[1],) * 2)
 place = sys.argv[1]
 if len(sys.argv) > 3:  # as a kernel of an earlier version answers, which refuses rights that it does not know
-    from memtui import confinement
+    from memtui.fs import landlock
 
-    version, real = int(sys.argv[3]), confinement._call
+    version, real = int(sys.argv[3]), landlock._call_syscall
     known = (1 << (13 if version < 2 else 14 if version < 3 else 15 if version < 5 else 16)) - 1
 
     def answered(number, *arguments):
@@ -34,11 +42,11 @@ if len(sys.argv) > 3:  # as a kernel of an earlier version answers, which refuse
             assert not struct.unpack_from("=Q", arguments[2].raw)[0] & ~known
         return real(number, *arguments)
 
-    confinement._call = answered
+    landlock._call_syscall = answered
 kept = open(os.path.join(place, "kept"), "w")
 server = socket.create_server(("127.0.0.1", 0))
-from memtui.confinement import give_up_writing
-confined = give_up_writing(**json.loads(sys.argv[2]))
+from memtui.fs.landlock import restrict_writes
+confined = restrict_writes(**json.loads(sys.argv[2]))
 
 def tried(act):
     try:
@@ -126,7 +134,7 @@ _CHANGES = (
 )
 _WORKS = ("read", "list", "what was open", "nowhere", "a database in memory")
 
-needs_landlock = pytest.mark.skipif(not offered(), reason="this kernel has no Landlock")
+needs_landlock = pytest.mark.skipif(not get_landlock_version(), reason="this kernel has no Landlock")
 
 
 def tried(place: Path, version: int | None = None, **options: object) -> Any:
@@ -143,10 +151,10 @@ def tried(place: Path, version: int | None = None, **options: object) -> Any:
 @needs_landlock
 @pytest.mark.parametrize("version", [None, *range(1, 8)], ids=lambda version: f"Landlock {version or 'as it is'}")
 def test_the_kernel_refuses_every_change_and_every_connection(tmp_path: Path, version: int | None) -> None:
-    if version is not None and version > offered():
-        pytest.skip(f"this kernel has Landlock {offered()}")
+    if version is not None and version > get_landlock_version():
+        pytest.skip(f"this kernel has Landlock {get_landlock_version()}")
     told = tried(tmp_path, version)
-    assert told["version"] == (version or offered())
+    assert told["version"] == (version or get_landlock_version())
     refused = {name for name, code in told["found"].items() if code}
     expected = {*_CHANGES, "in"} | ({"connect"} if told["version"] >= 4 else set())
     if told["version"] < 3:
@@ -177,12 +185,12 @@ def test_what_only_reads_goes_on(tmp_path: Path) -> None:
 def test_it_is_too_late_once_there_is_another_thread() -> None:
     code = """
 import threading
-from memtui.confinement import give_up_writing
+from memtui.fs.landlock import restrict_writes
 end = threading.Event()
 thread = threading.Thread(target=end.wait)
 thread.start()
 try:
-    give_up_writing()
+    restrict_writes()
 except RuntimeError as error:
     print(error)
 end.set()
@@ -192,14 +200,16 @@ end.set()
 
 
 _WITHOUT = """
-import json, resource, sys
-from memtui import confinement
+import json
+import resource
+import sys
+from memtui.fs import landlock
 
 def refuse(number, *arguments):
     raise OSError(int(sys.argv[1]), "")
 
-confinement._call = refuse
-confined = confinement.give_up_writing()
+landlock._call_syscall = refuse
+confined = landlock.restrict_writes()
 open(sys.argv[2], "x").close()
 print(json.dumps([confined.version, confined.sentence, resource.getrlimit(resource.RLIMIT_CORE)[0]]))
 """
@@ -222,8 +232,8 @@ def test_where_the_kernel_takes_no_right_it_is_said(tmp_path: Path, code: int, w
 
 
 def test_the_sentence_is_true_of_what_is_kept() -> None:
-    assert Confined(7, has_network=True).sentence == "The kernel lets this process write no file (Landlock 7)."
-    assert Confined(0, reason="This system has no Landlock:").sentence == (
+    assert SandboxStatus(7, has_network=True).sentence == "The kernel lets this process write no file (Landlock 7)."
+    assert SandboxStatus(0, reason="This system has no Landlock:").sentence == (
         "This system has no Landlock: memtui itself opens everything read-only."
     )
 
@@ -232,12 +242,12 @@ def test_the_sentence_is_true_of_what_is_kept() -> None:
 def test_who_was_forked_before_writes_for_who_cannot_any_more(tmp_path: Path) -> None:
     code = """
 import sys
-from memtui.confinement import give_up_writing
-from memtui.outgoing import NotWritten, Outgoing
-from memtui.scribe import Scribe
+from memtui.fs.landlock import restrict_writes
+from memtui.fs.exports import ExportWriter, WriteFailed
+from memtui.fs.write_helper import WriteHelper
 folder, target = sys.argv[1:]
-with Scribe(Outgoing(folder, None)) as scribe:
-    give_up_writing()
+with WriteHelper(ExportWriter(folder, None)) as scribe:
+    restrict_writes()
     try:
         open(target, "w")
     except PermissionError:
@@ -245,8 +255,8 @@ with Scribe(Outgoing(folder, None)) as scribe:
     scribe.write(target, b"report\\n")
     try:
         scribe.write(folder + "/report.md", b"x")
-    except NotWritten as error:
-        print(error.why.value)
+    except WriteFailed as error:
+        print(error.reason.value)
 """
     folder, target = tmp_path / "memories", tmp_path / "report.md"
     folder.mkdir()
@@ -261,12 +271,12 @@ with Scribe(Outgoing(folder, None)) as scribe:
 def test_an_editor_of_ones_own_is_refused_with_a_sentence() -> None:
     code = """
 import contextlib
-from memtui.confinement import give_up_writing
-from memtui.ui.own_editor import NoEditor, edited_copy
-give_up_writing()
+from memtui.fs.landlock import restrict_writes
+from memtui.editing.external_editor import EditorUnavailable, edit_copy
+restrict_writes()
 try:
-    edited_copy(["true"], b"text", name="message.md", aside=contextlib.nullcontext())
-except NoEditor as error:
+    edit_copy(["true"], b"text", name="message.md", aside=contextlib.nullcontext())
+except EditorUnavailable as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)

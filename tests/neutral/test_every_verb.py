@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from memtui.cli import main
-from memtui.cli.verbs import VERBS
-from memtui.confinement import offered
+from memtui.cli.parsing import VERBS
+from memtui.fs.landlock import get_landlock_version
 from tests.neutral.conftest import Recorded
 from tests.neutral.trees import age, differences, traces
 
@@ -198,6 +198,10 @@ def test_doctor_says_what_the_kernel_takes(recorded: Recorded, capsys: pytest.Ca
     main(["doctor", os.fspath(recorded.folder), "--read-only"])
     told = capsys.readouterr().out
     line = next(line for line in told.splitlines() if "Landlock" in line)
-    words = f"version {offered()}: with --read-only the kernel" if offered() else "memtui itself opens everything"
+    words = (
+        f"version {get_landlock_version()}: with --read-only the kernel"
+        if get_landlock_version()
+        else "memtui itself opens everything"
+    )
     assert words in line
     assert "nothing is tried out: this is read-only" in told

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import memtui
-from memtui import opening
+from memtui import memory as memory_module
 from memtui.core.errors import StateUnusable
 from memtui.journal.sqlite import Journal
 
@@ -81,8 +81,8 @@ def test_a_journal_that_somebody_crafted_is_refused_and_nothing_of_it_is_run(
 
 
 def test_a_journal_that_memtui_made_is_read_as_before(folder: Path) -> None:
-    with contextlib.closing(Journal.copy_of(str(crafted(folder)))) as journal:
-        assert journal.head()[0] == 2
+    with contextlib.closing(Journal.copy_from(str(crafted(folder)))) as journal:
+        assert journal.get_head()[0] == 2
 
 
 @pytest.mark.parametrize("option", ["--baseline", "--journal", "--review"])
@@ -99,7 +99,7 @@ def test_a_fifo_in_place_of_the_journal_is_not_waited_for(folder: Path, name: st
     path = folder.parent / "state" / name
     path.unlink(missing_ok=True)
     os.mkfifo(path)
-    with opening.observe(folder, state=folder.parent / "state") as observer:
+    with memory_module.observe(folder, state=folder.parent / "state") as observer:
         assert "it is no regular file" in observer.recorded.problem
 
 
@@ -115,4 +115,4 @@ def test_what_an_agent_could_write_is_no_baseline_and_no_journal(folder: Path, w
     code, said = told(folder, "--baseline", str(path), "--format", "text")
     assert (code, "inside the memory folder" in said) == (4, True)
     with pytest.raises(StateUnusable, match="is inside the memory folder, where an agent could write it"):
-        opening.observe(folder, journal=path)
+        memory_module.observe(folder, journal=path)

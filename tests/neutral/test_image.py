@@ -6,20 +6,20 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from memtui.journal import image
-from memtui.journal.image import image_of
-from memtui.journal.reading import copied
+from memtui.journal import snapshot
+from memtui.journal.snapshot import copy_to_memory, load_image
 from memtui.journal.sqlite import Journal
 from tests.neutral.trees import age, differences, traces
 
 
 def rows(path: Path) -> list[tuple[int, bytes]] | None:
     """What a quiet look at a database finds; `None` where SQLite has to look."""
-    image = image_of(os.fspath(path))
+    image = load_image(os.fspath(path))
     if image is None:
         return None
     with contextlib.closing(sqlite3.connect(":memory:")) as database:
@@ -105,7 +105,7 @@ def test_nothing_of_it_is_touched(database: Path) -> None:
     copy = left_behind(database, "INSERT INTO t VALUES (1000, x'01')")
     age(copy.parent)
     before = traces(copy.parent)
-    with contextlib.closing(copied(os.fspath(copy))) as memory:
+    with contextlib.closing(copy_to_memory(os.fspath(copy))) as memory:
         assert memory.execute("SELECT count(*) FROM t").fetchone() == (201,)
     assert differences(before, traces(copy.parent)) == []
 
@@ -116,9 +116,9 @@ def test_a_journal_that_this_process_has_open_is_left_to_sqlite(tmp_path: Path) 
     first, second = Journal(path), Journal(path)
     second.close()
     second.close()
-    assert image_of(path) is None
+    assert load_image(path) is None
     first.close()
-    assert image_of(path) is not None
+    assert load_image(path) is not None
 
 
 def test_a_journal_of_another_kind_is_left_to_sqlite(database: Path) -> None:
@@ -152,7 +152,9 @@ def test_it_is_of_one_moment_while_another_process_writes(database: Path) -> Non
         assert process.stdout is not None
         assert process.stdout.readline() == "begun\n"
         last, moments = 0, set()
-        for _ in range(60):
+        until, rounds = time.monotonic() + 60, 0
+        while (rounds < 60 or len(moments) <= 5) and time.monotonic() < until:
+            rounds += 1
             found = rows(database)  # checks that it is whole
             if found is None:
                 continue  # it was opened and closed all the time
@@ -175,7 +177,7 @@ def test_a_log_that_is_cut_off_while_it_is_read_is_read_again(database: Path, mo
         writer.execute("PRAGMA wal_autocheckpoint = 0")
         for number in range(200, 260):
             writer.execute("INSERT INTO t VALUES (?, ?)", (number, bytes(700)))
-        read, log = image._bytes_of, f"{database}-wal"
+        read, log = snapshot._read_bytes, f"{database}-wal"
         half = os.path.getsize(log) // 2
 
         def cut_off(path: str, limit: int) -> bytearray | None:
@@ -186,5 +188,5 @@ def test_a_log_that_is_cut_off_while_it_is_read_is_read_again(database: Path, mo
                 return data[:half]
             return data
 
-        monkeypatch.setattr(image, "_bytes_of", cut_off)
+        monkeypatch.setattr(snapshot, "_read_bytes", cut_off)
         assert [number for number, _ in rows(database) or ()] == list(range(260))

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.confinement import offered
+from memtui.fs.landlock import get_landlock_version
 from tests.neutral.conftest import Recorded
 from tests.neutral.trees import age, differences, traces
 
@@ -87,7 +87,7 @@ def test_a_session_that_only_looks_leaves_nothing_behind(words: list[str], recor
     before = traces(recorded.folder, recorded.state)
     with terminal(*words, "--read-only", "--dir", os.fspath(recorded.folder)) as screen:
         screen.wait_for(lambda shown: b"READ-ONLY" in shown and b"prefs.md" in shown)
-        if offered():
+        if get_landlock_version():
             status = Path(f"/proc/{screen.process.pid}/status").read_text()
             assert "NoNewPrivs:\t1" in status
         for key in (b"j", b"j", b"k", b"\t", b"j", b"\t", b"q"):

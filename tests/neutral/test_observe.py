@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 
 import memtui
-from memtui import opening
+from memtui import memory as memory_module
 from memtui.cli import main
 from memtui.core.errors import FolderMissing, StateUnusable
-from memtui.engine import Source
+from memtui.engine import JournalSource
+from memtui.fs import state
 from memtui.journal import chain
 from tests.neutral.conftest import Recorded
 from tests.neutral.trees import age, differences, traces
@@ -47,7 +48,7 @@ def linked(lines: Lines) -> Lines:
     head = chain.START
     for line in lines:
         if "seq" in line:
-            head = chain.link(head, line["body"].encode())
+            head = chain.hash_link(head, line["body"].encode())
             line["hash"] = head.hex()
     lines[-1]["head"] = head.hex()
     return lines
@@ -59,21 +60,21 @@ def linked(lines: Lines) -> Lines:
 def test_a_copy_without_a_journal_is_looked_at_and_that_is_said(recorded: Recorded, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(recorded.folder, copy, symlinks=True)
-    with opening.observe(copy) as observer:
-        assert observer.recorded.source is Source.NONE
+    with memory_module.observe(copy) as observer:
+        assert observer.recorded.source is JournalSource.NONE
         assert (observer.recorded.last, observer.recorded.has_texts) == (0, False)
         assert observer.recorded.problem == "memtui has recorded nothing of this folder."
-        assert {entry.path for entry in observer.names()} >= {"prefs.md", "notes/today.md"}
+        assert {entry.path for entry in observer.iter_names()} >= {"prefs.md", "notes/today.md"}
         assert [event.command for event in observer.events()] == ["found"]
-    assert not opening.state_directory(os.fspath(copy)).exists()
+    assert not state.get_state_directory(os.fspath(copy)).exists()
 
 
 def test_a_damaged_journal_is_said_and_the_folder_is_looked_at(recorded: Recorded) -> None:
     journal = recorded.state / "journal.db"
     journal.write_bytes(b"SQLite format 3\0" + bytes(4_000))
     before = traces(recorded.folder, recorded.state)
-    with opening.observe(recorded.folder) as observer:
-        assert observer.recorded.source is Source.NONE
+    with memory_module.observe(recorded.folder) as observer:
+        assert observer.recorded.source is JournalSource.NONE
         assert observer.recorded.is_damaged
         assert "journal" in observer.recorded.problem
     assert differences(before, traces(recorded.folder, recorded.state)) == []
@@ -81,13 +82,13 @@ def test_a_damaged_journal_is_said_and_the_folder_is_looked_at(recorded: Recorde
 
 def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(FolderMissing, match="No folder at"):
-        opening.observe(tmp_path / "none")
+        memory_module.observe(tmp_path / "none")
 
 
 def test_a_folder_that_cannot_be_looked_at_is_not_said_to_be_missing(tmp_path: Path) -> None:
     loop = tmp_path / "loop"
     loop.symlink_to(loop)
-    for opened in (memtui.open, opening.observe):
+    for opened in (memtui.open, memory_module.observe):
         with pytest.raises(FolderMissing, match="loop cannot be opened: too many levels of symbolic links"):
             opened(loop)
 
@@ -138,11 +139,11 @@ def test_another_user_looks_at_a_tree_that_cannot_be_written(open_to_all: Record
 
     def look() -> None:
         os.environ["XDG_STATE_HOME"] = "/nonexistent"
-        with opening.observe(open_to_all.folder, state=open_to_all.state) as observer:
-            assert observer.recorded.source is Source.NONE
+        with memory_module.observe(open_to_all.folder, state=open_to_all.state) as observer:
+            assert observer.recorded.source is JournalSource.NONE
             assert observer.recorded.problem.endswith("cannot be read: permission denied.")
-            assert observer.look("prefs.md").data == b"- long answers\n- Berlin\n"
-            assert observer.totals().files == 3
+            assert observer.inspect_path("prefs.md").data == b"- long answers\n- Berlin\n"
+            assert observer.get_totals().files == 3
 
     as_nobody(look)
     after = traces(open_to_all.folder, open_to_all.state)
@@ -155,7 +156,7 @@ def test_another_user_may_be_given_the_journal_itself(open_to_all: Recorded) -> 
     os.chmod(journal, 0o444)
 
     def look() -> None:
-        with opening.observe(open_to_all.folder, journal=journal, state="/nonexistent/state") as observer:
+        with memory_module.observe(open_to_all.folder, journal=journal, state="/nonexistent/state") as observer:
             assert observer.recorded.last == open_to_all.head
             assert [event.path for event in observer.events(open_to_all.head)] == ["/memories/prefs.md"]
 
@@ -168,9 +169,9 @@ def test_what_another_user_may_not_read_in_the_folder_is_no_crash(open_to_all: R
     os.chmod(open_to_all.folder / "notes", 0o700)
 
     def look() -> None:
-        with opening.observe(open_to_all.folder, state="/nonexistent/state") as observer:
-            assert observer.look("prefs.md").problem == "It cannot be read: permission denied."
-            assert observer.look("new.md").data == b"c\nb\n"
+        with memory_module.observe(open_to_all.folder, state="/nonexistent/state") as observer:
+            assert observer.inspect_path("prefs.md").problem == "It cannot be read: permission denied."
+            assert observer.inspect_path("new.md").data == b"c\nb\n"
 
     as_nobody(look)
 
@@ -182,15 +183,15 @@ def test_an_export_stands_in_for_the_journal(recorded: Recorded, export: Path, t
     with memtui.open(recorded.folder, read_only=True) as memory:
         known = [(event.seq, event.hash, event.actor, event.path, event.answer) for event in memory.events()]
     before = traces(recorded.folder, recorded.state)
-    with opening.observe(recorded.folder, journal=export, state=tmp_path / "none") as observer:
+    with memory_module.observe(recorded.folder, journal=export, state=tmp_path / "none") as observer:
         last = observer.recorded.last
-        assert observer.recorded.source is Source.EXPORT
+        assert observer.recorded.source is JournalSource.EXPORT
         assert (last, observer.recorded.has_texts) == (recorded.head, True)
         told = [(event.seq, event.hash, event.actor, event.path, event.answer) for event in observer.events()]
         assert told[:last] == known[:last]
         assert [event.path for event in observer.events(last)] == ["/memories/prefs.md"]
-        assert observer.journal.verified().is_intact
-        first = observer.history.event(2)
+        assert observer.journal.verify().is_intact
+        first = observer.history.get_event(2)
         assert first is not None
         assert observer.history.text(first.changes[0].after) == b"a\nb\n"
     assert differences(before, traces(recorded.folder, recorded.state)) == []
@@ -204,18 +205,18 @@ def test_an_export_of_a_folder_that_did_not_change_finds_nothing_new(tmp_path: P
         pass
     target = tmp_path / "journal.jsonl"
     assert main(["export", os.fspath(folder), "-o", os.fspath(target)]) == 0
-    with opening.observe(folder, journal=target) as observer:
+    with memory_module.observe(folder, journal=target) as observer:
         assert list(observer.events(observer.recorded.last)) == []
-        assert observer.totals() == (1, 2)
+        assert observer.get_totals() == (1, 2)
 
 
 def test_an_export_without_texts_says_that_there_are_none(recorded: Recorded, tmp_path: Path) -> None:
     target = tmp_path / "events.jsonl"
     assert main(["export", os.fspath(recorded.folder), "-o", os.fspath(target), "--no-texts"]) == 0
-    with opening.observe(recorded.folder, journal=target) as observer:
+    with memory_module.observe(recorded.folder, journal=target) as observer:
         assert not observer.recorded.has_texts
         assert observer.recorded.last == recorded.head
-        event = observer.history.event(2)
+        event = observer.history.get_event(2)
         assert event is not None
         assert observer.history.text(event.changes[0].after) is None
 
@@ -224,8 +225,8 @@ def test_a_database_may_be_named_itself(recorded: Recorded, tmp_path: Path) -> N
     age(recorded.state)
     before = traces(recorded.folder, recorded.state)
     named = recorded.state / "journal.db"
-    with opening.observe(recorded.folder, journal=named, state=tmp_path / "none") as observer:
-        assert observer.recorded.source is Source.JOURNAL
+    with memory_module.observe(recorded.folder, journal=named, state=tmp_path / "none") as observer:
+        assert observer.recorded.source is JournalSource.JOURNAL
         assert observer.recorded.last == recorded.head
     assert differences(before, traces(recorded.folder, recorded.state)) == []
 
@@ -352,7 +353,7 @@ def test_an_export_that_was_tampered_with_is_refused_with_a_sentence(
 ) -> None:
     spoil(export)
     with pytest.raises(StateUnusable) as caught:
-        opening.observe(recorded.folder, journal=export)
+        memory_module.observe(recorded.folder, journal=export)
     assert words in str(caught.value)
     assert str(caught.value).endswith(".")
 
@@ -364,22 +365,22 @@ def test_a_journal_that_is_no_file_is_refused_without_waiting(
     path = tmp_path / "odd"
     make(os.fspath(path))
     with pytest.raises(StateUnusable, match="cannot be used: it is no regular file"):
-        opening.observe(recorded.folder, journal=path)
+        memory_module.observe(recorded.folder, journal=path)
 
 
 def test_a_journal_that_is_not_there_is_said(recorded: Recorded, tmp_path: Path) -> None:
     with pytest.raises(StateUnusable, match="There is no journal at"):
-        opening.observe(recorded.folder, journal=tmp_path / "none.db")
+        memory_module.observe(recorded.folder, journal=tmp_path / "none.db")
 
 
 def test_an_event_that_was_redacted_stays_so_in_an_export(recorded: Recorded, tmp_path: Path) -> None:
     with memtui.open(recorded.folder) as memory:
         memory.redact(match="c\nb")
-        head = memory.head()
+        head = memory.get_head()
     target = tmp_path / "redacted.jsonl"
     assert main(["export", os.fspath(recorded.folder), "-o", os.fspath(target)]) == 0
-    with opening.observe(recorded.folder, journal=target) as observer:
-        assert observer.head() == head
-        assert observer.journal.verified().is_intact
-        assert observer.journal.knows(sha256(b"c\nb\n").hexdigest())
+    with memory_module.observe(recorded.folder, journal=target) as observer:
+        assert observer.get_head() == head
+        assert observer.journal.verify().is_intact
+        assert observer.journal.has_version(sha256(b"c\nb\n").hexdigest())
         assert not observer.journal.has_text(sha256(b"c\nb\n").hexdigest())

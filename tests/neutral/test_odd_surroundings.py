@@ -14,11 +14,12 @@ from typing import Any
 import pytest
 
 import memtui
-from memtui import cli, opening
+from memtui import cli
+from memtui import memory as memory_module
 from memtui.cli import main
 from memtui.core.errors import FolderMissing, StateUnusable
 from memtui.core.paths import MemoryPath
-from memtui.engine import Source
+from memtui.engine import JournalSource
 from memtui.journal.sqlite import Journal
 from tests.neutral.conftest import Recorded
 from tests.neutral.mounts import apart, needs_mounts
@@ -106,6 +107,7 @@ _VERBS = (
 )
 
 
+@pytest.mark.sweep(each="what")
 @pytest.mark.parametrize("words", _VERBS, ids=lambda words: words.partition(" ")[0])
 @pytest.mark.parametrize("what", ["home", "state and settings", "temporary files", "where it is started"])
 def test_what_lies_in_the_folder_is_left_alone_even_where_all_else_is_put_there(
@@ -145,8 +147,8 @@ def test_that_a_journal_is_gone_which_there_was_is_a_broken_record(recorded: Rec
     journal = recorded.state / "journal.db"
     journal.unlink() if how == "removed" else os.truncate(journal, 0)
     before = traces(recorded.folder, recorded.state)
-    with opening.observe(recorded.folder) as observer:
-        assert observer.recorded.source is Source.NONE
+    with memory_module.observe(recorded.folder) as observer:
+        assert observer.recorded.source is JournalSource.NONE
         assert observer.recorded.is_damaged
         assert observer.recorded.problem.startswith("The journal that was kept for this folder is gone from ")
     with memtui.open(recorded.folder, read_only=True) as memory:
@@ -157,7 +159,7 @@ def test_that_a_journal_is_gone_which_there_was_is_a_broken_record(recorded: Rec
 
 
 def test_a_folder_that_never_had_a_journal_is_no_broken_record(recorded: Recorded, tmp_path: Path) -> None:
-    with opening.observe(recorded.folder, state=tmp_path / "none") as observer:
+    with memory_module.observe(recorded.folder, state=tmp_path / "none") as observer:
         assert not observer.recorded.is_damaged
     found = rules(audited(recorded.folder, "--state", os.fspath(tmp_path / "none")).stdout)
     assert (found["chain-broken"], found["no-journal"]) == (0, 1)
@@ -176,10 +178,10 @@ def test_a_journal_that_cannot_be_looked_at_is_not_taken_for_none(recorded: Reco
     with pytest.raises(
         StateUnusable, match=r"^The journal cannot be read: .* \(too many levels of symbolic links\)\.$"
     ):
-        Journal.copy_of(os.fspath(unreadable))
-    with opening.observe(recorded.folder) as observer:
+        Journal.copy_from(os.fspath(unreadable))
+    with memory_module.observe(recorded.folder) as observer:
         assert "too many levels of symbolic links" in observer.recorded.problem
-        assert observer.recorded.source is Source.NONE
+        assert observer.recorded.source is JournalSource.NONE
 
 
 @pytest.mark.usefixtures("unreadable")
@@ -215,7 +217,7 @@ def test_a_folder_that_goes_while_it_is_looked_at_is_told_and_nothing_else_is_re
     other = tmp_path / "other"
     other.mkdir()
     (other / "prefs.md").write_text("what another folder holds")
-    with opening.observe(recorded.folder, look=False) as observer:
+    with memory_module.observe(recorded.folder, look=False) as observer:
         recorded.folder.rename(tmp_path / "away")
         if how == "removed":
             shutil.rmtree(tmp_path / "away")
@@ -225,16 +227,17 @@ def test_a_folder_that_goes_while_it_is_looked_at_is_told_and_nothing_else_is_re
             recorded.folder.symlink_to(other)
         with pytest.raises(FolderMissing, match="it was moved, unmounted, deleted or replaced"):
             observer.reconcile()
-        assert observer.head()[0] == recorded.head
+        assert observer.get_head()[0] == recorded.head
         with contextlib.suppress(OSError):
-            assert b"another folder" not in observer.store.read(MemoryPath.of("prefs.md"), limit=100).data
+            assert b"another folder" not in observer.store.read(MemoryPath.from_relative("prefs.md"), limit=100).data
 
 
 _UNMOUNTED = """
-import os, sys
-from memtui import opening
+import os
+import sys
+from memtui import memory
 from memtui.core.errors import FolderMissing
-with opening.observe(sys.argv[1], state=sys.argv[2], look=False) as observer:
+with memory.observe(sys.argv[1], state=sys.argv[2], look=False) as observer:
     assert os.system(f'umount -l "{sys.argv[1]}"') == 0
     try:
         observer.reconcile()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memtui.opening import connect
+from memtui.memory import connect
 from tests.node.programs import LIMIT
 
 TURNS = 8

@@ -15,12 +15,13 @@ from typing import Any
 import pytest
 
 import memtui
-from memtui.agents.waiting import Desk, Question
-from memtui.core.asking import Deny
+from memtui.agents.remote_approval import ApprovalQuestion, ApprovalServer
+from memtui.core.approvals import Deny
 from memtui.core.events import Agent
-from memtui.opening import connect, state_directory
+from memtui.fs.state import get_state_directory
+from memtui.memory import connect
 from memtui.ui.app import MemtuiApp
-from memtui.ui.questions.screen import QuestionScreen
+from memtui.ui.screens.approval import ApprovalScreen
 from tests.node.programs import LIMIT, package
 
 TOOL = "mcp__memtui__memory"
@@ -151,7 +152,7 @@ async def test_who_sits_at_memtui_is_asked_and_allows_what_claude_code_writes(
             await pilot.pause()
         assert not (folder / "tea.md").exists()
         await pilot.press("f9")
-        while not (isinstance(app.screen, QuestionScreen) and app.screen.view.is_armed):
+        while not (isinstance(app.screen, ApprovalScreen) and app.screen.view.is_armed):
             await pilot.pause()
         assert "Tea is green." in _shown(app)
         await pilot.press("y")
@@ -161,13 +162,13 @@ async def test_who_sits_at_memtui_is_asked_and_allows_what_claude_code_writes(
 
 def test_what_claude_code_asks_for_can_be_declined(claude: Callable[..., dict[str, Any]], folder: Path) -> None:
     connect(folder).close()
-    asked: list[Question] = []
+    asked: list[ApprovalQuestion] = []
 
-    def decline(question: Question) -> None:
+    def decline(question: ApprovalQuestion) -> None:
         asked.append(question)
         question.answer(Deny("not now"))
 
-    desk = Desk(state_directory(str(folder)), decline)
+    desk = ApprovalServer(get_state_directory(str(folder)), decline)
     desk.start()
     try:
         assert desk.wait_until_open(LIMIT)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memtui.notes.headings import line_of
+from memtui.notes.links import find_heading_line
 
 _TEXT = """---
 # Not this: 1
@@ -39,4 +39,4 @@ Risks
     ],
 )
 def test_a_heading_is_found_by_its_words_or_its_anchor(fragment: str, line: int | None) -> None:
-    assert line_of(_TEXT, fragment) == line
+    assert find_heading_line(_TEXT, fragment) == line

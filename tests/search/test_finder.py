@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 
 import memtui
-from memtui.audit.families.examples import made_up
-from memtui.core.actors import shown_name
-from memtui.core.events import Agent, Person
+from memtui.core.events import Agent, Person, format_actor_name
 from memtui.engine import Engine
-from memtui.search.finder import Finder, Stopped
-from memtui.search.found import Found, PastHit, Scope
-from memtui.search.query import parse
+from memtui.scan.samples import make_sample
+from memtui.search.finder import Finder
+from memtui.search.query import parse_query
+from memtui.search.results import PastHit, Scope, SearchCancelled, SearchResults
 
 NOW_US = 1_800_000_000_000_000
 CLAUDE, OTHER = Agent("Claude"), Agent("Otto")
@@ -42,22 +41,22 @@ def do(memory: Engine, actor: Agent | Person = CLAUDE, **command: object) -> int
     return answer.event.seq
 
 
-def find(finder: Finder, query: str, scope: Scope = Scope.ALL, **more: int) -> Found:
+def find(finder: Finder, query: str, scope: Scope = Scope.ALL, **more: int) -> SearchResults:
     finder.refresh()
-    return finder.find(parse(query, now_us=NOW_US), scope, **more)
+    return finder.find(parse_query(query, now_us=NOW_US), scope, **more)
 
 
-def texts(found: Found) -> dict[str, list[int]]:
+def texts(found: SearchResults) -> dict[str, list[int]]:
     return {note.path: [line.line for line in note.lines] for note in found.text.notes}
 
 
-def stays(found: Found) -> list[tuple[str, str, int, int | None, str | None]]:
+def stays(found: SearchResults) -> list[tuple[str, str, int, int | None, str | None]]:
     """Path, line, the numbers of the events with which it came and went, and what the note is called now."""
     return [_stay(hit) for hit in found.past.hits]
 
 
 def _stay(hit: PastHit) -> tuple[str, str, int, int | None, str | None]:
-    return (hit.path, hit.line.text, hit.came.seq, hit.went.seq if hit.went else None, hit.now)
+    return (hit.path, hit.line.text, hit.added_by.seq, hit.removed_by.seq if hit.removed_by else None, hit.now)
 
 
 # The present
@@ -92,10 +91,12 @@ def test_what_stood_there_before_is_found_with_its_links_and_what_is_no_text(fin
     assert (found.text.looked, found.text.of, found.text.unread) == (3, 3, 1)
     assert set(finder.paths) == {"old.md", "other.md", "bin.md", "link.md"}
     assert finder.is_complete
-    assert finder.note("old.md") == b"needle [link](other.md)\n"
-    assert finder.note("bin.md") == b"\xffneedle"
-    assert finder.note("none.md") is None
-    assert [(link.path, link.text) for link in finder.backlinks("other.md")] == [("old.md", "needle [link](other.md)")]
+    assert finder.get_note("old.md") == b"needle [link](other.md)\n"
+    assert finder.get_note("bin.md") == b"\xffneedle"
+    assert finder.get_note("none.md") is None
+    assert [(link.path, link.text) for link in finder.find_backlinks("other.md")] == [
+        ("old.md", "needle [link](other.md)")
+    ]
     assert texts(find(Finder(finder.engine, hidden=True), "needle")) == {".hidden.md": [1], "old.md": [1]}
 
 
@@ -116,10 +117,10 @@ def test_before_all_is_read_it_says_how_much_it_has_seen(memory: Engine, finder:
     for number in range(200):
         create(memory, f"{number:03d}.md", "needle\n")
     finder.refresh(seconds=0)
-    found = finder.find(parse("needle", now_us=0), Scope.TEXT)
+    found = finder.find(parse_query("needle", now_us=0), Scope.TEXT)
     assert 0 < found.text.looked < found.text.of == 200
     assert found.text.total_notes == found.text.looked
-    names = finder.find(parse("", now_us=0), Scope.NAMES).names
+    names = finder.find(parse_query("", now_us=0), Scope.NAMES).names
     assert names.total == 200
 
 
@@ -140,7 +141,7 @@ def test_filters_hold_for_names_texts_and_past_alike(memory: Engine, finder: Fin
     create(memory, "notes/b.md", "needle two\n", OTHER)
     create(memory, "notes/c.json", '{"needle": 3}\n', Person())
     create(memory, "d.md", "needle four\n")
-    create(memory, "e.md", f"needle {made_up('gitlab-token')}\n", Agent("Eve"))
+    create(memory, "e.md", f"needle {make_sample('gitlab-token')}\n", Agent("Eve"))
 
     def named(query: str) -> list[str]:
         return sorted(hit.path for hit in find(finder, query, Scope.NAMES).names.hits)
@@ -176,7 +177,7 @@ def test_who_and_when_have_to_be_of_the_same_change(memory: Engine, finder: Find
 
 def test_an_agent_that_calls_itself_you_is_not_you(memory: Engine, finder: Finder) -> None:
     create(memory, "a.md", "x\n", Agent("you"))
-    assert shown_name(Agent("you")) == "agent:you"
+    assert format_actor_name(Agent("you")) == "agent:you"
     assert find(finder, "by:you", Scope.NAMES).names.total == 0
     assert find(finder, "by:agent:you", Scope.NAMES).names.total == 1
 
@@ -195,8 +196,8 @@ def test_a_line_is_told_from_its_coming_to_its_going_through_renames(memory: Eng
         ("b.md", "needle two", went, None, "b.md"),
     ]
     gone = found.past.hits[0]
-    assert gone.went is not None
-    assert (gone.line.line, gone.came.actor, gone.went.actor) == (2, CLAUDE, OTHER)
+    assert gone.removed_by is not None
+    assert (gone.line.line, gone.added_by.actor, gone.removed_by.actor) == (2, CLAUDE, OTHER)
     assert finder.engine.history.text(gone.version) == b"head\nneedle one\n"
 
 
@@ -205,7 +206,7 @@ def test_deleted_notes_are_found_and_what_comes_back_has_come_again(memory: Engi
     gone = do(memory, command="delete", path="/memories/a.md")
     assert stays(find(finder, "needle", Scope.PAST)) == [("a.md", "needle", came, gone, None)]
     memory.undo([gone])
-    back = memory.head()[0]
+    back = memory.get_head()[0]
     assert stays(find(finder, "needle", Scope.PAST)) == [
         ("a.md", "needle", back, None, "a.md"),
         ("a.md", "needle", came, gone, "a.md"),
@@ -255,10 +256,10 @@ def test_what_was_redacted_is_counted_and_never_shown_not_even_by_a_finder_that_
     done = memory.redact(match="s3cret")
     assert done.event is not None
     for scope in Scope:  # nobody refreshed it
-        found = finder.find(parse("s3cret", now_us=0), scope)
+        found = finder.find(parse_query("s3cret", now_us=0), scope)
         assert (found.text.notes, found.past.hits) == ((), ()), scope
     found = find(finder, "needle", Scope.PAST)
-    assert found.past.gone_texts == 2
+    assert found.past.missing_texts == 2
     assert [hit.line.text for hit in found.past.hits] == ["a needle is [redacted]"]
     assert find(Finder(memory), "needle", Scope.PAST).past == found.past
 
@@ -290,7 +291,7 @@ def test_of_very_many_lines_the_newest_are_brought_and_the_rest_is_said_to_be_mo
     for number in range(150):
         create(memory, f"{number}.md", "needle\n" * 30)
     found = find(finder, "needle", Scope.PAST, limit=40)
-    assert [hit.came.seq for hit in found.past.hits] == [150] * 30 + [149] * 10
+    assert [hit.added_by.seq for hit in found.past.hits] == [150] * 30 + [149] * 10
     assert found.past.at_least
     assert 1_000 <= found.past.total < 150 * 30
     assert (found.past.looked, found.past.of) == (1, 1)  # it is one text
@@ -339,7 +340,7 @@ def test_it_answers_truly_while_an_agent_writes_and_others_ask(memory: Engine, f
         return run
 
     def ask() -> None:
-        found = finder.find(parse("needle", now_us=0), Scope.ALL)
+        found = finder.find(parse_query("needle", now_us=0), Scope.ALL)
         for note in found.text.notes:
             assert all("needle" in line.text for line in note.lines)
             assert len(note.lines) == note.total == 1
@@ -365,10 +366,10 @@ def test_a_newer_query_need_not_wait_for_an_older_one(memory: Engine, finder: Fi
     for number in range(300):
         create(memory, f"{number}.md", "needle\n")
     finder.refresh()
-    with pytest.raises(Stopped):
-        finder.find(parse("needle", now_us=0), Scope.ALL, stop=lambda: True)
-    with pytest.raises(Stopped):
-        finder.find(parse("re:n.e", now_us=0), Scope.PAST, stop=lambda: True)
+    with pytest.raises(SearchCancelled):
+        finder.find(parse_query("needle", now_us=0), Scope.ALL, stop=lambda: True)
+    with pytest.raises(SearchCancelled):
+        finder.find(parse_query("re:n.e", now_us=0), Scope.PAST, stop=lambda: True)
     assert find(finder, "needle").text.total_notes == 300
 
 

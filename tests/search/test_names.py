@@ -6,10 +6,10 @@ import subprocess
 
 import pytest
 
-from memtui.search import names as names_module
-from memtui.search.found import NamesFound
-from memtui.search.names import Names, Stopped
-from memtui.search.query import parse
+from memtui.search import names as search_names
+from memtui.search.names import NameIndex
+from memtui.search.query import parse_query
+from memtui.search.results import NameResults, SearchCancelled
 
 _FOLDER = [
     "MEMORY.md",
@@ -129,8 +129,8 @@ _MISTYPED = [
 """What was typed with a mistake, and the name that was meant."""
 
 
-def _find(query: str, paths: list[str] = _FOLDER, **options: object) -> NamesFound:
-    return Names(paths).find(parse(query, now_us=0), **options)  # type: ignore[arg-type]
+def _find(query: str, paths: list[str] = _FOLDER, **options: object) -> NameResults:
+    return NameIndex(paths).find(parse_query(query, now_us=0), **options)  # type: ignore[arg-type]
 
 
 def _fzf(query: str, paths: list[str]) -> list[str]:
@@ -231,8 +231,8 @@ def test_what_is_similar_stands_apart_and_leaves_out_what_was_ruled_out() -> Non
 
 
 def test_names_come_and_go() -> None:
-    names = Names(["a/one.md"])
-    query = parse("one", now_us=0)
+    names = NameIndex(["a/one.md"])
+    query = parse_query("one", now_us=0)
     assert [hit.path for hit in names.find(query).hits] == ["a/one.md"]
     names.add("one.txt")
     names.add("one.txt")
@@ -240,25 +240,25 @@ def test_names_come_and_go() -> None:
     names.remove("a/one.md")
     names.remove("never there")
     assert [hit.path for hit in names.find(query).hits] == ["one.txt"]
-    assert [hit.path for hit in names.find(parse("!z", now_us=0)).hits] == ["one.txt"]
+    assert [hit.path for hit in names.find(parse_query("!z", now_us=0)).hits] == ["one.txt"]
     assert (len(names), "one.txt" in names, "a/one.md" in names) == (1, True, False)
     for number in range(3_000):
         names.add(f"{number}.md")
         names.remove(f"{number}.md")
-    assert [hit.path for hit in names.find(parse("o", now_us=0)).hits] == ["one.txt"]
-    assert names.find(parse("1234", now_us=0)) == NamesFound()
+    assert [hit.path for hit in names.find(parse_query("o", now_us=0)).hits] == ["one.txt"]
+    assert names.find(parse_query("1234", now_us=0)) == NameResults()
 
 
 def test_narrowing_finds_what_the_whole_query_finds_from_the_start() -> None:
     chance = random.Random(7)
-    names = Names(_FOLDER)
+    names = NameIndex(_FOLDER)
     for _ in range(60):
         query = _random_query(chance)
         for end in range(1, len(query) + 1):
             if chance.random() < 0.1:
                 names.add(f"{query[:end]}{chance.random()}.md".replace("/", "_"))
-            typed = parse(query[:end], now_us=0)
-            fresh = Names(list(names._number))
+            typed = parse_query(query[:end], now_us=0)
+            fresh = NameIndex(list(names._number))
             assert {hit.path for hit in names.find(typed, limit=999).hits} == {
                 hit.path for hit in fresh.find(typed, limit=999).hits
             }, query[:end]
@@ -277,23 +277,23 @@ def _many(count: int) -> list[str]:
 
 def test_the_best_of_very_many_are_the_best_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
     paths = _many(6_000)
-    names, age = Names(paths), {path: number for number, path in enumerate(paths)}
+    names, age = NameIndex(paths), {path: number for number, path in enumerate(paths)}
     for typed in ("p", "re", "pg", "todo", "post mig", "bill", "prefs", "11-1"):
-        query = parse(typed, now_us=0)
+        query = parse_query(typed, now_us=0)
         quick = names.find(query, limit=20, recency=age.__getitem__)
         with monkeypatch.context() as patched:
-            patched.setattr(names_module, "_SCORED", 1_000_000)
+            patched.setattr(search_names, "_SCORED", 1_000_000)
             every = names.find(query, limit=20, recency=age.__getitem__)
         assert quick.total == every.total > 0
         assert [hit.path for hit in quick.hits] == [hit.path for hit in every.hits], typed
 
 
 def test_who_does_not_wait_gets_no_answer() -> None:
-    with pytest.raises(Stopped):
+    with pytest.raises(SearchCancelled):
         _find("a", stop=lambda: True)
     asked = iter([False, False, True])
-    with pytest.raises(Stopped):
-        Names(_many(5_000)).find(parse("a", now_us=0), stop=lambda: next(asked, True))
+    with pytest.raises(SearchCancelled):
+        NameIndex(_many(5_000)).find(parse_query("a", now_us=0), stop=lambda: next(asked, True))
 
 
 @pytest.mark.parametrize(
@@ -301,9 +301,9 @@ def test_who_does_not_wait_gets_no_answer() -> None:
     ["İstanbul.md", "ﬁle.md", "日本語/メモ.md", "a\udcff.md", "e\u0301te\u0301.md", "👨‍👩‍👧.md", "\n", "a" * 1_000],
 )
 def test_any_name_is_found_by_its_own_letters(path: str) -> None:
-    names = Names([path, "other.md"])
+    names = NameIndex([path, "other.md"])
     for word in {path[0], path[:3], path[-3:]} - {"\n"}:
-        (found, *_) = [hit for hit in names.find(parse(f"'{word}", now_us=0)).hits if hit.path == path]
+        (found, *_) = [hit for hit in names.find(parse_query(f"'{word}", now_us=0)).hits if hit.path == path]
         assert all(0 <= start < end <= len(path) for start, end in found.spans)
 
 
@@ -336,10 +336,10 @@ def test_a_file_that_is_called_exactly_so_comes_first_however_old_it_is() -> Non
 
 
 def test_an_exact_word_that_becomes_a_fuzzy_one_finds_more() -> None:
-    names = Names(["abc.md", "a_b_c.md", *(f"{number}.txt" for number in range(9))])
-    assert names.find(parse("'ab", now_us=0)).total == 1
-    assert names.find(parse("abc", now_us=0)).total == 2
-    assert names.find(parse("^ab", now_us=0)).total == 1
-    assert names.find(parse("'abc", now_us=0)).total == 1
-    assert names.find(parse("a !b", now_us=0)).total == 0
-    assert names.find(parse("a !bc", now_us=0)).total == 1
+    names = NameIndex(["abc.md", "a_b_c.md", *(f"{number}.txt" for number in range(9))])
+    assert names.find(parse_query("'ab", now_us=0)).total == 1
+    assert names.find(parse_query("abc", now_us=0)).total == 2
+    assert names.find(parse_query("^ab", now_us=0)).total == 1
+    assert names.find(parse_query("'abc", now_us=0)).total == 1
+    assert names.find(parse_query("a !b", now_us=0)).total == 0
+    assert names.find(parse_query("a !bc", now_us=0)).total == 1

@@ -5,12 +5,11 @@ import random
 import pytest
 
 import memtui
-from memtui.core.events import Agent, Person
-from memtui.core.snapshot import Kind
+from memtui.core.events import Agent, EntryKind, Person
 from memtui.engine import Engine
 from memtui.search.finder import Finder
-from memtui.search.found import PastFound, Scope
-from memtui.search.query import parse
+from memtui.search.query import parse_query
+from memtui.search.results import PastResults, Scope
 
 _ACTORS = (Agent("A"), Agent("B"), Person())
 _QUERIES = ("n1", "k", "zz", "n1 n2", "n !zz", "re:n[12]$")
@@ -29,14 +28,14 @@ def _live(chosen: random.Random, memory: Engine, finder: Finder) -> None:
             new = chosen.choice(["a.md", "q.md", "d/q.md", "w/d", "b.md", "x"])
             old = chosen.choice([*names, "d", "x"])
             command = {"command": "rename", "old_path": f"/memories/{old}", "new_path": f"/memories/{new}"}
-        elif event := memory.history.undoable():
+        elif event := memory.history.get_undoable():
             memory.undo([event.seq])
             continue
         memory.execute(command, actor=chosen.choice(_ACTORS))
         if chosen.random() < 0.3:
             finder.refresh()
         if chosen.random() < 0.2:
-            finder.find(parse(chosen.choice(_QUERIES), now_us=0), chosen.choice(list(Scope)))
+            finder.find(parse_query(chosen.choice(_QUERIES), now_us=0), chosen.choice(list(Scope)))
 
 
 _PATHS = ("a.md", "b.md", "d/c.md", "d/e.md", "x/y/z.md")
@@ -44,13 +43,13 @@ _LINES = ("n1\n", "n2\n", "k\n", "n1 n2\n", "zz")
 
 
 def _texts(memory: Engine, at: int | None = None) -> dict[str, str]:
-    state = memory.history.state(memory.head()[0] if at is None else at)
-    files = {path: memory.history.text(version) for path, version in state.items() if version.kind is Kind.FILE}
+    state = memory.history.get_state(memory.get_head()[0] if at is None else at)
+    files = {path: memory.history.text(version) for path, version in state.items() if version.kind is EntryKind.FILE}
     return {path: data.decode() for path, data in files.items() if data is not None}
 
 
-def _past(finder: Finder, query: str, scope: Scope = Scope.PAST) -> PastFound:
-    return finder.find(parse(query, now_us=0), scope, limit=10_000).past
+def _past(finder: Finder, query: str, scope: Scope = Scope.PAST) -> PastResults:
+    return finder.find(parse_query(query, now_us=0), scope, limit=10_000).past
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -62,7 +61,7 @@ def test_every_line_that_ever_stood_is_found_and_those_that_stand_still_are_thos
         fresh = Finder(memory)
         fresh.refresh()
         now = _texts(memory)
-        ever = [text for at in range(1, memory.head()[0] + 1) for text in _texts(memory, at).values()]
+        ever = [text for at in range(1, memory.get_head()[0] + 1) for text in _texts(memory, at).values()]
         assert set(finder.paths) == set(now)
         for query in _QUERIES:
             assert _past(finder, query) == _past(fresh, query)
@@ -70,7 +69,7 @@ def test_every_line_that_ever_stood_is_found_and_those_that_stand_still_are_thos
         for word in ("n1", "k", "zz"):
             hits = _past(finder, word).hits
             standing = [(path, line) for path, text in now.items() for line in text.split("\n") if word in line]
-            assert sorted((hit.now, hit.line.text) for hit in hits if hit.went is None) == sorted(standing)
+            assert sorted((hit.now, hit.line.text) for hit in hits if hit.removed_by is None) == sorted(standing)
             lines = {line for text in ever for line in text.split("\n") if word in line}
             assert {hit.line.text for hit in hits} == lines
             gone = {hit.line.text for hit in _past(finder, word, Scope.ALL).hits}
@@ -79,6 +78,6 @@ def test_every_line_that_ever_stood_is_found_and_those_that_stand_still_are_thos
                 text = memory.history.text(hit.version)
                 assert text is not None
                 assert text.decode().split("\n")[hit.line.line - 1] == hit.line.text
-                assert hit.went is None or hit.went.seq > hit.came.seq
-            ends = [hit.went.seq if hit.went else hit.came.seq for hit in hits]
+                assert hit.removed_by is None or hit.removed_by.seq > hit.added_by.seq
+            ends = [hit.removed_by.seq if hit.removed_by else hit.added_by.seq for hit in hits]
             assert ends == sorted(ends, reverse=True)

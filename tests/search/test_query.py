@@ -5,18 +5,17 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memtui.search.filters import FILTERS, Filters
-from memtui.search.query import BadQuery, Kind, Query, Term, parse
+from memtui.search.query import FILTERS, Filters, InvalidQuery, MatchKind, Query, Term, parse_query
 
 _NOW = int(datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp() * 1e6)
 
 
 def _read(text: str) -> Query:
-    return parse(text, now_us=_NOW)
+    return parse_query(text, now_us=_NOW)
 
 
-def _bad(text: str) -> BadQuery:
-    with pytest.raises(BadQuery) as caught:
+def _bad(text: str) -> InvalidQuery:
+    with pytest.raises(InvalidQuery) as caught:
         _read(text)
     return caught.value
 
@@ -31,21 +30,21 @@ def _bad(text: str) -> BadQuery:
         ("a | b | c", [[Term("a"), Term("b"), Term("c")]]),
         ("| a", [[Term("|")], [Term("a")]]),
         ("a |", [[Term("a")]]),
-        ("'a", [[Term("a", Kind.EXACT)]]),
-        ("^a", [[Term("a", Kind.PREFIX)]]),
-        ("a$", [[Term("a", Kind.SUFFIX)]]),
-        ("^a$", [[Term("a", Kind.EQUAL)]]),
+        ("'a", [[Term("a", MatchKind.EXACT)]]),
+        ("^a", [[Term("a", MatchKind.PREFIX)]]),
+        ("a$", [[Term("a", MatchKind.SUFFIX)]]),
+        ("^a$", [[Term("a", MatchKind.EQUAL)]]),
         ("$", [[Term("$")]]),
-        ("!a", [[Term("a", Kind.EXACT, negated=True)]]),
-        ("!^a", [[Term("a", Kind.PREFIX, negated=True)]]),
-        ("!a$", [[Term("a", Kind.SUFFIX, negated=True)]]),
-        ("!'a", [[Term("a", Kind.FUZZY, negated=True)]]),
+        ("!a", [[Term("a", MatchKind.EXACT, negated=True)]]),
+        ("!^a", [[Term("a", MatchKind.PREFIX, negated=True)]]),
+        ("!a$", [[Term("a", MatchKind.SUFFIX, negated=True)]]),
+        ("!'a", [[Term("a", MatchKind.FUZZY, negated=True)]]),
         ("! ' ^ !^ ^$", []),
         ("a\\ b", [[Term("a b")]]),
-        ("'a\\ b c", [[Term("a b", Kind.EXACT)], [Term("c")]]),
+        ("'a\\ b c", [[Term("a b", MatchKind.EXACT)], [Term("c")]]),
         ("Ab", [[Term("Ab", case=True)]]),
-        ('"a b" c', [[Term("a b", Kind.EXACT)], [Term("c")]]),
-        ('!"a b"', [[Term("a b", Kind.EXACT, negated=True)]]),
+        ('"a b" c', [[Term("a b", MatchKind.EXACT)], [Term("c")]]),
+        ('!"a b"', [[Term("a b", MatchKind.EXACT, negated=True)]]),
         ('"a b', [[Term('"a')], [Term("b")]]),
         ('say "hi"you', [[Term("say")], [Term('"hi"you')]]),
         ("TODO: x", [[Term("TODO:", case=True)], [Term("x")]]),
@@ -53,7 +52,7 @@ def _bad(text: str) -> BadQuery:
         ("std::string", [[Term("std::string")]]),
         ("10:14", [[Term("10:14")]]),
         ("c:x", [[Term("c:x")]]),
-        ("'foo:bar", [[Term("foo:bar", Kind.EXACT)]]),
+        ("'foo:bar", [[Term("foo:bar", MatchKind.EXACT)]]),
         ("note:", [[Term("note:")]]),
     ],
 )
@@ -64,15 +63,15 @@ def test_words_are_read_as_fzf_reads_them(text: str, terms: list[list[Term]]) ->
 
 
 def test_a_fuzzy_word_is_a_run_of_letters_in_a_text() -> None:
-    assert _read("a ^b | 'c !d").words == (
-        (Term("a", Kind.EXACT),),
-        (Term("b", Kind.PREFIX), Term("c", Kind.EXACT)),
-        (Term("d", Kind.EXACT, negated=True),),
+    assert _read("a ^b | 'c !d").text_terms == (
+        (Term("a", MatchKind.EXACT),),
+        (Term("b", MatchKind.PREFIX), Term("c", MatchKind.EXACT)),
+        (Term("d", MatchKind.EXACT, negated=True),),
     )  # fmt: skip
 
 
 def test_it_is_known_whether_there_is_anything_to_look_for() -> None:
-    assert [_read(text).looks_for_something for text in ("a", "re:x", "!a", "by:me", "", "!a b")] == [
+    assert [_read(text).has_positive_terms for text in ("a", "re:x", "!a", "by:me", "", "!a b")] == [
         True, True, False, False, False, True,
     ]  # fmt: skip
 
@@ -95,15 +94,15 @@ def test_a_filter_that_is_being_typed_is_ignored() -> None:
 
 def test_since_and_until_take_the_moments_of_the_log() -> None:
     filters = _read("since:2d until:2026-11-20").filters
-    assert filters.since_us == _NOW - 2 * 86_400_000_000
+    assert filters.since.first_us == _NOW - 2 * 86_400_000_000
     assert filters.until is not None
     assert filters.until.last_us is not None
-    assert filters.takes_event(5, _NOW - 3 * 3_600_000_000 * 24) is False
-    assert filters.takes_event(5, filters.since_us + 1) is True
-    assert filters.takes_event(5, filters.until.last_us + 1) is False
-    assert _read('since:"2 days ago"').filters.since_us == filters.since_us
+    assert filters.accepts_event(5, _NOW - 3 * 3_600_000_000 * 24) is False
+    assert filters.accepts_event(5, filters.since.first_us + 1) is True
+    assert filters.accepts_event(5, filters.until.last_us + 1) is False
+    assert _read('since:"2 days ago"').filters.since.first_us == filters.since.first_us
     numbered = _read("since:41 until:43").filters
-    assert [seq for seq in range(40, 46) if numbered.takes_event(seq, 0)] == [42, 43]
+    assert [seq for seq in range(40, 46) if numbered.accepts_event(seq, 0)] == [42, 43]
 
 
 @pytest.mark.parametrize(
@@ -175,25 +174,35 @@ def test_a_regular_expression_that_is_none_is_no_crash(pattern: str) -> None:
 )
 def test_in_is_a_path_from_the_top_or_like_a_folder(folder: str, paths: list[str]) -> None:
     every = ["projects/a.md", "projects/x/b.md", "old/projects/c.md", "projects.md"]
-    takes = _read(f"in:{folder}").filters.takes_path
+    takes = _read(f"in:{folder}").filters.accepts_path
     assert [path for path in every if takes(path)] == paths
-    not_in = _read(f"-in:{folder}").filters.takes_path
+    not_in = _read(f"-in:{folder}").filters.accepts_path
     assert [path for path in every if not not_in(path)] == paths
 
 
 def test_each_filter_judges() -> None:
     by = _read("by:cl by:you").filters
-    assert [by.takes_actors([name]) for name in ("Claude", "you", "outside", "agent:you")] == [True, True, False, False]
-    assert not _read("-by:outside").filters.takes_actors(["Claude", "outside"])
+    assert [by.accepts_actors([name]) for name in ("Claude", "you", "outside", "agent:you")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert not _read("-by:outside").filters.accepts_actors(["Claude", "outside"])
     tags = _read("tag:a tag:b -tag:c").filters
-    assert [tags.takes_tags(has) for has in (["A", "b/x"], ["a"], ["a", "b", "c/d"], [])] == [True, False, False, False]
+    assert [tags.accepts_tags(has) for has in (["A", "b/x"], ["a"], ["a", "b", "c/d"], [])] == [
+        True,
+        False,
+        False,
+        False,
+    ]
     types = _read("type:json type:user -type:xml").filters
-    assert [types.takes_types(has) for has in (["json"], ["md", "user"], ["md"], ["xml", "user"])] == [
+    assert [types.accepts_types(has) for has in (["json"], ["md", "user"], ["md"], ["xml", "user"])] == [
         True, True, False, False,
     ]  # fmt: skip
     flags = _read("flag:secret -flag:hidden").filters
-    assert [flags.takes_flags(has) for has in (["secret"], ["secret", "hidden"], [])] == [True, False, False]
-    assert Filters().takes_path("a") and Filters().takes_actors([]) and Filters().takes_tags([])  # noqa: PT018
+    assert [flags.accepts_flags(has) for has in (["secret"], ["secret", "hidden"], [])] == [True, False, False]
+    assert Filters().accepts_path("a") and Filters().accepts_actors([]) and Filters().accepts_tags([])  # noqa: PT018
     assert (by.concerns_actors, tags.concerns_text, by.concerns_text) == (True, True, False)
     assert _read("since:2d").filters.concerns_time
 
@@ -203,7 +212,7 @@ def test_any_query_is_read(text: str) -> None:
     said = ""
     try:
         _read(text)
-    except BadQuery as error:
+    except InvalidQuery as error:
         said = str(error)
     assert len(said) < 400
 

@@ -1,10 +1,15 @@
-"""The writer lock, and a process that is about to be stopped."""
+"""The writer lock and a process that is about to be stopped, and locks of files."""
 
+import errno
 import os
 import threading
 from pathlib import Path
 
-from memtui.store.locks import held, none_held
+import pytest
+
+from memtui.core.errors import LockTimeout
+from memtui.fs import locks
+from memtui.fs.locks import hold_lock, lock_file, suspend_locking
 
 
 def test_before_a_process_stops_its_threads_let_go_and_take_nothing_until_it_goes_on(tmp_path: Path) -> None:
@@ -12,21 +17,21 @@ def test_before_a_process_stops_its_threads_let_go_and_take_nothing_until_it_goe
     has_it, may_go, again, again_has_it = (threading.Event() for _ in range(4))
 
     def work() -> None:
-        with held(directory, 5.0):
+        with hold_lock(directory, 5.0):
             has_it.set()
             assert may_go.wait(10)
         again.set()
-        with held(directory, 5.0):
+        with hold_lock(directory, 5.0):
             again_has_it.set()
 
     thread = threading.Thread(target=work)
     thread.start()
     try:
         assert has_it.wait(10)
-        with none_held(0.0) as let_go:
+        with suspend_locking(0.0) as let_go:
             assert not let_go
         threading.Timer(0.05, may_go.set).start()
-        with none_held(10.0) as let_go:
+        with suspend_locking(10.0) as let_go:
             assert let_go
             assert not again_has_it.is_set()
         assert again_has_it.wait(10)
@@ -35,3 +40,44 @@ def test_before_a_process_stops_its_threads_let_go_and_take_nothing_until_it_goe
         may_go.set()
         thread.join(10)
         os.close(directory)
+
+
+def test_a_locked_file_is_nobody_elses_until_it_is_closed(tmp_path: Path) -> None:
+    one, other = (os.open(tmp_path, os.O_RDONLY) for _ in range(2))
+    try:
+        assert lock_file(one)
+        with pytest.raises(LockTimeout):
+            lock_file(other)
+        with pytest.raises(LockTimeout):
+            lock_file(other, shared=True)
+        timer = threading.Timer(0.05, os.close, [one])
+        timer.start()
+        assert lock_file(other, seconds=10.0)
+        timer.join()
+    finally:
+        os.close(other)
+
+
+def test_shared_locks_exclude_only_the_others(tmp_path: Path) -> None:
+    fds = [os.open(tmp_path, os.O_RDONLY) for _ in range(3)]
+    try:
+        assert lock_file(fds[0], shared=True)
+        assert lock_file(fds[1], shared=True)
+        with pytest.raises(LockTimeout):
+            lock_file(fds[2])
+    finally:
+        for fd in fds:
+            os.close(fd)
+
+
+def test_a_file_system_without_locks_is_said_and_a_fault_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes = [errno.ENOLCK, errno.EOPNOTSUPP, errno.EIO]
+
+    def refuse(*_: int) -> None:
+        raise OSError(codes.pop(0), "refused")
+
+    monkeypatch.setattr(locks.fcntl, "flock", refuse)
+    assert not lock_file(0)
+    assert not lock_file(0)
+    with pytest.raises(OSError, match="refused"):
+        lock_file(0)

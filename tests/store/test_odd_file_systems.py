@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from memtui.core.errors import Busy, FolderMissing, StateUnusable, Uncertain
+from memtui.core.errors import FolderMissing, LockTimeout, StateUnusable, UnconfirmedChange
 from memtui.core.paths import MemoryPath
-from memtui.store import confined, locks, tidying, writing
-from memtui.store import folder as folder_module
-from memtui.store.confined import Place, rename_to_free_name
+from memtui.fs import beneath, locks
+from memtui.fs.beneath import PathHandle, rename_noreplace
+from memtui.store import open_folder, recovery, writer
 from memtui.store.folder import FolderStore
 
-of = MemoryPath.of
+of = MemoryPath.from_relative
 REFUSALS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL, errno.EPERM)
 
 
@@ -34,7 +34,7 @@ def refusing(code: int) -> Callable[..., Any]:
 @pytest.fixture
 def here(tmp_path: Any) -> Any:
     fd = os.open(tmp_path, os.O_RDONLY)
-    yield tmp_path, lambda name: Place(fd, name, (name,), owned=False)
+    yield tmp_path, lambda name: PathHandle(fd, name, (name,), owned=False)
     os.close(fd)
 
 
@@ -52,9 +52,9 @@ def test_whatever_way_a_thing_is_moved_it_overwrites_nothing(here: Any, moving: 
         taken(top / f"taken{number}")
         before = os.lstat(top / f"taken{number}")
         with pytest.raises(FileExistsError):
-            rename_to_free_name(place("old"), place(f"taken{number}"), moving)
+            rename_noreplace(place("old"), place(f"taken{number}"), moving)
         assert os.lstat(top / f"taken{number}").st_ino == before.st_ino
-    rename_to_free_name(place("old"), place("new"), moving)
+    rename_noreplace(place("old"), place("new"), moving)
     assert not os.path.lexists(top / "old")
     match kind:
         case "file":
@@ -70,9 +70,9 @@ def test_where_links_are_refused_something_empty_keeps_the_name(
     here: Any, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
     top, place = here
-    monkeypatch.setattr(confined.os, "link", refusing(code))
+    monkeypatch.setattr(beneath.os, "link", refusing(code))
     (top / "old").write_text("x")
-    assert rename_to_free_name(place("old"), place("new"), "link") == "placeholder"
+    assert rename_noreplace(place("old"), place("new"), "link") == "placeholder"
     assert (top / "new").read_text() == "x"
 
 
@@ -89,9 +89,9 @@ def test_a_file_that_came_to_the_name_in_the_last_moment_is_not_overwritten(
         (top / "new").write_text("theirs")
         return seen
 
-    monkeypatch.setattr(confined.os, "fstat", late)
+    monkeypatch.setattr(beneath.os, "fstat", late)
     with pytest.raises(FileExistsError):
-        rename_to_free_name(place("old"), place("new"), "placeholder")
+        rename_noreplace(place("old"), place("new"), "placeholder")
     assert ((top / "old").read_text(), (top / "new").read_text()) == ("ours", "theirs")
 
 
@@ -104,9 +104,9 @@ def test_what_came_into_the_place_of_a_directory_stays(here: Any, monkeypatch: p
         mkdir(*arguments, **options)
         (top / "new" / "theirs").touch()
 
-    monkeypatch.setattr(confined.os, "mkdir", late)
+    monkeypatch.setattr(beneath.os, "mkdir", late)
     with pytest.raises(FileExistsError):
-        rename_to_free_name(place("old"), place("new"), "placeholder")
+        rename_noreplace(place("old"), place("new"), "placeholder")
     assert os.listdir(top / "new") == ["theirs"]
     assert (top / "old").is_dir()
 
@@ -115,9 +115,9 @@ def test_what_came_into_the_place_of_a_directory_stays(here: Any, monkeypatch: p
 def test_a_move_that_fails_leaves_no_empty_thing(here: Any, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     top, place = here
     (top / "old").mkdir() if kind == "directory" else (top / "old").touch()
-    monkeypatch.setattr(confined.os, "rename", refusing(errno.EIO))
+    monkeypatch.setattr(beneath.os, "rename", refusing(errno.EIO))
     with pytest.raises(OSError, match=os.strerror(errno.EIO)):
-        rename_to_free_name(place("old"), place("new"), "placeholder")
+        rename_noreplace(place("old"), place("new"), "placeholder")
     assert os.listdir(top) == ["old"]
 
 
@@ -136,13 +136,13 @@ def test_what_cannot_be_taken_from_its_old_name_does_not_keep_the_new_one(
 
     refused: list[bool] = []
     moving: Any = "link" if kind == "file" else "placeholder"
-    monkeypatch.setattr(confined.os, "unlink", refuse)
+    monkeypatch.setattr(beneath.os, "unlink", refuse)
     with pytest.raises(OSError, match=os.strerror(errno.EIO)):
-        rename_to_free_name(place("old"), place("new"), moving)
+        rename_noreplace(place("old"), place("new"), moving)
     assert os.listdir(top) == ["old"]
     refused.append(True)
-    with pytest.raises(Uncertain):
-        rename_to_free_name(place("old"), place("new"), moving)
+    with pytest.raises(UnconfirmedChange):
+        rename_noreplace(place("old"), place("new"), moving)
     monkeypatch.undo()
 
 
@@ -151,7 +151,7 @@ def test_a_directory_is_still_not_moved_into_itself(here: Any) -> None:
     (top / "d").mkdir()
     inner = os.open(top / "d", os.O_RDONLY)
     with pytest.raises(OSError, match=os.strerror(errno.EINVAL)):
-        rename_to_free_name(place("d"), Place(inner, "e", (), owned=False), "placeholder")
+        rename_noreplace(place("d"), PathHandle(inner, "e", (), owned=False), "placeholder")
     os.close(inner)
     assert os.listdir(top / "d") == []
 
@@ -161,12 +161,12 @@ def test_a_kernel_that_refuses_renameat2_is_worked_around(
     folder_world: Any, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
     def refuse(*_: object) -> int:
-        confined.ctypes.set_errno(code)
+        beneath.ctypes.set_errno(code)
         return -1
 
-    monkeypatch.setattr(confined, "_RENAMEAT2", refuse)
+    monkeypatch.setattr(beneath, "_RENAMEAT2", refuse)
     store = folder_world.main.store
-    with store.writing(1) as transaction:
+    with store.begin_transaction(1) as transaction:
         first = transaction.write(of("d/f"), b"one", expected=None).node
         transaction.write(of("d/f"), b"two", expected=first.stamp)
         transaction.rename(of("d/f"), of("e/g"))
@@ -181,13 +181,13 @@ def test_a_kernel_that_refuses_renameat2_is_worked_around(
 
 def test_a_file_system_without_modes_is_written_to(folder_world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     store = folder_world.main.store
-    monkeypatch.setattr(writing.os, "fchmod", refusing(errno.EPERM))
-    with store.writing(1) as transaction:
+    monkeypatch.setattr(writer.os, "fchmod", refusing(errno.EPERM))
+    with store.begin_transaction(1) as transaction:
         node = transaction.write(of("f"), b"one", expected=None).node
         node = transaction.write(of("f"), b"two", expected=node.stamp).node
         (folder_world.folder / "f").chmod(0o644)
         with pytest.raises(PermissionError):
-            transaction.write(of("f"), b"three", expected=store.node(of("f")).stamp)
+            transaction.write(of("f"), b"three", expected=store.get_node(of("f")).stamp)
     assert folder_world.tree() == {"f": b"two"}
 
 
@@ -215,16 +215,16 @@ def recording(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, t
 def test_record_locks_exclude_threads_and_stores_of_one_process(recording: Any) -> None:
     one, other = recording(), recording()
     for second in (one, other):
-        with one.writing(1), pytest.raises(Busy), second.writing(0.01):
+        with one.begin_transaction(1), pytest.raises(LockTimeout), second.begin_transaction(0.01):
             pytest.fail("two writers at once")
-        with second.writing(0.01):
+        with second.begin_transaction(0.01):
             pass
     inside: list[int] = []
     most: list[int] = []
 
     def work(store: FolderStore) -> None:
         for _ in range(50):
-            with store.writing(20):
+            with store.begin_transaction(20):
                 inside.append(1)
                 most.append(len(inside))
                 inside.pop()
@@ -239,7 +239,7 @@ def test_record_locks_exclude_threads_and_stores_of_one_process(recording: Any) 
 
 def _hold(path: str, state: str, entered: Any, leave: Any) -> None:
     store = FolderStore(path, state, locking="record")
-    with store.writing(5):
+    with store.begin_transaction(5):
         entered.set()
         leave.wait(30)
 
@@ -253,20 +253,20 @@ def test_a_record_lock_excludes_other_processes_and_goes_with_a_dead_one(recordi
     process = spawn.Process(target=_hold, args=(store.path, state, entered, leave))
     process.start()
     assert entered.wait(30)
-    with pytest.raises(Busy), store.writing(0.01):
+    with pytest.raises(LockTimeout), store.begin_transaction(0.01):
         pytest.fail("two writers at once")
     process.kill() if killed else leave.set()
     process.join(30)
-    with store.writing(1):
+    with store.begin_transaction(1):
         pass
 
 
 def test_a_forked_child_is_not_kept_waiting_by_a_thread_that_it_does_not_have(recording: Any) -> None:
     store = recording()
-    with store.writing(1):
+    with store.begin_transaction(1):
         held = dict(locks._mutexes)
         assert [mutex.locked() for mutex in held.values()].count(True) == 1
-        locks._forget_mutexes()  # what `os.register_at_fork` calls in the child
+        locks._reset_mutexes()  # what `os.register_at_fork` calls in the child
         assert locks._mutexes == {}
 
 
@@ -278,7 +278,7 @@ def test_without_any_lock_nothing_is_written_and_everything_is_read(
     store = folder_world.main.store
     monkeypatch.setattr(locks.fcntl, "flock", refusing(code))
     monkeypatch.setattr(locks.fcntl, "lockf", refusing(code))
-    with pytest.raises(StateUnusable, match="without locks"), store.writing(1):
+    with pytest.raises(StateUnusable, match="without locks"), store.begin_transaction(1):
         pytest.fail("a writer without a lock")
     assert store.read(of("f"), limit=1).data == b"x"
     assert [node.path for node in store.scan(of(""))] == ["f"]
@@ -292,7 +292,7 @@ def test_a_lock_that_is_refused_for_now_is_a_fault_and_no_reason_for_another_kin
     store = folder_world.main.store
     monkeypatch.setattr(locks.fcntl, "flock", refusing(errno.ENOLCK))
     monkeypatch.setattr(locks.fcntl, "lockf", lambda *_: pytest.fail("another kind"))
-    with pytest.raises(OSError, match=os.strerror(errno.ENOLCK)), store.writing(1):
+    with pytest.raises(OSError, match=os.strerror(errno.ENOLCK)), store.begin_transaction(1):
         pytest.fail("a writer without a lock")
 
 
@@ -302,7 +302,7 @@ def test_a_closed_lock_leaves_no_descriptor(recording: Any) -> None:
         pytest.skip("descriptors cannot be counted here")
     before = len(os.listdir("/proc/self/fd"))
     for _ in range(5):
-        with store.writing(1):
+        with store.begin_transaction(1):
             pass
     assert len(os.listdir("/proc/self/fd")) == before
     assert fcntl.fcntl(store.root.fd, fcntl.F_GETFD) & fcntl.FD_CLOEXEC
@@ -316,9 +316,9 @@ def test_a_folder_that_cannot_be_looked_at_is_not_said_to_be_gone(
 ) -> None:
     store = folder_world.main.store
     with monkeypatch.context() as patch:
-        patch.setattr(confined.os, "lstat", refusing(errno.EACCES))
+        patch.setattr(beneath.os, "lstat", refusing(errno.EACCES))
         with pytest.raises(FolderMissing, match="cannot be looked at: permission denied"):
-            store.node(of("f"))
+            store.get_node(of("f"))
 
 
 def test_a_file_system_that_complains_at_closing_undoes_nothing(
@@ -331,14 +331,14 @@ def test_a_file_system_that_complains_at_closing_undoes_nothing(
         close(fd)
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    with monkeypatch.context() as patch, store.writing(1) as transaction:
-        patch.setattr(confined.os, "close", complain)
+    with monkeypatch.context() as patch, store.begin_transaction(1) as transaction:
+        patch.setattr(beneath.os, "close", complain)
         node = transaction.write(of("d/f"), b"one", expected=None).node
         transaction.write(of("d/f"), b"two", expected=node.stamp)
         transaction.rename(of("d"), of("e"))
     assert folder_world.tree() == {"e": None, "e/f": b"two"}
     with pytest.raises(OSError, match=os.strerror(errno.EBADF)):
-        confined.let_go(-1)
+        beneath.close_quietly(-1)
 
 
 @pytest.mark.parametrize("judged", [True, False])
@@ -347,14 +347,14 @@ def test_what_cannot_be_tidied_away_is_removed_by_the_next_one_to_write(
 ) -> None:
     store = folder_world.main.store
     folder_world.make("d")
-    left = folder_world.folder / "d" / store.passing_name(judged=judged)
+    left = folder_world.folder / "d" / store.make_temporary_name(judged=judged)
     left.touch()
-    with monkeypatch.context() as patch, store.writing(1) as transaction:
-        patch.setattr(folder_module, "_remove_tree", refusing(errno.EIO))
-        transaction.tidy()
+    with monkeypatch.context() as patch, store.begin_transaction(1) as transaction:
+        patch.setattr(open_folder.WritableFolder, "remove_tree", refusing(errno.EIO))
+        transaction.clean_up()
     assert len(os.listdir(left.parent)) == 1
     again = folder_world.store()
-    with again.writing(1):
+    with again.begin_transaction(1):
         pass
     again.close()
     assert os.listdir(left.parent) == []
@@ -363,17 +363,17 @@ def test_what_cannot_be_tidied_away_is_removed_by_the_next_one_to_write(
 
 def test_a_tidying_that_cannot_look_says_so(folder_world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     store = folder_world.main.store
-    with monkeypatch.context() as patch, store.writing(1) as transaction:
-        patch.setattr(tidying.os, "listdir", refusing(errno.EIO))
+    with monkeypatch.context() as patch, store.begin_transaction(1) as transaction:
+        patch.setattr(recovery.os, "listdir", refusing(errno.EIO))
         with pytest.raises(OSError, match=os.strerror(errno.EIO)):
-            transaction.tidy()
+            transaction.clean_up()
 
 
 def _write_on(path: str, state: str, begun: Any, stop: Any) -> None:
     """Another process: it holds the lock nearly always."""
     store = FolderStore(path, state)
     while not stop.is_set():
-        with store.writing(20):
+        with store.begin_transaction(20):
             begun.set()
             stop.wait(0.002)
 
@@ -390,7 +390,7 @@ def test_who_waits_is_next_though_another_process_writes_without_a_pause(tmp_pat
         for _ in range(20):
             begun.clear()
             assert begun.wait(30)  # it has the lock again
-            with store.writing(1.5):
+            with store.begin_transaction(1.5):
                 pass
     finally:
         stop.set()
@@ -401,6 +401,10 @@ def test_without_turns_the_lock_alone_is_asked_for(folder_world: Any, monkeypatc
     def refused(*_: object) -> None:
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
 
-    monkeypatch.setattr(locks, "_turn", refused)
-    with folder_world.main.store.writing(1), pytest.raises(Busy), folder_world.store().writing(0.01):
+    monkeypatch.setattr(locks, "_set_turn_lock", refused)
+    with (
+        folder_world.main.store.begin_transaction(1),
+        pytest.raises(LockTimeout),
+        folder_world.store().begin_transaction(0.01),
+    ):
         pytest.fail("two writers at once")

@@ -9,23 +9,26 @@ import re
 import select
 import signal
 import struct
-import subprocess
-import sys
 import termios
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 
 import memtui
-from memtui.config import Loaded
+from memtui.config import LoadedConfig
 from memtui.engine import Engine
 from memtui.ui.app import MemtuiApp
+from memtui.ui.key_names import set_keymap
 from memtui.ui.screens.browse import BrowseScreen
+from tests.warm import Warm
 
 DEADLINE = 15.0
 """Seconds after which a condition is taken to hold never."""
@@ -84,7 +87,7 @@ class Opened:
     @property
     def actors(self) -> list[tuple[str, str, str]]:
         """Who did what to which path, as the activity tells it."""
-        return [(row.actor, row.command, row.path) for row in self.browse.activity._shown]
+        return [(row.actor, row.command, row.path) for row in self.browse.activity.items]
 
     def shown(self, name: str) -> str:
         """The row of a file as it is drawn."""
@@ -108,6 +111,11 @@ class Opened:
         """Wait until a condition holds; fail with what is on screen if it never does."""
         await wait_for(self.app, self.pilot, condition, what)
 
+    async def wait_for_screen(self, screen: type) -> None:
+        """Wait until such a screen is on top."""
+        await self.wait_for(lambda: isinstance(self.app.screen, screen) and self.app.screen.is_current, screen.__name__)
+        await self.pilot.pause()
+
     async def to(self, name: str) -> None:
         """Put the cursor on a file as a person does, and wait until its note is shown."""
         await self.wait_for(lambda: name in self.rows, f"a row for {name}")
@@ -130,8 +138,8 @@ class Opened:
 
     def looked_at_all(self) -> bool:
         """Whether the whole folder was looked at once, and the screen knows what was found."""
-        engine = self.browse._session._engine
-        return engine is not None and engine.journal.note("looked_at") is not None
+        engine = self.browse.session.engine
+        return engine is not None and engine.journal.get_metadata("looked_at") is not None
 
 
 def screen_text(app: MemtuiApp) -> str:
@@ -149,7 +157,23 @@ async def wait_for(app: MemtuiApp, pilot: Pilot[int], condition: Callable[[], ob
         await pilot.pause()
 
 
+async def until(pilot: Pilot[Any], condition: Callable[[], object]) -> None:
+    """Let an app work until a condition holds, for a bounded number of turns of its message pump."""
+    for _ in range(300):
+        if condition():
+            return
+        await pilot.pause()
+    assert condition()
+
+
 Opening = Callable[..., AbstractAsyncContextManager[Opened]]
+
+
+@pytest.fixture(autouse=True)
+def usual_keys() -> Iterator[None]:
+    """Sentences name the usual keys again after a test in which an app had a key map."""
+    yield
+    set_keymap({})
 
 
 @pytest.fixture
@@ -166,7 +190,7 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opening:
         ready: bool = True,
         folder: Path | None = None,
         state: Path | None = None,
-        loaded: Loaded | None = None,
+        loaded: LoadedConfig | None = None,
     ) -> AsyncIterator[Opened]:
         place = folder or tmp_path / "memories"
         place.mkdir(exist_ok=True)
@@ -177,8 +201,8 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opening:
             opened = Opened(app, pilot, place, state)
             if ready:
                 await wait_for(app, pilot, lambda: isinstance(app.screen, BrowseScreen), "the screen")
-                await opened.wait_for(lambda: opened.browse._status.live in ("LIVE", "POLLING"), "LIVE")
-                await opened.wait_for(lambda: opened.browse._session._watch is not None, "the watcher")
+                await opened.wait_for(lambda: opened.browse.status.live in ("LIVE", "POLLING"), "LIVE")
+                await opened.wait_for(lambda: opened.browse.session._watch is not None, "the watcher")
                 await opened.wait_for(lambda: "Opening" not in opened.message, "the folder")
                 await opened.wait_for(opened.looked_at_all, "the first look")
                 await opened.rest()
@@ -207,14 +231,13 @@ class Terminal:
         written: Every piece of text, in order.
     """
 
-    def __init__(self, words: list[str], size: tuple[int, int], env: Mapping[str, str], cwd: Path | None) -> None:
+    def __init__(
+        self, warm: Warm, words: list[str], size: tuple[int, int], env: Mapping[str, str], cwd: Path | None
+    ) -> None:
         self.size = size
         self._fd, inner = pty.openpty()
         fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
-        self.process = subprocess.Popen(
-            words, stdin=inner, stdout=inner, stderr=inner, env=dict(env), cwd=cwd, start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - nothing here starts threads
-        )  # fmt: skip
+        self.process = warm.start(words, (inner, inner, inner), env=env, cwd=cwd, terminal=True)
         self._name = os.ttyname(inner)
         os.close(inner)
         self._decode = codecs.getincrementaldecoder("utf-8")("strict")
@@ -357,8 +380,26 @@ class Terminal:
 Starting = Callable[..., Terminal]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _styles_cost_less() -> Iterator[None]:
+    """Every application has the same style sheets: parse them once, and look up rules by what they are."""
+    parsed: dict[object, list[RuleSet]] = {}
+    parse = Stylesheet._parse_rules
+
+    def parse_once(sheet: Stylesheet, css: str, *words: Any, **options: Any) -> list[RuleSet]:
+        key = (css, repr(words), repr(options), tuple(sheet._variables.items()))
+        if key not in parsed:
+            parsed[key] = parse(sheet, css, *words, **options)
+        return list(parsed[key])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Stylesheet, "_parse_rules", parse_once)
+        patch.setattr(RuleSet, "__hash__", object.__hash__)  # which it is, only without a call for each
+        yield
+
+
 @contextmanager
-def _starting(state: Path) -> Iterator[Starting]:
+def _starting(warm: Warm, state: Path) -> Iterator[Starting]:
     started: list[Terminal] = []
 
     def start(
@@ -367,7 +408,6 @@ def _starting(state: Path) -> Iterator[Starting]:
         environment = {
             **os.environ,
             "PYTHONPATH": str(Path(memtui.__file__).parents[1]),
-            "PYTHONDONTWRITEBYTECODE": "1",
             "XDG_STATE_HOME": str(state),
             "TERM": "xterm-256color",
             "COLORTERM": "truecolor",
@@ -375,7 +415,7 @@ def _starting(state: Path) -> Iterator[Starting]:
             "LINES": str(size[1]),
             **(env or {}),
         }
-        started.append(Terminal([sys.executable, *map(str, words)], size, environment, cwd))
+        started.append(Terminal(warm, [*map(str, words)], size, environment, cwd))
         return started[-1]
 
     try:
@@ -389,14 +429,14 @@ def _starting(state: Path) -> Iterator[Starting]:
 
 
 @pytest.fixture
-def terminal(tmp_path: Path) -> Iterator[Starting]:
+def terminal(warm: Warm, tmp_path: Path) -> Iterator[Starting]:
     """Starts a program in a pseudo-terminal of its own: `terminal("-m", "memtui", folder)`."""
-    with _starting(tmp_path / "xdg-state") as start:
+    with _starting(warm, tmp_path / "xdg-state") as start:
         yield start
 
 
 @pytest.fixture(scope="module")
-def shared_terminal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starting]:
+def shared_terminal(warm: Warm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starting]:
     """The same, for what several tests compare with."""
-    with _starting(tmp_path_factory.mktemp("shared")) as start:
+    with _starting(warm, tmp_path_factory.mktemp("shared")) as start:
         yield start

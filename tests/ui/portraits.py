@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from unittest import mock
 
@@ -23,7 +24,8 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.app import App
 
-from memtui.ui.files.view import FilesView
+from memtui.engine import Engine
+from memtui.ui.widgets.tree.view import TreeView
 from screenshots.make import PICTURES, Picture, scene
 
 KEPT = Path(__file__).parent / "pictures"
@@ -32,6 +34,7 @@ DRAWN_WITH = ".".join(textual.__version__.split(".")[:2])
 """Another Textual may draw another picture, and be right."""
 _LETTERS = string.ascii_letters
 _HASH = re.compile(r"\b(?=[0-9a-f]*[0-9])[0-9a-f]{6,64}\b")
+_SECOND = 1_000_000_000
 _LATEST_NS = 5_000_000_000
 """Ages have one digit as long as no more has passed."""
 _RUN = re.compile(r"\d")
@@ -61,13 +64,16 @@ async def portrait(picture: Picture) -> str:
 def _still_clock() -> Iterator[None]:
     """Whatever was written a moment ago was written now, and took no time; however slow the machine is."""
     now, real = time.time_ns(), time.time_ns
-    defaults = FilesView.__init__.__kwdefaults__
+    defaults = TreeView.__init__.__kwdefaults__
+    second, ticks = now // _SECOND * _SECOND, count()  # whatever is recorded is of one second
+    engines = Engine.__init__.__kwdefaults__
     with (
         mock.patch("time.time", return_value=now / 1e9),
         mock.patch("time.time_ns", return_value=now),
         mock.patch("time.perf_counter_ns", return_value=0),
         mock.patch.dict(defaults, {"now": lambda: min(real(), now + _LATEST_NS)}),
-        mock.patch("memtui.ui.files.view.FRESH", 0.01),  # no row is still lit when it is looked at
+        mock.patch.dict(engines, {"now_ns": lambda: second + next(ticks) * 1_000}),
+        mock.patch("memtui.ui.widgets.tree.view.FRESH", 0.01),  # no row is still lit when it is looked at
     ):
         yield
 

@@ -4,9 +4,9 @@ import pytest
 from rich.color import Color
 from rich.segment import Segment
 
-from memtui.config import Config, Loaded
+from memtui.config import Config, LoadedConfig
 from memtui.ui.app import MemtuiApp
-from memtui.ui.diff.view import DiffView
+from memtui.ui.widgets.diff.view import DiffView
 from tests.ui.conftest import Opened, Opening
 
 SCREENS = {
@@ -53,10 +53,11 @@ def _disappears(segment: Segment) -> bool:
     return front == behind or (known and {front.name, behind.name} <= {"white", "bright_white"})
 
 
+@pytest.mark.sweep(keep=10)
 @pytest.mark.parametrize("theme", ["ansi-dark", "ansi-light"])
 @pytest.mark.parametrize("screen", SCREENS)
 async def test_nothing_disappears(opened: Opening, theme: str, screen: str) -> None:
-    async with opened(size=(100, 30), loaded=Loaded(Config(theme=theme))) as app:
+    async with opened(size=(100, 30), loaded=LoadedConfig(Config(theme=theme))) as app:
         await make_something_happen(app)
         for key in SCREENS[screen]:
             await app.press(key)

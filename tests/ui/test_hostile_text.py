@@ -246,6 +246,7 @@ def assert_harmless(screen: Any, usual: set[tuple[str, str]]) -> None:
             assert not 0xE0000 <= ord(character) <= 0xE0FFF
 
 
+@pytest.mark.sweep(keep=1)
 @pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=lambda size: f"{size[0]}x{size[1]}")
 def test_nothing_in_a_hostile_folder_acts(
     terminal: Starting, hostile: Path, usual: set[tuple[str, str]], tmp_path: Path, size: tuple[int, int]

@@ -3,12 +3,13 @@
 import pytest
 from textual.widgets import Input
 
-from memtui.config import Config, Loaded
-from memtui.ui.actions import actions_of
-from memtui.ui.find_line import FindLine
-from memtui.ui.frame import KeyLine, key_name
-from memtui.ui.keymap import key_of, keymap_of, problems_of_keys
+from memtui.config import Config, LoadedConfig
+from memtui.ui.actions import list_actions
+from memtui.ui.frame import KeyLine
+from memtui.ui.key_names import format_key
+from memtui.ui.keymap import build_keymap, find_key_problems, parse_key
 from memtui.ui.screens.help import HelpScreen
+from memtui.ui.widgets.preview import FindLine
 from tests.ui.conftest import Opening
 
 
@@ -24,18 +25,18 @@ from tests.ui.conftest import Opening
     ],
 )  # fmt: skip
 def test_a_key_may_be_written_as_people_write_it_and_is_shown_so(written: str, key: str | None, shown: str) -> None:
-    assert key_of(written) == key
+    assert parse_key(written) == key
     if key is not None:
-        assert key_name(key) == shown
+        assert format_key(key) == shown
 
 
 def test_what_is_no_key_is_left_out_and_what_has_no_other_keeps_its_own() -> None:
-    assert keymap_of({"a": "r, F2 ,nonsense", "b": "nonsense", "c": ""}) == {"a": ("r", "f2"), "c": ()}
+    assert build_keymap({"a": "r, F2 ,nonsense", "b": "nonsense", "c": ""}) == {"a": ("r", "f2"), "c": ()}
 
 
 async def test_a_new_key_works_and_the_old_one_does_not(opened: Opening) -> None:
     keys = {"browse.follow": "ctrl+g,K", "files.hidden": "", "app.back": "f10"}
-    async with opened(loaded=Loaded(Config(keys=keys))) as app:
+    async with opened(loaded=LoadedConfig(Config(keys=keys))) as app:
         assert app.browse.follow
         await app.press("f")
         assert app.browse.follow
@@ -45,7 +46,7 @@ async def test_a_new_key_works_and_the_old_one_does_not(opened: Opening) -> None
         assert app.browse.follow
         await app.press("full_stop")
         assert not app.browse.files.outline.hidden
-        shown = {action.binding.id: action.shown_keys for action in actions_of(app.browse)}
+        shown = {action.binding.id: action.key_labels for action in list_actions(app.browse)}
         assert shown["browse.follow"] == "Ctrl+G K"
         assert "files.hidden" not in shown
         assert "F10 quit" in app.text
@@ -59,7 +60,7 @@ async def test_what_has_another_key_keeps_its_place_in_the_key_line(opened: Open
     async with opened(size=(120, 36)) as app:
         before = app.text.splitlines()[-1]
     keys = {"browse.find": "s", "file.delete": "delete", "browse.undo": "w"}
-    async with opened(loaded=Loaded(Config(keys=keys)), size=(120, 36)) as app:
+    async with opened(loaded=LoadedConfig(Config(keys=keys)), size=(120, 36)) as app:
         after = app.text.splitlines()[-1]
     assert "d delete  " in before
     assert after.replace("s find", "/ find").replace("Del delete", "d delete").replace("w undo", "u undo") == before
@@ -67,7 +68,7 @@ async def test_what_has_another_key_keeps_its_place_in_the_key_line(opened: Open
 
 async def test_sentences_name_the_keys_that_the_person_has(opened: Opening) -> None:
     keys = {"browse.undo": "ctrl+z", "file.delete": "delete", "browse.deleted": "f9"}
-    async with opened(loaded=Loaded(Config(keys=keys))) as app:
+    async with opened(loaded=LoadedConfig(Config(keys=keys))) as app:
         await app.to("alpha.md")
         await app.press("space")
         assert "1 marked.  r rename or move  c copy  Del delete" in app.text
@@ -83,7 +84,7 @@ async def test_sentences_name_the_keys_that_the_person_has(opened: Opening) -> N
 
 
 async def test_what_has_a_letter_by_default_may_get_a_key_that_works_while_typing(opened: Opening) -> None:
-    async with opened(loaded=Loaded(Config(keys={"browse.follow": "f8,w"}))) as app:
+    async with opened(loaded=LoadedConfig(Config(keys={"browse.follow": "f8,w"}))) as app:
         await app.press("ctrl+f")
         await app.wait_for(lambda: app.browse.query(FindLine))
         field = app.browse.query_one("#find Input", Input)
@@ -96,7 +97,7 @@ async def test_what_has_a_letter_by_default_may_get_a_key_that_works_while_typin
 
 async def test_bad_keys_are_one_warning_and_the_others_work(opened: Opening) -> None:
     keys = {"browse.folow": "x", "browse.follow": "f8,nonsense"}
-    async with opened(loaded=Loaded(Config(keys=keys))) as app:
+    async with opened(loaded=LoadedConfig(Config(keys=keys))) as app:
         await app.wait_for(
             lambda: app.message.startswith("2 things in the settings cannot be used: memtui config show."),
             "the warning",
@@ -109,7 +110,7 @@ async def test_bad_keys_are_one_warning_and_the_others_work(opened: Opening) -> 
 def test_a_key_that_two_things_have_is_said_unless_the_other_one_goes() -> None:
     def said(**keys: str) -> list[str]:
         named = {name.replace("_", ".", 1): value for name, value in keys.items()}
-        return [problem.sentence for problem in problems_of_keys(Loaded(Config(keys=named)))]
+        return [problem.sentence for problem in find_key_problems(LoadedConfig(Config(keys=named)))]
 
     assert said(browse_undo="ctrl+g", browse_redo="alt+u") == []
     (words,) = said(browse_undo="f")

@@ -1,60 +1,58 @@
 """Bindings are the only registry of what a person can do: each has an id, words, a tooltip, and does something."""
 
 from collections import defaultdict
+from typing import Any
 
 import pytest
 from textual.actions import parse
+from textual.binding import Binding
 from textual.dom import DOMNode
 
-from memtui.ui.activity.view import ActivityView
 from memtui.ui.app import MemtuiApp
-from memtui.ui.audit.changes_view import ChangesView
-from memtui.ui.audit.findings_view import FindingsView
-from memtui.ui.chat.composer import Composer
-from memtui.ui.chat.question import QuestionView
-from memtui.ui.chat.question_parts import ProposalDiff, ProposedText, ReasonLine
-from memtui.ui.chat.transcript import TranscriptView
-from memtui.ui.conflict.differences import DifferencesScreen
-from memtui.ui.deleted_rows import DeletedView
-from memtui.ui.edit.area import EditArea
-from memtui.ui.edit.finding import Field, FindBar
-from memtui.ui.files.view import FilesView
-from memtui.ui.find_line import FindLine
-from memtui.ui.frame import key_name
-from memtui.ui.linking.outside import OutsideScreen
-from memtui.ui.managing.buffer import BufferScreen
-from memtui.ui.managing.line import LineScreen
-from memtui.ui.managing.progress import ProgressScreen
-from memtui.ui.managing.summary import SummaryRows, SummaryScreen
-from memtui.ui.note.view import NoteView
-from memtui.ui.screens.ask import AskScreen, PromptScreen
+from memtui.ui.controller import Controller
+from memtui.ui.flows.progress import ProgressScreen
+from memtui.ui.key_names import format_key
 from memtui.ui.screens.audit import AuditScreen
 from memtui.ui.screens.browse import BrowseScreen
 from memtui.ui.screens.chat import ChatScreen
-from memtui.ui.screens.chat_commands import ChatCommands
+from memtui.ui.screens.chat_commands import CommandController
 from memtui.ui.screens.chat_review import ReviewScreen
-from memtui.ui.screens.conflict import ConflictScreen
+from memtui.ui.screens.conflict import ConflictScreen, EditDiffScreen
 from memtui.ui.screens.deleted import DeletedScreen
-from memtui.ui.screens.details import DetailsScreen
+from memtui.ui.screens.dialogs import ConfirmScreen, LinesScreen, MenuScreen, PromptScreen
 from memtui.ui.screens.edit import EditScreen
-from memtui.ui.screens.edit_diff import EditDiffScreen
+from memtui.ui.screens.external_link import ExternalLinkScreen
 from memtui.ui.screens.find import FindScreen, QueryLine
 from memtui.ui.screens.help import HelpScreen
-from memtui.ui.screens.lines import LinesScreen
-from memtui.ui.screens.menu import MenuScreen
+from memtui.ui.screens.info import DetailsScreen
 from memtui.ui.screens.past import PastScreen
-from memtui.ui.screens.places import PlacesScreen
+from memtui.ui.screens.places import FolderPickerScreen
+from memtui.ui.screens.rename_many import RenameManyScreen, SummaryRows, SummaryScreen
+from memtui.ui.widgets.activity import ActivityView
+from memtui.ui.widgets.approval import ApprovalView, ProposalDiff, ProposalEditor, ReasonInput
+from memtui.ui.widgets.changes import ChangesView
+from memtui.ui.widgets.composer import Composer
+from memtui.ui.widgets.conflict import ConflictDiffScreen
+from memtui.ui.widgets.editor.area import EditorArea
+from memtui.ui.widgets.editor.find_bar import FindBar, FindInput
+from memtui.ui.widgets.findings import FindingsView
+from memtui.ui.widgets.markdown.view import NoteView
+from memtui.ui.widgets.name_line import NameLineScreen
+from memtui.ui.widgets.preview import FindLine
+from memtui.ui.widgets.row_list import DeletedView
+from memtui.ui.widgets.transcript.view import TranscriptView
+from memtui.ui.widgets.tree.view import TreeView
 from tests.ui.declared import declared
 
 BROWSING: tuple[type[DOMNode], ...] = (
-    MemtuiApp, BrowseScreen, FilesView, NoteView, ActivityView, FindLine, HelpScreen, MenuScreen, PlacesScreen,
-    PastScreen, DeletedScreen, DeletedView, AskScreen, PromptScreen, FindScreen, QueryLine, DetailsScreen,
-    OutsideScreen, LineScreen, ProgressScreen, SummaryScreen, SummaryRows, BufferScreen, ConflictScreen,
-    DifferencesScreen, AuditScreen, FindingsView, ChangesView,
+    MemtuiApp, BrowseScreen, TreeView, NoteView, ActivityView, FindLine, HelpScreen, MenuScreen, FolderPickerScreen,
+    PastScreen, DeletedScreen, DeletedView, ConfirmScreen, PromptScreen, FindScreen, QueryLine, DetailsScreen,
+    ExternalLinkScreen, NameLineScreen, ProgressScreen, SummaryScreen, SummaryRows, RenameManyScreen, ConflictScreen,
+    ConflictDiffScreen, AuditScreen, FindingsView, ChangesView,
 )  # fmt: skip
-EDITING: tuple[type[DOMNode], ...] = (EditScreen, EditDiffScreen, EditArea, FindBar, Field)
+EDITING: tuple[type[DOMNode], ...] = (EditScreen, EditDiffScreen, EditorArea, FindBar, FindInput)
 CHATTING: tuple[type[DOMNode], ...] = (
-    ChatScreen, Composer, TranscriptView, QuestionView, ProposalDiff, ProposedText, ReasonLine, ReviewScreen,
+    ChatScreen, Composer, TranscriptView, ApprovalView, ProposalDiff, ProposalEditor, ReasonInput, ReviewScreen,
     LinesScreen,
 )  # fmt: skip
 NODES = (*BROWSING, *EDITING, *CHATTING)
@@ -78,7 +76,8 @@ def test_every_binding_runs_an_action_that_exists(node: type[DOMNode]) -> None:
     for binding in declared(node):
         namespace, name, _ = parse(binding.action)
         target = {"app": MemtuiApp, "": node}[namespace]
-        found = any(hasattr(target, f"{prefix}action_{name}") for prefix in ("", "_"))
+        controllers = [held for base in target.__mro__ for held in base.__dict__.get("CONTROLLERS", ())]
+        found = any(hasattr(each, f"{prefix}action_{name}") for each in (target, *controllers) for prefix in ("", "_"))
         assert found or (not namespace and hasattr(MemtuiApp, f"action_{name}")), binding
 
 
@@ -97,7 +96,7 @@ def test_a_key_is_bound_once_in_a_pane(node: type[DOMNode]) -> None:
     assert sorted(keys) == sorted(set(keys))
 
 
-@pytest.mark.parametrize("node", [*CHATTING[1:], ChatCommands], ids=lambda node: node.__name__)
+@pytest.mark.parametrize("node", [*CHATTING[1:], CommandController], ids=lambda node: node.__name__)
 def test_a_class_of_the_chat_binds_a_key_once(node: type[DOMNode]) -> None:
     keys = [key for binding in node.__dict__["BINDINGS"] for key in binding.key.split(",")]
     assert sorted(keys) == sorted(set(keys))
@@ -105,18 +104,31 @@ def test_a_class_of_the_chat_binds_a_key_once(node: type[DOMNode]) -> None:
 
 def test_the_box_binds_no_character_and_nothing_needs_alt_or_shift_enter() -> None:
     keys = {key for binding in declared(Composer) for key in binding.key.split(",")}
-    assert not {key for key in keys if len(key_name(key)) == 1}
+    assert not {key for key in keys if len(format_key(key)) == 1}
     assert not {key for key in keys if "alt" in key or key in ("shift+enter", "ctrl+enter")}
 
 
 def test_commands_are_named_as_they_are_typed() -> None:
-    assert key_name("slash_undo") == "/undo"
-    assert key_name("colon_chat") == ":chat"
-    assert key_name("slash") == "/"
+    assert format_key("slash_undo") == "/undo"
+    assert format_key("colon_chat") == ":chat"
+    assert format_key("slash") == "/"
 
 
 def test_no_key_of_a_pane_takes_one_of_the_screen_or_the_app() -> None:
     outer = {key for node in (BrowseScreen, MemtuiApp) for binding in declared(node) for key in binding.key.split(",")}
-    for node in (FilesView, NoteView, ActivityView):
+    for node in (TreeView, NoteView, ActivityView):
         inner = {key for binding in declared(node) for key in binding.key.split(",")}
         assert not inner & outer, f"{node.__name__} hides keys"
+
+
+@pytest.mark.parametrize("controller", BrowseScreen.CONTROLLERS, ids=lambda controller: controller.__name__)
+def test_a_controller_runs_the_actions_of_its_bindings(controller: type[Controller[Any]]) -> None:
+    actions = [parse(binding.action) for binding in controller.BINDINGS if isinstance(binding, Binding)]
+    assert [name for namespace, name, _ in actions if not namespace and not hasattr(controller, f"action_{name}")] == []
+
+
+def test_the_browse_screen_binds_only_actions_of_its_own() -> None:
+    actions = [parse(binding.action) for binding in BrowseScreen.OWN_BINDINGS if isinstance(binding, Binding)]
+    assert [
+        name for namespace, name, _ in actions if not namespace and not hasattr(BrowseScreen, f"action_{name}")
+    ] == []

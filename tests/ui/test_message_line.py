@@ -17,11 +17,11 @@ async def test_news_wait_for_an_answer_and_the_newest_is_shown_then() -> None:
     app = Alone()
     async with app.run_test() as pilot:
         line = app.query_one(MessageLine)
-        line.say("news before", is_news=True)
+        line.show_message("news before", is_news=True)
         assert line.text == "news before"
-        line.say("an answer")
-        line.say("old news", is_news=True)
-        line.say("newest news", is_news=True, warning=True)
+        line.show_message("an answer")
+        line.show_message("old news", is_news=True)
+        line.show_message("newest news", is_news=True, warning=True)
         assert line.text == "an answer"
         until = asyncio.get_running_loop().time() + 5 * frame.HELD_SECONDS
         while line.text != "newest news":
@@ -29,7 +29,7 @@ async def test_news_wait_for_an_answer_and_the_newest_is_shown_then() -> None:
             assert asyncio.get_running_loop().time() < until
             await pilot.pause(0.01)
         assert line.has_class("-warning")
-        line.say("another answer")
+        line.show_message("another answer")
         assert line.text == "another answer"
 
 
@@ -37,17 +37,17 @@ async def test_a_long_sentence_on_what_went_wrong_is_shown_to_its_end_and_a_long
     app = Alone()
     async with app.run_test(size=(40, 10)) as pilot:
         line = app.query_one(MessageLine)
-        line.say("The disk is full. Nothing was written; it is as it was before.", warning=True)
+        line.show_message("The disk is full. Nothing was written; it is as it was before.", warning=True)
         await pilot.pause()
         assert line.size.height == 2
         shown = " ".join("".join(part.text for part in line.render_line(row)).strip() for row in range(2))
         assert shown.endswith("as it was before.")
-        line.say("An answer that is longer than the forty cells which there are for it")
+        line.show_message("An answer that is longer than the forty cells which there are for it")
         await pilot.pause()
         assert line.size.height == 1
-        line.say("Short.", warning=True)
+        line.show_message("Short.", warning=True)
         await pilot.pause()
         assert line.size.height == 1
-        line.say("too long " * 40, warning=True)
+        line.show_message("too long " * 40, warning=True)
         await pilot.pause()
         assert line.size.height == 3

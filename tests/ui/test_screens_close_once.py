@@ -6,9 +6,7 @@ from textual.events import Key
 from textual.screen import Screen
 from textual.widgets import Static
 
-from memtui.ui.screens.ask import AskScreen, PromptScreen
-from memtui.ui.screens.menu import Choice, MenuScreen
-from memtui.ui.screens.once import Once
+from memtui.ui.screens.dialogs import Choice, ConfirmScreen, DismissOnceScreen, MenuScreen, PromptScreen
 
 
 @pytest.mark.parametrize(
@@ -16,7 +14,7 @@ from memtui.ui.screens.once import Once
     [
         (lambda: MenuScreen("Which?", (Choice("e", "one", "one"), Choice("n", "two", "two"))), "en"),
         (lambda: MenuScreen("Which?", (Choice("e", "one", "one"),)), ("escape", "escape")),
-        (lambda: AskScreen("Is it so?"), "yy"),
+        (lambda: ConfirmScreen("Is it so?"), "yy"),
         (lambda: PromptScreen("Line", "1 to 9"), ("enter", "enter")),
     ],
 )
@@ -34,7 +32,7 @@ async def test_the_second_key_does_not_close_the_screen_below(above: object, key
         assert len(answers) == 1
 
 
-class Late(Once[str]):
+class Late(DismissOnceScreen[str]):
     """A screen that looks for its widgets when it is mounted."""
 
     def compose(self) -> ComposeResult:

@@ -8,9 +8,8 @@ import pytest
 
 from memtui.core.events import Agent
 from memtui.engine import Engine
-from memtui.ui.screens.ask import AskScreen
 from memtui.ui.screens.browse import BrowseScreen
-from memtui.ui.screens.menu import MenuScreen
+from memtui.ui.screens.dialogs import ConfirmScreen, MenuScreen
 
 Opening = Callable[..., AbstractAsyncContextManager[Any]]
 CLARA = Agent("Clara", session="s1")
@@ -35,7 +34,7 @@ def delete(engine: Engine, name: str) -> None:
 
 async def asked(app: Any) -> str:
     """Wait for a question, and say what it is."""
-    await app.wait_for(lambda: isinstance(app.app.screen, AskScreen) and "y yes  n no" in app.text, "a question")
+    await app.wait_for(lambda: isinstance(app.app.screen, ConfirmScreen) and "y yes  n no" in app.text, "a question")
     return " ".join(app.text.splitlines())
 
 
@@ -95,11 +94,11 @@ async def test_what_has_changed_since_is_not_undone_and_it_says_why(opened: Open
         with app.engine() as engine:
             replace(engine, "alpha.md", "first", "second")
         await app.wait_for(lambda: "second" in app.text)
-        seq = app.browse.activity.cursor_row.seq
+        seq = app.browse.activity.cursor_item.seq
         app.put("alpha.md", "written by somebody else\n")
         await app.wait_for(lambda: app.actors[-1][0] == "outside")
         await app.press("3", "up")
-        assert app.browse.activity.cursor_row.seq == seq
+        assert app.browse.activity.cursor_item.seq == seq
         await app.press("u")
         await asked(app)
         await app.press("y")
@@ -188,7 +187,7 @@ async def test_a_read_only_session_offers_no_change_and_says_so_where_one_is_ask
         assert not shown & {"browse.undo", "browse.redo", "browse.undo_since", "browse.restore_loss"}
         assert {"browse.diff", "browse.history", "browse.past", "browse.deleted", "note.blame"} <= shown
         for key in ("u", "U", "Z"):
-            app.browse.message.say("")
+            app.browse.message.show_message("")
             await app.press(key)
             await app.wait_for(lambda: app.message == "Read-only session. Start without --read-only to edit.")
         assert "second" in (app.folder / "alpha.md").read_text()

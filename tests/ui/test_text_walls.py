@@ -8,8 +8,8 @@ from rich.segment import ControlType, Segment
 from rich.style import Style
 from textual.color import Color
 
-from memtui.ui.gate import Gate
-from memtui.ui.text import content, fit, fit_middle
+from memtui.ui.terminal import TerminalSanitizer
+from memtui.ui.theme import to_content, truncate, truncate_middle
 
 BLACK = Color(0, 0, 0)
 HOSTILE = [
@@ -27,14 +27,14 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", ["[/x]", "[@click=app.quit]x[/]", "[b]bold[/b]", "\\[x]"])
 def test_markup_stays_text(text: str) -> None:
-    shown = content(text)
+    shown = to_content(text)
     assert shown.plain == text
     assert not any("@click" in str(span.style) for span in shown.spans)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_content_names_hidden_characters(text: str) -> None:
-    shown = content(f"a{text}b").plain
+    shown = to_content(f"a{text}b").plain
     assert text not in shown
     assert shown.isprintable()
     assert "\\x" in shown or "<U+" in shown
@@ -42,12 +42,12 @@ def test_content_names_hidden_characters(text: str) -> None:
 
 def test_content_keeps_emoji_and_scripts_that_need_joiners() -> None:
     for text in ("👨\u200d👩\u200d👧", "❤\ufe0f", "می\u200cخواهم", "🏳\ufe0f\u200d🌈", "1\ufe0f\u20e3"):
-        assert content(text).plain == text
+        assert to_content(text).plain == text
 
 
 def test_joiners_that_join_nothing_are_hidden_text() -> None:
-    assert content("a\u200d\u200cb").plain == "a<U+200D><U+200C>b"
-    assert content("x\ufe0f\ufe0e.").plain == "x<U+FE0F><U+FE0E>."
+    assert to_content("a\u200d\u200cb").plain == "a<U+200D><U+200C>b"
+    assert to_content("x\ufe0f\ufe0e.").plain == "x<U+FE0F><U+FE0E>."
 
 
 @given(
@@ -55,21 +55,21 @@ def test_joiners_that_join_nothing_are_hidden_text() -> None:
     st.integers(0, 30),
 )
 def test_fitted_text_never_exceeds_its_width(text: str, width: int) -> None:
-    for fitted in (fit(text, width), fit_middle(text, width)):
+    for fitted in (truncate(text, width), truncate_middle(text, width)):
         assert cell_len(fitted) <= width
         if cell_len(text) <= width:
             assert fitted == text
 
 
 def test_names_keep_start_and_extension() -> None:
-    assert fit_middle("2026-11-21-standup-notes.md", 18) == "2026-11-2..otes.md"
-    assert fit("a long sentence", 9) == "a long.."
+    assert truncate_middle("2026-11-21-standup-notes.md", 18) == "2026-11-2..otes.md"
+    assert truncate("a long sentence", 9) == "a long.."
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_the_gate_removes_what_drives_a_terminal_and_keeps_the_width(text: str) -> None:
     segment = Segment(f"a{text}b\n\t", Style(bold=True))
-    [cleaned] = Gate().apply([segment], BLACK)
+    [cleaned] = TerminalSanitizer().apply([segment], BLACK)
     assert cleaned.text.isprintable()
     assert cleaned.cell_length == segment.cell_length
     assert cleaned.style == Style(bold=True)
@@ -77,12 +77,12 @@ def test_the_gate_removes_what_drives_a_terminal_and_keeps_the_width(text: str) 
 
 def test_the_gate_returns_clean_lines_untouched() -> None:
     segments = [Segment("plain"), Segment("👨\u200d👩\u200d👧 ❤\ufe0f", Style(bold=True))]
-    assert Gate().apply(segments, BLACK) is segments
+    assert TerminalSanitizer().apply(segments, BLACK) is segments
 
 
 def test_the_gate_drops_terminal_hyperlinks_but_not_the_mouse_meta() -> None:
     style = Style(link="vscode://x", bold=True) + Style.from_meta({"offset": (1, 2)})
-    [cleaned] = Gate().apply([Segment("x", style)], BLACK)
+    [cleaned] = TerminalSanitizer().apply([Segment("x", style)], BLACK)
     assert cleaned.style is not None
     assert cleaned.style.link is None
     assert cleaned.style.bold
@@ -92,11 +92,11 @@ def test_the_gate_drops_terminal_hyperlinks_but_not_the_mouse_meta() -> None:
 def test_the_gate_leaves_control_segments_alone() -> None:
     control = Segment("\x1b[2J", None, [(ControlType.CLEAR,)])
     bad = Segment("\x1b")
-    assert Gate().apply([control, bad], BLACK)[0] is control
+    assert TerminalSanitizer().apply([control, bad], BLACK)[0] is control
 
 
 @given(st.text())
 def test_nothing_unsafe_ever_passes_the_gate(text: str) -> None:
-    joined = "".join(segment.text for segment in Gate().apply([Segment(text)], BLACK))
+    joined = "".join(segment.text for segment in TerminalSanitizer().apply([Segment(text)], BLACK))
     assert not any(ord(character) < 32 or 0x7F <= ord(character) < 0xA0 for character in joined)
     assert not set(joined) & set("\u202a\u202e\u2066\u200b\ufeff")

@@ -1,4 +1,4 @@
-"""The SDK's client: which one, where it sends to, and whether there is a key. Keys stay in it; none is kept here.
+"""The SDK's client: credentials, host. Keys stay in it; none is kept here.
 
 `import anthropic` takes about two seconds of CPU. It happens when a client is made, in the conversation's own thread.
 """
@@ -7,8 +7,8 @@ import logging
 import os
 from typing import Any
 
-from memtui.agents.chat.options import ChatOptions
-from memtui.core.visible import one_line
+from memtui.agents.chat.events import ChatOptions
+from memtui.core.unicode import to_one_line
 
 CONNECT_SECONDS = 10.0
 """For name, connection and TLS."""
@@ -26,13 +26,8 @@ _CLIENTS = {
 }
 
 
-class NoClient(Exception):
-    """There can be none.
-
-    Attributes:
-        sentence: Why, and what to do.
-        has_sdk: Whether it is not the SDK that is missing.
-    """
+class ClientUnavailable(Exception):
+    """There can be no client. `sentence` says why, and the next step; `has_sdk` is false if the SDK is missing."""
 
     def __init__(self, sentence: str, *, has_sdk: bool = True) -> None:
         super().__init__(sentence)
@@ -44,42 +39,42 @@ def make_client(options: ChatOptions) -> Any:
     """An asynchronous client of the SDK, with credentials from the SDK's own chain.
 
     Raises:
-        NoClient: The SDK or what the provider needs is missing, or there are no credentials.
+        ClientUnavailable: The SDK or a package of the provider is missing, or there are no credentials.
     """
     try:
-        import anthropic  # deferred: it takes two seconds, and nobody waits for it before the first paint
-        import httpx2
+        import anthropic  # noqa: PLC0415 - start-up: loads the SDK
+        import httpx2  # noqa: PLC0415 - start-up: loads the SDK
     except ImportError as error:
         sentence = f"The Anthropic SDK cannot be loaded ({error}). Install it with: pip install anthropic"
-        raise NoClient(sentence, has_sdk=False) from error
+        raise ClientUnavailable(sentence, has_sdk=False) from error
     logging.getLogger("anthropic").addHandler(logging.NullHandler())  # else it may write over the screen
     timeout = httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS, write=_WRITE_SECONDS)
     try:
-        # Retries are ours: the SDK's are silent, and a person who waits wants to know what for.
+        # Retries are ours: the SDK's are silent.
         client = getattr(anthropic, _CLIENTS[options.provider])(timeout=timeout, max_retries=0)
     except ImportError as error:
         words = f"{options.provider} needs more than is installed ({error})"
         sentence = f"{words}. Install it with: pip install 'anthropic[{options.provider}]'"
-        raise NoClient(sentence, has_sdk=False) from error
+        raise ClientUnavailable(sentence, has_sdk=False) from error
     except anthropic.CredentialsError as error:
-        raise NoClient(f"No API key: {_words(error)}. {_WHAT_TO_DO}") from error
+        raise ClientUnavailable(f"No API key: {_format_error(error)}. {_WHAT_TO_DO}") from error
     except (anthropic.AnthropicError, ValueError, RuntimeError, OSError) as error:
-        raise NoClient(f"There is no connection to {options.provider}: {_words(error)}.") from error
+        raise ClientUnavailable(f"There is no connection to {options.provider}: {_format_error(error)}.") from error
     if options.provider == "anthropic" and not _has_credentials(client):
-        raise NoClient(f"No API key. {_WHAT_TO_DO}")
+        raise ClientUnavailable(f"No API key. {_WHAT_TO_DO}")
     return client
 
 
-def host_of(client: object) -> str:
-    """Where requests go, such as `api.anthropic.com`, with the port where it is not the usual one."""
+def get_host(client: object) -> str:
+    """The host of requests, such as `api.anthropic.com`, with the port where it is not the usual one."""
     url = getattr(client, "base_url", None)
     host = getattr(url, "host", "") or "the server"
     port = getattr(url, "port", None)
     return f"{host}:{port}" if port else str(host)
 
 
-def key_from(client: object) -> str:
-    """What the key was taken from, for sentences; never the key."""
+def describe_key_source(client: object) -> str:
+    """The source of the key, for sentences; never the key."""
     if getattr(client, "api_key", None) and os.environ.get("ANTHROPIC_API_KEY"):
         return "ANTHROPIC_API_KEY"
     if getattr(client, "auth_token", None) and os.environ.get("ANTHROPIC_AUTH_TOKEN"):
@@ -94,5 +89,5 @@ def _has_credentials(client: Any) -> bool:
     return bool(headers & {"authorization", "x-api-key"})
 
 
-def _words(error: BaseException) -> str:
-    return one_line(" ".join(str(error).split()))[:300].rstrip(".") or type(error).__name__
+def _format_error(error: BaseException) -> str:
+    return to_one_line(" ".join(str(error).split()))[:300].rstrip(".") or type(error).__name__

@@ -1,56 +1,42 @@
-"""What a conversation tells while it goes on. Screens and scripts are made from these, and from nothing else."""
+"""The events of a conversation as values. Screens and scripts are made from these, and from nothing else."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from memtui.core.asking import Policy, Proposal
+from memtui.config.settings import Provider
+from memtui.core.approvals import ApprovalPolicy, Proposal
 from memtui.core.events import Event
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model, as far as the API tells. Nothing here is from memory: `None` is not known.
-
-    Attributes:
-        id: As requests name it.
-        name: As people do.
-        context: Tokens that a request may hold.
-        max_tokens: Tokens that an answer may have.
-        efforts: Levels of effort that it takes, lowest first; empty for none.
-        thinking: Kinds of thinking that it takes: `adaptive`, `enabled`, `disabled`.
-        clears_tools: Whether old tool results can be cleared from its context.
-        compacts: Whether it compacts a conversation by itself.
-        sees_images: Whether it takes pictures.
-        reads_pdf: Whether it takes PDF files.
-        input_price: For a million tokens, in the currency of `currency`, where API or configuration say.
-        output_price: The same for what it writes.
-    """
+    """A model as the API describes it. Nothing here is from memory: `None` is not known."""
 
     id: str
     name: str = ""
     context: int | None = None
+    """Tokens that a request may hold."""
     max_tokens: int | None = None
+    """Tokens that an answer may have."""
     efforts: tuple[str, ...] = ()
+    """Lowest first."""
     thinking: tuple[str, ...] = ()
+    """Of `adaptive`, `enabled`, `disabled`."""
     clears_tools: bool | None = None
+    """Whether old tool results can be cleared from its context."""
     compacts: bool | None = None
     sees_images: bool | None = None
     reads_pdf: bool | None = None
     input_price: float | None = None
+    """For a million tokens, in `currency`, where API or configuration say."""
     output_price: float | None = None
     currency: str = "USD"
 
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file that goes with a message.
-
-    Attributes:
-        name: As the person sees it, without its directory.
-        media_type: Such as `text/plain`, `image/png`, `application/pdf`.
-        data: Its bytes.
-    """
+    """A file that goes with a message: its name without the directory, its media type and its bytes."""
 
     name: str
     media_type: str
@@ -59,12 +45,7 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What the person says: one message.
-
-    Attributes:
-        text: Her words.
-        attachments: Files that go with it.
-    """
+    """One message of the person."""
 
     text: str
     attachments: tuple[Attachment, ...] = ()
@@ -72,69 +53,53 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What was used: of one turn, or of the conversation.
-
-    Attributes:
-        context: Tokens that the last request held with its answer: what the next one begins with.
-        input_tokens: Tokens sent, those from the cache included, summed over requests.
-        output_tokens: Tokens written by the model.
-        cached_tokens: Of the tokens sent, those read from the cache.
-        requests: How many requests.
-        memory_chars: Characters of memory that the model was shown by views.
-        cost: In the model's currency; `None` where no price is known.
-    """
+    """The tokens and requests of a turn, or of a conversation."""
 
     context: int = 0
+    """Tokens of the last request and its answer: the next one begins with them."""
     input_tokens: int = 0
+    """Those from the cache included, summed over requests."""
     output_tokens: int = 0
     cached_tokens: int = 0
     requests: int = 0
     memory_chars: int = 0
+    """Characters of memory that views showed to the model."""
     cost: float | None = None
+    """In the model's currency; `None` where no price is known."""
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
-    """What a turn, or the session, made of one memory.
-
-    Attributes:
-        path: Relative to the folder.
-        how: `created`, `changed`, `deleted` or `renamed`.
-        old_path: Where it was before, of a rename.
-        added: Lines added, where lines apply.
-        removed: Lines removed.
-        before: SHA-256 of the text before; `None` for nothing or for what is no text.
-        after: SHA-256 of the text after.
-        edited: Whether the person edited it before it was written.
-    """
+class MemoryChange:
+    """The net change of one memory over a turn or a session."""
 
     path: str
     how: str
+    """`created`, `changed`, `deleted` or `renamed`."""
     old_path: str | None = None
     added: int | None = None
+    """Lines; `None` where lines do not apply."""
     removed: int | None = None
     before: str | None = None
+    """SHA-256 of the text; `None` without a text."""
     after: str | None = None
     edited: bool = False
+    """Whether the person edited it before it was written."""
 
 
-class End(Enum):
-    """How a turn ended."""
+class TurnOutcome(Enum):
+    """How a turn ended. What was said until then is kept."""
 
     DONE = "done"
     STOPPED = "stopped"
-    """By the person; what was said until then is kept."""
     FAULT = "fault"
-    """A `Fault` said why; what was said until then is kept."""
     CUT = "cut"
     """The answer reached its longest length, or its stream ended early."""
     REFUSED = "refused"
-    """The model declined to go on."""
     TOO_MANY_CALLS = "too many calls"
 
 
 class FaultKind(Enum):
-    """What went wrong, for programs; `Fault.sentence` says it for people."""
+    """The kind of a fault, for programs; `ChatFault.sentence` is for people."""
 
     NO_KEY = "no key"
     WRONG_KEY = "wrong key"
@@ -154,18 +119,9 @@ class FaultKind(Enum):
     BUG = "bug"
 
 
-# What is told
-
-
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The SDK is loaded and the first message can be sent; what was typed before that is on its way.
-
-    Attributes:
-        model: Which model answers.
-        host: Where requests go, such as `api.anthropic.com`.
-        provider: `anthropic`, `bedrock`, `vertex` or `foundry`.
-    """
+    """The SDK is loaded and the first message can be sent; prompts typed before are on their way."""
 
     model: Model
     host: str
@@ -173,8 +129,8 @@ class Ready:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelsKnown:
-    """The API has told which models there are."""
+class ModelsListed:
+    """The API has listed its models."""
 
     models: tuple[Model, ...]
 
@@ -187,13 +143,8 @@ class ModelChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnBegan:
-    """A message is sent.
-
-    Attributes:
-        turn: Its number, from 1; numbers are never used twice in a session.
-        prompt: The message.
-    """
+class TurnStarted:
+    """A message is sent. Turns are numbered from 1; no number is used twice in a session."""
 
     turn: int
     prompt: Prompt
@@ -201,14 +152,14 @@ class TurnBegan:
 
 @dataclass(frozen=True, slots=True)
 class QueueChanged:
-    """Messages that wait for the turn to end, in order."""
+    """The messages that wait for the turn to end, in order."""
 
     prompts: tuple[Prompt, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ThinkingDelta:
-    """The model thinks."""
+    """A piece of the model's thinking."""
 
     turn: int
     text: str
@@ -216,29 +167,17 @@ class ThinkingDelta:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """The model writes its answer.
-
-    Attributes:
-        turn: In which turn.
-        block: Number of the text block within the turn, from 0: another number begins a new paragraph.
-        text: A piece of Markdown.
-    """
+    """A piece of the answer, in Markdown."""
 
     turn: int
     block: int
+    """Number of the text block within the turn, from 0: another number begins a new paragraph."""
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class CallStreaming:
-    """A tool call is coming in; told often.
-
-    Attributes:
-        turn: In which turn.
-        call_id: The model's id of it.
-        name: The tool.
-        fields: The input as far as it is here. Text may end in the middle.
-    """
+class CallDelta:
+    """A tool call that streams in; emitted often. A text among its fields may end in the middle."""
 
     turn: int
     call_id: str
@@ -247,8 +186,8 @@ class CallStreaming:
 
 
 @dataclass(frozen=True, slots=True)
-class CallBegan:
-    """A tool call is complete and is carried out, or asked about, now."""
+class CallStarted:
+    """A tool call is complete, and is executed or asked about now."""
 
     turn: int
     call_id: str
@@ -257,15 +196,8 @@ class CallBegan:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The person is asked whether a change may be made: `Chat.answer` answers.
-
-    Attributes:
-        turn: In which turn.
-        call_id: The model's id of the call.
-        number: Of the question, for the answer.
-        proposal: The exact change.
-    """
+class ApprovalNeeded:
+    """The person is asked whether a change may be made: `ChatController.answer` takes the number and the verdict."""
 
     turn: int
     call_id: str
@@ -274,26 +206,15 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """A question is settled, whoever did it: by the person, or because the turn was stopped."""
+class ApprovalResolved:
+    """A question is settled, by the person or because the turn was stopped."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
 class CallEnded:
-    """A tool call is answered.
-
-    Attributes:
-        turn: In which turn.
-        call_id: The model's id of it.
-        name: The tool.
-        fields: Its whole input.
-        text: The answer, exactly as the model gets it.
-        is_error: Whether it is a refusal.
-        event: What was recorded; `None` for a tool that is not ours.
-        edit: What the person wrote in its place, if she edited it.
-    """
+    """A tool call is answered, with `text` exactly as the model gets it."""
 
     turn: int
     call_id: str
@@ -302,65 +223,47 @@ class CallEnded:
     text: str
     is_error: bool
     event: Event | None = None
+    """The journal's; `None` for a tool that is not ours."""
     edit: Event | None = None
+    """The write of the person in its place."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextCleared:
-    """The API left old tool results out of what the model sees, to make room.
-
-    Attributes:
-        calls: How many calls.
-        tokens: How many tokens they took.
-    """
+    """The API left old tool results out of the model's context, to make room."""
 
     calls: int
     tokens: int
 
 
 @dataclass(frozen=True, slots=True)
-class Compacted:
-    """What was said before was replaced by a summary in what the model sees."""
+class ContextCompacted:
+    """The API replaced the earlier conversation by a summary in the model's context."""
 
     summary: str
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """A request failed in a way that passes, and is tried again.
-
-    Attributes:
-        sentence: What happened, and when it is tried again.
-        seconds: Until then.
-    """
+class RetryScheduled:
+    """A request failed in a way that passes, and is tried again after some seconds."""
 
     sentence: str
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """Something went wrong; nothing that was typed is lost.
-
-    Attributes:
-        kind: What.
-        sentence: What happened, why, and what to do.
-        prompt: The message that got no answer: it is put back into the box.
-    """
+class ChatFault:
+    """A fault: what happened, why, and the next step. Nothing that was typed is lost."""
 
     kind: FaultKind
     sentence: str
     prompt: Prompt | None = None
+    """The message that got no answer: it is put back into the box."""
 
 
 @dataclass(frozen=True, slots=True)
 class UsageChanged:
-    """More was used.
-
-    Attributes:
-        turn: Of this turn.
-        session: Of the conversation.
-    """
+    """The usage of the turn and of the session so far."""
 
     turn: Usage
     session: Usage
@@ -368,36 +271,21 @@ class UsageChanged:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """The turn is over and the next message can be sent.
-
-    Attributes:
-        turn: Which.
-        end: How.
-        seconds: How long it took.
-        calls: How many tool calls it had.
-        refused: How many of them were refused.
-        remembered: What became of memories, one each.
-        usage: What it used.
-    """
+    """The turn is over and the next message can be sent."""
 
     turn: int
-    end: End
+    end: TurnOutcome
     seconds: float
     calls: int
     refused: int
-    remembered: tuple[Remembered, ...]
+    """Of the calls."""
+    memory_changes: tuple[MemoryChange, ...]
     usage: Usage
 
 
 @dataclass(frozen=True, slots=True)
 class TurnUndone:
-    """The writes of a turn were taken back; the model is told in the next turn.
-
-    Attributes:
-        turn: Which.
-        event: What was recorded.
-        sentence: What came of it.
-    """
+    """The writes of a turn were taken back; the model is told in the next turn."""
 
     turn: int
     event: Event
@@ -405,61 +293,62 @@ class TurnUndone:
 
 
 @dataclass(frozen=True, slots=True)
-class Rewound:
-    """A turn and all after it are out of the conversation: to be said again, or cleared.
-
-    Attributes:
-        turn: The first that is out.
-        prompt: What the person had said in it; `None` where all was cleared.
-        why: `edit` (it is put back into the box), `retry` (it is sent again at once) or `clear`.
-    """
+class ConversationRewound:
+    """A turn and all after it are out of the conversation."""
 
     turn: int
+    """The first that is out."""
     prompt: Prompt | None
-    why: str = "edit"
+    """The message of that turn; `None` where all was cleared."""
+    reason: str = "edit"
+    """`edit` (the prompt is put back into the box), `retry` (it is sent again at once) or `clear`."""
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyChanged:
-    """Changes are treated in another way from now on.
+    """The approval policy changed, or the paths below which no approval is needed."""
 
-    Attributes:
-        policy: How.
-        always: Below which paths the person need not be asked.
-    """
-
-    policy: Policy
+    policy: ApprovalPolicy
     always: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """Something that is good to know, in a sentence."""
+class Notice:
+    """A sentence for the person."""
 
     sentence: str
 
 
 ChatEvent = (
-    Ready
-    | ModelsKnown
-    | ModelChanged
-    | TurnBegan
-    | QueueChanged
-    | ThinkingDelta
-    | TextDelta
-    | CallStreaming
-    | CallBegan
-    | Asked
-    | Answered
-    | CallEnded
-    | ContextCleared
-    | Compacted
-    | Waiting
-    | Fault
-    | UsageChanged
-    | TurnEnded
-    | TurnUndone
-    | Rewound
-    | PolicyChanged
-    | Told
-)
+    Ready | ModelsListed | ModelChanged | TurnStarted | QueueChanged | ThinkingDelta | TextDelta | CallDelta
+    | CallStarted | ApprovalNeeded | ApprovalResolved | CallEnded | ContextCleared | ContextCompacted | RetryScheduled
+    | ChatFault | UsageChanged | TurnEnded | TurnUndone | ConversationRewound | PolicyChanged | Notice
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatOptions:
+    """The person's choices before the conversation begins; model, policy, effort and thinking may change later.
+
+    `None` leaves a value to the model: `max_tokens` of one answer, `effort`, `thinking`.
+    """
+
+    model: str | None = None
+    """`None` takes the newest that the API lists."""
+    provider: Provider = "anthropic"
+    policy: ApprovalPolicy = ApprovalPolicy.ASK
+    system: str = ""
+    """A system prompt of the person's, before ours."""
+    guidance: str = ""
+    """The person's words on what to remember."""
+    max_tokens: int | None = None
+    context_trigger: int | None = None
+    """Tokens of context from which old tool results are cleared; 0 is off, `None` a share of what the model takes."""
+    effort: str | None = None
+    """One of `EFFORTS`."""
+    thinking: bool | None = None
+    input_price: float | None = None
+    """For a million tokens, in US dollars, where the person says so; no price is ever assumed."""
+    output_price: float | None = None
+    max_calls: int = 200
+    """Tool calls in one turn, after which it is ended and the person asked."""

@@ -1,7 +1,7 @@
-"""What went wrong, in sentences: what happened, why, and what to do.
+"""Faults of the connection as sentences: what happened, why, and the next step.
 
-Faults before an answer begins are the SDK's. Those in the middle of it are raw ones of its HTTP library, or of the
-JSON reader; so every exception is judged here, and what nobody thought of is said as what it is: a bug.
+Faults before an answer begins are the SDK's. Those in the middle of it come raw from its HTTP library or from the JSON
+reader; so every exception is classified here, and an unknown one is reported as a bug.
 """
 
 import errno
@@ -9,31 +9,27 @@ import json
 import re
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from memtui.agents.chat.client import CONNECT_SECONDS, READ_SECONDS, NoClient
-from memtui.agents.chat.events import Fault, FaultKind
+from memtui.agents.chat.client import CONNECT_SECONDS, READ_SECONDS, ClientUnavailable
+from memtui.agents.chat.events import FaultKind
 from memtui.core.errors import MemtuiError
-from memtui.core.visible import one_line
+from memtui.core.unicode import to_one_line
 
 _LONGEST_WORDS = 300
-_OF_PROVIDERS = frozenset({"azure", "boto3", "botocore", "google"})
+_SET_VARIABLE = "Set ANTHROPIC_API_KEY and run memtui chat again."
+_SET_KEY = "Set a valid one and run memtui chat again."
+_LOOK_AT_URL = "Look at ANTHROPIC_BASE_URL."
+_PROVIDER_PACKAGES = frozenset({"azure", "boto3", "botocore", "google"})
 """Packages that providers' clients take credentials with."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a request went, for sentences.
-
-    Attributes:
-        host: The server.
-        model: The model that was to answer.
-        key: What the key was taken from.
-        provider: Whose client of the SDK is used.
-    """
+class Endpoint:
+    """Where a request went, for sentences; `key` names the source of the key."""
 
     host: str
     model: str = ""
@@ -42,129 +38,115 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A fault, and whether it may pass.
+class ClassifiedFault:
+    """A fault and its treatment.
 
     Attributes:
-        kind: What.
         sentence: What happened and why, ending with a full stop.
-        advice: What to do; empty where that goes without saying.
-        passes: Whether the same request may well succeed soon.
-        after: Seconds after which the server wants to be asked again, where it said so.
-        words: The server's own.
+        advice: The next step; empty where it goes without saying.
+        is_retryable: Whether the same request may well succeed soon.
+        retry_after: Seconds that the server wants to be waited.
+        server_message: The server's words.
     """
 
     kind: FaultKind
     sentence: str
     advice: str = ""
-    passes: bool = False
-    after: float | None = None
-    words: str = ""
-
-    def fault(self, kept: str) -> Fault:
-        """As it is told.
-
-        Args:
-            kept: What became of what was said, as a sentence.
-        """
-        return Fault(self.kind, " ".join(part for part in (self.sentence, kept, self.advice) if part))
+    is_retryable: bool = False
+    retry_after: float | None = None
+    server_message: str = ""
 
 
-def judged(error: BaseException, place: Place, *, answering: bool = False) -> Judged:
-    """What an exception means.
-
-    Args:
-        error: Anything.
-        place: Where the request went.
-        answering: Whether the answer had begun.
-    """
-    if isinstance(error, NoClient):
-        return Judged(FaultKind.NO_KEY if error.has_sdk else FaultKind.NO_SDK, error.sentence)
+def classify_error(error: BaseException, endpoint: Endpoint, *, answering: bool = False) -> ClassifiedFault:
+    """The fault that an exception means; `answering` if the answer had begun."""
+    if isinstance(error, ClientUnavailable):
+        return ClassifiedFault(FaultKind.NO_KEY if error.has_sdk else FaultKind.NO_SDK, error.sentence)
     if isinstance(error, MemtuiError):
-        return Judged(FaultKind.MEMORY, f"The memory cannot be used: {_ended(str(error))}")
-    # Loaded already: whatever comes here comes from them.
-    import anthropic
-    import httpx2
+        return ClassifiedFault(FaultKind.MEMORY, f"The memory cannot be used: {_end_sentence(str(error))}")
+    import anthropic  # noqa: PLC0415 - start-up: loads the SDK
+    import httpx2  # noqa: PLC0415 - start-up: loads the SDK
 
+    host = endpoint.host
     if isinstance(error, anthropic.APIStatusError):
-        return _of_status(error, place)
-    if isinstance(error, anthropic.CredentialsError) or (
-        isinstance(error, TypeError) and "authentication method" in str(error)
-    ):
-        words = _words(str(error)) if isinstance(error, anthropic.CredentialsError) else "there is no API key"
-        return Judged(FaultKind.NO_KEY, f"No API key: {words}.", "Set ANTHROPIC_API_KEY and run memtui chat again.")
-    if any("header value" in str(each).lower() for each in _chain(error)):  # the words hold the key, as it is sent
-        sentence = f"What was taken from {place.key} cannot be sent: it holds what no key holds, such as a line end."
-        return Judged(FaultKind.WRONG_KEY, sentence, "Set a valid one and run memtui chat again.")
+        return _classify_status(error, endpoint)
+    if isinstance(error, anthropic.CredentialsError):
+        return ClassifiedFault(FaultKind.NO_KEY, f"No API key: {_sanitize_message(str(error))}.", _SET_VARIABLE)
+    if isinstance(error, TypeError) and "authentication method" in str(error):
+        return ClassifiedFault(FaultKind.NO_KEY, "No API key: there is no API key.", _SET_VARIABLE)
+    if any("header value" in str(each).lower() for each in _iter_causes(error)):  # this message would hold the key
+        sentence = f"What was taken from {endpoint.key} cannot be sent: it holds what no key holds, such as a line end."
+        return ClassifiedFault(FaultKind.WRONG_KEY, sentence, _SET_KEY)
     if isinstance(error, anthropic.APITimeoutError | httpx2.TimeoutException):
-        return _of_silence(error, place, answering)
+        if any(isinstance(each, httpx2.ConnectTimeout) for each in _iter_causes(error)):
+            reason = f"no answer within {CONNECT_SECONDS:g} seconds"
+            return ClassifiedFault(FaultKind.NETWORK, f"Could not reach {host} ({reason}).")
+        sentence = f"{host} fell silent: nothing came for {READ_SECONDS:g} seconds."
+        return ClassifiedFault(FaultKind.TIMEOUT, sentence, is_retryable=not answering)
     if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | anthropic.APIResponseValidationError):
-        return Judged(FaultKind.CUT_STREAM, f"{place.host} sent something that is no answer.", passes=not answering)
+        sentence = f"{host} sent something that is no answer."
+        return ClassifiedFault(FaultKind.CUT_STREAM, sentence, is_retryable=not answering)
     if isinstance(error, anthropic.APIConnectionError | httpx2.TransportError | httpx2.StreamError | OSError):
-        return _of_connection(error, place, answering)
+        if answering:
+            return ClassifiedFault(FaultKind.CUT_STREAM, f"The connection to {host} broke in the middle of the answer.")
+        reason = _describe_connection_error(error)
+        is_dropped = reason in ("the connection was closed", "the connection was reset")
+        return ClassifiedFault(FaultKind.NETWORK, f"Could not reach {host} ({reason}).", is_retryable=is_dropped)
     if isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol):
-        return Judged(FaultKind.NETWORK, f"{place.host} is no address.", "Look at ANTHROPIC_BASE_URL.")
-    lacks_package = isinstance(error, anthropic.AnthropicError) and "missing required dependency" in str(error)
+        return ClassifiedFault(FaultKind.NETWORK, f"{host} is no address.", _LOOK_AT_URL)
+    return _classify_other(error, endpoint, is_of_sdk=isinstance(error, anthropic.AnthropicError))
+
+
+def _classify_other(error: BaseException, endpoint: Endpoint, *, is_of_sdk: bool) -> ClassifiedFault:
+    """The fault of an exception that is neither a response nor of the connection."""
+    lacks_package = is_of_sdk and "missing required dependency" in str(error)
     if isinstance(error, ImportError) or lacks_package:
-        words = "" if lacks_package else f" ({_words(str(error))})"
-        what_to_do = f"Install it with: pip install 'anthropic[{place.provider}]'."
-        return Judged(FaultKind.NO_SDK, f"What {place.provider} needs is not installed{words}.", what_to_do)
-    if isinstance(error, anthropic.AnthropicError):
-        return Judged(FaultKind.BAD_REQUEST, f"The request could not be made: {_ended(str(error))}")
-    if type(error).__module__.partition(".")[0] in _OF_PROVIDERS or "resolve" in str(error):
-        return Judged(FaultKind.NO_KEY, f"There are no credentials for {place.host}: {_ended(str(error))}")
-    what = f"{type(error).__name__}: {_words(str(error))}" if str(error) else type(error).__name__
-    return Judged(FaultKind.BUG, f"memtui stopped this turn because of a bug ({what}).")
+        words = "" if lacks_package else f" ({_sanitize_message(str(error))})"
+        advice = f"Install it with: pip install 'anthropic[{endpoint.provider}]'."
+        return ClassifiedFault(FaultKind.NO_SDK, f"What {endpoint.provider} needs is not installed{words}.", advice)
+    if is_of_sdk:
+        return ClassifiedFault(FaultKind.BAD_REQUEST, f"The request could not be made: {_end_sentence(str(error))}")
+    if type(error).__module__.partition(".")[0] in _PROVIDER_PACKAGES or "resolve" in str(error):
+        sentence = f"There are no credentials for {endpoint.host}: {_end_sentence(str(error))}"
+        return ClassifiedFault(FaultKind.NO_KEY, sentence)
+    what = f"{type(error).__name__}: {_sanitize_message(str(error))}" if str(error) else type(error).__name__
+    return ClassifiedFault(FaultKind.BUG, f"memtui stopped this turn because of a bug ({what}).")
 
 
-def _of_status(error: object, place: Place) -> Judged:
-    """Of an answer of the server's that is an error; in mid-stream its status is 200, and only its type tells."""
+_STATUSES: Sequence[tuple[FaultKind, Collection[int], str | None, str, str]] = (
+    (FaultKind.WRONG_KEY, (401,), "authentication_error",
+     "{host} does not take the API key from {key}{reason}.", _SET_KEY),
+    (FaultKind.NO_CREDIT, (402,), "billing_error", "{host} wants to be paid first{reason}.", ""),
+    (FaultKind.FORBIDDEN, (403,), "permission_error", "The key from {key} may not do that at {host}{reason}.", ""),
+    (FaultKind.TOO_LARGE, (413,), "request_too_large", "This conversation is too large for {model}{reason}.",
+     "/clear begins a new one, and memory stays as it is; or leave out what is attached."),
+    (FaultKind.UNKNOWN_MODEL, (), None, "{host} has no model called {model}.", "/model shows those there are."),
+    (FaultKind.BAD_REQUEST, (404,), None, "{host} knows no such address{reason}.", _LOOK_AT_URL),
+    (FaultKind.RATE_LIMIT, (429,), "rate_limit_error", "{host} has had too many requests{reason}.", ""),
+    (FaultKind.OVERLOADED, (529,), "overloaded_error", "{host} is overloaded.", ""),
+    (FaultKind.TIMEOUT, (408, 504), "timeout_error", "{host} took too long{reason}.", ""),
+    (FaultKind.SERVER, (409, *range(500, 1_000)), "api_error", "{host} had a fault of its own ({words}).", ""),
+)  # fmt: skip
+"""Kinds of error responses, the first that applies: kind, statuses, type of the error, sentence, advice."""
+_RETRYABLE = frozenset({FaultKind.RATE_LIMIT, FaultKind.OVERLOADED, FaultKind.TIMEOUT, FaultKind.SERVER})
+
+
+def _classify_status(error: object, endpoint: Endpoint) -> ClassifiedFault:
+    """The fault of an error response. In mid-stream its status is 200, and only its type tells."""
     status = getattr(error, "status_code", 0)
-    kind = str(getattr(error, "type", None) or "")
-    words = _words(str(getattr(error, "api_message", None) or ""))
-    said = f" ({words})" if words else ""
-    after = _after(error)
-    host, model = place.host, place.model or "the model"
-    lower = words.lower()
-    if status == 401 or kind == "authentication_error":
-        return Judged(
-            FaultKind.WRONG_KEY, f"{host} does not take the API key from {place.key}{said}.",
-            "Set a valid one and run memtui chat again.", words=words,
-        )  # fmt: skip
-    if status == 402 or kind == "billing_error" or "credit balance" in lower:
-        return Judged(FaultKind.NO_CREDIT, f"{host} wants to be paid first{said}.", words=words)
-    if status == 403 or kind == "permission_error":
-        return Judged(FaultKind.FORBIDDEN, f"The key from {place.key} may not do that at {host}{said}.", words=words)
-    if status == 413 or kind == "request_too_large" or (status in (400, 0, 200) and _is_too_large(lower)):
-        return Judged(
-            FaultKind.TOO_LARGE, f"This conversation is too large for {model}{said}.",
-            "/clear begins a new one, and memory stays as it is; or leave out what is attached.", words=words,
-        )  # fmt: skip
-    if status == 404 and ("model" in lower or (place.model and place.model.lower() in lower)):
-        return Judged(
-            FaultKind.UNKNOWN_MODEL, f"{host} has no model called {model}.", "/model shows those there are.",
-            words=words,
-        )  # fmt: skip
-    if status == 404:
-        return Judged(
-            FaultKind.BAD_REQUEST, f"{host} knows no such address{said}.", "Look at ANTHROPIC_BASE_URL.", words=words
-        )
-    if status == 429 or kind == "rate_limit_error":
-        return Judged(
-            FaultKind.RATE_LIMIT, f"{host} has had too many requests{said}.", passes=_may_pass(error), after=after,
-            words=words,
-        )  # fmt: skip
-    if status == 529 or kind == "overloaded_error":
-        return Judged(FaultKind.OVERLOADED, f"{host} is overloaded.", passes=_may_pass(error), after=after, words=words)
-    if status in (408, 504) or kind == "timeout_error":
-        return Judged(
-            FaultKind.TIMEOUT, f"{host} took too long{said}.", passes=_may_pass(error), after=after, words=words
-        )
-    if status >= 500 or kind == "api_error" or status == 409:
-        return Judged(
-            FaultKind.SERVER, f"{host} had a fault of its own ({words or status}).", passes=_may_pass(error),
-            after=after, words=words,
-        )  # fmt: skip
+    type_ = getattr(error, "type", None)
+    words = _sanitize_message(str(getattr(error, "api_message", None) or ""))
+    reason, lower, model = f" ({words})" if words else "", words.lower(), endpoint.model or "the model"
+    by_words = _classify_words(status, lower, endpoint.model.lower())
+    for kind, statuses, name, sentence, advice in _STATUSES:
+        if kind is by_words or status in statuses or (name is not None and type_ == name):
+            filled = sentence.format(
+                host=endpoint.host, key=endpoint.key, model=model, reason=reason, words=words or status
+            )
+            if kind not in _RETRYABLE:
+                return ClassifiedFault(kind, filled, advice, server_message=words)
+            headers = getattr(getattr(error, "response", None), "headers", {})
+            may_retry = headers.get("x-should-retry") != "false"
+            return ClassifiedFault(kind, filled, advice, may_retry, _parse_retry_after(headers), words)
     advice = ""
     if "memory_20250818" in lower:
         advice = f"{model} there does not know the memory tool. Name another model with --model."
@@ -172,23 +154,24 @@ def _of_status(error: object, place: Place) -> Judged:
         advice = f"If {model} does not think, start without --thinking."
     elif "effort" in lower or "output_config" in lower:
         advice = f"If {model} knows no effort, start without --effort."
-    return Judged(
-        FaultKind.BAD_REQUEST, f"{host} did not take the request{said or f' ({status})'}.", advice, words=words
-    )
+    sentence = f"{endpoint.host} did not take the request{reason or f' ({status})'}."
+    return ClassifiedFault(FaultKind.BAD_REQUEST, sentence, advice, server_message=words)
 
 
-def _is_too_large(lower: str) -> bool:
-    return "too long" in lower or ("context" in lower and ("exceed" in lower or "window" in lower or "limit" in lower))
+def _classify_words(status: int, words: str, model: str) -> FaultKind | None:
+    """The kind of fault that only the server's words tell."""
+    if "credit balance" in words:
+        return FaultKind.NO_CREDIT
+    is_full = "context" in words and any(word in words for word in ("exceed", "window", "limit"))
+    if status in (400, 0, 200) and ("too long" in words or is_full):
+        return FaultKind.TOO_LARGE
+    if status == 404 and ("model" in words or (model and model in words)):
+        return FaultKind.UNKNOWN_MODEL
+    return None
 
 
-def _may_pass(error: object) -> bool:
-    headers = getattr(getattr(error, "response", None), "headers", {})
-    return headers.get("x-should-retry") != "false"
-
-
-def _after(error: object) -> float | None:
-    """When the server wants to be asked again, in seconds."""
-    headers = getattr(getattr(error, "response", None), "headers", {})
+def _parse_retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds that the server wants to be waited."""
     try:
         if (milliseconds := headers.get("retry-after-ms")) is not None:
             return max(0.0, float(milliseconds) / 1000)
@@ -203,33 +186,9 @@ def _after(error: object) -> float | None:
         return None
 
 
-def _of_silence(error: BaseException, place: Place, answering: bool) -> Judged:
-    import httpx2
-
-    if any(isinstance(each, httpx2.ConnectTimeout) for each in _chain(error)):
-        return Judged(
-            FaultKind.NETWORK, f"Could not reach {place.host} (no answer within {CONNECT_SECONDS:g} seconds)."
-        )
-    return Judged(
-        FaultKind.TIMEOUT, f"{place.host} fell silent: nothing came for {READ_SECONDS:g} seconds.",
-        passes=not answering,
-    )  # fmt: skip
-
-
-def _of_connection(error: BaseException, place: Place, answering: bool) -> Judged:
-    reason = _reason(error)
-    if answering:
-        return Judged(FaultKind.CUT_STREAM, f"The connection to {place.host} broke in the middle of the answer.")
-    dropped = reason in _DROPPED
-    return Judged(FaultKind.NETWORK, f"Could not reach {place.host} ({reason}).", passes=dropped)
-
-
-_DROPPED = frozenset({"the connection was closed", "the connection was reset"})
-
-
-def _reason(error: BaseException) -> str:
-    """Why there is no connection, in a few words."""
-    chain = list(_chain(error))
+def _describe_connection_error(error: BaseException) -> str:
+    """The cause of a failed connection, in a few words."""
+    chain = list(_iter_causes(error))
     for each in chain:
         match each:
             case socket.gaierror():
@@ -247,11 +206,11 @@ def _reason(error: BaseException) -> str:
         return "the proxy does not let it through"
     if names & {"RemoteProtocolError", "ReadError", "WriteError", "CloseError"}:
         return "the connection was closed"
-    return _words(str(chain[-1])) or type(chain[-1]).__name__
+    return _sanitize_message(str(chain[-1])) or type(chain[-1]).__name__
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    """An exception and what it came from, the outermost first."""
+def _iter_causes(error: BaseException) -> Iterator[BaseException]:
+    """An exception and its causes, the outermost first."""
     seen: set[int] = set()
     at: BaseException | None = error
     while at is not None and id(at) not in seen:
@@ -265,11 +224,11 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 _LIKE_A_KEY = re.compile(r"\bsk-[\w-]{6,}|[\w+/=-]{40,}")
 
 
-def _words(text: str) -> str:
-    """A server's words, fit for a sentence: on one line, short, without a stop at the end, and without a key."""
-    line = one_line(_LIKE_A_KEY.sub("...", " ".join(text.split()))).rstrip(". ")
+def _sanitize_message(text: str) -> str:
+    """A server's message for a sentence: on one line, short, without a stop at the end, and without a key."""
+    line = to_one_line(_LIKE_A_KEY.sub("...", " ".join(text.split()))).rstrip(". ")
     return line if len(line) <= _LONGEST_WORDS else line[:_LONGEST_WORDS] + " …"
 
 
-def _ended(text: str) -> str:
-    return text if text.endswith(".") else f"{_words(text)}."
+def _end_sentence(text: str) -> str:
+    return text if text.endswith(".") else f"{_sanitize_message(text)}."

@@ -1,6 +1,6 @@
-"""One turn: a message, the model's answers to it, and the tool calls between them, until the model has said its part.
+"""One turn: a message, the model's answers to it, and the tool calls between them.
 
-It may be stopped at any moment and may break anywhere. Whatever happens, what was said is kept, each tool call has an
+It may be stopped at any moment and may break anywhere. In every case the messages are kept, each tool call has an
 answer that is true, and the next message works.
 """
 
@@ -8,32 +8,16 @@ import contextlib
 import time
 import traceback
 
-from memtui.agents.chat.attachments import content_of
-from memtui.agents.chat.carrying import TOOL, Carried
-from memtui.agents.chat.changes import Tally
-from memtui.agents.chat.events import (
-    CallBegan,
-    CallEnded,
-    Compacted,
-    ContextCleared,
-    End,
-    FaultKind,
-    Prompt,
-    Remembered,
-    Told,
-    TurnBegan,
-    TurnEnded,
-    UsageChanged,
-)
-from memtui.agents.chat.exchange import Broken, Exchange, Stopped
-from memtui.agents.chat.faults import Judged, judged
-from memtui.agents.chat.history import BROKEN_OFF, CUT_OFF, STOPPED, Block, result, too_many
-from memtui.agents.chat.incoming import Call, Incoming
-from memtui.agents.chat.requests import parameters, without_what_is_refused
-from memtui.agents.chat.talk import Talk
-from memtui.core.errors import Closed, MemtuiError
-from memtui.core.visible import one_line
-from memtui.engine.faults import reason_of
+from memtui.agents.chat import events
+from memtui.agents.chat.faults import ClassifiedFault, classify_error
+from memtui.agents.chat.history import BROKEN_OFF, CUT_OFF, STOPPED, Block, build_content, build_tool_result
+from memtui.agents.chat.request import RequestFailed, RequestSender, StoppedByPerson, adapt_options, build_parameters
+from memtui.agents.chat.state import ChangeTally, ChatState
+from memtui.agents.chat.stream import AnswerStream, ToolCall
+from memtui.agents.chat.tool_calls import TOOL, ToolResult
+from memtui.core.errors import MemoryClosed, MemtuiError
+from memtui.core.unicode import to_one_line
+from memtui.engine.refusals import describe_error
 
 _CUT = frozenset({"max_tokens", "model_context_window_exceeded"})
 _GOES_ON = frozenset({"pause_turn", "compaction"})
@@ -43,307 +27,293 @@ _UNKNOWN = "Error: it is not known whether this was done, because of a fault in 
 _KEPT = "What was said until then is kept; send a message to go on."
 
 
-class Turn:
-    """One turn, once.
+class ChatTurn:
+    """One turn, once."""
 
-    Args:
-        talk: The conversation.
-        prompt: What the person says.
-    """
-
-    def __init__(self, talk: Talk, prompt: Prompt) -> None:
-        self._talk = talk
+    def __init__(self, state: ChatState, prompt: events.Prompt) -> None:
+        self._state = state
         self._prompt = prompt
-        self._number = talk.turn
-        self._tally = Tally()
+        self._number = state.turn
+        self._tally = ChangeTally()
         self._texts = 0
         self._calls = 0
         self._refused = 0
         self._pauses = 0
         self._ended_calls: set[str] = set()
 
-    async def run(self) -> TurnEnded:
-        """Take the turn; what came of it is for the caller to tell. Nothing escapes."""
-        talk, prompt = self._talk, self._prompt
-        began = time.monotonic()
-        if talk.unanswered is not None:
-            talk.recorder.write("rewound", turn=talk.unanswered, why="fault")
-            talk.unanswered = None
-        talk.turn += 1
-        number = self._number = talk.turn
-        talk.last, talk.writes = (number, prompt), (number, [])
-        talk.meter.begin_turn()
+    async def run(self) -> events.TurnEnded:
+        """Take the turn; the caller emits the end. Nothing is raised."""
+        state, prompt = self._state, self._prompt
+        started = time.monotonic()
+        if state.unanswered is not None:
+            state.session.write("rewound", turn=state.unanswered, why="fault")
+            state.unanswered = None
+        state.turn += 1
+        number = self._number = state.turn
+        state.last, state.writes = (number, prompt), (number, [])
+        state.meter.begin_turn()
         files = [
             {"name": each.name, "media_type": each.media_type, "size": len(each.data)} for each in prompt.attachments
         ]
-        talk.recorder.write("turn_began", turn=number, text=prompt.text, attachments=files)
-        talk.tell(TurnBegan(number, prompt))
-        notes, talk.notes = talk.notes, []
-        talk.told = {number: notes}
-        talk.add(number, "user", content_of(prompt, notes))
+        state.session.write("turn_began", turn=number, text=prompt.text, attachments=files)
+        state.emit(events.TurnStarted(number, prompt))
+        notes, state.notes = state.notes, []
+        state.sent_notes = {number: notes}
+        state.add_message(number, "user", build_content(prompt, notes))
         try:
             end = await self._converse()
-        except Stopped as stopped:
-            end = End.STOPPED
-            await self._keep(stopped.incoming, STOPPED)
-        except Broken as broken:
-            end = await self._broken(broken)
-        except Exception as error:  # the last resort: it is said, kept, and the conversation goes on
-            fault = judged(error, talk.connection.place())
-            end = await self._broken(Broken(fault, None, error))
-        return await self._ending(end, time.monotonic() - began)
+        except StoppedByPerson as stopped:
+            end = events.TurnOutcome.STOPPED
+            await self._save_partial_answer(stopped.incoming, STOPPED)
+        except RequestFailed as failure:
+            end = await self._handle_failure(failure)
+        except Exception as error:  # the last resort: it is reported, recorded, and the conversation goes on
+            fault = classify_error(error, state.connection.get_endpoint())
+            end = await self._handle_failure(RequestFailed(fault, None, error))
+        return await self._finish(end, time.monotonic() - started)
 
     # Asking the model
 
-    async def _converse(self) -> End:
-        talk = self._talk
-        await talk.know_model()
+    async def _converse(self) -> events.TurnOutcome:
+        state = self._state
+        await state.wait_for_models()
         while True:
-            incoming = await self._answer()
+            incoming = await self._request_answer()
             reason = incoming.stop_reason
             if reason == "refusal":
-                return self._declined(incoming)
+                return self._handle_refusal(incoming)
             content, calls = incoming.content, incoming.calls
-            talk.add(self._number, "assistant", content)
+            state.add_message(self._number, "assistant", content)
             if reason in _CUT:
-                await self._answer_calls(calls, CUT_OFF)
-                return self._cut(str(reason))
+                await self._answer_open_calls(calls, CUT_OFF)
+                return self._report_truncation(str(reason))
             if calls:
-                if not await self._carry_out(calls):
-                    return End.TOO_MANY_CALLS
+                if not await self._execute_calls(calls):
+                    return events.TurnOutcome.TOO_MANY_CALLS
             elif reason not in _GOES_ON:
-                return End.DONE
+                return events.TurnOutcome.DONE
             else:
                 self._pauses += 1
                 if self._pauses > _MOST_PAUSES:
-                    return self._cut("pauses")
+                    return self._report_truncation("pauses")
 
-    async def _answer(self) -> Incoming:
-        talk = self._talk
-        model = talk.model
+    async def _request_answer(self) -> AnswerStream:
+        state = self._state
+        model = state.model
         assert model is not None
-        exchange = Exchange(
-            talk.connection.client, talk.connection.place(model.id), talk.stopping, talk.tell, talk.patience
-        )
+        endpoint = state.connection.get_endpoint(model.id)
+        sender = RequestSender(state.connection.client, endpoint, state.stopping, state.emit, state.retry_policy)
 
         def request() -> dict[str, object]:
-            talk.meter.begin_request(model)
-            messages = talk.history.as_sent(model.id, with_thinking=talk.manner.returns_thinking)
-            return parameters(messages, model, talk.manner)
+            state.meter.begin_request(model)
+            messages = state.history.to_messages(model.id, with_thinking=state.request_options.returns_thinking)
+            return build_parameters(messages, model, state.request_options)
 
-        def adapted(words: str) -> bool:
-            found = without_what_is_refused(talk.manner, model, words, has_thinking=talk.history.has_thinking)
+        def adapt(words: str) -> bool:
+            found = adapt_options(state.request_options, model, words, has_thinking=state.history.has_thinking)
             if found is None:
                 return False
-            talk.manner, sentence = found
-            talk.tell(Told(sentence))
+            state.request_options, sentence = found
+            state.emit(events.Notice(sentence))
             return True
 
-        incoming = await exchange.answer(
-            request, lambda: Incoming(talk.pacer, self._number, self._texts, talk.history.call_ids), self._used, adapted
+        incoming = await sender.send(
+            request,
+            lambda: AnswerStream(state.pacer, self._number, self._texts, state.history.call_ids),
+            self._report_usage,
+            adapt,
         )
         self._texts = incoming.texts
-        talk.pacer.flush()
-        self._managed(incoming)
+        state.pacer.flush()
+        self._report_context_edits(incoming)
         return incoming
 
-    def _used(self, incoming: Incoming) -> None:
-        meter = self._talk.meter
+    def _report_usage(self, incoming: AnswerStream) -> None:
+        meter = self._state.meter
         for usage in incoming.usage:
-            meter.report(usage)
+            meter.add_usage(usage)
         incoming.usage.clear()
-        self._talk.tell(UsageChanged(meter.turn, meter.session))
+        self._state.emit(events.UsageChanged(meter.turn, meter.session))
 
-    def _managed(self, incoming: Incoming) -> None:
-        """Say what the API left out of what the model sees."""
-        talk = self._talk
+    def _report_context_edits(self, incoming: AnswerStream) -> None:
+        """Report the parts that the API left out of the model's context."""
+        state = self._state
         for edit in incoming.edits:
             calls, tokens = edit.get("cleared_tool_uses"), edit.get("cleared_input_tokens")
             if isinstance(calls, int) and isinstance(tokens, int) and (calls or tokens):
-                talk.recorder.write("cleared", calls=calls, tokens=tokens)
-                talk.tell(ContextCleared(calls, tokens))
+                state.session.write("cleared", calls=calls, tokens=tokens)
+                state.emit(events.ContextCleared(calls, tokens))
         for summary in incoming.summaries:
-            talk.recorder.write("compacted", summary=summary)
-            talk.tell(Compacted(summary))
+            state.session.write("compacted", summary=summary)
+            state.emit(events.ContextCompacted(summary))
 
-    # Carrying out
+    # Tool calls
 
-    async def _carry_out(self, calls: list[Call]) -> bool:
-        """Carry out the calls of an answer; whether the model is to go on."""
-        talk = self._talk
-        limit = talk.options.max_calls
+    async def _execute_calls(self, calls: list[ToolCall]) -> bool:
+        """Execute the calls of an answer; whether the model is to go on."""
+        state = self._state
+        limit = state.options.max_calls
         results: list[Block] = []
-        broken: Exception | None = None
-        left = 0
+        failure: Exception | None = None
+        skipped = 0
         for call in calls:
-            if broken is not None:
-                carried = Carried(BROKEN_OFF, True)
-            elif not call.is_whole:  # half a text must not be written, whatever the server says of the answer
-                carried = Carried(CUT_OFF, True)
+            if failure is not None:
+                result = ToolResult(BROKEN_OFF, True)
+            elif not call.is_whole:  # half a text must not be written, even if the server calls the answer complete
+                result = ToolResult(CUT_OFF, True)
             elif self._calls >= limit:
-                carried, left = Carried(too_many(limit), True), left + 1
-            elif talk.stopping.is_set():
-                carried = await self._stopped(call)
+                reason = f"this turn has made {limit:,} tool calls, which is the limit"
+                result, skipped = ToolResult(f"Error: not run: {reason}. Nothing was changed", True), skipped + 1
+            elif state.stopping.is_set():
+                result = await self._answer_stopped_call(call)
             else:
                 self._calls += 1
-                talk.tell(CallBegan(self._number, call.id, call.name, call.fields))
+                state.emit(events.CallStarted(self._number, call.id, call.name, call.fields))
                 try:
-                    carried = await talk.carrier.carry_out(call, self._number, talk.actor)
+                    result = await state.tool_executor.execute(call, self._number, state.actor)
                 except MemtuiError as error:
-                    # Words for a person may hold a path of this machine, which is nothing for a model.
-                    why = str(error) if isinstance(error, Closed) else f"the memory cannot be used: {reason_of(error)}"
-                    carried, broken = Carried(f"Error: not run: {why}", True), error
+                    # A sentence for a person may hold a path of this machine, which no model may read.
+                    closed = isinstance(error, MemoryClosed)
+                    reason = str(error) if closed else f"the memory cannot be used: {describe_error(error)}"
+                    result, failure = ToolResult(f"Error: not run: {reason}", True), error
                 except Exception as error:  # a bug of ours: the model must not be told that nothing happened
-                    carried, broken = Carried(_UNKNOWN, True), error
-            self._ended(call, carried)
-            results.append(result(call.id, carried.text, is_error=carried.is_error))
-        talk.add(self._number, "user", results)
-        if broken is not None:
-            raise broken
-        if talk.stopping.is_set():
-            raise Stopped
-        if left:
-            talk.tell(
-                Told(
-                    f"This turn made {limit:,} tool calls, which is the limit, and ends here; {left:,} more "
-                    f"{'was' if left == 1 else 'were'} not run. Say go on, and the next turn may make as many again."
-                )
+                    result, failure = ToolResult(_UNKNOWN, True), error
+            self._record_result(call, result)
+            results.append(build_tool_result(call.id, result.text, is_error=result.is_error))
+        state.add_message(self._number, "user", results)
+        if failure is not None:
+            raise failure
+        if state.stopping.is_set():
+            raise StoppedByPerson
+        if skipped:
+            sentence = (
+                f"This turn made {limit:,} tool calls, which is the limit, and ends here; {skipped:,} more "
+                f"{'was' if skipped == 1 else 'were'} not run. Say go on, and the next turn may make as many again."
             )
-        return not left
+            state.emit(events.Notice(sentence))
+        return not skipped
 
-    async def _stopped(self, call: Call) -> Carried:
+    async def _answer_stopped_call(self, call: ToolCall) -> ToolResult:
         if call.name == TOOL:
-            return await self._talk.carrier.stopped(call, self._talk.actor)
-        return Carried(STOPPED, True)
+            return await self._state.tool_executor.answer_stopped(call, self._state.actor)
+        return ToolResult(STOPPED, True)
 
-    def _ended(self, call: Call, carried: Carried) -> None:
-        """A call is answered: it is told, kept and counted."""
-        talk, event, edit = self._talk, carried.event, carried.edit
+    def _record_result(self, call: ToolCall, result: ToolResult) -> None:
+        """Emit, record and count a call that is answered."""
+        state, event, edit = self._state, result.event, result.edit
         self._ended_calls.add(call.id)
-        self._refused += carried.is_error
+        self._refused += result.is_error
         text = None
         for each in (edit, event):
             if each is not None and each.changes:
                 self._tally.add(each, edited=each is edit)
-                talk.session_tally.add(each, edited=each is edit)
-                if each.seq:  # what could not be recorded has none; recovery records it under one of its own
-                    talk.writes[1].append(each.seq)
+                if each.seq:  # an event that could not be recorded has none; recovery records it under another
+                    state.writes[1].append(each.seq)
         if edit is not None:
             version = next((change.after for change in edit.changes if change.after is not None), None)
             with contextlib.suppress(MemtuiError):  # the memory was closed meanwhile: the journal has the text
-                data = talk.memory.history.text(version)
+                data = state.memory.history.text(version)
                 text = None if data is None else data.decode("utf-8", "replace")
-        if event is not None and event.command == "view" and not carried.is_error:
-            talk.meter.viewed(carried.text)
-        talk.recorder.write(
+        if event is not None and event.command == "view" and not result.is_error:
+            state.meter.add_view(result.text)
+        state.session.write(
             "call",
             turn=self._number,
             call_id=call.id,
             name=call.name,
             input=call.input,
-            answer=carried.text,
-            is_error=carried.is_error,
+            answer=result.text,
+            is_error=result.is_error,
             seq=event.seq if event else None,
             edit_seq=edit.seq if edit else None,
             note=event.note if event else "",
             edit=text,
         )
-        talk.tell(CallEnded(self._number, call.id, call.name, call.fields, carried.text, carried.is_error, event, edit))
+        state.emit(
+            events.CallEnded(self._number, call.id, call.name, call.fields, result.text, result.is_error, event, edit)
+        )
 
-    async def _answer_calls(self, calls: list[Call], text: str) -> None:
-        """Answer calls that are not carried out, where they have no answer yet."""
+    async def _answer_open_calls(self, calls: list[ToolCall], text: str) -> None:
+        """Answer calls that are not executed, where they have no answer yet."""
         results: list[Block] = []
         for call in calls:
             if call.id in self._ended_calls:
                 continue
-            carried = Carried(text, True)
+            result = ToolResult(text, True)
             if text == STOPPED and call.is_whole:
-                carried = await self._stopped(call)
-            self._ended(call, carried)
-            results.append(result(call.id, carried.text, is_error=True))
-        self._talk.add(self._number, "user", results, is_repair=True)
+                result = await self._answer_stopped_call(call)
+            self._record_result(call, result)
+            results.append(build_tool_result(call.id, result.text, is_error=True))
+        self._state.add_message(self._number, "user", results, is_repair=True)
 
-    async def _keep(self, incoming: Incoming | None, text: str) -> None:
-        """Keep what came of an answer that was broken off."""
-        self._talk.pacer.flush()
+    async def _save_partial_answer(self, incoming: AnswerStream | None, text: str) -> None:
+        """Add the received part of an answer that was broken off to the history."""
+        self._state.pacer.flush()
         if incoming is None:
             return
         self._texts = incoming.texts
-        self._talk.add(self._number, "assistant", incoming.content)
-        await self._answer_calls(incoming.calls, text)
+        self._state.add_message(self._number, "assistant", incoming.content)
+        await self._answer_open_calls(incoming.calls, text)
 
     # Ending
 
-    async def _broken(self, broken: Broken) -> End:
-        talk, fault = self._talk, broken.fault
-        await self._keep(broken.incoming, CUT_OFF if broken.error is None else BROKEN_OFF)
-        trace = None
-        if fault.kind is FaultKind.BUG and broken.error is not None:
-            trace = "".join(traceback.format_exception(broken.error))
-        if not talk.history.has_answer(self._number):
-            self._take_out()
-            talk.fault(fault, self._prompt, None, trace)
-            return End.FAULT
-        talk.fault(fault, None, _KEPT, trace)
-        return End.CUT if broken.error is None else End.FAULT
+    async def _handle_failure(self, failure: RequestFailed) -> events.TurnOutcome:
+        state, fault, error = self._state, failure.fault, failure.error
+        await self._save_partial_answer(failure.incoming, CUT_OFF if error is None else BROKEN_OFF)
+        is_bug = fault.kind is events.FaultKind.BUG and error is not None
+        trace = "".join(traceback.format_exception(error)) if is_bug else None
+        if not state.history.has_answer(self._number):  # the message is in the person's hands again
+            state.drop_turn(self._number)
+            state.unanswered = self._number
+            state.report_fault(fault, self._prompt, None, trace)
+            return events.TurnOutcome.FAULT
+        state.report_fault(fault, None, _KEPT, trace)
+        return events.TurnOutcome.CUT if error is None else events.TurnOutcome.FAULT
 
-    def _take_out(self) -> None:
-        """Take the turn out of the history, as nothing came back: its message is in the person's hands again."""
-        talk = self._talk
-        talk.history.rewind(self._number)
-        talk.notes = [*talk.told.pop(self._number, ()), *talk.notes]
-        talk.unanswered = self._number
-
-    def _declined(self, incoming: Incoming) -> End:
-        """The model declined: what it declined must not stay in the history, or it would go on declining."""
-        talk = self._talk
+    def _handle_refusal(self, incoming: AnswerStream) -> events.TurnOutcome:
+        """Drop the turn that the model declined: in the history it would make the model decline again."""
+        state = self._state
         for call in incoming.calls:
-            self._ended(call, Carried(CUT_OFF, True))
-        talk.history.rewind(self._number)
-        talk.notes = [*talk.told.pop(self._number, ()), *talk.notes]
-        talk.recorder.write("rewound", turn=self._number, why="refused")
+            self._record_result(call, ToolResult(CUT_OFF, True))
+        state.drop_turn(self._number)
+        state.session.write("rewound", turn=self._number, why="refused")
         details = incoming.stop_details
-        why = one_line(str(details.get("explanation") or details.get("category") or ""))
-        name = talk.model.name or talk.model.id if talk.model else "The model"
-        said = f" ({why.rstrip('.')})" if why else ""
-        kept = "" if not self._calls else " What it wrote to memory in this turn stays; /undo takes it back."
-        talk.tell(
-            Told(
-                f"{name} declined to go on{said}. Your message and this answer are left out of what it sees from now "
-                f"on, or it would go on declining. Put it another way.{kept}"
-            )
+        why = to_one_line(str(details.get("explanation") or details.get("category") or ""))
+        name = state.model.name or state.model.id if state.model else "The model"
+        reason = f" ({why.rstrip('.')})" if why else ""
+        undo = "" if not self._calls else " What it wrote to memory in this turn stays; /undo takes it back."
+        sentence = (
+            f"{name} declined to go on{reason}. Your message and this answer are left out of what it sees from now "
+            f"on, or it would go on declining. Put it another way.{undo}"
         )
-        return End.REFUSED
+        state.emit(events.Notice(sentence))
+        return events.TurnOutcome.REFUSED
 
-    def _cut(self, reason: str) -> End:
-        talk = self._talk
+    def _report_truncation(self, reason: str) -> events.TurnOutcome:
+        state = self._state
         if reason == "max_tokens":
-            talk.tell(
-                Told("The answer reached its longest length and ends here. Say go on, or allow more with --max-tokens.")
-            )
+            advice = "Say go on, or allow more with --max-tokens."
+            state.emit(events.Notice(f"The answer reached its longest length and ends here. {advice}"))
         elif reason == "pauses":
-            talk.tell(Told("The answer was paused again and again, and was ended. Say go on to hear more."))
+            state.emit(events.Notice("The answer was paused again and again, and was ended. Say go on to hear more."))
         else:
-            name = talk.model.name or talk.model.id if talk.model else "the model"
-            fault = Judged(
-                FaultKind.TOO_LARGE,
-                f"The answer ends here, because all that {name} can hold is full.",
-                "/clear begins a new conversation, and memory stays as it is.",
-            )
-            talk.fault(fault, None)
-        return End.CUT
+            name = state.model.name or state.model.id if state.model else "the model"
+            sentence = f"The answer ends here, because all that {name} can hold is full."
+            advice = "/clear begins a new conversation, and memory stays as it is."
+            state.report_fault(ClassifiedFault(events.FaultKind.TOO_LARGE, sentence, advice), None)
+        return events.TurnOutcome.CUT
 
-    async def _ending(self, end: End, seconds: float) -> TurnEnded:
-        talk = self._talk
-        remembered: tuple[Remembered, ...] = ()
+    async def _finish(self, end: events.TurnOutcome, seconds: float) -> events.TurnEnded:
+        state = self._state
+        remembered: tuple[events.MemoryChange, ...] = ()
         try:
-            remembered = await talk.worker.run(lambda: self._tally.remembered(talk.memory.history.text))
+            remembered = await state.worker.run(lambda: self._tally.summarize(state.memory.history.text))
         except Exception as error:  # the memory was closed, or cannot be read: the turn ends all the same
-            talk.tell(Told(f"What this turn remembered cannot be shown: {one_line(str(error))}"))
-        usage = talk.meter.turn
-        talk.recorder.write(
+            state.emit(events.Notice(f"What this turn remembered cannot be shown: {to_one_line(str(error))}"))
+        usage = state.meter.turn
+        state.session.write(
             "turn_ended", turn=self._number, end=end.value, seconds=round(seconds, 3), usage=usage,
             remembered=remembered,
         )  # fmt: skip
-        talk.pacer.flush()
-        return TurnEnded(self._number, end, seconds, self._calls, self._refused, remembered, usage)
+        state.pacer.flush()
+        return events.TurnEnded(self._number, end, seconds, self._calls, self._refused, remembered, usage)

@@ -1,10 +1,8 @@
-"""The hook in Claude Code's settings: put in and taken out, while everything else stays as it stands there.
+"""The hook in Claude Code's settings: put in and taken out, while everything else stays as it is.
 
-Pure but for reading and writing one file. The settings are somebody else's: what cannot be kept as it is, such as
-comments, is not rewritten at all.
+Pure but for reading and writing one file. A file whose content could not be kept, such as comments, is not rewritten.
 """
 
-import contextlib
 import json
 import os
 import re
@@ -13,8 +11,9 @@ import stat
 from dataclasses import dataclass
 from typing import Any
 
-from memtui.agents.hooks.calls import AFTER, BEFORE, MATCHER
+from memtui.agents.hooks.payload import AFTER, BEFORE, MATCHER
 from memtui.core.errors import MemtuiError
+from memtui.fs.atomic import write_atomic
 
 _EVENTS = (BEFORE, AFTER)
 _SPARE_SECONDS = 15
@@ -24,19 +23,13 @@ _INDENT = re.compile(r"\A\ufeff?\s*\{\r?\n([ \t]+)")
 _LIMIT = 8_000_000
 
 
-class Unreadable(MemtuiError):
-    """The settings cannot be read or written; the words say why, and that nothing was written."""
+class HookSettingsError(MemtuiError):
+    """The settings cannot be read or written; the message says why, and that nothing was written."""
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """A settings file as it stands.
-
-    Attributes:
-        path: As it was named.
-        text: All of it; `None` where there is no file.
-        value: What it means.
-    """
+class HookSettings:
+    """A settings file: its path as it was named, its text (`None` where there is no file), and its parsed value."""
 
     path: str
     text: str | None
@@ -44,152 +37,143 @@ class Settings:
 
     @property
     def commands(self) -> list[str]:
-        """The commands of ours that stand in it, one for each event."""
-        return [command for _, command in _ours(self.value)]
+        """The commands of our hooks in it, one for each event."""
+        return [command for _, command in _find_own_hooks(self.value)]
 
     @property
     def is_complete(self) -> bool:
-        """Whether ours stand in it for every event that they are for."""
-        return {event for event, _ in _ours(self.value)} == set(_EVENTS)
+        """Whether our hooks are in it for every event."""
+        return {event for event, _ in _find_own_hooks(self.value)} == set(_EVENTS)
 
 
-def load(path: str) -> Settings:
+def load_hook_settings(path: str) -> HookSettings:
     """Read a settings file.
 
     Raises:
-        Unreadable: It is not what Claude Code reads, or holds what would be lost.
+        HookSettingsError: It is not in Claude Code's format, or holds parts that would be lost.
     """
     try:
         with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY), "rb") as file:
             data = file.read(_LIMIT + 1)
     except FileNotFoundError:
-        return Settings(path, None, {})
+        return HookSettings(path, None, {})
     except OSError as error:
         reason = os.strerror(error.errno or 0).lower()
-        raise Unreadable(f"{path} cannot be read: {reason}. Nothing was written.") from error
+        raise HookSettingsError(f"{path} cannot be read: {reason}. Nothing was written.") from error
     if len(data) > _LIMIT:
-        raise Unreadable(f"{path} is too large for a settings file. Nothing was written.")
+        raise HookSettingsError(f"{path} is too large for a settings file. Nothing was written.")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Unreadable(f"{path} is not UTF-8 text. Nothing was written.") from error
+        raise HookSettingsError(f"{path} is not UTF-8 text. Nothing was written.") from error
     if not text.removeprefix("\ufeff").strip():
-        return Settings(path, text, {})
-    return Settings(path, text, _parsed(path, text))
+        return HookSettings(path, text, {})
+    return HookSettings(path, text, _parse_settings(path, text))
 
 
-def with_ours(settings: Settings, command: str, *, seconds: float | None) -> str:
-    """The text with our hook in it, once for each event, in the place of an older one of ours.
+def add_hooks(settings: HookSettings, command: str, *, seconds: float | None) -> str:
+    """The text with our hook in it, once for each event, in place of an older one of ours.
 
     Args:
-        settings: What stands there.
+        settings: The file.
         command: The command line of the hook.
-        seconds: For how long it may wait for a person; `None` where it asks nobody.
+        seconds: How long it may wait for a person; `None` where it asks nobody.
 
     Raises:
-        Unreadable: The hooks in it are not as Claude Code declares them.
+        HookSettingsError: The hooks in it are not as Claude Code declares them.
     """
     timeout = _PLAIN_SECONDS if seconds is None else int(seconds) + _SPARE_SECONDS
     ours = {"type": "command", "command": command, "timeout": timeout}
     value = json.loads(json.dumps(settings.value))
     hooks = value.setdefault("hooks", {})
     if not isinstance(hooks, dict):
-        raise _odd(settings)
+        raise _make_format_error(settings)
     for event in _EVENTS:
         groups = hooks.setdefault(event, [])
         if not isinstance(groups, list):
-            raise _odd(settings)
+            raise _make_format_error(settings)
         mine = dict(ours) if event == BEFORE else {**ours, "timeout": _PLAIN_SECONDS}
-        places = [(group, at) for group in groups for at, hook in enumerate(_hooks_of(group)) if _is_ours(hook)]
+        places = [(group, at) for group in groups for at, hook in enumerate(_get_hooks(group)) if _is_own_hook(hook)]
         if len(places) == 1 and places[0][0].get("matcher") == MATCHER:
             group, at = places[0]
             group["hooks"][at] = mine
             continue
-        _without(groups)
+        _remove_own_hooks(groups)
         groups.append({"matcher": MATCHER, "hooks": [mine]})
-    return settings.text or "" if value == settings.value else _written(settings, value)
+    return settings.text or "" if value == settings.value else _serialize_settings(settings, value)
 
 
-def without_ours(settings: Settings) -> str:
-    """The text without our hook, and without what only stood there for it."""
+def remove_hooks(settings: HookSettings) -> str:
+    """The text without our hooks, and without the lists that held nothing else."""
     value = json.loads(json.dumps(settings.value))
-    if not _ours(value):
+    if not _find_own_hooks(value):
         return settings.text or ""
     hooks = value["hooks"]
     for event in [event for event in hooks if isinstance(hooks[event], list)]:
-        if _without(hooks[event]) and not hooks[event]:
+        if _remove_own_hooks(hooks[event]) and not hooks[event]:
             del hooks[event]
     if not hooks:
         del value["hooks"]
-    return _written(settings, value)
+    return _serialize_settings(settings, value)
 
 
-def save(settings: Settings, text: str) -> None:
-    """Put a text in the place of a settings file, in one step; its mode stays, and a link stays a link.
+def save_hook_settings(settings: HookSettings, text: str) -> None:
+    """Replace a settings file, in one step; its mode stays, and a link stays a link.
 
     Raises:
-        Unreadable: It cannot be written, or has changed since it was read. Nothing was written.
+        HookSettingsError: It cannot be written, or has changed since it was read. Nothing was written.
     """
     target = os.path.realpath(settings.path)
-    passing = f"{target}.memtui-{os.getpid()}"
     try:
-        if load(settings.path).text != settings.text:
-            raise Unreadable(f"{settings.path} has changed meanwhile. Nothing was written. Try again.")
-        mode = _mode_of(settings.path, target)
+        if load_hook_settings(settings.path).text != settings.text:
+            raise HookSettingsError(f"{settings.path} has changed meanwhile. Nothing was written. Try again.")
+        mode = _get_mode(settings.path, target)
         os.makedirs(os.path.dirname(target), exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-        with open(os.open(passing, flags, 0o600), "wb") as file:
-            file.write(text.encode("utf-8"))
-            file.flush()
-            os.fchmod(file.fileno(), mode)
-            os.fsync(file.fileno())
-        os.replace(passing, target)
+        write_atomic(target, text.encode("utf-8"), mode=mode)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            os.unlink(passing)
         reason = os.strerror(error.errno or 0).lower()
-        raise Unreadable(f"{settings.path} cannot be written: {reason}. Nothing was written.") from error
+        raise HookSettingsError(f"{settings.path} cannot be written: {reason}. Nothing was written.") from error
 
 
-def _mode_of(path: str, target: str) -> int:
+def _get_mode(path: str, target: str) -> int:
     try:
         seen = os.lstat(target)
     except FileNotFoundError:
         return 0o600
     if not stat.S_ISREG(seen.st_mode):
-        raise Unreadable(f"{path} is no file. Nothing was written.")
+        raise HookSettingsError(f"{path} is no file. Nothing was written.")
     if seen.st_uid != os.geteuid():
-        raise Unreadable(f"{path} belongs to somebody else. Nothing was written.")
+        raise HookSettingsError(f"{path} belongs to somebody else. Nothing was written.")
     return stat.S_IMODE(seen.st_mode)
 
 
-def _parsed(path: str, text: str) -> dict[str, Any]:
+def _parse_settings(path: str, text: str) -> dict[str, Any]:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(dict(pairs)) != len(pairs):
-            raise Unreadable(f"{path} names something twice, of which one would be lost. Nothing was written.")
+            raise HookSettingsError(f"{path} names something twice, of which one would be lost. Nothing was written.")
         return dict(pairs)
 
     try:
         value = json.loads(text.removeprefix("\ufeff"), object_pairs_hook=once)
     except json.JSONDecodeError as error:
         if text.removeprefix("\ufeff")[error.pos : error.pos + 2] in ("//", "/*"):
-            raise Unreadable(
+            raise HookSettingsError(
                 f"{path} has a comment in line {error.lineno}, which would be lost. Nothing was written. Take the "
                 "comments out, or put the hook in by hand: memtui hook install --json prints it."
             ) from error
         where = f"{error.msg.lower()} in line {error.lineno}, column {error.colno}"
-        raise Unreadable(f"{path} is not JSON: {where}. Nothing was written. Mend it first.") from error
+        raise HookSettingsError(f"{path} is not JSON: {where}. Nothing was written. Mend it first.") from error
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"{path} cannot be read as JSON. Nothing was written. Mend it first.") from error
-    if isinstance(value, dict) and not _is_writable(value):
-        raise Unreadable(f"{path} holds a number that would be lost. Nothing was written. Mend it first.")
+        raise HookSettingsError(f"{path} cannot be read as JSON. Nothing was written. Mend it first.") from error
+    if isinstance(value, dict) and not _is_serializable(value):
+        raise HookSettingsError(f"{path} holds a number that would be lost. Nothing was written. Mend it first.")
     if not isinstance(value, dict):
-        raise Unreadable(f"{path} holds no JSON object. Nothing was written. Mend it first.")
+        raise HookSettingsError(f"{path} holds no JSON object. Nothing was written. Mend it first.")
     return value
 
 
-def _is_writable(value: dict[str, Any]) -> bool:
-    """Whether JSON has all of it: a number such as `1e999` is read as an infinite one, which it has not."""
+def _is_serializable(value: dict[str, Any]) -> bool:
+    """Whether JSON has a form for all of it: `1e999` is read as infinity, which has none."""
     try:
         json.dumps(value, allow_nan=False)
     except ValueError:
@@ -197,7 +181,7 @@ def _is_writable(value: dict[str, Any]) -> bool:
     return True
 
 
-def _written(settings: Settings, value: dict[str, Any]) -> str:
+def _serialize_settings(settings: HookSettings, value: dict[str, Any]) -> str:
     """A value as text, indented and ended as the file was."""
     text = settings.text or ""
     found = _INDENT.match(text)
@@ -210,8 +194,8 @@ def _written(settings: Settings, value: dict[str, Any]) -> str:
     return ("\ufeff" if text.startswith("\ufeff") else "") + written
 
 
-def _ours(value: dict[str, Any]) -> list[tuple[str, str]]:
-    """Our hooks, each with its event."""
+def _find_own_hooks(value: dict[str, Any]) -> list[tuple[str, str]]:
+    """The events and commands of our hooks."""
     hooks = value.get("hooks")
     if not isinstance(hooks, dict):
         return []
@@ -220,17 +204,17 @@ def _ours(value: dict[str, Any]) -> list[tuple[str, str]]:
         for event, groups in hooks.items()
         if isinstance(groups, list)
         for group in groups
-        for hook in _hooks_of(group)
-        if _is_ours(hook)
+        for hook in _get_hooks(group)
+        if _is_own_hook(hook)
     ]
 
 
-def _hooks_of(group: object) -> list[Any]:
+def _get_hooks(group: object) -> list[Any]:
     hooks = group.get("hooks") if isinstance(group, dict) else None
     return hooks if isinstance(hooks, list) else []
 
 
-def _is_ours(hook: object) -> bool:
+def _is_own_hook(hook: object) -> bool:
     command = hook.get("command") if isinstance(hook, dict) else None
     if not isinstance(command, str):
         return False
@@ -243,19 +227,19 @@ def _is_ours(hook: object) -> bool:
     return len(words) > 1 and os.path.basename(words[0]) == "memtui" and words[1] == "hook"
 
 
-def _without(groups: list[Any]) -> bool:
-    """Take our hooks out of the groups of an event, and groups that hold nothing else; tells whether there was one."""
+def _remove_own_hooks(groups: list[Any]) -> bool:
+    """Remove our hooks from the groups of an event, and groups that hold nothing else; whether there was one."""
     found = False
     for group in tuple(groups):
-        hooks = _hooks_of(group)
-        kept = [hook for hook in hooks if not _is_ours(hook)]
-        if len(kept) < len(hooks):
+        hooks = _get_hooks(group)
+        others = [hook for hook in hooks if not _is_own_hook(hook)]
+        if len(others) < len(hooks):
             found = True
-            hooks[:] = kept
-            if not kept:
+            hooks[:] = others
+            if not others:
                 groups.remove(group)
     return found
 
 
-def _odd(settings: Settings) -> Unreadable:
-    return Unreadable(f"The hooks in {settings.path} are not as Claude Code declares them. Nothing was written.")
+def _make_format_error(settings: HookSettings) -> HookSettingsError:
+    return HookSettingsError(f"The hooks in {settings.path} are not as Claude Code declares them. Nothing was written.")

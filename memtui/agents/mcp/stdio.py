@@ -1,8 +1,8 @@
 """Messages over two pipes, one a line.
 
-The wire is taken away from the process before anything else runs: whatever is printed, by Python or below it, goes
-where errors go. The library's own transport drops what it cannot read, and the requests that are still being
-answered when the other end closes; here the one is answered, and the others are waited for.
+The standard streams are taken away from the process before anything else runs: a `print`, by Python or below it, goes
+where errors go. The library's own transport drops unreadable messages, and requests that are still being answered when
+the other end closes; here the one gets an error, and the others are waited for.
 """
 
 import asyncio
@@ -19,22 +19,22 @@ from typing import Any, NamedTuple
 LONGEST = 32_000_000
 """Bytes of the longest message that is read."""
 DRAIN_SECONDS = 3.0
-"""How long answers are waited for once nothing more can be asked."""
+"""How long open answers are waited for after the last request."""
 _CHUNK = 65_536
 _AHEAD = 16
-"""Chunks that are read before those in front of them were taken."""
+"""Chunks that are read ahead."""
 
 
-class Wire(NamedTuple):
-    """Where the protocol is spoken."""
+class StdioPipes(NamedTuple):
+    """The descriptors of the protocol."""
 
     read: int
     write: int
 
 
-def take_wire() -> Wire:
-    """Take the standard streams: reading the one finds an end, and writing to the other goes to standard error."""
-    wire = Wire(fcntl(0, F_DUPFD_CLOEXEC, 3), fcntl(1, F_DUPFD_CLOEXEC, 3))
+def take_stdio() -> StdioPipes:
+    """Take the standard streams: afterwards stdin is at its end, and stdout is standard error."""
+    wire = StdioPipes(fcntl(0, F_DUPFD_CLOEXEC, 3), fcntl(1, F_DUPFD_CLOEXEC, 3))
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
@@ -42,13 +42,8 @@ def take_wire() -> Wire:
     return wire
 
 
-class _Reader:
-    """Reads lines in a thread, which may wait for ever: it goes when the process does.
-
-    Args:
-        fd: Where from.
-        loop: Where the lines are wanted.
-    """
+class _LineReader:
+    """Reads lines of a descriptor in a thread, which may wait for ever: it ends with the process."""
 
     def __init__(self, fd: int, loop: asyncio.AbstractEventLoop) -> None:
         self._fd = fd
@@ -57,7 +52,7 @@ class _Reader:
         self._room = threading.Semaphore(_AHEAD)
         threading.Thread(target=self._run, name="memtui-stdin", daemon=True).start()
 
-    async def lines(self) -> AsyncIterator[bytes | None]:
+    async def iter_lines(self) -> AsyncIterator[bytes | None]:
         """Each line; `None` for one that was too long."""
         while (lines := await self._lines.get()) is not None:
             for line in lines:
@@ -66,6 +61,10 @@ class _Reader:
 
     def _run(self) -> None:
         begun, is_too_long = bytearray(), False
+
+        def put(lines: list[bytes | None] | None) -> None:
+            self._loop.call_soon_threadsafe(self._lines.put_nowait, lines)
+
         with contextlib.suppress(RuntimeError):  # the loop has ended
             while data := self._read():
                 *ended, rest = data.split(b"\n")
@@ -78,29 +77,23 @@ class _Reader:
                     begun, is_too_long = bytearray(), True
                 if lines:
                     self._room.acquire()
-                    self._loop.call_soon_threadsafe(self._lines.put_nowait, lines)
+                    put(lines)
             if begun:
-                last: list[bytes | None] = [bytes(begun)]
-                self._loop.call_soon_threadsafe(self._lines.put_nowait, last)
-            self._loop.call_soon_threadsafe(self._lines.put_nowait, None)
+                put([bytes(begun)])
+            put(None)
 
     def _read(self) -> bytes:
         while True:
             try:
                 return os.read(self._fd, _CHUNK)
-            except BlockingIOError:  # whoever shares the pipe with us had it not wait
+            except BlockingIOError:  # another process with the pipe made it non-blocking
                 select.select([self._fd], [], [])
             except OSError:
                 return b""
 
 
-class _Writer:
-    """Writes lines, in order, and never more at once than fits: a client that does not read keeps nobody else waiting,
-    not even the end of the process.
-
-    Args:
-        fd: Where to.
-    """
+class _LineWriter:
+    """Writes lines, in order, and never more at once than fits: a client that does not read blocks nothing else."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
@@ -112,17 +105,16 @@ class _Writer:
         """Write one line.
 
         Raises:
-            OSError: Nobody reads any more.
+            OSError: The other end is closed.
         """
         async with self._turn:
             rest = memoryview(line)
             while rest:
                 if not self._poll.poll(0):
-                    await self._room()
+                    await self._wait_writable()
                 rest = rest[os.write(self._fd, rest[: select.PIPE_BUF]) :]
 
-    async def _room(self) -> None:
-        """Wait until something can be written."""
+    async def _wait_writable(self) -> None:
         loop, room = asyncio.get_running_loop(), asyncio.Event()
         loop.add_writer(self._fd, room.set)
         try:
@@ -131,8 +123,8 @@ class _Writer:
             loop.remove_writer(self._fd)
 
 
-class _Pending:
-    """Requests that are not answered yet."""
+class _PendingRequests:
+    """The requests that are not answered yet."""
 
     def __init__(self) -> None:
         self._ids: set[str] = set()
@@ -154,28 +146,23 @@ class _Pending:
 
 
 @asynccontextmanager
-async def streams(wire: Wire, *, gone: Callable[[], object]) -> AsyncIterator[tuple[Any, Any]]:
-    """The two streams that the library's server speaks over.
+async def open_streams(wire: StdioPipes, *, closed: Callable[[], object]) -> AsyncIterator[tuple[Any, Any]]:
+    """The two streams of the library's server; `gone` is called when the other end is closed."""
+    import anyio  # noqa: PLC0415 - loaded after `take_stdio`
+    import mcp_types as types  # noqa: PLC0415 - loaded after `take_stdio`
+    from mcp.shared.message import SessionMessage  # noqa: PLC0415 - loaded after `take_stdio`
 
-    Args:
-        wire: The descriptors.
-        gone: Called when nobody reads the answers any more.
-    """
-    import anyio
-    import mcp_types as types
-    from mcp.shared.message import SessionMessage
-
-    asks, asked = anyio.create_memory_object_stream[Any](0)
+    request_sender, requests = anyio.create_memory_object_stream[Any](0)
     answers, answered = anyio.create_memory_object_stream[Any](0)
-    writer, pending = _Writer(wire.write), _Pending()
+    writer, pending = _LineWriter(wire.write), _PendingRequests()
 
     async def read() -> None:
-        async with asks:
+        async with request_sender:
             with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-                async for line in _Reader(wire.read, asyncio.get_running_loop()).lines():
+                async for line in _LineReader(wire.read, asyncio.get_running_loop()).iter_lines():
                     if line is not None and not line.strip():
                         continue
-                    message = _message(line)
+                    message = _parse_message(line)
                     if isinstance(message, bytes):
                         await write_line(message)
                         continue
@@ -184,14 +171,14 @@ async def streams(wire: Wire, *, gone: Callable[[], object]) -> AsyncIterator[tu
                             pending.add(message.id)
                         case types.JSONRPCNotification(method="notifications/cancelled", params=dict() as params):
                             pending.drop(params.get("requestId"))
-                    await asks.send(SessionMessage(message))
+                    await request_sender.send(SessionMessage(message))
                 await pending.wait()
 
     async def write() -> None:
         async with answered:
             async for session_message in answered:
                 message = session_message.message
-                await write_line(_line(message))
+                await write_line(_serialize_message(message))
                 if isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
                     pending.drop(message.id)
 
@@ -199,52 +186,52 @@ async def streams(wire: Wire, *, gone: Callable[[], object]) -> AsyncIterator[tu
         try:
             await writer.write(line)
         except OSError:
-            gone()
+            closed()
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(read)
         tasks.start_soon(write)
-        yield asked, answers
+        yield requests, answers
         tasks.cancel_scope.cancel()
 
 
-def _message(line: bytes | None) -> Any:
-    """The message in a line, or the line that answers what is none."""
-    import mcp_types as types
-    from pydantic import ValidationError
+def _parse_message(line: bytes | None) -> Any:
+    """The message in a line, or the error line that answers an invalid one."""
+    import mcp_types as types  # noqa: PLC0415 - loaded after `take_stdio`
+    from pydantic import ValidationError  # noqa: PLC0415 - loaded after `take_stdio`
 
     if line is None:
-        return _refusal(types.INVALID_REQUEST, f"A message of more than {LONGEST:,} bytes was not read.")
+        return _build_error(types.INVALID_REQUEST, f"A message of more than {LONGEST:,} bytes was not read.")
     with contextlib.suppress(ValidationError):
         message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         if not isinstance(message, types.JSONRPCNotification) or b'"id"' not in line:
-            return message  # else it may be a request whose number is none
+            return message  # else it may be a request with an invalid id
     try:
-        # What is JSON by Python's measure may hold half a character, which the engine refuses in its own words.
+        # Python's JSON may hold a lone surrogate, which the engine refuses in its own words.
         value = json.loads(line)
     except (ValueError, RecursionError):
-        return _refusal(types.PARSE_ERROR, "That line is not JSON. Each message is one line of JSON in UTF-8.")
+        return _build_error(types.PARSE_ERROR, "That line is not JSON. Each message is one line of JSON in UTF-8.")
     with contextlib.suppress(ValidationError):
         message = types.jsonrpc_message_adapter.validate_python(value, by_name=False)
         if not isinstance(message, types.JSONRPCNotification) or "id" not in value:
             return message
     if isinstance(value, list):
-        return _refusal(types.INVALID_REQUEST, "Batches are not served: send each message on a line of its own.")
+        return _build_error(types.INVALID_REQUEST, "Batches are not served: send each message on a line of its own.")
     given = value.get("id") if isinstance(value, dict) else None
     is_id = isinstance(given, str | int) and not isinstance(given, bool)
-    return _refusal(types.INVALID_REQUEST, "That is no JSON-RPC 2.0 message.", given if is_id else None)
+    return _build_error(types.INVALID_REQUEST, "That is no JSON-RPC 2.0 message.", given if is_id else None)
 
 
-def _refusal(code: int, sentence: str, request: object = None) -> bytes:
+def _build_error(code: int, sentence: str, request: object = None) -> bytes:
     refusal = {"jsonrpc": "2.0", "id": request, "error": {"code": code, "message": sentence}}
     return json.dumps(refusal).encode() + b"\n"
 
 
-def _line(message: Any) -> bytes:
-    from pydantic_core import PydanticSerializationError
+def _serialize_message(message: Any) -> bytes:
+    from pydantic_core import PydanticSerializationError  # noqa: PLC0415 - loaded after `take_stdio`
 
     try:
         line: str = message.model_dump_json(by_alias=True, exclude_unset=True)
         return line.encode() + b"\n"
-    except (PydanticSerializationError, UnicodeEncodeError):  # half a character that the client had sent itself
+    except (PydanticSerializationError, UnicodeEncodeError):  # a lone surrogate that the client had sent itself
         return json.dumps(message.model_dump(by_alias=True, exclude_unset=True)).encode() + b"\n"

@@ -1,185 +1,278 @@
-"""The tools as clients list them: names, fields and what a model is told of them."""
+"""The tools as clients list them, and `search_memory`. Names, fields and descriptions are in `tools.toml`."""
 
-from typing import Any
+import contextlib
+import time
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from importlib import resources
+from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 
-from memtui.core.commands import FIELDS
+from memtui.agents.mcp.answers import (
+    ToolAnswer,
+    ToolArgumentError,
+    ToolArguments,
+    format_path,
+    format_time,
+    to_json_text,
+)
+from memtui.agents.mcp.resources import build_uri
+from memtui.core.errors import LockTimeout
+from memtui.core.events import Event, format_actor_in_sentence
+from memtui.core.unicode import to_one_line
+from memtui.core.wording import format_count
+from memtui.engine import Engine
+
+if TYPE_CHECKING:
+    from memtui.search.finder import Finder
+    from memtui.search.query import Query
+    from memtui.search.results import FormerName, PastHit, PastResults, TextResults
+
 
 MEMORY, SEARCH, ACTIVITY, HISTORY = "memory", "search_memory", "recent_activity", "memory_history"
 
-_PROTOCOL = """\
-Notes that outlast this conversation: text files below /memories. They belong to the user, who sees each change as it \
-happens, with your name on it, and can take it back.
-
-View /memories before you begin: earlier work may have left something there. Write down what later work will need, \
-while you work: it may end at any moment. Keep notes short and current: change or delete what is no longer true \
-rather than adding to it. Never write down secrets.
-
-- view: `path`; of a file also `view_range` [first, last], where last may be -1. Lists a directory two levels deep.
-- create: `path`, `file_text`. Makes the file and its directories, or overwrites it.
-- str_replace: `path`, `old_str`, `new_str`. `old_str` must stand in the file exactly once; no `new_str` deletes it.
-- insert: `path`, `insert_line`, `insert_text`. Behind that line; 0 is the top.
-- delete: `path`, a file or a directory with all in it.
-- rename: `old_path`, `new_path`, which must be free."""
 _READ_ONLY = "\n\nThis memory is read-only: everything but view is refused."
 _ASK = "\n\nEach change waits for the user to approve it, and may be declined or edited: read the answer."
-_PATH = "A path from /memories on, such as /memories/notes/today.md"
 
 
-def tools(*, read_only: bool, asks: bool) -> list[types.Tool]:
+def build_tools(*, read_only: bool, asks: bool) -> list[types.Tool]:
     """All tools.
 
     Args:
         read_only: Whether every change is refused.
         asks: Whether a person is asked before a change.
     """
-    return [_memory(read_only=read_only, asks=asks), _search(), _activity(), _history()]
+    text = resources.files("memtui.agents.mcp").joinpath("tools.toml").read_text(encoding="utf-8")
+    tools = [_build_tool(entry) for entry in tomllib.loads(text)["tools"]]
+    memory, policy = tools[0], _READ_ONLY if read_only else _ASK if asks else ""
+    memory.description = f"{memory.description}{policy}"
+    memory.annotations = _build_annotations(memory.title, changes=not read_only, is_idempotent=False)
+    return tools
 
 
-def _memory(*, read_only: bool, asks: bool) -> types.Tool:
-    string: dict[str, Any] = {"type": "string"}
-    properties: dict[str, Any] = {
-        "command": {"type": "string", "enum": list(FIELDS), "description": "What to do"},
-        "path": {**string, "description": f"{_PATH}; for every command but rename"},
-        "view_range": {
-            "type": "array",
-            "items": {"type": "integer"},
-            "minItems": 2,
-            "maxItems": 2,
-            "description": "view: the first and last line to show, from 1; -1 for the end",
-        },
-        "file_text": {**string, "description": "create: the whole text of the file"},
-        "old_str": {**string, "description": "str_replace: the text to replace, exactly as it stands in the file"},
-        "new_str": {**string, "description": "str_replace: what to put in its place"},
-        "insert_line": {"type": "integer", "description": "insert: the line behind which to insert; 0 for the top"},
-        "insert_text": {**string, "description": "insert: the text to insert"},
-        "old_path": {**string, "description": "rename: what to rename"},
-        "new_path": {**string, "description": "rename: the new path"},
-    }
-    return types.Tool(
-        name=MEMORY,
-        title="Memory",
-        description=_PROTOCOL + (_READ_ONLY if read_only else _ASK if asks else ""),
-        input_schema={"type": "object", "properties": properties, "required": ["command"]},
-        annotations=types.ToolAnnotations(
-            title="Memory",
-            read_only_hint=read_only,
-            destructive_hint=not read_only,
-            idempotent_hint=False,
-            open_world_hint=False,
-        ),
-    )
-
-
-def _search() -> types.Tool:
-    return _looking(
-        SEARCH,
-        "Search memory",
-        "Find notes by their names and lines, or with `scope` past what they once said, deleted notes too: which line, "
-        "who wrote it and who took it away. All words of the query have to be in a note, anywhere, each as a part of a "
-        'word; case matters only for a word with a capital in it. Beside words: "two words" side by side, !word not '
-        "there, a | b, re:expression, and filters by:NAME since:2d in:folder/ tag:x type:json. Answers with path, line "
-        "number and line, the best first.",
-        {
-            "query": {"type": "string", "description": "What to look for, on one line"},
-            "scope": {
-                "type": "string",
-                "enum": ["now", "names", "text", "past"],
-                "description": "names, lines (text), or both (now, if not given); past for all earlier versions",
-            },
-            "limit": _limit("How many matches to show; 50 if not given", 200),
-        },
-        ["query"],
-        _object(
-            matches=_array(
-                _object(path=_STRING, uri=_STRING, line={"type": ["integer", "null"]}, text=_STRING),
-            ),
-            past=_array({"type": "object"}),
-            more=_INTEGER,
-            notes=_INTEGER,
-            searched=_INTEGER,
-            complete={"type": "boolean"},
-        ),
-    )
-
-
-def _activity() -> types.Tool:
-    return _looking(
-        ACTIVITY,
-        "Recent activity",
-        "What happened to the memory last, oldest first: who viewed or changed what, when, and with what result; also "
-        "changes by the user and by other programs.",
-        {
-            "limit": _limit("How many events; 20 if not given", 200),
-            "path": {"type": "string", "description": f"Only what touched this file or directory. {_PATH}"},
-        },
-        [],
-        _object(events=_array({"type": "object"})),
-    )
-
-
-def _history() -> types.Tool:
-    return _looking(
-        HISTORY,
-        "History of a memory",
-        "What one note has been through, also if it was renamed or deleted since: when, who and what. With `from` (and "
-        "`to`), numbers of events, a diff of what it held after the one and after the other.",
-        {
-            "path": {"type": "string", "description": _PATH},
-            "limit": _limit("How many versions to list; 20 if not given", 200),
-            "from": {"type": "integer", "minimum": 1, "description": "Compare from after this event"},
-            "to": {"type": "integer", "minimum": 1, "description": "up to after this one; now if not given"},
-        },
-        ["path"],
-        {
-            "type": "object",
-            "properties": {
-                "versions": _array({"type": "object"}),
-                "more": {"type": "boolean"},
-                "from": _INTEGER,
-                "to": _INTEGER,
-                "added": _INTEGER,
-                "removed": _INTEGER,
-                "diff": _STRING,
-            },
-        },
-    )
-
-
-_STRING: dict[str, Any] = {"type": "string"}
-_INTEGER: dict[str, Any] = {"type": "integer"}
-
-
-def _limit(description: str, most: int) -> dict[str, Any]:
-    return {"type": "integer", "minimum": 1, "maximum": most, "description": description}
-
-
-def _array(items: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": items}
-
-
-def _object(**properties: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(properties)}
-
-
-def _looking(
-    name: str,
-    title: str,
-    description: str,
-    properties: dict[str, Any],
-    required: list[str],
-    output: dict[str, Any],
-) -> types.Tool:
+def _build_tool(entry: dict[str, Any]) -> types.Tool:
     """A tool that changes nothing."""
-    schema: dict[str, Any] = {"type": "object", "properties": properties}
-    return types.Tool(
-        name=name,
-        title=title,
-        description=description,
-        input_schema={**schema, "required": required} if required else schema,
-        output_schema=output,
-        annotations=types.ToolAnnotations(
-            title=title, read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-        ),
+    schema: dict[str, Any] = {"type": "object", "properties": entry["properties"]}
+    if "required" in entry:
+        schema["required"] = entry["required"]
+    output: dict[str, Any] = {"type": "object", "properties": entry.get("output", {})}
+    if "is_partial" not in entry:
+        output["required"] = list(output["properties"])
+    tool = types.Tool(
+        name=entry["name"],
+        title=entry["title"],
+        description=entry["description"],
+        input_schema=schema,
+        annotations=_build_annotations(entry["title"], changes=False, is_idempotent=True),
     )
+    if "output" in entry:
+        tool.output_schema = output
+    return tool
+
+
+def _build_annotations(title: str | None, *, changes: bool, is_idempotent: bool) -> types.ToolAnnotations:
+    return types.ToolAnnotations(
+        title=title,
+        read_only_hint=not changes,
+        destructive_hint=changes,
+        idempotent_hint=is_idempotent,
+        open_world_hint=False,
+    )
+
+
+_SECONDS = 10.0
+"""How long a search may take; an incomplete one says so."""
+_LONGEST_QUERY = 1_000
+_NOW, _NAMES, _TEXT, _PAST = "now", "names", "text", "past"
+_NOT_COMPLETE = f"The search ended after {_SECONDS:g} seconds: not all was looked at."
+
+
+class SearchTool:
+    """Answers `search_memory`. Calls may come from several threads.
+
+    The finder of one search is used for the next: then only changed notes are read.
+    """
+
+    def __init__(self, memory: Engine) -> None:
+        self._memory = memory
+        self._finder: Finder | None = None
+
+    def __call__(self, given: Mapping[str, object]) -> ToolAnswer:
+        """Search.
+
+        Raises:
+            ToolArgumentError: The arguments are invalid.
+            MemtuiError, OSError: The memory could not be searched.
+        """
+        fields = ToolArguments(given)
+        written, limit = fields.get_text("query"), fields.get_number("limit", 50, 200)
+        scope = fields.get_optional_text("scope") or _NOW
+        if "\n" in written or len(written) > _LONGEST_QUERY:
+            limits = f"on one line, and at most {_LONGEST_QUERY:,} characters long"
+            raise ToolArgumentError(f"Error: `query` must be {limits}")
+        if scope not in (_NOW, _NAMES, _TEXT, _PAST):
+            raise ToolArgumentError(f"Error: `scope` must be one of {_NOW}, {_NAMES}, {_TEXT}, {_PAST}")
+        query = _parse_query(written)
+        if scope in (_TEXT, _PAST) and not query.has_positive_terms:
+            raise ToolArgumentError("Error: `query` needs a word to look for; filters and !words alone only find names")
+        with contextlib.suppress(LockTimeout):  # without it the folder is searched as it was a moment ago
+            self._memory.reconcile()
+        search = self._search_past if scope == _PAST else self._search_current
+        return search(query, scope, limit)
+
+    def _get_finder(self) -> "Finder":
+        from memtui.search.finder import Finder  # noqa: PLC0415 - start-up: only a search needs it
+
+        if self._finder is None:
+            self._finder = Finder(self._memory)
+        return self._finder
+
+    def _search_current(self, query: "Query", scope: str, limit: int) -> ToolAnswer:
+        from memtui.search import results  # noqa: PLC0415 - start-up: only a search needs it
+
+        finder, deadline = self._get_finder(), time.monotonic() + _SECONDS
+        find = partial(finder.find, limit=limit, stop=lambda: time.monotonic() > deadline)
+        finder.refresh(seconds=_SECONDS, scope=results.Scope.TEXT)
+        names, text, problem = results.NameResults(), results.TextResults(), ""
+        is_complete = finder.is_complete
+        try:
+            if scope in (_NOW, _NAMES):  # a model means its words literally, not letters in order
+                names = find(replace(query, terms=query.text_terms), results.Scope.NAMES).names
+            if scope in (_NOW, _TEXT):
+                found = find(query, results.Scope.TEXT, per_note=limit)
+                text, problem = found.text, found.problem
+        except results.SearchCancelled:
+            is_complete = False
+        searched = len(finder.paths)
+        named = [hit.path for hit in names.hits]
+        places: list[tuple[str, int | None, str]] = [(path, None, "") for path in named]
+        places += [(note.path, line.line, line.text) for note in text.notes for line in note.lines]
+        count = names.total + text.total_lines
+        notes = len({*named, *(note.path for note in text.notes)})
+        notes += names.total - len(named) + text.total_notes - len(text.notes)
+        lines = [
+            f"{format_count(count, 'match', 'matches')} in {format_count(notes, 'note')}, of {searched:,} searched:"
+            if count
+            else f"Nothing found in {format_count(searched, 'note')}.",
+            *(
+                f"{format_path(path)}: the name" if line is None else f"{format_path(path)}:{line}: {said}"
+                for path, line, said in places[:limit]
+            ),
+            *_format_remainder(count - len(places[:limit]), text, problem, is_complete=is_complete),
+        ]
+        data: dict[str, object] = {
+            "matches": [
+                {"path": format_path(path), "uri": build_uri(path), "line": line, "text": to_json_text(said)}
+                for path, line, said in places[:limit]
+            ],
+            "former": [],
+            "past": [],
+            "more": count - len(places[:limit]),
+            "notes": notes,
+            "searched": searched,
+            "complete": is_complete,
+        }
+        return ToolAnswer("\n".join(lines), data)
+
+    def _search_past(self, query: "Query", _: str, limit: int) -> ToolAnswer:
+        from memtui.search import results  # noqa: PLC0415 - start-up: only a search needs it
+
+        finder, deadline = self._get_finder(), time.monotonic() + _SECONDS
+        finder.refresh(seconds=_SECONDS, scope=results.Scope.PAST)
+        past, problem, is_complete = results.PastResults(), "", True
+        try:
+            found = finder.find(query, results.Scope.PAST, limit=limit, stop=lambda: time.monotonic() > deadline)
+            past, problem = found.past, found.problem
+            is_complete = past.looked == past.of
+        except results.SearchCancelled:
+            is_complete = False
+        more = past.total - len(past.hits)
+        lines = [*map(_format_former_name, past.names), _format_past_head(past), *map(_format_past_hit, past.hits)]
+        if more:
+            lines.append(f"{more:,} more are not shown. Search for something longer, or with a higher `limit`.")
+        if past.missing_texts:
+            versions = format_count(past.missing_texts, "version")
+            lines.append(f"{versions} could not be looked through: the text is not kept.")
+        lines += [sentence for sentence in (problem, "" if is_complete else _NOT_COMPLETE) if sentence]
+        data: dict[str, object] = {
+            "matches": [],
+            "former": [_former_name_to_json(name) for name in past.names],
+            "past": [_past_hit_to_json(hit) for hit in past.hits],
+            "more": more,
+            "notes": len({hit.path if hit.now is None else hit.now for hit in past.hits}),
+            "searched": past.looked,
+            "complete": is_complete,
+        }
+        return ToolAnswer("\n".join(lines), data)
+
+
+def _parse_query(written: str) -> "Query":
+    from memtui.search import query  # noqa: PLC0415 - start-up: only a search needs it
+
+    try:
+        return query.parse_query(written, now_us=time.time_ns() // 1_000)
+    except query.InvalidQuery as error:
+        raise ToolArgumentError(f"Error: {error}") from None
+
+
+def _format_remainder(more: int, text: "TextResults", problem: str, *, is_complete: bool) -> Iterator[str]:
+    """The lines behind the matches."""
+    if more:
+        at_least = "At least " if text.lines_at_least else ""
+        yield f"{at_least}{more:,} more are not shown. Search for something longer, or with a higher `limit`."
+    if text.unread:
+        unread = "1 file is no text or is too large" if text.unread == 1 else f"{text.unread:,} files are no text"
+        yield f"{unread}: only the name was looked at."
+    if problem:
+        yield problem
+    if not is_complete:
+        yield _NOT_COMPLETE
+
+
+def _format_former_name(name: "FormerName") -> str:
+    what = "deleted" if name.now is None else f"renamed to {format_path(name.now)}"
+    return f"{format_path(name.path)} [{what} by {_format_event(name.ended_by)}]"
+
+
+def _former_name_to_json(name: "FormerName") -> dict[str, object]:
+    return {
+        "path": format_path(name.path),
+        "now": None if name.now is None else format_path(name.now),
+        "ended": _event_to_json(name.ended_by),
+    }
+
+
+def _format_past_head(past: "PastResults") -> str:
+    if not past.hits:
+        return f"Nothing found in {format_count(past.looked, 'version')}."
+    lines, versions = format_count(past.total, "line"), format_count(past.looked, "version")
+    return f"{'at least ' if past.at_least else ''}{lines} in {versions}, the newest change first:".capitalize()
+
+
+def _format_past_hit(hit: "PastHit") -> str:
+    now = "" if hit.now == hit.path else "; deleted since" if hit.now is None else f"; now {format_path(hit.now)}"
+    went = "still there" if hit.removed_by is None else f"went with {_format_event(hit.removed_by)}"
+    came = _format_event(hit.added_by)
+    return f"{format_path(hit.path)}:{hit.line.line}: {hit.line.text} [came with {came}; {went}{now}]"
+
+
+def _format_event(event: Event) -> str:
+    return f"#{event.seq} {format_time(event)} by {to_one_line(format_actor_in_sentence(event.actor))}"
+
+
+def _past_hit_to_json(hit: "PastHit") -> dict[str, object]:
+    return {
+        "path": format_path(hit.path),
+        "now": None if hit.now is None else format_path(hit.now),
+        "line": hit.line.line,
+        "text": to_json_text(hit.line.text),
+        "came": _event_to_json(hit.added_by),
+        "went": None if hit.removed_by is None else _event_to_json(hit.removed_by),
+    }
+
+
+def _event_to_json(event: Event) -> dict[str, object]:
+    return {"seq": event.seq, "at": format_time(event), "actor": to_one_line(format_actor_in_sentence(event.actor))}

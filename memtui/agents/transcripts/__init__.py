@@ -1,1 +1,1 @@
-"""What other agents' session files say about who wrote which memory. Nothing in them is believed more than it says."""
+"""Session files of other agents: the writers of memories, as far as the files tell them."""

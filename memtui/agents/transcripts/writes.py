@@ -1,55 +1,41 @@
-"""What session files tell of one memory folder: each write, with its texts, its session and the prompt before it."""
+"""The writes to one memory folder in session files, each with its texts, its session and its prompt."""
 
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from memtui.agents.transcripts.calls import (
-    SHELL,
-    TOOLS,
-    Asked,
-    Came,
-    asked_in,
-    at_us_of,
-    came_in,
-    is_copy,
-    record_of,
-    session_of,
-)
-from memtui.agents.transcripts.lines import Line, lines_of
-from memtui.agents.transcripts.prompts import Prompts
-from memtui.agents.transcripts.replaying import Replay
-from memtui.agents.transcripts.within import Within
-from memtui.core.events import Agent
-from memtui.core.told import Told
+from memtui.agents.transcripts import parse
+from memtui.agents.transcripts.edits import TranscriptReplay
+from memtui.core.events import Agent, ImportedChange
+from memtui.places.agents import list_config_directories
 
 _NAME = "Claude Code"
 _KEPT, _LONGEST_KEPT = 50_000, 5_000
 """Names of files that are kept, and the longest of them: sessions write to the same ones again and again."""
 _FILE = re.compile(rb'"(?:file|notebook)_path":\s?("[^"\\]*(?:\\.[^"\\]*)*")')
 _MAY_CHANGE = re.compile(rb"\b(?:rm|mv|cp|tee)\b|>")
-"""What is in a command that changes files, as far as commands are understood."""
-_TOOL_MARKS = tuple(json.dumps(tool).encode() for tool in sorted(TOOLS))
-_SHELL_MARK = json.dumps(SHELL).encode()
+"""A part of every command that changes files and is understood."""
+_TOOL_MARKS = tuple(json.dumps(tool).encode() for tool in sorted(parse.TOOLS))
+_SHELL_MARK = json.dumps(parse.SHELL).encode()
 
 
 @dataclass(slots=True)
-class Heard:
-    """What was heard from session files.
+class TranscriptScan:
+    """The result of a scan.
 
     Attributes:
-        told: The writes and deletions, in the order in which they happened.
+        writes: The writes and deletions, in their order.
         files: How many files were read.
         lines: How many lines they have.
         unreadable: Files that could not be read, with the reason.
         broken: Lines that are no JSON.
-        unfinished: Calls of which no result is told: nobody knows whether they happened.
+        unfinished: Calls without a result: it is not known whether they happened.
         failed: Calls that failed.
     """
 
-    told: list[Told] = field(default_factory=list)
+    writes: list[ImportedChange] = field(default_factory=list)
     files: int = 0
     lines: int = 0
     unreadable: list[tuple[str, str]] = field(default_factory=list)
@@ -59,19 +45,10 @@ class Heard:
 
 
 @dataclass(slots=True)
-class _Pending:
-    """A call whose result was not met yet.
+class _PendingWrite:
+    """A call whose result was not met yet, with its prompt; `at_us` is 0 if unknown."""
 
-    Attributes:
-        asked: The call.
-        at_us: When it was made, in microseconds since 1970; 0 if that is not told.
-        session: Of which session.
-        is_copy: Whether it was taken over from another session.
-        line: In which line, from 1.
-        prompt: What the person had asked for last.
-    """
-
-    asked: Asked
+    call: parse.TranscriptCall
     at_us: int
     session: str
     is_copy: bool
@@ -80,73 +57,73 @@ class _Pending:
 
 
 @dataclass(slots=True)
-class _Written:
-    pending: _Pending
-    came: Came
+class _CompletedWrite:
+    pending: _PendingWrite
+    result: parse.TranscriptResult
     source: str
 
     @property
-    def age(self) -> tuple[int, bool, str, int]:
-        """By which they are ordered; of one that is told twice, the session in which it was made comes first."""
-        at_us = self.pending.at_us or self.came.at_us
+    def sort_key(self) -> tuple[int, bool, str, int]:
+        """The key of their order; of a call in two sessions, the one that made it comes first."""
+        at_us = self.pending.at_us or self.result.at_us
         return at_us, self.pending.is_copy, self.source, self.pending.line
 
 
-def hear(folder: str, files: Sequence[str], read: Callable[[int], bool] = lambda _: True) -> Heard:
-    """Hear what session files tell of a folder.
+def scan_transcripts(folder: str, files: Sequence[str], read: Callable[[int], bool] = lambda _: True) -> TranscriptScan:
+    """Scan session files for the writes to a folder.
 
     Args:
         folder: The memory folder, links resolved.
         files: The session files.
-        read: Told how many bytes more were read; `False` stops.
+        read: Called with the number of bytes read; `False` stops.
 
     Raises:
-        Stopped: It was stopped.
+        ReadCancelled: It was stopped.
     """
-    heard, within = Heard(), Within(folder)
-    written: list[_Written] = []
+    scan, within = TranscriptScan(), parse.FolderMatcher(folder)
+    written: list[_CompletedWrite] = []
     for path in files:
         try:
-            written += _Listener(within, os.path.basename(path), heard).listen(path, read)
+            written += _TranscriptScanner(within, os.path.basename(path), scan).scan_file(path, read)
         except OSError as error:
-            heard.unreadable.append((path, os.strerror(error.errno).lower() if error.errno else str(error)))
+            scan.unreadable.append((path, os.strerror(error.errno).lower() if error.errno else str(error)))
             continue
-        heard.files += 1
-    heard.told = _told(within, written)
-    return heard
+        scan.files += 1
+    scan.writes = _resolve_writes(within, written)
+    return scan
 
 
-def _told(within: Within, written: list[_Written]) -> list[Told]:
-    """The writes in order, each with the texts that can be told. Of a call that is told twice the first one counts."""
-    replay, told = Replay(within), list[Told]()
+def _resolve_writes(within: parse.FolderMatcher, written: list[_CompletedWrite]) -> list[ImportedChange]:
+    """The writes in order, with their known texts. Of a call in two sessions the first one counts."""
+    replay, changes = TranscriptReplay(within), list[ImportedChange]()
     seen: set[tuple[str, str]] = set()
     texts: dict[str, bytes] = {}
-    """The last text of each path: what one call left is what the next one found, and is kept once."""
-    for each in sorted(written, key=lambda each: each.age):
-        asked, pending = each.pending.asked, each.pending
-        if (asked.call_id, asked.file) in seen:  # a session that was gone on with in another file
+    """The last text of each path, which is the text before the next call, and is held once."""
+    for each in sorted(written, key=lambda each: each.sort_key):
+        call, pending = each.pending.call, each.pending
+        if (call.call_id, call.file) in seen:  # a session that was gone on with in another file
             continue
-        seen.add((asked.call_id, asked.file))
-        for path, changed in replay.changes(asked, each.came).items():
-            if (asked.call_id, path) in seen:
+        seen.add((call.call_id, call.file))
+        for path, changed in replay.apply_call(call, each.result).items():
+            if (call.call_id, path) in seen:
                 continue
-            seen.add((asked.call_id, path))
-            before, after = _bytes(changed.before), _bytes(changed.after)
+            seen.add((call.call_id, path))
+            before, after = _encode_text(changed.before), _encode_text(changed.after)
             if before is not None and texts.get(path) == before:
                 before = texts[path]
-            told.append(
-                Told(
+            changes.append(
+                ImportedChange(
                     path=path,
-                    at_us=each.age[0],
-                    agent=Agent(_NAME, asked.model or None, pending.session or None),
-                    call_id=asked.call_id,
+                    at_us=each.sort_key[0],
+                    agent=Agent(_NAME, call.model or None, pending.session or None),
+                    call_id=call.call_id,
                     tool=changed.tool,
                     prompt=pending.prompt,
                     source=each.source,
                     line=pending.line,
                     after=after,
                     before=before,
-                    is_gone=changed.is_gone,
+                    is_gone=changed.is_deleted,
                     moved_from=changed.moved_from,
                     moved_to=changed.moved_to,
                 )
@@ -154,49 +131,43 @@ def _told(within: Within, written: list[_Written]) -> list[Told]:
             texts.pop(path, None)
             if after is not None:
                 texts[path] = after
-    return told
+    return changes
 
 
-def _bytes(text: str | None) -> bytes | None:
+def _encode_text(text: str | None) -> bytes | None:
     return None if text is None else text.encode("utf-8", "replace")
 
 
-class _Listener:
-    """Listens to one session file.
+class _TranscriptScanner:
+    """Scans one session file, and counts in a scan."""
 
-    Args:
-        within: Tells which files are in the folder.
-        source: The file's name.
-        heard: Where to count.
-    """
-
-    def __init__(self, within: Within, source: str, heard: Heard) -> None:
+    def __init__(self, within: parse.FolderMatcher, source: str, scan: TranscriptScan) -> None:
         self._within = within
         self._source = source
-        self._heard = heard
-        self._pending: dict[str, _Pending] = {}
+        self._scan = scan
+        self._pending: dict[str, _PendingWrite] = {}
         self._may_be: dict[bytes, bool] = {}
-        self._prompts = Prompts()
+        self._prompts = parse.PromptTracker()
 
-    def listen(self, path: str, read: Callable[[int], bool]) -> list[_Written]:
-        """The writes that the file tells."""
+    def scan_file(self, path: str, read: Callable[[int], bool]) -> list[_CompletedWrite]:
+        """The writes in the file."""
         written = []
-        for line in lines_of(path, read):
-            self._heard.lines += 1
-            written += self._take(line)
-        self._heard.unfinished += len(self._pending)
+        for line in parse.iter_lines(path, read):
+            self._scan.lines += 1
+            written += self._handle_line(line)
+        self._scan.unfinished += len(self._pending)
         return written
 
-    def _take(self, line: Line) -> list[_Written]:
-        """Take in a line. Most are passed after a look at their bytes: to read all would take minutes a gigabyte."""
+    def _handle_line(self, line: parse.TranscriptLine) -> list[_CompletedWrite]:
+        """Take a line. Most are skipped after a look at their bytes: to parse all would take minutes a gigabyte."""
         data = line.data
         if b'"tool_result"' in data:
-            return self._take_results(data) if self._pending else []
+            return self._handle_results(data) if self._pending else []
         if b'"tool_use"' in data:
             if self._may_write(data):
-                self._take_calls(line)
+                self._handle_calls(line)
         else:
-            self._prompts.take(data)
+            self._prompts.add_line(data)
         return []
 
     def _may_write(self, data: bytes) -> bool:
@@ -207,55 +178,141 @@ class _Listener:
         )
 
     def _may_be_inside(self, written: bytes) -> bool:
-        """Whether a file may be in the folder; as it is written in a line, so that not all of the line is read."""
+        """Whether a file may be in the folder, from its JSON form, so that not all of the line is parsed."""
         if (known := self._may_be.get(written)) is not None:
             return known
         try:
             file = str(json.loads(written))
         except ValueError:
             file = ""
-        found = not os.path.isabs(file) or bool(self._within.path_of(file))  # else the line tells from where
+        found = not os.path.isabs(file) or bool(self._within.to_relative(file))  # else the line tells from where
         if len(self._may_be) < _KEPT and len(written) < _LONGEST_KEPT:
             self._may_be[written] = found
         return found
 
-    def _take_calls(self, line: Line) -> None:
-        record = record_of(line.data)
+    def _handle_calls(self, line: parse.TranscriptLine) -> None:
+        record = parse.parse_record(line.data)
         if record is None:
-            self._heard.broken += 1
+            self._scan.broken += 1
             return
-        for asked in asked_in(record):
-            if self._is_about_it(asked):
-                self._pending[asked.call_id] = _Pending(
-                    asked,
-                    at_us_of(record),
-                    session_of(record),
-                    is_copy(record),
+        for call in parse.find_write_calls(record):
+            if self._touches_folder(call):
+                self._pending[call.call_id] = _PendingWrite(
+                    call,
+                    parse.parse_time_us(record),
+                    parse.get_session(record),
+                    parse.is_copy(record),
                     line.number,
-                    self._prompts.before(record),
+                    self._prompts.get_prompt(record),
                 )
 
-    def _is_about_it(self, asked: Asked) -> bool:
-        if asked.tool != SHELL:
-            return bool(self._within.path_of(asked.file))
+    def _touches_folder(self, call: parse.TranscriptCall) -> bool:
+        if call.tool != parse.SHELL:
+            return bool(self._within.to_relative(call.file))
         return any(
-            self._within.path_of(file) is not None or (each.is_deep and self._within.is_below(file))
-            for each in asked.effects
+            self._within.to_relative(file) is not None or (each.is_deep and self._within.is_folder_below(file))
+            for each in call.effects
             for file in filter(None, (each.file, each.source))
         )
 
-    def _take_results(self, data: bytes) -> list[_Written]:
-        record = record_of(data)
+    def _handle_results(self, data: bytes) -> list[_CompletedWrite]:
+        record = parse.parse_record(data)
         if record is None:
-            self._heard.broken += 1
+            self._scan.broken += 1
             return []
         written = []
-        for came in came_in(record):
-            pending = self._pending.pop(came.call_id, None)
+        for result in parse.find_results(record):
+            pending = self._pending.pop(result.call_id, None)
             if pending is None:
                 continue
-            if came.is_error:
-                self._heard.failed += 1
+            if result.is_error:
+                self._scan.failed += 1
             else:
-                written.append(_Written(pending, came, self._source))
+                written.append(_CompletedWrite(pending, result, self._source))
         return written
+
+
+# Where the session files are that may tell something of a memory folder.
+
+_ENDING = ".jsonl"
+_NO_SESSIONS = frozenset({"memory", "tool-results"})
+"""Directories beside the sessions of a project, without session files."""
+
+_DEPTH = 6
+"""Levels of directories below that of all projects: a project, a session, its agents, and some to spare."""
+
+
+def list_session_files(folder: str = "", *, home: str | None = None) -> list[str]:
+    """All session files of Claude Code, in order; those of its agents too.
+
+    Sessions of one project may write another one's memory, such as those of its other working trees.
+
+    Args:
+        folder: The memory folder; the sessions beside it are listed too, wherever that is.
+        home: The user's home directory by default.
+    """
+    above, name = os.path.split(os.path.dirname(folder))
+    beside = [os.path.dirname(above)] if name and os.path.basename(above) == "projects" else []
+    tops = dict.fromkeys([*list_config_directories(home), *beside])
+    return sorted(_iter_session_files(os.path.join(top, "projects") for top in tops))
+
+
+def find_session_files(session: str, *, home: str | None = None) -> list[str]:
+    """The files of a session of Claude Code: its own, and those of its agents.
+
+    Args:
+        session: Its id.
+        home: The user's home directory by default.
+    """
+    if not session or os.sep in session or "\0" in session or session in (".", ".."):
+        return []
+    found: list[str] = []
+    for top in list_config_directories(home):
+        for project in _scan_directory(os.path.join(top, "projects")):
+            if os.path.isfile(own := os.path.join(project.path, f"{session}{_ENDING}")):
+                found.append(own)
+            if os.path.isdir(agents := os.path.join(project.path, session)):
+                found += sorted(_iter_session_files([agents]))
+    return found
+
+
+def sum_sizes(files: Sequence[str]) -> int:
+    """The bytes of files, as far as they can be read."""
+    total = 0
+    for path in files:
+        try:
+            total += os.stat(path).st_size
+        except OSError:
+            continue
+    return total
+
+
+def _iter_session_files(tops: Iterable[str]) -> Iterator[str]:
+    """The session files below some directories. Only links to projects are followed: others lead anywhere."""
+    todo, seen = [(top, 0) for top in tops], set[str]()
+    while todo:
+        directory, depth = todo.pop()
+        real = os.path.realpath(directory)
+        if real in seen:
+            continue
+        seen.add(real)
+        for entry in _scan_directory(directory):
+            if entry.name.endswith(_ENDING):
+                yield entry.path
+            elif depth < _DEPTH and entry.name not in _NO_SESSIONS and _is_directory(entry, follow=not depth):
+                todo.append((entry.path, depth + 1))
+
+
+def _is_directory(entry: "os.DirEntry[str]", *, follow: bool) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=follow)
+    except OSError:
+        return False
+
+
+def _scan_directory(directory: str) -> "list[os.DirEntry[str]]":
+    try:
+        with os.scandir(directory) as entries:
+            return list(entries)
+    except OSError:
+        return []

@@ -4,45 +4,47 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memtui.audit.audit import Audit
+    from memtui.audit.model import Audit
+
 
 FORMATS = ("text", "json", "md", "sarif", "html")
 
 
-def written(audit: "Audit", format: str, *, folder: str, exit_code: int | None = None, everything: bool = False) -> str:
+def render_report(
+    audit: "Audit", format: str, *, folder: str, exit_code: int | None = None, everything: bool = False
+) -> str:
     """A report.
 
     Args:
-        audit: What was found.
-        format: One of `FORMATS`.
-        folder: The memory folder, with links resolved.
-        exit_code: What the process will end with.
-        everything: Whether a text and a SARIF log tell also what is excepted, finding by finding; JSON always does.
+        exit_code: That of the process, for SARIF.
+        everything: Whether text and SARIF list suppressed findings; JSON always does.
     """
     match format:
         case "json":
-            from memtui.audit.report import as_json
+            from memtui.audit.report import json  # noqa: PLC0415 - start-up: one format of a run
 
-            return as_json.write(audit)
+            return json.render_json(audit)
         case "md":
-            from memtui.audit.report import markdown
+            from memtui.audit.report import markdown  # noqa: PLC0415 - start-up: one format of a run
 
-            return markdown.write(audit)
+            return markdown.render_markdown(audit)
         case "sarif":
-            from memtui.audit.report import sarif
+            from memtui.audit.report import sarif  # noqa: PLC0415 - start-up: one format of a run
 
-            return sarif.write(audit, below=_below_here(folder), exit_code=exit_code, suppressed=everything)
+            return sarif.render_sarif(
+                audit, below=_get_relative_folder(folder), exit_code=exit_code, suppressed=everything
+            )
         case "html":
-            from memtui.audit.report import html
+            from memtui.audit.report import html  # noqa: PLC0415 - start-up: one format of a run
 
-            return html.write(audit)
+            return html.render_html(audit)
         case _:
-            from memtui.audit.report import text
+            from memtui.audit.report import text  # noqa: PLC0415 - start-up: one format of a run
 
-            return text.write(audit, everything=everything)
+            return text.render_text(audit, everything=everything)
 
 
-def _below_here(folder: str) -> str:
+def _get_relative_folder(folder: str) -> str:
     """The folder relative to the directory in which memtui was started; empty if it is not inside of that."""
     relative = os.path.relpath(folder, os.path.realpath("."))
     return "" if relative in (".", "..") or relative.startswith("../") else relative

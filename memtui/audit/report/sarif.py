@@ -10,13 +10,19 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import quote
 
-from memtui.audit.audit import Audit, Excepted
-from memtui.audit.findings import Family, Finding, Severity
-from memtui.audit.report import as_json
-from memtui.audit.report.words import because, counted, name_bytes, said, shown, unicode, utc
-from memtui.audit.rule import Rule
-from memtui.audit.rules import RULES
-from memtui.core.visible import visible_json
+from memtui.audit.model import Audit, AuditFinding, AuditRule, Family, Severity, SuppressedFinding
+from memtui.audit.registry import RULES
+from memtui.audit.report import json as report_json
+from memtui.audit.report.wording import (
+    describe_origin,
+    encode_name,
+    format_message,
+    format_utc,
+    replace_all_surrogates,
+    sanitize_text,
+)
+from memtui.core.unicode import visible_json
+from memtui.core.wording import format_count
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 MOST = 25_000
@@ -37,56 +43,57 @@ _SECURITY = frozenset({Family.SECRET, Family.HIDDEN, Family.PLANTED, Family.INTE
 _VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
 
 
-def write(audit: Audit, *, below: str = "", exit_code: int | None = None, suppressed: bool = True) -> str:
+def render_sarif(audit: Audit, *, below: str = "", exit_code: int | None = None, suppressed: bool = True) -> str:
     """The report as a SARIF log with one run.
 
     Args:
-        audit: What was found.
-        below: Where the folder is, relative to the top of the sources, "/"-joined: a viewer looks for a file from
-            there. Empty where the folder itself is the top.
-        exit_code: With what the process is going to end, where that is known.
-        suppressed: Whether what does not count is in it, as suppressed. Not every service regards that: code scanning
-            shows such a result as an open alert.
+        below: The folder relative to the source root, "/"-joined, as viewers look up files; empty for the root itself.
+        suppressed: Whether suppressed findings are included. Not every service honours that: code scanning shows
+            them as open alerts.
     """
-    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(audit, below, exit_code, suppressed=suppressed)]}
-    return visible_json(json.dumps(log, ensure_ascii=False, indent=2, allow_nan=False)) + "\n"
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_build_run(audit, below, exit_code, suppressed=suppressed)]}
+    return visible_json(json.dumps(replace_all_surrogates(log), ensure_ascii=False, indent=2, allow_nan=False)) + "\n"
 
 
-def _run(audit: Audit, below: str, exit_code: int | None, *, suppressed: bool) -> dict[str, Any]:
+def _build_run(audit: Audit, below: str, exit_code: int | None, *, suppressed: bool) -> dict[str, Any]:
     excepted = audit.excepted if suppressed else ()
     results = [*((found, None) for found in audit.findings), *((each.finding, each) for each in excepted)]
     shown_results = results[:MOST]
-    told = list(_told(audit, left_out=len(results) - len(shown_results), silent=len(audit.excepted) - len(excepted)))
-    rules = _rules(audit, (found for found, _ in shown_results))
+    left_out, silent = len(results) - len(shown_results), len(audit.excepted) - len(excepted)
+    notices = list(_build_notifications(audit, left_out=left_out, silent=silent))
+    rules = _build_rules(audit, (found for found, _ in shown_results))
     numbers = {rule["id"]: number for number, rule in enumerate(rules)}
+    base = "The directory that memtui was started in." if below else "The memory folder."
+    name = _to_uri(below or audit.title.rstrip("/").rpartition("/")[2] or "memories", safe="")
     has_baseline = any(each.by == "baseline" for each in audit.excepted)
     return {
-        "tool": {"driver": _driver(audit, rules)},
+        "tool": {"driver": _build_driver(audit, rules)},
         "automationDetails": {
             # The same on each machine: by it code scanning knows which results take the place of which.
-            "id": f"memtui/audit/{_uri(below or audit.title.rstrip('/').rpartition('/')[2] or 'memories', safe='')}/",
-            "description": {"text": _message(f"memtui audit of {shown(audit.title)}")},
+            "id": f"memtui/audit/{name}/",
+            "description": {"text": _escape_message(f"memtui audit of {sanitize_text(audit.title)}")},
         },
-        "originalUriBaseIds": {_BASE: {"description": {"text": _base_words(below)}}},
+        "originalUriBaseIds": {_BASE: {"description": {"text": base}}},
         "columnKind": "unicodeCodePoints",
-        "invocations": [_invocation(audit, told, exit_code)],
+        "invocations": [_build_invocation(audit, notices, exit_code)],
         "results": [
-            _result(found, because_of, numbers[found.rule], below, has_baseline) for found, because_of in shown_results
+            _build_result(found, because_of, numbers[found.rule], below, has_baseline)
+            for found, because_of in shown_results
         ],
         "properties": {
-            "folder": unicode(audit.title),
+            "folder": audit.title,
             "head": f"{audit.chain.seq}:{audit.chain.hash}" if audit.chain.hash else "",
-            "chain": unicode(audit.chain.words),
+            "chain": audit.chain.words,
             "digest": audit.digest,
             "files": audit.files,
             "bytes": audit.bytes,
             "tokens": audit.tokens,
-            "neutral": [unicode(sentence) for sentence in audit.neutral],
+            "neutral": list(audit.neutral),
         },
     }
 
 
-def _driver(audit: Audit, rules: list[dict[str, Any]]) -> dict[str, Any]:
+def _build_driver(audit: Audit, rules: list[dict[str, Any]]) -> dict[str, Any]:
     driver: dict[str, Any] = {
         "name": "memtui",
         "fullName": f"memtui {audit.version}".strip(),
@@ -100,18 +107,18 @@ def _driver(audit: Audit, rules: list[dict[str, Any]]) -> dict[str, Any]:
     return driver
 
 
-def _rules(audit: Audit, found: Iterable[Finding]) -> list[dict[str, Any]]:
+def _build_rules(audit: Audit, found: Iterable[AuditFinding]) -> list[dict[str, Any]]:
     """All rules that ran, and what else findings name, each as a reporting descriptor."""
     skipped = {each.rule for each in audit.skipped}
-    descriptors = {rule.id: _descriptor(rule) for rule in RULES.values() if rule.id not in skipped}
+    descriptors = {rule.id: _build_descriptor(rule) for rule in RULES.values() if rule.id not in skipped}
     for finding in found:
         if finding.rule not in descriptors:
             rule = RULES.get(finding.rule)
-            descriptors[finding.rule] = _descriptor(rule) if rule else _unknown(finding)
+            descriptors[finding.rule] = _build_descriptor(rule) if rule else _build_unknown_rule(finding)
     return list(descriptors.values())
 
 
-def _descriptor(rule: Rule) -> dict[str, Any]:
+def _build_descriptor(rule: AuditRule) -> dict[str, Any]:
     is_security = rule.family in _SECURITY
     properties: dict[str, Any] = {
         "tags": [*(["security"] if is_security else []), rule.family.value],
@@ -123,38 +130,39 @@ def _descriptor(rule: Rule) -> dict[str, Any]:
     return {
         "id": rule.id,
         "name": "".join(word.capitalize() for word in (rule.family.value, *rule.id.split("-"))),
-        "shortDescription": {"text": _message(rule.title)},
-        "fullDescription": {"text": _message(rule.why)},
+        "shortDescription": {"text": _escape_message(rule.title)},
+        "fullDescription": {"text": _escape_message(rule.why)},
         "help": {
-            "text": _message(f"{rule.why} {rule.do}"),
-            "markdown": _message(f"**{rule.title}**\n\n{rule.why}\n\n**What to do:** {rule.do}"),
+            "text": _escape_message(f"{rule.why} {rule.do}"),
+            "markdown": _escape_message(f"**{rule.title}**\n\n{rule.why}\n\n**What to do:** {rule.do}"),
         },
         "defaultConfiguration": {"level": _LEVELS[rule.severity], "enabled": rule.is_on},
         "properties": properties,
     }
 
 
-def _unknown(found: Finding) -> dict[str, Any]:
+def _build_unknown_rule(found: AuditFinding) -> dict[str, Any]:
     """What can be said of a rule that this memtui does not have."""
     words = {"text": f"The rule {found.rule} of the family {found.family.value}."}
     return {"id": found.rule, "shortDescription": words, "fullDescription": words, "help": words}
 
 
-def _invocation(audit: Audit, told: Iterable[str], exit_code: int | None) -> dict[str, Any]:
-    start = utc(audit.taken_us)
-    end = utc(audit.taken_us + int(sum(audit.seconds.values()) * 1e6))
+def _build_invocation(audit: Audit, notices: Iterable[str], exit_code: int | None) -> dict[str, Any]:
+    start = format_utc(audit.taken_us)
+    end = format_utc(audit.taken_us + int(sum(audit.seconds.values()) * 1e6))
     invocation: dict[str, Any] = {"executionSuccessful": True}
     if start is not None and end is not None:
         invocation |= {"startTimeUtc": start, "endTimeUtc": end}
     if exit_code is not None:
         invocation["exitCode"] = exit_code
-    if notes := [{"level": "warning", "message": {"text": _message(shown(sentence))}} for sentence in told]:
-        invocation["toolExecutionNotifications"] = notes
+    messages = [{"text": _escape_message(sanitize_text(sentence))} for sentence in notices]
+    if messages:
+        invocation["toolExecutionNotifications"] = [{"level": "warning", "message": each} for each in messages]
     if audit.skipped:
         invocation["toolConfigurationNotifications"] = [
             {
                 "level": "note",
-                "message": {"text": _message(f"{each.rule} did not run: {shown(each.reason)}.")},
+                "message": {"text": _escape_message(f"{each.rule} did not run: {sanitize_text(each.reason)}.")},
                 "associatedRule": {"id": each.rule},
             }
             for each in audit.skipped
@@ -162,7 +170,7 @@ def _invocation(audit: Audit, told: Iterable[str], exit_code: int | None) -> dic
     return invocation
 
 
-def _told(audit: Audit, *, left_out: int, silent: int) -> Iterator[str]:
+def _build_notifications(audit: Audit, *, left_out: int, silent: int) -> Iterator[str]:
     """What a reader must know to trust the results: also how many are left out, and how many do not count."""
     if audit.chain.state in ("broken", "unknown"):
         yield f"Journal: {audit.chain.words}."
@@ -170,20 +178,23 @@ def _told(audit: Audit, *, left_out: int, silent: int) -> Iterator[str]:
         yield audit.inbox.problem
     yield from audit.expired
     if left_out:
-        yield f"{counted(left_out, 'result')} more than {MOST:,} were left out. memtui audit --format json has all."
+        words = f"more than {MOST:,} were left out. memtui audit --format json has all."
+        yield f"{format_count(left_out, 'result')} {words}"
     if silent:
         words = "excepted in the settings or by the baseline, and left out. memtui audit --all has them, as suppressed."
-        yield f"{counted(silent, 'result')} {'is' if silent == 1 else 'are'} {words}"
+        yield f"{format_count(silent, 'result')} {'is' if silent == 1 else 'are'} {words}"
 
 
-def _result(found: Finding, excepted: Excepted | None, number: int, below: str, has_baseline: bool) -> dict[str, Any]:
-    words = f"{shown(said(found.words))} {shown(found.do)}".strip()
+def _build_result(
+    found: AuditFinding, excepted: SuppressedFinding | None, number: int, below: str, has_baseline: bool
+) -> dict[str, Any]:
+    words = f"{sanitize_text(format_message(found.words))} {sanitize_text(found.do)}".strip()
     result: dict[str, Any] = {
         "ruleId": found.rule,
         "ruleIndex": number,
         "level": _LEVELS[found.severity],
-        "message": {"text": _message(words)},
-        "locations": [_location(found, below)],
+        "message": {"text": _escape_message(words)},
+        "locations": [_build_location(found, below)],
         "partialFingerprints": {
             "memtui/v1": found.fingerprint,
             # What code scanning tells results by when lines move; left out, it would hash the line itself.
@@ -191,13 +202,13 @@ def _result(found: Finding, excepted: Excepted | None, number: int, below: str, 
         },
         "properties": {
             "family": found.family.value,
-            "evidence": unicode(found.evidence),
-            "origin": ", ".join(map(shown, because(found.origin))),
-            "facts": as_json.facts(found.facts),
+            "evidence": found.evidence,
+            "origin": ", ".join(map(sanitize_text, describe_origin(found.origin))),
+            "facts": report_json.facts_to_json(found.facts),
         },
     }
     if excepted is not None:
-        reason = shown(excepted.reason) + (f" (until {excepted.until})" if excepted.until else "")
+        reason = sanitize_text(excepted.reason) + (f" (until {excepted.until})" if excepted.until else "")
         result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": reason}]
     if has_baseline:
         is_old = excepted is not None and excepted.by == "baseline"
@@ -205,10 +216,10 @@ def _result(found: Finding, excepted: Excepted | None, number: int, below: str, 
     return result
 
 
-def _location(found: Finding, below: str) -> dict[str, Any]:
-    place = found.place
+def _build_location(found: AuditFinding, below: str) -> dict[str, Any]:
+    place = found.location
     path = "/".join(part for part in (below.strip("/"), place.path) if part)
-    physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(path) or ".", "uriBaseId": _BASE}}
+    physical: dict[str, Any] = {"artifactLocation": {"uri": _to_uri(path) or ".", "uriBaseId": _BASE}}
     if place.line is not None:
         region = {"startLine": place.line}
         if place.column is not None:
@@ -221,15 +232,11 @@ def _location(found: Finding, below: str) -> dict[str, Any]:
     return {"physicalLocation": physical}
 
 
-def _base_words(below: str) -> str:
-    return "The directory that memtui was started in." if below else "The memory folder."
-
-
-def _uri(path: str, *, safe: str = "/") -> str:
+def _to_uri(path: str, *, safe: str = "/") -> str:
     """A path as a relative reference of RFC 3986: every byte but letters, digits and `-._~` as `%FF`."""
-    return quote(name_bytes(path), safe=safe)
+    return quote(encode_name(path), safe=safe)
 
 
-def _message(text: str) -> str:
+def _escape_message(text: str) -> str:
     """A text in which nothing is a placeholder (3.11.5) or a link (3.11.6)."""
     return text.replace("{", "{{").replace("}", "}}").replace("](", "] (")

@@ -1,134 +1,202 @@
-"""One note: reading it out, and what can be done with it."""
+"""One note: reading it out, its history, and its menu."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from functools import partial
 
-from memtui.cli.reader import editing, filing, history
-from memtui.cli.reader.dialog import Choice
-from memtui.cli.reader.sentences import counted, size, when, who
+from memtui.cli.reader import actions, edit, sentences
+from memtui.cli.reader.sentences import format_event_sentence, format_time
+from memtui.cli.reader.session import PHRASES, ReaderDialog, ReaderSession
 from memtui.core.edits import count_lines
-from memtui.core.paths import MemoryPath
-from memtui.core.protection import holds
-from memtui.core.snapshot import Kind
-from memtui.core.tokens import estimate
-from memtui.core.visible import HIDDEN
+from memtui.core.events import Change, EntryKind, Event, Version
+from memtui.core.history import DeletedPath, PathVersion
+from memtui.core.paths import MemoryPath, covers
+from memtui.core.settings import estimate_token_count
+from memtui.core.unicode import HIDDEN
+from memtui.core.wording import SPOKEN, format_actor, format_by_actor, format_count, format_event_clause, format_size
+from memtui.flows.undo import restore_deleted, restore_version
 
-if TYPE_CHECKING:
-    from memtui.cli.reader.session import Session
-
+_MOST = 1_000
+"""Versions of a note that are listed."""
 _BINARY_WITHIN = 8_192
+"""Bytes in which a NUL makes a text binary."""
 
 
-def visit(session: "Session", path: str) -> None:
-    """What can be done with a note, until the person goes back or it is gone.
-
-    Args:
-        session: Where she is asked.
-        path: Relative to the folder.
-    """
+def visit_note(session: ReaderSession, path: str) -> None:
+    """Offer the actions on a note, until the person goes back or it is gone."""
     dialog = session.dialog
     while True:
-        entry = session.entry(path)
+        entry = session.get_entry(path)
         if entry is None:
             dialog.say(f"{path} is not there any more. Deleted notes lists what can be brought back.")
             return
-        is_protected = any(holds(each, path) for each in session.engine.files.protected())
-        chosen = dialog.choose(
-            f"{path}.",
-            [
-                Choice("Read", "read"),
-                Choice("Read with line numbers", "numbered"),
-                Choice("Read as an agent is shown it", "as agent"),
-                Choice("History", "history"),
-                Choice("Edit", "edit"),
-                Choice("Rename or move", "rename"),
-                Choice("Copy", "copy"),
-                Choice("Delete", "delete"),
-                Choice("Details", "details"),
-                Choice("Links", "links"),
-                Choice("Who wrote each line", "blame"),
-                Choice("Let agents change it" if is_protected else "Protect it from agents", "protect"),
-            ],
-            known=True,
-        )
-        match chosen:
-            case "read" | "numbered":
-                read(session, path, numbered=chosen == "numbered")
-            case "as agent":
-                dialog.read_out(session.engine.answer_to_view(MemoryPath.of(path)).split("\n"))
-            case "history":
-                history.visit(session, path)
-            case "edit":
-                if entry.kind is Kind.OTHER:
-                    dialog.say("It is a FIFO, a socket or a device: there is no text to edit.")
-                else:
-                    editing.edit(session, path)
-            case "rename":
-                path = filing.rename(session, path) or path
-            case "copy":
-                filing.copy(session, path)
-            case "delete":
-                if filing.delete(session, path):
-                    return
-            case "details":
-                tell_details(session, path)
-            case "links":
-                if (target := _chosen_link(session, path)) is not None:
-                    visit(session, target)
-            case "blame":
-                _tell_writers(session, path)
-            case "protect":
-                filing.protect(session, path, is_protected=is_protected)
-            case _:
-                return
+        choices: dict[str, Callable[[], object]] = {
+            "Read": partial(read_note, session, path),
+            "Read with line numbers": partial(read_note, session, path, numbered=True),
+            "Read as an agent is shown it": partial(_read_agent_view, session, path),
+            "History": partial(visit_history, session, path),
+            "Edit": partial(_edit, session, path, entry.kind),
+            "Rename or move": partial(actions.rename, session, path),
+            "Copy": partial(actions.copy, session, path),
+            "Delete": partial(actions.delete, session, path),
+            "Details": partial(_say_details, session, path),
+            "Links": partial(_follow_link, session, path),
+            "Who wrote each line": partial(_read_blame, session, path),
+            "Let agents change it" if session.is_protected(path) else "Protect it from agents": partial(
+                actions.protect, session, path
+            ),
+        }
+        chosen = dialog.choose(f"{path}.", list(choices.items()))
+        if chosen is None:
+            return
+        match chosen():
+            case True:
+                return  # it was deleted
+            case str(new):
+                path = new
 
 
-def read(session: "Session", path: str, *, start: int = 1, numbered: bool = False) -> None:
-    """Read a note out.
+def _edit(session: ReaderSession, path: str, kind: EntryKind) -> None:
+    if kind is EntryKind.OTHER:
+        session.dialog.say("It is a FIFO, a socket or a device: there is no text to edit.")
+    else:
+        edit.edit_note(session, path)
 
-    Args:
-        session: To whom.
-        path: Relative to the folder.
-        start: The line to begin with, from 1.
-        numbered: Whether lines are told with their numbers.
-    """
-    seen = session.engine.look(path)
+
+# Its history
+
+
+def visit_history(session: ReaderSession, path: str) -> None:
+    """Offer the versions of a note, the newest first."""
+
+    def list_choices() -> tuple[str, Sequence[tuple[str, PathVersion]]]:
+        rows = session.engine.history.versions_of(path, limit=_MOST)
+        choices = [(_format_row(row, is_newest=not number), row) for number, row in enumerate(rows)]
+        return f"History of {path}, the newest first.", choices
+
+    for row in session.dialog.browse(list_choices, empty=f"Nothing is recorded of {path}."):
+        visit_version(session, path, row)
+
+
+def visit_version(session: ReaderSession, path: str, row: PathVersion) -> None:
+    """Offer the actions on one version of a note, which is now at `path`."""
+    dialog, engine = session.dialog, session.engine
+    version = row.before if row.after is None else row.after
+    then = f"as it was {'before' if row.after is None else 'after'} event {row.event.seq}"
+
+    def read_changes_since() -> None:
+        now = engine.history.get_version_at(path, engine.get_head()[0])
+        dialog.read_out(sentences.describe_change(engine, Change(path, version, now)))
+
+    dialog.perform(
+        format_event_sentence(row.event, numbered=True),
+        {
+            "What it changed": lambda: dialog.read_out(sentences.describe_row(engine, row)),
+            "What has changed since": read_changes_since,
+            f"Read it {then}": lambda: _read_version(session, f"{path} {then}", version),
+            f"Put it back {then}": lambda: _restore_version(session, path, row, then),
+            "Undo this change": lambda: actions.undo(session, row.event.seq),
+        },
+    )
+
+
+def visit_deleted(session: ReaderSession) -> None:
+    """Offer the deleted notes."""
+
+    def list_choices() -> tuple[str, Sequence[tuple[str, DeletedPath]]]:
+        deleted = session.engine.history.find_deleted()
+        return "Deleted notes, the last to go first.", [(_format_deleted(each), each) for each in deleted]
+
+    for deleted in session.dialog.browse(list_choices, empty="Nothing is deleted."):
+        _visit_deleted_note(session, deleted)
+
+
+def _visit_deleted_note(session: ReaderSession, deleted: DeletedPath) -> None:
+    def restore() -> bool:
+        is_writable = session.check_writable("Not brought back")
+        if is_writable:
+            session.report(restore_deleted(PHRASES, session.engine, [deleted]))
+        return is_writable
+
+    session.dialog.perform(
+        f"{deleted.path}, deleted.",
+        {
+            "Read": lambda: _read_version(session, deleted.path, deleted.version),
+            "Bring it back": restore,
+            "History": lambda: visit_history(session, deleted.path),
+        },
+    )
+
+
+def _restore_version(session: ReaderSession, path: str, row: PathVersion, moment: str) -> None:
+    engine = session.engine
+
+    def show(change: Change) -> None:
+        session.dialog.say("This would change.")
+        session.dialog.read_out(sentences.describe_change(engine, change))
+
+    if session.check_writable("Not put back"):
+        newest = engine.history.versions_of(path, limit=1)[0]
+        session.run(restore_version(ReaderDialog(session), engine, path, row, newest, moment, show))
+
+
+def _format_row(row: PathVersion, *, is_newest: bool) -> str:
+    now = " This is what stands now." if is_newest and row.after is not None and row.moved_to is None else ""
+    return f"{format_time(row.event)} {format_event_clause(row.event, SPOKEN)}.{now}"
+
+
+def _format_deleted(deleted: DeletedPath) -> str:
+    kept = "" if deleted.is_stored else ", its text is not kept"
+    return f"{deleted.path}, at {format_time(deleted.event)}, {format_by_actor(deleted.event)}{kept}"
+
+
+# Reading
+
+
+def read_note(session: ReaderSession, path: str, *, start: int = 1, numbered: bool = False) -> None:
+    """Read a note out, from a line on."""
+    seen = session.engine.inspect_path(path)
     if seen.data is None:
         session.dialog.say(seen.problem or f"{path} is no file: there is nothing to read.")
         return
-    event = session.engine.history.last_touching(path, session.engine.head()[0])
-    by = f" Changed last at {when(event)}, by {_by(who(event))}." if event is not None else ""
+    event = session.engine.history.find_last_event(path, session.engine.get_head()[0])
+    origin = ""
     if event is not None and event.command == "found":
-        by = f" Not changed since memtui found it at {when(event)}."
-    read_text(session, path, seen.data, by=by, start=start, numbered=numbered)
+        origin = f" Not changed since memtui found it at {format_time(event)}."
+    elif event is not None:
+        origin = f" Changed last at {format_time(event)}, by {_format_actor(event)}."
+    _read_text(session, path, seen.data, origin, start=start, numbered=numbered)
 
 
-def read_text(
-    session: "Session", name: str, data: bytes, *, by: str = "", start: int = 1, numbered: bool = False
+def _read_version(session: ReaderSession, name: str, version: Version | None) -> None:
+    if version is None or version.kind is EntryKind.DIRECTORY:
+        session.dialog.say("Nothing stood there." if version is None else "It was a folder.")
+        return
+    data = session.engine.history.text(version)
+    if data is None:
+        session.dialog.say("Its text is not kept: it was redacted, too large, or is older than what is kept.")
+    else:
+        _read_text(session, name, data)
+
+
+def _read_text(
+    session: ReaderSession, name: str, data: bytes, origin: str = "", *, start: int = 1, numbered: bool = False
 ) -> None:
-    """Read a text out, with where it begins and ends.
-
-    Args:
-        session: To whom.
-        name: What it is.
-        data: Its bytes.
-        by: What is said of where it is from.
-        start: The line to begin with, from 1.
-        numbered: Whether lines are told with their numbers.
-    """
+    """Read a text out, with its size before it and its end after it."""
     dialog = session.dialog
     if b"\0" in data[:_BINARY_WITHIN]:
-        dialog.say(f"{name}, {size(len(data))}, is binary: there is nothing to read.")
+        dialog.say(f"{name}, {format_size(len(data), SPOKEN)}, is binary: there is nothing to read.")
         return
+    oddity = ""
     try:
-        text, odd = data.decode("utf-8"), ""
+        text = data.decode("utf-8")
+        if hidden := sum(1 for _ in HIDDEN.finditer(text)):
+            codes = f"told by {'its' if hidden == 1 else 'their'} code"
+            oddity = f" It holds {format_count(hidden, 'hidden character')}, {codes}."
     except UnicodeDecodeError:
         text = data.decode("utf-8", "surrogateescape")
-        odd = " It is not UTF-8; bytes that fit nowhere are told as \\x and two digits."
-    hidden = sum(1 for _ in HIDDEN.finditer(text)) if not odd else 0
-    if hidden:
-        odd = f" It holds {counted(hidden, 'hidden character')}, told by {'its' if hidden == 1 else 'their'} code."
+        oddity = " It is not UTF-8; bytes that fit nowhere are told as \\x and two digits."
     lines = text.removesuffix("\n").split("\n") if text else []
-    dialog.say(f"{name}, {counted(len(lines), 'line')}, {size(len(data))}.{by}{odd}")
+    dialog.say(f"{name}, {format_count(len(lines), 'line')}, {format_size(len(data), SPOKEN)}.{origin}{oddity}")
     if not lines:
         dialog.say("It is empty.")
         return
@@ -136,88 +204,91 @@ def read_text(
     dialog.say(f"End of {name}.")
 
 
-def tell_details(session: "Session", path: str) -> None:
-    """All that is known of a note, each in a sentence."""
+def _read_agent_view(session: ReaderSession, path: str) -> None:
+    session.dialog.read_out(session.engine.preview_view(MemoryPath.from_relative(path)).split("\n"))
+
+
+def _say_details(session: ReaderSession, path: str) -> None:
+    """Size, history, hash, protection and flags of a note, each in a sentence."""
     engine, dialog = session.engine, session.dialog
-    seen = engine.look(path)
+    seen = engine.inspect_path(path)
     if seen.data is not None:
         text = seen.data.decode("utf-8", "replace")
-        lines, words = counted(count_lines(text), "line"), counted(len(text.split()), "word")
-        dialog.say(f"{size(len(seen.data))}, {lines}, {words}, about {counted(estimate(text), 'token')}.")
+        lines, words = format_count(count_lines(text), "line"), format_count(len(text.split()), "word")
+        tokens = format_count(estimate_token_count(text), "token")
+        dialog.say(f"{format_size(len(seen.data), SPOKEN)}, {lines}, {words}, about {tokens}.")
     else:
         dialog.say(seen.problem or "It is no file.")
-    rows = engine.history.versions_of(path)
-    if rows:
+    if rows := engine.history.versions_of(path):
         first, last = rows[-1].event, rows[0].event
-        dialog.say(f"First seen at {when(first)}, by {_by(who(first))}.")
-        dialog.say(f"Last changed at {when(last)}, by {_by(who(last))}: event {last.seq}.")
-        dialog.say(f"{counted(len(rows), 'version')}.")
-        version = rows[0].after
-        if version is not None and version.sha256:
+        dialog.say(
+            f"First seen at {format_time(first)}, by {_format_actor(first)}.",
+            f"Last changed at {format_time(last)}, by {_format_actor(last)}: event {last.seq}.",
+            f"{format_count(len(rows), 'version')}.",
+        )
+        if (version := rows[0].after) is not None and version.sha256:
             dialog.say(f"SHA-256 {version.sha256}.")
-    protected = [each for each in engine.files.protected() if holds(each, path)]
-    for each in protected:
-        dialog.say("It is protected from agents." if each == path else f"{each or 'The folder'} above it is protected.")
-    from memtui.notes.flags import FLAGS, flags_of  # deferred: only where details are asked for
+    for each in engine.files.get_protected():
+        if covers(each, path):
+            above = f"{each or 'The folder'} above it is protected."
+            dialog.say("It is protected from agents." if each == path else above)
+    from memtui.scan.flags import FLAGS, find_flags  # noqa: PLC0415 - start-up: loads the scan
 
-    for flag in sorted(flags_of(seen.data, path)) if seen.data is not None else ():
+    for flag in sorted(find_flags(seen.data, path)) if seen.data is not None else ():
         dialog.say(f"Flag {flag}: {FLAGS[flag]}.")
 
 
-def _chosen_link(session: "Session", path: str) -> str | None:
-    """The note that a link of this one leads to, or that links here, if the person chooses one."""
-    from memtui.notes.links import Places, links_of  # deferred: only where links are asked for
+def _follow_link(session: ReaderSession, path: str) -> None:
+    """Offer the links of a note and those to it, and go to a chosen note."""
+    from memtui.notes.links import LinkTargets, find_links  # noqa: PLC0415 - start-up: loads the parser
 
-    dialog, finder = session.dialog, session.finder()
-    data = finder.note(path)
-    places = Places(finder.paths)
-    choices: list[Choice[str | None]] = []
-    for link in links_of(data.decode("utf-8", "replace"), path) if data is not None else ():
-        target = places.resolve(link, path) if link.kind != "url" else None
+    dialog, finder = session.dialog, session.get_finder()
+    data = finder.get_note(path)
+    targets = LinkTargets(finder.paths)
+    links: list[tuple[str, str | None]] = []
+    for link in find_links(data.decode("utf-8", "replace"), path) if data is not None else ():
+        target = targets.resolve(link, path) if link.kind != "url" else None
         if target is not None:
             words = f"Line {link.line}, to {target}"
         elif link.kind == "url" or link.path is None:
             words = f"Line {link.line}, out of this folder, to {link.target}"
         else:
             words = f"Line {link.line}, to {link.target}, which is not there"
-        choices.append(Choice(words, target))
-    choices += [
-        Choice(f"From {each.path}, line {each.link.line}: {each.text.strip()}", each.path)
-        for each in finder.backlinks(path)
-    ]
-    if not choices:
-        dialog.say("It has no links, and no other note links to it.")
-        return None
-    is_known = False
-    while True:
-        links = [Choice(each.words, each) for each in choices]
-        chosen = dialog.choose("Links. A number goes to the note.", links, known=is_known)
-        is_known = True
-        if chosen is None:
-            return None
-        if chosen.value is not None:
-            return chosen.value
-        dialog.say(f"{chosen.words}. It is not opened from here.")
+        links.append((words, target))
+    backlinks = finder.find_backlinks(path)
+    links += [(f"From {each.path}, line {each.link.line}: {each.text.strip()}", each.path) for each in backlinks]
+    choices = [(words, (words, target)) for words, target in links]
+    for words, target in dialog.browse(
+        lambda: ("Links. A number goes to the note.", choices), empty="It has no links, and no other note links to it."
+    ):
+        if target is not None:
+            visit_note(session, target)
+            return
+        dialog.say(f"{words}. It is not opened from here.")
 
 
-def _tell_writers(session: "Session", path: str) -> None:
-    """Who wrote each line."""
-    seen = session.engine.look(path)
+def _read_blame(session: ReaderSession, path: str) -> None:
+    """Read a note out, with the author before each run of lines."""
+    seen = session.engine.inspect_path(path)
     if seen.data is None or b"\0" in seen.data[:_BINARY_WITHIN]:
         session.dialog.say(seen.problem or "There are no lines.")
         return
     blame = session.engine.history.blame(path, seen.data)
-    lines = seen.data.decode("utf-8", "surrogateescape").removesuffix("\n").split("\n")
-    told, last = [], None
-    for number, (line, event) in enumerate(zip(lines, blame.lines, strict=False), 1):
+    text = seen.data.decode("utf-8", "surrogateescape").removesuffix("\n").split("\n")
+    lines: list[str] = []
+    last: Event | None = None
+    for number, (line, event) in enumerate(zip(text, blame.lines, strict=False), 1):
         if number == 1 or event != last:
-            told.append(f"By {_by(who(event))}, {when(event)}:" if event is not None else "By nobody knows whom:")
-        told.append(f"{number}: {line}")
+            author = f"By {_format_actor(event)}, {format_time(event)}:" if event else "By nobody knows whom:"
+            lines.append(author)
+        lines.append(f"{number}: {line}")
         last = event
-    session.dialog.read_out(told)
+    session.dialog.read_out(lines)
     if not blame.complete:
         session.dialog.say("Not every earlier text is kept: a line may be older than is said.")
 
 
-def _by(name: str) -> str:
+def _format_actor(event: Event) -> str:
+    """The actor within a sentence."""
+    name = format_actor(event)
     return name[:1].lower() + name[1:] if name in ("You", "Somebody outside memtui") else name

@@ -1,168 +1,149 @@
-"""What happened, as sentences that are heard and not seen: no columns, no signs, no abbreviations."""
+"""Events and differences as sentences that are heard and not seen: no columns, no signs, no abbreviations."""
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Iterator, Sequence
 
-from memtui.core.actors import named_in_a_sentence, shown_name
-from memtui.core.events import Change, Event, Person, Result, Version
-from memtui.core.losses import Loss
-from memtui.core.paths import ROOT_NAME
-from memtui.core.snapshot import Kind
-
-_DONE = {
-    "create": "created",
-    "str_replace": "changed",
-    "insert": "added to",
-    "delete": "deleted",
-    "rename": "renamed",
-    "copy": "copied",
-    "view": "looked at",
-    "found": "found",
-    "created": "created",
-    "modified": "changed",
-    "deleted": "deleted",
-    "renamed": "renamed",
-    "write": "wrote",
-    "restore": "restored",
-    "clear": "cleared",
-    "protect": "protected",
-    "unprotect": "stopped protecting",
-}
-_WANTED = {
-    "create": "create",
-    "str_replace": "change",
-    "insert": "add to",
-    "delete": "delete",
-    "rename": "rename",
-    "view": "look at",
-}
-_TAKEN_BACK = {"undo": "undid", "redo": "redid"}
+from memtui.core import diffs
+from memtui.core.diffs import Pair, TextDiff
+from memtui.core.events import Change, EntryKind, Event, Version
+from memtui.core.history import PathVersion
+from memtui.core.text_format import NotText, parse_text
+from memtui.core.wording import SPOKEN, describe_event, format_count, format_event_time
+from memtui.engine import Engine
 
 
-def sentence(event: Event, *, now: datetime | None = None, numbered: bool = False) -> str:
-    """An event, such as `10:14 Claude changed prefs.md, 1 line added, 1 removed.`
-
-    Args:
-        event: What happened. What is in it from outside is as it is.
-        now: The time of the one who hears it; on another day the date is said.
-        numbered: Whether the event's number is said, by which it can be undone.
-    """
+def format_event_sentence(event: Event, *, numbered: bool = False) -> str:
+    """An event, such as `10:14 Claude changed prefs.md, 1 line added, 1 removed.`; its names are not escaped."""
     number = f" Event {event.seq}." if numbered else ""
-    return f"{when(event, now=now)} {clause(event)}.{number}"
+    return f"{format_time(event)} {describe_event(event, SPOKEN)}{number}"
 
 
-def when(event: Event, *, now: datetime | None = None) -> str:
-    """When it was: the time, and the date if it was another day."""
-    at = event.at.astimezone()
-    today = (now or datetime.now()).astimezone().date()
-    return f"{at:%H:%M}" if at.date() == today else f"{at:%Y-%m-%d %H:%M}"
-
-
-def clause(event: Event) -> str:
-    """What happened, without when and without its stop."""
-    if event.command == "found":
-        return f"memtui found {event.note or relative(event.path)}"
-    if event.command == "began":
-        return f"A new record began here{f': {event.note}' if event.note else ''}".rstrip(".")
-    if event.command in ("claimed", "imported"):
-        return f"{who(event)}: {event.note}".rstrip(".")
-    done = f"{who(event)} {_done(event)}"
-    match event.result:
-        case Result.REFUSED:
-            wanted = f"{_WANTED.get(event.command, event.command)} {relative(event.path)}{_target(event)}"
-            return f"{who(event)} wanted to {wanted}, and was refused: {_reason(event)}"
-        case Result.UNCERTAIN:
-            return f"{done}, but the disk did not confirm it: look at the file before going on"
-        case Result.ABORTED:
-            return f"Not done, because the program died before it: {done}"
-        case Result.NO_CHANGE if event.command not in ("view", "protect", "unprotect"):
-            return f"{done}, and it was the same as before{f': {event.note}' if event.note else ''}"
-    counts = lines_changed(event.added, event.removed)
-    note = "" if event.command in _TAKEN_BACK or counts else event.note
-    return f"{done}{counts}{f', {note}' if note else ''}".rstrip(".")
-
-
-def who(event: Event) -> str:
-    """Who did it, as a sentence begins."""
-    if event.is_outside:
-        return "Somebody outside memtui"
-    return "You" if isinstance(event.actor, Person) else shown_name(event.actor)
-
-
-def by_whom(event: Event) -> str:
-    """The same in the midst of a sentence: `by Claude`, `by you`."""
-    return f"by {named_in_a_sentence(event.actor) if not event.is_outside else 'somebody outside memtui'}"
-
-
-def lines_changed(added: int | None, removed: int | None) -> str:
-    """`, 1 line added, 2 removed`; nothing where lines do not apply, or where none did."""
-    parts = [f"{count:,} {word}" for count, word in ((added, "added"), (removed, "removed")) if count]
-    if not parts:
-        return ""
-    first, *rest = parts
-    number, word = first.split(" ")
-    return ", " + ", ".join([f"{number} {'line' if number == '1' else 'lines'} {word}", *rest])
-
-
-def relative(path: str) -> str:
-    """A canonical path as it is said: without `/memories/`; the folder by a word."""
-    return "the folder" if path == ROOT_NAME else path.removeprefix(ROOT_NAME + "/")
-
-
-def counted(count: int, one: str, several: str | None = None) -> str:
-    """`1 note`, `3 notes`."""
-    return f"{count:,} {one if count == 1 else several or f'{one}s'}"
-
-
-def size(count: int) -> str:
-    """Bytes in words: `179 bytes`, `1.2 kilobytes`."""
-    if count < 1_000:
-        return counted(count, "byte")
-    value, unit = count / 1_024, "kilobytes"
-    for larger in ("megabytes", "gigabytes"):
-        if value < 1_000:
-            break
-        value, unit = value / 1_024, larger
-    return f"{value:.1f} {unit}"
-
-
-def lost(loss: Loss) -> str:
-    """What went at once, when and by whom."""
-    total = max(loss.files, len(loss.changes))
-    parts = [f"{loss.gone:,} of {counted(total, 'note')} went"] if loss.gone else []
-    parts += [f"{loss.emptied:,} of {counted(total, 'note')} lost nearly all of what they held"] if loss.emptied else []
-    return f"{', and '.join(parts)} at {when(loss.event)}, {by_whom(loss.event)}."
+def format_time(event: Event) -> str:
+    """The time of an event, as it is spoken."""
+    return format_event_time(event, style=SPOKEN)
 
 
 def is_file(version: Version | None) -> bool:
-    """Whether a version is anything but a directory: what people count."""
-    return version is not None and version.kind is not Kind.DIRECTORY
+    """Whether a version is anything but a directory."""
+    return version is not None and version.kind is not EntryKind.DIRECTORY
 
 
-def files_in(changes: Sequence[Change]) -> list[Change]:
+def select_file_changes(changes: Sequence[Change]) -> list[Change]:
     """The changes of files and links; directories only where nothing else changes."""
     return [each for each in changes if is_file(each.after or each.before)] or list(changes)
 
 
-def _done(event: Event) -> str:
-    path = relative(event.path)
-    if event.command in _TAKEN_BACK:
-        numbers = [str(seq) for seq in event.undoes]
-        which = " and ".join(numbers) if len(numbers) <= 2 else f"{numbers[0]} to {numbers[-1]}"
-        many = "event" if len(numbers) == 1 else "events"
-        return f"{_TAKEN_BACK[event.command]} {f'{many} {which} in ' if which else ''}{path}"
-    if event.command == "redact":
-        return f"removed a text of {path} from the record"
-    if event.command == "create" and any(each.before is not None for each in event.changes if is_file(each.after)):
-        return f"overwrote {path}"
-    return f"{_DONE.get(event.command, event.command)} {path}{_target(event)}"
+# Differences in sentences: a diff that can be heard.
+
+_COMPARED = 1_000_000
+"""Bytes of the largest texts that are compared line by line for a person who waits."""
+_KINDS = {EntryKind.DIRECTORY: "a folder", EntryKind.LINK: "a link", EntryKind.OTHER: "no regular file"}
 
 
-def _target(event: Event) -> str:
-    return f" to {relative(event.new_path)}" if event.new_path else ""
+def describe_changes(engine: Engine, changes: Sequence[Change]) -> list[str]:
+    """The changes of an event, each under its path where there are several."""
+    lines: list[str] = []
+    for change in changes:
+        lines += [f"{change.path}:"] if len(changes) > 1 else []
+        lines += describe_change(engine, change)
+    return lines
 
 
-def _reason(event: Event) -> str:
-    """Why it was refused: the first line of what was answered."""
-    answer = (event.answer or "").strip().removeprefix("Error: ").split("\n", 1)[0] or event.note
-    return answer[:400].rstrip(".") or "no reason is recorded"
+def describe_row(engine: Engine, row: PathVersion) -> list[str]:
+    """The change of one step in the history of a note."""
+    moved = []
+    if row.moved_from is not None:
+        moved = [f"It was called {row.moved_from} before, and is called {row.path} since."]
+    elif row.moved_to is not None:
+        moved = [f"It is called {row.moved_to} since."]
+    if row.before == row.after or row.moved_to is not None:
+        return moved or ["Nothing in it changed."]
+    return moved + describe_change(engine, Change(row.path, row.before, row.after))
+
+
+def describe_change(engine: Engine, change: Change) -> list[str]:
+    """The change of one path, with its texts from the journal."""
+    text = engine.history.text
+    return describe_difference(change.before, change.after, text(change.before), text(change.after))
+
+
+def describe_difference(
+    before: Version | None, after: Version | None, old: bytes | None, new: bytes | None
+) -> list[str]:
+    """The change from one version to another; `old` and `new` are their bytes, `None` where they are not kept."""
+    kinds = {version.kind for version in (before, after) if version is not None}
+    if kinds - {EntryKind.FILE}:
+        return [f"It was {_describe_kind(before)}, and is {_describe_kind(after)} now."]
+    if old is None or new is None:
+        which = " and ".join(word for word, data in (("before", old), ("after", new)) if data is None)
+        return [f"The text {which} is not kept: what changed cannot be told line by line."]
+    if max(len(old), len(new)) > _COMPARED:
+        return ["It is too large to be compared line by line here."]
+    head = []
+    if before is None:
+        head = ["It is new."]
+    elif after is None:
+        head = ["It is deleted. This is what it held."]
+    if head and not (old or new):
+        return [*head, "It is empty."]
+    try:
+        lines = describe_line_differences(parse_text(old).text, parse_text(new).text)
+        return head + lines + _describe_format_changes(old, new)
+    except NotText:
+        sizes = f"{format_count(len(old), 'byte')} before, {format_count(len(new), 'byte')} after"
+        return [*head, f"It is no text: {sizes}."]
+
+
+def describe_line_differences(old: str, new: str) -> list[str]:
+    r"""The differences of two texts whose lines end in `\n`."""
+    difference = diffs.compare_texts(old, new)
+    if not difference.hunks:
+        return []
+    added, removed = difference.counts
+    counts = ((added, "added"), (removed, "removed"))
+    parts = [f"{format_count(count, 'line')} {verb}" for count, verb in counts if count]
+    pairs = (pair for pairs in difference.pair_lines() for pair in pairs)
+    head = f"{', '.join(parts)}, in {format_count(len(difference.hunks), 'place')}."
+    return [head, *(line for pair in pairs for line in _describe_pair(difference, pair))]
+
+
+def _describe_pair(difference: TextDiff, pair: Pair) -> Iterator[str]:
+    """A line that was removed, added or replaced."""
+    was, now = pair
+    old = difference.old[was] if was is not None else None
+    new = difference.new[now] if now is not None else None
+    if old is not None and new is not None and old.removesuffix("\n") == new.removesuffix("\n"):
+        yield f"Line {(now or 0) + 1} is the last one, and {'has' if new.endswith(chr(10)) else 'has no'} line end now."
+    elif old is not None and new is not None:
+        yield f"Line {(now or 0) + 1} was: {_describe_line(old)}"
+        yield f"Line {(now or 0) + 1} is now: {_describe_line(new)}"
+    elif old is not None:
+        yield f"Line {(was or 0) + 1} is gone: {_describe_line(old)}"
+    elif new is not None:
+        yield f"Line {(now or 0) + 1} is new: {_describe_line(new)}"
+
+
+def _describe_line(line: str) -> str:
+    """A line; that it is empty is said."""
+    line = line.removesuffix("\n")
+    if line.strip():
+        return line
+    return f"only {format_count(len(line), 'space or tab', 'spaces or tabs')}" if line else "an empty line"
+
+
+def _describe_format_changes(old: bytes, new: bytes) -> list[str]:
+    """Differences of line ends and byte order marks."""
+    was, now = parse_text(old), parse_text(new)
+    sentences = []
+    if was.line_ending and now.line_ending and was.line_ending != now.line_ending:
+        sentences.append(f"Its lines ended in {was.line_ending}, and end in {now.line_ending} now.")
+    if old and new and was.bom != now.bom:
+        sentences.append(f"It {'has' if now.bom else 'has no'} byte order mark now.")
+    if not sentences and was.text == now.text:
+        sentences.append("The text is the same." if old == new else "Only how its lines end differs.")
+    return sentences
+
+
+def _describe_kind(version: Version | None) -> str:
+    if version is None:
+        return "not there"
+    return _KINDS.get(version.kind, "a file")

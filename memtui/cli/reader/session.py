@@ -1,192 +1,289 @@
-"""One visit to one folder: the memory, who listens, and what happens meanwhile."""
+"""One visit to one folder: the memory, the person, and the dialog of the flows line by line."""
 
 import time
-from collections import deque
-from collections.abc import Iterator
+from argparse import ArgumentTypeError
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from memtui import opening
-from memtui.cli.reader.dialog import Dialog
+from memtui import memory
+from memtui.cli import context, output, times
+from memtui.cli.output import Failure
+from memtui.cli.reader.dialog import Prompter
+from memtui.cli.reader.unseen import SEEN, UnseenNotes
 from memtui.config import Config
-from memtui.core.errors import Busy, StateUnusable
-from memtui.core.snapshot import Entry, Kind
-from memtui.core.watching import Mode, Watching
+from memtui.core.errors import LockTimeout, StateUnusable
+from memtui.core.events import EntryKind, Event, FolderEntry, WatchStatus
+from memtui.core.paths import covers
+from memtui.core.wording import SPOKEN, format_changed_lines, format_event_clause, format_event_time
 from memtui.engine import Engine
-from memtui.places import short
+from memtui.flows.dialog import Choice, FlowOutcome, Step, run_flow
+from memtui.flows.files import FileFlowOutcome, FolderContext
+from memtui.fs import state as fs_state
 
 if TYPE_CHECKING:
-    from memtui.cli.reader.asked import Questions
-    from memtui.cli.reader.news import Unseen
+    from memtui.editing.drafts import EditDraftStore
     from memtui.search.finder import Finder
-    from memtui.ui.edit.drafts import EditDrafts
 
-SEEN = "seen"
-"""The note of the journal under which the browser keeps up to which event the person has seen everything."""
+T = TypeVar("T")
 
 
-class Session:
-    """An open memory and the person in front of it.
+@dataclass
+class ReaderSession:
+    """An open memory and the person in front of it."""
 
-    Attributes:
-        engine: The memory.
-        folder: Where it is.
-        dialog: The person.
-        config: The settings.
-        questions: What agents in other processes ask.
-        unseen: What others changed since the person last looked.
-        notices: What is to be said before anything else is asked.
-    """
+    engine: Engine
+    folder: str
+    state_directory: Path
+    dialog: Prompter
+    config: Config
 
-    questions: "Questions"
-    unseen: "Unseen"
+    @cached_property
+    def unseen(self) -> UnseenNotes:
+        """The notes that others changed since the person last looked."""
+        return UnseenNotes(self.engine)
 
-    def __init__(self, engine: Engine, folder: str, dialog: Dialog, config: Config, notices: deque[str]) -> None:
-        self.engine = engine
-        self.folder = folder
-        self.dialog = dialog
-        self.config = config
-        self.notices = notices
-        self._finder: Finder | None = None
-        self._drafts: EditDrafts | None = None
+    @cached_property
+    def drafts(self) -> "EditDraftStore":
+        """The texts that were typed and are in no note yet: the same that the editor of the full screen keeps."""
+        from memtui.editing.drafts import open_drafts  # noqa: PLC0415 - start-up: only to write
 
-    @property
-    def title(self) -> str:
-        """The folder as a person writes it."""
-        return short(self.folder)
+        return open_drafts(self.engine)
 
-    def look(self) -> None:
-        """Take in what changed from outside, or say that it could not be found out."""
+    @cached_property
+    def _finder(self) -> "Finder":
+        from memtui.search.finder import Finder  # noqa: PLC0415 - start-up: loads the search
+
+        self.dialog.say("Reading the notes.")
+        return Finder(self.engine)
+
+    def get_finder(self) -> "Finder":
+        """The search over the notes as they are now."""
+        self._finder.refresh(stop=lambda: self.dialog.is_interrupted)
+        return self._finder
+
+    def observe_changes(self) -> None:
+        """Record changes from outside, or say that they could not be found out."""
         try:
             self.engine.reconcile(stop=lambda: self.dialog.is_interrupted)
-        except Busy as busy:
+        except LockTimeout as busy:
             self.dialog.say(f"{busy} What changed from outside may be missing.")
 
-    def may_write(self, not_done: str) -> bool:
-        """Whether anything may be changed; says so if not.
+    def close(self) -> None:
+        """Close the drafts; they are kept."""
+        if "drafts" in self.__dict__:
+            self.drafts.close()
 
-        Args:
-            not_done: Such as `Not deleted`.
-        """
+    def get_entry(self, path: str) -> FolderEntry | None:
+        """The entry at a path; an empty path is the folder itself."""
+        return FolderEntry("", EntryKind.DIRECTORY) if not path else self.engine.get_entry(path)
+
+    def is_folder(self, path: str) -> bool:
+        """Whether there is a directory at a path."""
+        entry = self.get_entry(path)
+        return entry is not None and entry.kind is EntryKind.DIRECTORY
+
+    def is_protected(self, path: str) -> bool:
+        """Whether no agent may change a path."""
+        return any(covers(each, path) for each in self.engine.files.get_protected())
+
+    # Flows
+
+    @property
+    def context(self) -> FolderContext:
+        """The state of the folder."""
+        return FolderContext(self.is_folder, lambda path: self.engine.get_entry(path) is not None, self.is_protected)
+
+    def check_writable(self, not_done: str) -> bool:
+        """Whether anything may be changed; says so if not, such as `Not deleted: …`."""
         if self.engine.read_only:
             self.dialog.say(f"{not_done}: this session is read-only. Nothing was written.")
         return not self.engine.read_only
 
-    def finder(self) -> "Finder":
-        """What finds notes, with all that is new taken in."""
-        from memtui.search.finder import Finder  # deferred: not before somebody looks for something
+    def run(self, flow: Coroutine[Any, Any, FlowOutcome | FileFlowOutcome | None]) -> bool:
+        """Run a flow, and say its outcome; tells whether files were changed."""
+        return self.report(run_flow(flow))
 
-        if self._finder is None:
-            self.dialog.say("Reading the notes.")
-            self._finder = Finder(self.engine)
-        self._finder.refresh(stop=lambda: self.dialog.is_interrupted)
-        return self._finder
+    def report(self, outcome: FlowOutcome | FileFlowOutcome | None) -> bool:
+        """Say the outcome of a flow; tells whether files were changed."""
+        sentence = outcome.outcome if isinstance(outcome, FileFlowOutcome) else outcome
+        if sentence is not None:
+            self.dialog.say(sentence.words)
+        return isinstance(outcome, FileFlowOutcome) and outcome.is_changed
 
-    def drafts(self) -> "EditDrafts":
-        """The texts that were typed and are in no note yet: the same that the editor of the full screen keeps."""
-        from memtui.ui.edit.drafts import drafts_of  # deferred: not before somebody edits
+    def ask_seq(self, question: str, *, beginning: bool) -> int | None:
+        """Ask for a moment or an event; its number, or `None` if there is none, which is said."""
+        words = self.dialog.ask(question).strip()
+        if not words:
+            return None
+        try:
+            moment = times.parse_moment(words)
+            seq = times.find_seq(self.engine, moment, beginning=beginning)
+            return max(0, seq - 1) if beginning and moment.seq is not None else seq
+        except ArgumentTypeError as error:
+            self.dialog.say(f"{error}.")
+        except Failure as failure:
+            self.dialog.say(str(failure))
+        return None
 
-        if self._drafts is None:
-            self._drafts = drafts_of(self.engine)
-        return self._drafts
-
-    def seen(self) -> int:
-        """The number of the event up to which the person has seen everything."""
-        noted = self.engine.note(SEEN)
-        return int(noted) if noted and noted.isdecimal() else self.engine.head()[0]
-
-    def is_folder(self, path: str) -> bool:
-        """Whether a directory stands at a path."""
-        entry = self.entry(path)
-        return entry is not None and entry.kind is Kind.DIRECTORY
-
-    def entry(self, path: str) -> Entry | None:
-        """What stands at a path."""
-        return Entry("", Kind.DIRECTORY) if not path else self.engine.entry(path)
-
-    def close(self) -> None:
-        """Let go of what is being typed: it stays a draft."""
-        if self._drafts is not None:
-            self._drafts.close()
+    def resolve_path(self, name: str, folder: str) -> str | None:
+        """The path of a typed name, from the top with a slash before it; `None` for none, which is said."""
+        if not name.startswith("/"):
+            name = f"{folder}/{name}" if folder else name
+        elif not name.startswith(("/memories/", f"{self.folder}/")):
+            name = name.lstrip("/") or "."
+        try:
+            place = context.parse_memory_path(name, self.folder)
+        except Failure as failure:
+            self.dialog.say(str(failure))
+            return None
+        if place.is_root:
+            self.dialog.say("That is the whole folder. Name what is in it.")
+            return None
+        return place.relative
 
 
 @contextmanager
-def opened(
-    folder: str, state: str | None, read_only: bool, dialog: Dialog, config: Config, notices: deque[str]
-) -> Iterator[Session]:
-    """The memory, with who watches it and who answers for it.
-
-    Args:
-        folder: Where it is.
-        state: Where its journal is, if not in its usual place.
-        read_only: Whether nothing may be changed, nor recorded.
-        dialog: The person.
-        config: The settings.
-        notices: Takes what is to be said before anything else is asked, from any thread.
-    """
-    from memtui.cli.reader.asked import Questions  # deferred: not needed to say that there is no folder
-    from memtui.cli.reader.news import Unseen
-    from memtui.watch import Watch
+def open_session(
+    folder: str, state: str | None, read_only: bool, dialog: Prompter, config: Config
+) -> Iterator[ReaderSession]:
+    """The memory with its watcher; `state` is the state directory, if not the usual one."""
+    from memtui.watch import FolderWatcher  # noqa: PLC0415 - start-up: loads the watcher's library
 
     with ExitStack() as stack:
-        engine = stack.enter_context(_engine(folder, state, read_only, dialog, config))
-        session = Session(engine, folder, dialog, config, notices)
+        engine = stack.enter_context(_open_engine(folder, state, read_only, dialog, config))
+        directory = fs_state.get_state_directory(folder, state)
+        session = ReaderSession(engine, folder, directory, dialog, config)
         stack.callback(session.close)
-        session.look()
-        if engine.is_looked_at and engine.note(SEEN) is None:
-            engine.set_note(SEEN, str(engine.head()[0]))
-        where = opening.state_directory(folder, state)
-        session.questions = Questions(session)
-        session.unseen = Unseen(session)
-        if not engine.read_only:
-            stack.callback(session.questions.desk(where).close)
-        watching = _Watching(session)
-        watch = Watch(
-            engine,
-            folder,
-            None if engine.read_only else str(where),
-            changed=dialog.wake,
-            mode_changed=watching.tell,
-        )
+        session.observe_changes()
+        if engine.is_baseline_recorded and engine.get_metadata(SEEN) is None:
+            engine.set_metadata(SEEN, str(engine.get_head()[0]))
+        own = None if engine.read_only else str(directory)
+        watch = FolderWatcher(engine, folder, own, changed=dialog.wake, mode_changed=_make_mode_reporter(dialog))
         watch.start()
         stack.callback(watch.stop)
         yield session
 
 
-def _engine(folder: str, state: str | None, read_only: bool, dialog: Dialog, config: Config) -> Engine:
-    """The memory; where nothing can be recorded, as much of it as can be looked at."""
+def _open_engine(folder: str, state: str | None, read_only: bool, dialog: Prompter, config: Config) -> Engine:
+    """The memory; read-only, or without a journal, where its state cannot be used."""
     try:
-        return opening.connect(folder, state=state, read_only=read_only, settings=config.memory)
+        return memory.connect(folder, state=state, read_only=read_only, settings=config.memory)
     except StateUnusable as error:
         dialog.say(f"{error} Nothing can be changed from here, and nothing is recorded.")
     if not read_only:
         try:
-            return opening.connect(folder, state=state, read_only=True, settings=config.memory)
+            return memory.connect(folder, state=state, read_only=True, settings=config.memory)
         except StateUnusable:
             pass  # what is wrong with it was said
-    return opening.connect_without_journal(folder, settings=config.memory)
+    return memory.connect_without_journal(folder, settings=config.memory)
 
 
-def taken(notices: deque[str]) -> Iterator[str]:
-    """What is to be said, each once."""
-    while notices:
-        yield notices.popleft()
+def _make_mode_reporter(dialog: Prompter) -> Callable[[WatchStatus], None]:
+    """Says why changes are noticed late or not at all, once a minute at most; called in the watcher's thread."""
+    last_reason, last_at = "", 0.0
 
-
-class _Watching:
-    """How changes from outside are noticed, told where it is worth a sentence."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._said = ""
-        self._at = 0.0
-
-    def tell(self, watching: Watching) -> None:
-        """Take how it is now, in the watcher's thread."""
-        if watching.mode is Mode.LIVE and not watching.reason:
-            return
+    def report(status: WatchStatus) -> None:
+        nonlocal last_reason, last_at
         now = time.monotonic()
-        if watching.reason and (watching.reason != self._said or now - self._at > 60):
-            self._said, self._at = watching.reason, now
-            self._session.notices.append(watching.reason)
-            self._session.dialog.wake()
+        if status.reason and (status.reason != last_reason or now - last_at > 60):
+            last_reason, last_at = status.reason, now
+            dialog.notify(status.reason)
+
+    return report
+
+
+_ACTIONS = {
+    "browse.undo": "Undo",
+    "browse.redo": "Redo",
+    "browse.deleted": "Deleted notes",
+    "note.edit": "Edit",
+    "file.new": "New note",
+}
+"""The choices in menus, by the ids of the key bindings."""
+_PATIENCE = 2.0
+"""Seconds after which long work is reported."""
+_HEAR = "hear"
+
+
+class SpokenPhrases:
+    """The words of the line by line mode, which name choices."""
+
+    def name_action(self, action: str) -> str:
+        """The choice of an action; empty where there is none."""
+        return _ACTIONS.get(action, "")
+
+    def format_event(self, event: Event) -> str:
+        """An event as a clause."""
+        return format_event_clause(event, SPOKEN)
+
+    def format_past_event(self, event: Event) -> str:
+        """The same with its number and time."""
+        return f"event {event.seq}, of {format_event_time(event, style=SPOKEN)}: {format_event_clause(event, SPOKEN)}"
+
+    def format_changed_lines(self, event: Event) -> str:
+        """The lines that an event changed."""
+        return format_changed_lines(event.added, event.removed, SPOKEN)
+
+    def format_restored(self, path: str, moment: str) -> str:
+        """That a version is restored."""
+        return f"{path} is {moment}. Undo takes it back."
+
+
+PHRASES = SpokenPhrases()
+
+
+class ReaderDialog:
+    """The dialog of the flows; none of its coroutines suspends."""
+
+    phrases = PHRASES
+
+    def __init__(self, session: ReaderSession) -> None:
+        self._session = session
+
+    async def confirm(self, question: str) -> bool:
+        """Ask yes or no."""
+        return self._session.dialog.confirm(question)
+
+    async def choose(self, question: str, choices: Sequence[Choice], *, text: str = "") -> str | None:
+        """Ask in a menu, in which a text can be heard first."""
+        prompter = self._session.dialog
+        options = [(each.label, each.value) for each in choices]
+        if text:
+            options.insert(1, ("hear it", _HEAR))
+        known = False
+        while (chosen := prompter.choose(f"{question.rstrip('.')}.", options, known=known)) == _HEAR:
+            prompter.read_out(text.split("\n"))
+            known = True
+        return chosen
+
+    async def ask_moment(self, question: str, seen: int) -> int | None:
+        """Ask for any moment, or an event."""
+        del seen
+        return self._session.ask_seq(
+            f"{question} when, such as 10:14, today, 2h, or an event's number:", beginning=True
+        )
+
+    async def call(self, work: Callable[[], T], label: str = "") -> T:
+        """Run work here."""
+        del label
+        return work()
+
+    async def run(self, label: str, work: Callable[[Step], T], *, can_stop: bool = True) -> T:
+        """Run work here; Ctrl+C stops it, and once it takes long, that is said."""
+        prompter, report_at = self._session.dialog, time.monotonic() + _PATIENCE
+
+        def step(done: int, total: int) -> bool:
+            nonlocal report_at
+            if time.monotonic() > report_at:
+                report_at = float("inf")
+                output.print_line(f"{label}: {done:,} of {total:,}.{' Ctrl+C stops.' if can_stop else ''}")
+            return not (can_stop and prompter.is_interrupted)
+
+        result = work(step)
+        if can_stop:
+            prompter.is_interrupted = False  # it stopped the work, or came too late for that
+        return result

@@ -1,205 +1,234 @@
-"""What the audit's screen knows, and its two lists: what was found, and what changed."""
+"""The lists of the audit screen: the findings and the changes, sorted and filtered, and what both are made from."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
-from textual import getters, on
+from textual import on
 from textual.content import Content
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from memtui.audit.audit import Audit
-from memtui.audit.findings import Finding
-from memtui.audit.inbox import ChangedFile, Inbox
-from memtui.core.visible import one_line
-from memtui.ui import titles
-from memtui.ui.audit import change_listing, listing
-from memtui.ui.audit.change_listing import FileRow
-from memtui.ui.audit.changes_view import ChangesView
-from memtui.ui.audit.findings_view import FindingsView
-from memtui.ui.audit.inspection import Inspection
-from memtui.ui.audit.listing import FindingRow, Order
-from memtui.ui.audit.narrowing import Narrowing, parsed
-from memtui.ui.item_rows import ItemRows
-from memtui.ui.screens.beside_diff import BesideDiff
-from memtui.ui.text import fit_middle
+from memtui.audit.model import Audit, AuditFinding
+from memtui.core.unicode import to_one_line
+from memtui.core.wording import format_count
+from memtui.review.inbox import ChangedFile, Inbox
+from memtui.ui import frame
+from memtui.ui.controller import Controller, controller_work
+from memtui.ui.key_names import label_key
+from memtui.ui.review.inspection import Inspection
+from memtui.ui.screens.above_browser import DiffPaneScreen
+from memtui.ui.screens.dialogs import Choice, MenuScreen
+from memtui.ui.theme import truncate_middle
+from memtui.ui.widgets.changes import ChangedFileRow, ChangesView, build_change_rows, filter_unreviewed
+from memtui.ui.widgets.findings import (
+    FindingFilter,
+    FindingOrder,
+    FindingRow,
+    FindingsView,
+    build_finding_rows,
+    parse_filter,
+    sort_findings,
+)
+from memtui.ui.widgets.row_list import ItemList
 
 if TYPE_CHECKING:  # the engine is loaded behind the first paint
     from memtui.engine import Observer
 
+
 _ENDS = 6
 """Cells of a pane's upper edge that its title cannot have."""
 _TYPING_SECONDS = 0.05
-GOES_ON = ("The audit goes on.", "What it finds is listed as it comes. Esc stops it.")
 
 
-class AuditLists(BesideDiff):
-    """Lists an audit and an inbox.
+def explain_running_audit() -> Sequence[str]:
+    """The sentences in place of a result."""
+    return "The audit goes on.", f"What it finds is listed as it comes. {label_key('audit.back')} stops it."
+
+
+_SORTS = (
+    Choice("s", "by severity, the gravest first", "severity"),
+    Choice("p", "by path", "path"),
+    Choice("r", "by rule", "rule"),
+    Choice("t", "by time, what came last first", "time"),
+)
+
+
+class ListsController(Controller[DiffPaneScreen]):
+    """Holds the audit and the inbox, and lists them.
 
     Args:
-        inspection: What is asked.
-        on_changes: Whether the changes have the focus at first, and not the findings.
+        screen: The audit screen.
+        inspection: The audited folder.
+        on_changes: Whether the changes are the current list at first, and not the findings.
     """
 
-    findings = getters.query_one("#findings", FindingsView)
-    changes = getters.query_one("#changes", ChangesView)
-    line = getters.query_one("#filter", Input)
-
-    def __init__(self, inspection: Inspection, *, on_changes: bool = False) -> None:
-        super().__init__()
-        self._inspection = inspection
-        self._on_changes = on_changes
-        self._audit: Audit | None = None
-        self._inbox: Inbox | None = None
-        self._left = 0
-        """How many changed files nobody has said anything of."""
+    def __init__(self, screen: DiffPaneScreen, inspection: Inspection, *, on_changes: bool = False) -> None:
+        super().__init__(screen)
+        self.findings = FindingsView(id="findings", classes="pane")
+        self.changes = ChangesView(id="changes", classes="pane")
+        self.filter_input = Input(placeholder="words  actor: session: path: rule:", compact=True, id="filter")
+        self.count = Static(id="count", markup=False)
+        self.inspection = inspection
+        self.on_changes = on_changes
+        self.audit: Audit | None = None
+        self.inbox: Inbox | None = None
+        self.unreviewed_count = 0
+        """Changed files without a verdict."""
+        self.no_audit_reason: Sequence[str] = explain_running_audit()
+        """The sentences in place of an audit."""
+        self.so_far: list[AuditFinding] = []
+        """The findings of an audit that is not finished."""
+        self.opened: set[int] = set()
+        """The unfolded runs, by their first event."""
         self._had_audit = False
-        self.why_no_audit: Sequence[str] = GOES_ON
-        """Why there is no audit to be shown while there is none, in sentences."""
-        self._so_far: list[Finding] = []
-        self._order = Order.SEVERITY
-        self._wanted = Narrowing()
+        self._order = FindingOrder.SEVERITY
+        self._row_filter = FindingFilter()
         self._shows_excepted = False
-        self._opened: set[int] = set()
-        self._narrows: Timer | None = None
-        self._titles = titles.Titles()
-
-    # What is known
+        self._filter_timer: Timer | None = None
+        self._titles = frame.PaneTitles()
 
     @property
-    def _observer(self) -> "Observer | None":
-        return self._inspection.observer
+    def observer(self) -> "Observer | None":
+        return self.inspection.observer
 
     @property
-    def is_on_changes(self) -> bool:
-        """Whether the person is at the changes, and not at the findings."""
-        return self._on_changes
-
-    @property
-    def current(self) -> ItemRows[Any]:
-        """The list that the person is at."""
-        return self.changes if self._on_changes else self.findings
+    def current(self) -> ItemList[Any]:
+        return self.changes if self.on_changes else self.findings
 
     @property
     def file(self) -> ChangedFile | None:
-        """The changed file that is under the cursor, while the person is at the changes."""
-        row = self.changes.here if self._on_changes else None
-        return row.file if isinstance(row, FileRow) else None
+        """The changed file under the cursor, in the list of changes."""
+        row = self.changes.cursor_item if self.on_changes else None
+        return row.file if isinstance(row, ChangedFileRow) else None
 
     @property
-    def finding(self) -> Finding | None:
-        """The finding under the cursor, while the person is at the findings."""
-        item = None if self._on_changes else self.findings.here
+    def finding(self) -> AuditFinding | None:
+        """The finding under the cursor, in the list of findings."""
+        item = None if self.on_changes else self.findings.cursor_item
         return item.finding if isinstance(item, FindingRow) else None
 
     @property
     def rules(self) -> Mapping[str, Collection[str]]:
-        """By path, the ids and families of the rules that found something there."""
+        """By path, the ids and families of the rules with a finding there."""
         found: dict[str, set[str]] = {}
-        for each in self._audit.findings if self._audit else self._so_far:
-            found.setdefault(each.place.path, set()).update((each.rule, str(each.family)))
+        for each in self.audit.findings if self.audit else self.so_far:
+            found.setdefault(each.location.path, set()).update((each.rule, str(each.family)))
         return found
 
-    # The lists
-
     def show_lists(self) -> None:
-        """Show the findings and the changes as they are known, sorted and narrowed as the person wants it."""
         self.show_findings()
         self.show_changes()
 
     def show_findings(self) -> None:
-        """Show what was found, so far or at all."""
-        audit = self._audit
+        audit = self.audit
         if audit is not None:
-            rows = listing.rows_of(audit, self._order, self._wanted, excepted=self._shows_excepted)
-            stays = self._had_audit and isinstance(self.findings.here, FindingRow)
+            rows = build_finding_rows(audit, self._order, self._row_filter, excepted=self._shows_excepted)
+            stays = self._had_audit and isinstance(self.findings.cursor_item, FindingRow)
             self.findings.show(rows, keep=stays or self.findings.is_moved)
             self._had_audit = True
         else:
-            found = listing.sorted_findings(self._so_far, self._order)
-            held = [FindingRow(each) for each in found if self._wanted.takes_finding(each)]
-            self.findings.show(held, keep=self.findings.is_moved)
+            found = sort_findings(self.so_far, self._order)
+            found_rows = [FindingRow(each) for each in found if self._row_filter.matches_finding(each)]
+            self.findings.show(found_rows, keep=self.findings.is_moved)
         self.show_titles()
 
     def show_changes(self) -> None:
-        """Show what changed, as soon as it is known."""
-        if self._inbox is not None:
-            self._left = len(change_listing.unreviewed(self._inbox.files))
-            rules = self.rules if self._wanted.rule else {}
-            rows = change_listing.rows_of(self._inbox, self._wanted, rules, self._opened)
-            self.changes.show(rows, notice=self.nothing_changed())
+        if self.inbox is not None:
+            self.unreviewed_count = len(filter_unreviewed(self.inbox.files))
+            rules = self.rules if self._row_filter.rule else {}
+            rows = build_change_rows(self.inbox, self._row_filter, rules, self.opened)
+            self.changes.show(rows, notice=self.explain_no_changes())
             self.show_titles()
 
-    def nothing_changed(self) -> tuple[str, ...]:
+    def explain_no_changes(self) -> tuple[str, ...]:
         """Why there is no change to review, in sentences."""
-        inbox, audit = self._inbox, self._audit
+        inbox, audit = self.inbox, self.audit
         if inbox is not None and inbox.files:
             return ("No change is listed with these words.",)
         if audit is not None and audit.chain.state == "none":
             return ("memtui has no record of this folder:", "what changed in it is not known.")
-        since = one_line(inbox.since_words) if inbox is not None else ""
+        since = to_one_line(inbox.since_words) if inbox is not None else ""
         return ("Nothing to review:", f"nothing changed since {since or 'the beginning'}.")
 
     @on(Input.Changed, "#filter")
-    def _narrow(self, event: Input.Changed) -> None:
-        """Once for several letters that come fast: of ten thousand rows each look costs a tenth of a second."""
+    def _apply_filter(self, event: Input.Changed) -> None:
+        """Filter once after several quick letters: ten thousand rows cost a tenth of a second."""
         event.stop()
-        self._wanted = parsed(event.value)
-        if self._narrows is not None:
-            self._narrows.stop()
-        self._narrows = self.set_timer(_TYPING_SECONDS, self.show_lists)
+        self._row_filter = parse_filter(event.value)
+        if self._filter_timer is not None:
+            self._filter_timer.stop()
+        self._filter_timer = self.screen.set_timer(_TYPING_SECONDS, self.show_lists)
 
     @on(Input.Submitted, "#filter")
-    def _keep(self, event: Input.Submitted) -> None:
+    def _confirm_filter(self, event: Input.Submitted) -> None:
         event.stop()
         self.focus_list()
 
-    @on(ChangesView.Unfolded)
-    def _unfold(self, message: ChangesView.Unfolded) -> None:
-        (self._opened.add if message.is_open else self._opened.discard)(message.first)
+    @on(ChangesView.FoldToggled)
+    def _unfold(self, message: ChangesView.FoldToggled) -> None:
+        (self.opened.add if message.is_open else self.opened.discard)(message.first)
         self.show_changes()
 
     def focus_list(self) -> None:
-        """To the list that the person is at."""
         self.current.focus()
 
-    # Their edges
+    def action_narrow(self) -> None:
+        self.screen.add_class("-narrowing")
+        self.screen.call_after_refresh(self.filter_input.focus)
+
+    @controller_work()
+    async def action_sort(self) -> None:
+        chosen = await self.app.push_screen_wait(MenuScreen("Sort the findings", _SORTS))
+        if chosen is not None:
+            self._order = FindingOrder(chosen)
+            self.show_findings()
+            self.screen.message.show_message(f"Sorted {next(each.label for each in _SORTS if each.value == chosen)}.")
+
+    def action_excepted(self) -> None:
+        if self.audit is None:
+            self.show_no_audit_reason()
+            return
+        self._shows_excepted = not self._shows_excepted and bool(self.audit.excepted)
+        if not self.audit.excepted:
+            words = "Nothing is excepted here."
+        else:
+            words = "What is excepted is listed too." if self._shows_excepted else "What is excepted is left out."
+        self.screen.message.show_message(words)
+        self.show_findings()
+
+    def show_no_audit_reason(self) -> None:
+        self.screen.message.show_message(" ".join(self.no_audit_reason))
 
     def show_titles(self) -> None:
-        """The words in the edges of the lists."""
         at, total = self.findings.position
-        files = len(self._inbox.files) if self._inbox else 0
+        files = len(self.inbox.files) if self.inbox else 0
         one, three = f"1 Findings {total:,}" if total else "1 Findings", "3 Changes"
         changes = f"{three} {files:,}" if files else three
-        is_stacked = self.has_class("-stacked")
+        is_stacked = self.screen.has_class("-stacked")
         sort = f"sort: {self._order.value}"
         excepted = "  with excepted" if self._shows_excepted else ""
-        position = f"{at:,} of {total:,}" if at else ""
-        others: Sequence[str] = ("",) if is_stacked else (f"   Tab: {changes}", f"   Tab: {three}", f"   {three}", "")
-        self.title_pane(self.findings, one, "   ".join(word for word in (sort + excepted, position) if word), others)
-        reviewed = f"{files - self._left:,} of {files:,} reviewed" if files else ""
-        others = ("",) if is_stacked else (f"   1: {one[2:]}", "   1: Findings", "")
-        self.title_pane(self.changes, changes, reviewed, others)
-        listed = f"{_counted(total, 'finding')}, {_counted(len(self.changes.items), 'change')}"
-        self.query_one("#count", Static).update(Content("" if self._wanted.is_empty else listed))
+        position, tab = f"{at:,} of {total:,}" if at else "", label_key("audit.next_pane")
+        others = [""] if is_stacked else [f"   {tab}: {changes}", f"   {tab}: {three}", f"   {three}", ""]
+        self.set_pane_title(self.findings, one, "   ".join(filter(None, (sort + excepted, position))), others)
+        reviewed = f"{files - self.unreviewed_count:,} of {files:,} reviewed" if files else ""
+        others = [""] if is_stacked else [f"   1: {one[2:]}", "   1: Findings", ""]
+        self.set_pane_title(self.changes, changes, reviewed, others)
+        listed = f"{format_count(total, 'finding')}, {format_count(len(self.changes.items), 'change')}"
+        self.count.update(Content("" if self._row_filter.is_empty else listed))
 
-    def title_pane(self, pane: Widget, title: str, subtitle: str = "", others: Sequence[str] = ("",)) -> None:
-        """Put words into the edges of a pane.
+    def set_pane_title(self, pane: Widget, title: str, subtitle: str = "", others: Sequence[str] = ("",)) -> None:
+        """Set the titles of a pane.
 
         Args:
-            pane: Which.
-            title: What stands in the upper edge, cut in its middle where there is no room.
-            subtitle: What stands in the lower one.
-            others: Behind the title stands the first of these that there is room for.
+            pane: The pane.
+            title: In the upper edge, cut in its middle where there is no room.
+            subtitle: In the lower edge.
+            others: The first of these that fits stands behind the title.
         """
         around = pane.parent  # one of two that stand in the same place has no width of its own yet
         place = around if isinstance(around, Widget) and around.id in ("lists", "beside") else pane
-        width = place.outer_size.width or self.size.width
+        width = place.outer_size.width or self.screen.size.width
         whole = next((title + other for other in others if cell_len(title + other) <= width - _ENDS), title)
-        self._titles.put(pane, fit_middle(whole, max(width - _ENDS, _ENDS)), subtitle)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+        self._titles.set_title(pane, truncate_middle(whole, max(width - _ENDS, _ENDS)), subtitle)

@@ -1,11 +1,8 @@
-"""The question that a conflict is: what each of the two did, and a key for everything that can be chosen.
+"""The question of a save conflict: the changes of both sides, and a key for each choice. It writes nothing."""
 
-It is given values and answers with one; it neither reads nor writes anything.
-"""
+from typing import TYPE_CHECKING, ClassVar
 
-from typing import ClassVar
-
-from textual import events, getters
+from textual import events, getters, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
@@ -13,45 +10,37 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
+from textual.worker import get_current_worker
 
-from memtui.ui.conflict.about import (
-    CALM_SHORT,
-    Answer,
-    Choice,
-    Conflict3,
-    KeepMine,
-    Merge,
-    TakeTheirs,
-    about_conflict,
-)
-from memtui.ui.conflict.place import PlaceView
-from memtui.ui.frame import KeyLine, MessageLine
-from memtui.ui.screens.once import Once
+from memtui.core.diffs import compare_texts
+from memtui.core.errors import MemoryClosed, MemtuiError
+from memtui.core.text_format import NotText, parse_text
+from memtui.core.unicode import to_one_line
+from memtui.editing.conflict import CALM_SHORT, ConflictChoice, ConflictOption, ConflictPrompt
+from memtui.editing.save import EditBase
+from memtui.ui.frame import Header, HeaderStatus, KeyLine, MessageLine
+from memtui.ui.key_names import label_key
+from memtui.ui.screens.above_browser import DiffPaneScreen
+from memtui.ui.screens.dialogs import DismissOnceScreen
+from memtui.ui.widgets.conflict import ThreeWayView
+from memtui.ui.widgets.diff.layout import DiffComparison
+from memtui.ui.widgets.diff.view import DIFF_KEYS, DiffView
 
-__all__ = ["Choice", "Conflict3", "ConflictScreen", "KeepMine", "Merge", "TakeTheirs", "about_conflict"]
+if TYPE_CHECKING:  # the engine is loaded behind the first paint
+    from memtui.engine import Engine
+
 
 _WIDE = 120
-"""Columns of the screen from which on the three texts stand beside each other."""
+"""Columns from which the three texts stand beside each other."""
 _ROW = 60
 """Cells of an answer in the narrow box."""
 _LOW = 22
-"""Rows of the screen below which nothing is spaced out, and only what can be chosen is listed."""
+"""Rows below which blank rows and all but the choices are left out."""
 _FIXED, _SPACES = 4, 4
-"""Rows that are always there: the frame of the box and two lines below it; and empty ones."""
 
 
-class _Keys(KeyLine):
-    """The keys of the question, with the way back last."""
-
-    LAST: ClassVar[tuple[str, ...]] = ("conflict.back",)
-
-
-class ConflictScreen(ModalScreen[Choice | None], Once[Choice | None]):
-    """Asks which of two texts it is to be; `None` is back to the editor, where nothing has changed.
-
-    Args:
-        about: What is asked.
-    """
+class ConflictScreen(ModalScreen[ConflictChoice | None], DismissOnceScreen[ConflictChoice | None]):
+    """Asks which of two texts to keep; `None` is back to the unchanged editor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("m", "choose('m')", "merge", id="conflict.merge", tooltip="Merge both in the editor"),
@@ -87,80 +76,74 @@ class ConflictScreen(ModalScreen[Choice | None], Once[Choice | None]):
     ConflictScreen.-low #place-scroll { margin: 0 1; }
     """
 
-    place = getters.query_one(PlaceView)
+    place = getters.query_one(ThreeWayView)
     options = getters.query_one(OptionList)
     message = getters.query_one(MessageLine)
 
-    def __init__(self, about: Conflict3) -> None:
+    def __init__(self, about: ConflictPrompt) -> None:
         super().__init__()
-        self._about = about
+        self.conflict = about
         self._at = 0
         self._opening = False
 
-    @property
-    def about(self) -> Conflict3:
-        """What is asked."""
-        return self._about
-
     def compose(self) -> ComposeResult:
-        """What happened, where, and what can be chosen."""
         with Vertical(id="box"):
             yield Static(id="sides", markup=False)
             scroll = VerticalScroll(id="place-scroll")
             scroll.can_focus = False
             with scroll:
-                yield PlaceView(self._about.names, self._about.moments, id="place")
+                yield ThreeWayView(self.conflict.names, self.conflict.times, id="place")
             yield OptionList(id="answers", markup=False)
         with Vertical(id="foot"):
             yield MessageLine(id="message")
-            yield _Keys()
+            yield KeyLine("conflict.back")
 
     def on_mount(self) -> None:
-        """Ask."""
-        self.show(self._about)
+        self.show(self.conflict)
         self.options.focus()
 
-    def show(self, about: Conflict3) -> None:
-        """Ask about this instead: it has changed once more. What is highlighted stays so, if it is still there."""
-        chosen = self._answer_at(self.options.highlighted)
-        self._about, self._at = about, min(self._at, max(len(about.places) - 1, 0))
-        self._show_place()
+    def show(self, about: ConflictPrompt) -> None:
+        """Ask about a newer conflict; the highlighted choice stays, if it is still there."""
+        chosen = self._get_answer(self.options.highlighted)
+        self.conflict, self._at = about, min(self._at, max(len(about.places) - 1, 0))
+        self._show_hunk()
         self._lay_out()
-        keys = [answer.key for answer in about.answers]
+        keys = [answer.key for answer in about.options]
         self.options.highlighted = keys.index(chosen.key) if chosen is not None and chosen.key in keys else 0
         self.refresh_bindings()
 
-    def _show_place(self) -> None:
-        about = self._about
-        self.place.show(about.places[self._at] if about.places else None, about.names, about.moments)
+    def _show_hunk(self) -> None:
+        about = self.conflict
+        self.place.show(about.places[self._at] if about.places else None, about.names, about.times)
         count = len(about.places)
         what = "conflict" if about.merged is not None and not about.merged.is_clean else "change"
-        words = f" {what} {self._at + 1} of {count:,}  n next " if count > 1 else ""
+        words = f" {what} {self._at + 1} of {count:,}  {label_key('conflict.next_place')} next " if count > 1 else ""
         self.query_one("#box").border_subtitle = Content(words)
         self.query_one("#place-scroll").scroll_home(animate=False)
 
     def on_resize(self, event: events.Resize) -> None:
-        """The answers are always in sight; a long place scrolls."""
+        """Keep the answers in sight; a long place scrolls."""
         del event
         self._lay_out()
 
     def _lay_out(self) -> None:
-        about, (width, height) = self._about, self.size
+        about, (width, height) = self.conflict, self.size
         is_low = height < _LOW
         self.set_class(width >= _WIDE, "-wide")
         self.set_class(is_low, "-low")
         room = min(width * 94 // 100, 150) - 8 if width >= _WIDE else min(width, 68) - 8
         title = about.title if len(about.title) <= room else about.short_title
         self.query_one("#box").border_title = Content(f" ! {title} ")
-        self.message.say(about.calm if len(about.calm) <= width - 2 else CALM_SHORT)
-        together = Content("      ").join(map(Content, about.sides))
-        rows_of_sides = 1 if together.cell_length <= room else len(about.sides)
-        self.query_one("#sides", Static).update(
-            together if rows_of_sides == 1 else Content("\n").join(map(Content, about.sides))
-        )
+        self.message.show_message(about.calm if len(about.calm) <= width - 2 else CALM_SHORT)
+        sides = Content("      ").join(map(Content, about.sides))
+        rows_of_sides = 1 if sides.cell_length <= room else len(about.sides)
+        if rows_of_sides > 1:
+            sides = Content("\n").join(map(Content, about.sides))
+        self.query_one("#sides", Static).update(sides)
         highlighted = self.options.highlighted
-        answers = (Option(_row(answer, 0 if at else min(room, _ROW))) for at, answer in enumerate(about.answers))
-        self.options.set_options([*answers, *(() if is_low else _OTHERS)])
+        width_of_first = min(room, _ROW)
+        answers = [Option(_format_answer(each, 0 if at else width_of_first)) for at, each in enumerate(about.options)]
+        self.options.set_options([*answers, *(() if is_low else _build_other_options())])
         self.options.highlighted = highlighted
         scroll = self.query_one("#place-scroll")
         others = _FIXED + rows_of_sides + self.options.option_count + (0 if is_low else _SPACES)
@@ -168,38 +151,33 @@ class ConflictScreen(ModalScreen[Choice | None], Once[Choice | None]):
         scroll.display = bool(about.places)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What cannot be chosen has no key."""
         if action == "choose":
-            return any(answer.key == parameters[0] for answer in self._about.answers)
-        return action != "place" or len(self._about.places) > 1
+            return any(answer.key == parameters[0] for answer in self.conflict.options)
+        return action != "place" or len(self.conflict.places) > 1
 
     def action_choose(self, key: str) -> None:
-        """That is the answer."""
-        answer = next((each for each in self._about.answers if each.key == key), None)
+        answer = next((each for each in self.conflict.options if each.key == key), None)
         if answer is not None:
             self.dismiss(answer.choice)
 
     def action_place(self, step: int) -> None:
-        """To the next place, or the one before; round the end."""
-        self._at = (self._at + step) % len(self._about.places)
-        self._show_place()
+        """To the next place, or the one before; in a circle."""
+        self._at = (self._at + step) % len(self.conflict.places)
+        self._show_hunk()
 
     def action_scroll(self, pages: int) -> None:
-        """Some pages down in a place that is longer than there is room."""
         scroll = self.query_one("#place-scroll")
         scroll.scroll_to(y=scroll.scroll_y + pages * max(scroll.size.height - 1, 1), animate=False)
 
     def action_differences(self) -> None:
-        """The full diffs; back from there, it is still asked."""
-        from memtui.ui.conflict.differences import DifferencesScreen  # deferred: loaded when it is asked for
+        from memtui.ui.widgets.conflict import ConflictDiffScreen  # noqa: PLC0415 - start-up: only for the diffs
 
         if not self._opening:
             self._opening = True
-            self.app.push_screen(DifferencesScreen(self._about), lambda _: setattr(self, "_opening", False))
+            self.app.push_screen(ConflictDiffScreen(self.conflict), lambda _: setattr(self, "_opening", False))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Enter or a click chooses."""
-        answer = self._answer_at(event.option_index)
+        answer = self._get_answer(event.option_index)
         if answer is not None:
             self.dismiss(answer.choice)
         elif event.option_id == "differences":
@@ -207,20 +185,135 @@ class ConflictScreen(ModalScreen[Choice | None], Once[Choice | None]):
         else:
             self.dismiss(None)
 
-    def _answer_at(self, index: int | None) -> Answer | None:
-        answers = self._about.answers
+    def _get_answer(self, index: int | None) -> ConflictOption | None:
+        answers = self.conflict.options
         return answers[index] if index is not None and index < len(answers) else None
 
 
-def _row(answer: Answer, width: int) -> Content:
-    """An answer; that which is recommended says so at the end of its row of that many cells."""
-    words = Content.assemble((f" {answer.key}   ", "bold $text-accent"), answer.label)
+def _format_answer(answer: ConflictOption, width: int) -> Content:
+    """An answer; the recommended one says so at the end of its row of `width` cells."""
+    words = Content.assemble((f" {label_key(_BINDINGS[answer.key]):<4}", "bold $text-accent"), answer.label)
     room = width - words.cell_length - len(_BEST)
     return Content.assemble(words, " " * max(room, 1), (_BEST, "italic")) if width else words
 
 
 _BEST = "(recommended)"
-_OTHERS = (
-    Option(Content.assemble((" d   ", "bold $text-accent"), "See the full diff"), id="differences"),
-    Option(Content.assemble((" Esc", "bold $text-accent"), "  Back to editing, unsaved"), id="back"),
-)
+_BINDINGS = {
+    "m": "conflict.merge",
+    "k": "conflict.keep",
+    "o": "conflict.old_place",
+    "b": "conflict.beside",
+    "t": "conflict.take",
+}
+"""The ids of the bindings, by answer."""
+
+
+def _build_other_options() -> list[Option]:
+    return [
+        Option(Content.assemble((f" {label:<4}", "bold $text-accent"), words), id=name)
+        for label, words, name in (
+            (label_key("conflict.differences"), "See the full diff", "differences"),
+            (label_key("conflict.back"), " Back to editing, unsaved", "back"),
+        )
+    ]
+
+
+# What a save would write, as a diff; and what became of the memory meanwhile.
+
+
+class EditDiffScreen(DiffPaneScreen):
+    """The difference between the opened text and the edited one.
+
+    Args:
+        engine: The memory.
+        basis: The version that was opened.
+        text: The edited text.
+        has_changed: Whether the memory has changed since: then that is shown first.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("t", "turn", "yours/theirs", id="edit_diff.turn", tooltip="What you changed, or what others changed"),
+        *DIFF_KEYS,
+        Binding("escape,q", "dismiss", "back", id="edit_diff.back", tooltip="Back to the text"),
+    ]
+
+    DEFAULT_CSS = """
+    EditDiffScreen #diff { height: 1fr; }
+    """
+
+    BANNER_ANCHOR = "#diff"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-medium"), (160, "-wide")]  # noqa: RUF012 - as Textual has it
+
+    header = getters.query_one(Header)
+
+    def __init__(self, engine: "Engine", basis: EditBase, text: str, *, has_changed: bool) -> None:
+        super().__init__()
+        self._engine = engine
+        self._basis = basis
+        self._text = text
+        self._has_changed = has_changed
+        self._is_theirs = has_changed
+
+    def compose(self) -> ComposeResult:
+        yield Header()
+        yield DiffView(title="Diff", id="diff", classes="pane")
+        yield MessageLine(id="message")
+        yield KeyLine("app.commands", "app.help", "edit_diff.back")
+
+    def on_mount(self) -> None:
+        self.header.status = HeaderStatus(
+            self._basis.path, live="DIFF", follow=None, read_only=self._engine.read_only, program="memtui edit"
+        )
+        self.diff.focus()
+        self._show_hint()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "turn" and not self._has_changed:
+            return False
+        return super().check_action(action, parameters)
+
+    def action_turn(self) -> None:
+        """Switch between both differences."""
+        self._is_theirs = not self._is_theirs
+        self._show_hint()
+
+    def _show_hint(self) -> None:
+        key = label_key("edit_diff.turn")
+        if self._is_theirs:
+            words = f"What others changed since you opened it. {key} shows what you changed."
+        else:
+            more = f"  {key} shows what others changed." if self._has_changed else ""
+            words = f"What saving would change. Nothing is written yet.{more}"
+        self.message.show_message(words)
+        self.diff.border_title = "changed meanwhile" if self._is_theirs else "to be saved"
+        self._compare_texts(self._is_theirs)
+
+    @work(thread=True, exclusive=True, group="compare", exit_on_error=False)
+    def _compare_texts(self, theirs: bool) -> None:
+        worker = get_current_worker()
+        comparison, problem = None, ""
+        try:
+            if theirs:
+                data = self._engine.inspect_path(self._basis.path).data
+                after = parse_text(data).text if data is not None else ""
+            else:
+                after = self._text
+            if after != self._basis.text:
+                comparison = DiffComparison(compare_texts(self._basis.text, after))
+        except MemoryClosed:
+            return
+        except (NotText, MemtuiError, OSError) as error:
+            problem = str(error)
+        if not worker.is_cancelled:
+            self.app.call_from_thread(self._show_comparison, comparison, theirs, problem)
+
+    def _show_comparison(self, comparison: DiffComparison | None, theirs: bool, problem: str) -> None:
+        if not self.is_mounted or theirs != self._is_theirs:
+            return
+        labels = ("as you opened it", "now") if theirs else ("as you opened it", "your text")
+        if comparison is not None:
+            self.diff.show(comparison, labels, short=("opened", "now" if theirs else "yours"))
+        elif problem:
+            self.diff.show_notice("It cannot be compared", to_one_line(problem))
+        else:
+            self.diff.show_notice("No difference", "The memory holds this text already.")

@@ -1,11 +1,12 @@
 """Find: one box over names, texts and the past, with results as one types and the note at the matching line.
 
-Whatever is looked for is looked for in a thread; a newer query cancels the older one, and typing never waits.
+Searches run in a thread; a newer query cancels the older one, and typing never waits.
 """
 
 import contextlib
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import getters, on, work
@@ -13,79 +14,76 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.content import Content
-from textual.events import Key
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
-from memtui.core.actors import named_in_a_sentence
-from memtui.core.errors import Closed, MemtuiError
-from memtui.core.events import Event
-from memtui.core.visible import one_line
-from memtui.search.finder import Finder, Stopped
-from memtui.search.found import Found, LineHit, NameHit, NamesFound, Scope
-from memtui.search.query import FILTERS, BadQuery, Query, parse
-from memtui.ui import titles, wording
-from memtui.ui.find.listing import (
+from memtui.core import wording
+from memtui.core.errors import MemoryClosed, MemtuiError
+from memtui.core.events import Event, format_actor_in_sentence
+from memtui.core.unicode import to_one_line
+from memtui.core.wording import format_count
+from memtui.search.finder import Finder
+from memtui.search.query import FILTERS, InvalidQuery, Query, parse_query
+from memtui.search.results import LineHit, NameHit, NameResults, Scope, SearchCancelled, SearchResults
+from memtui.ui import frame
+from memtui.ui.frame import Header, HeaderStatus, KeyLine, MessageLine
+from memtui.ui.key_names import label_key
+from memtui.ui.messages import report_errors
+from memtui.ui.screens.above_browser import OverlayScreen
+from memtui.ui.widgets.markdown.view import NoteView
+from memtui.ui.widgets.preview import Preview, PreviewMode
+from memtui.ui.widgets.results import (
     PAST,
-    FormerRow,
     Hit,
     LineRow,
     NameRow,
     NoteRow,
+    OldNameRow,
     PastNoteRow,
     PastRow,
-    counted,
-    rows_of,
+    ResultsView,
+    build_result_rows,
+    format_counts,
 )
-from memtui.ui.find.rows import FoundView
-from memtui.ui.frame import Header, KeyLine, MessageLine, Status
-from memtui.ui.note.view import NoteView
-from memtui.ui.preview import Preview, View
-from memtui.ui.screens.above import AboveBrowser
 
 _LIMIT = 500
 """Names, notes and lines of the past that are listed; more are counted."""
 _PER_NOTE = 20
 """Lines of each note that are listed; more are counted."""
 _NEWS_SECONDS = 0.25
-"""How often changes of the memory may lead to a new look while nobody types."""
+"""The least time between two searches after events."""
 _PATIENCE = 0.3
-"""Seconds of reading after which what was found so far is shown."""
-_PASSED = {Scope.ALL: "all", Scope.NAMES: "names", Scope.TEXT: "text", Scope.PAST: "past"}
-
-Open = Callable[[str, int | None, str], object]
-"""Opens a note: its path, the line, and the text that was found there."""
+"""Seconds of reading after which results are shown."""
+_SCOPES = {Scope.ALL: "all", Scope.NAMES: "names", Scope.TEXT: "text", Scope.PAST: "past"}
 
 
 class QueryLine(Input):
-    """What is typed. Enter opens what is found."""
+    """The query; Enter opens the result."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "submit", "open", id="find.open", tooltip="Open the note at this line"),
+        Binding("enter", "submit", "open", id="find.open", tooltip="Open the note at this line")
     ]
 
 
-class FindScreen(AboveBrowser):
+class FindScreen(OverlayScreen):
     """Finds any memory, present or past.
 
     Args:
-        finder: What looks.
-        title: How the folder is called.
-        text: What to begin with.
-        scope: Where to look at first.
-        open_at: Opens a note in the browser, once this screen is gone.
-        edit_at: Opens a note in the person's own editor.
-        remember: Told what was typed and where was looked, when the screen is left.
+        title: The folder's name.
+        text: The first query.
+        scope: Its scope.
+        open_at: Opens a note in the browser, once this screen is gone: its path, the line, and the text found there.
+        edit_at: Opens a note at a line in the person's own editor.
+        remember: Takes query and scope when the screen is left.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f4", "edit", "edit", id="find.edit", tooltip="Edit the note at this line in your own editor"),
         Binding("tab", "scope(1)", "scope", id="find.scope", tooltip="Look in names, texts, the past, or all"),
-        Binding(
-            "shift+tab", "scope(-1)", "scope before", id="find.scope_before", tooltip="The scope before", show=False
-        ),
+        Binding("shift+tab", "scope(-1)", "scope before", id="find.scope_before", tooltip="The scope before",
+                show=False),
         Binding("up,ctrl+p", "move(-1)", "up", id="find.up", tooltip="One result up", show=False),
         Binding("down,ctrl+n", "move(1)", "down", id="find.down", tooltip="One result down", show=False),
         Binding("pageup", "page(-1)", "page up", id="find.page_up", tooltip="One page of results up", show=False),
@@ -96,7 +94,8 @@ class FindScreen(AboveBrowser):
     ]  # fmt: skip
 
     AUTO_FOCUS = "#query"
-    BANNERS_BEFORE = "#box"
+    BANNER_ANCHOR = "#box"
+    CHANGES = frozenset({"edit"})
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (160, "-wide")]  # noqa: RUF012 - as Textual has it
 
     DEFAULT_CSS = """
@@ -125,47 +124,37 @@ class FindScreen(AboveBrowser):
     """
 
     header = getters.query_one(Header)
-    found = getters.query_one("#found", FoundView)
+    found = getters.query_one("#found", ResultsView)
     note = getters.query_one("#note", NoteView)
     line = getters.query_one("#query", Input)
 
-    class _Answered(Message):
-        """What a query found."""
+    @dataclass(eq=False)
+    class _SearchAnswered(Message):
+        """The results of a query; of one that cannot be read, those of its readable rest."""
 
-        def __init__(self, text: str, scope: Scope, found: Found, *, is_rest: bool = False) -> None:
-            super().__init__()
-            self.is_rest = is_rest
-            self.text = text
-            self.scope = scope
-            self.found = found
+        text: str
+        scope: Scope
+        found: SearchResults
+        is_rest: bool = False
 
-    class _Refused(Message):
-        """What is wrong with a query, or why it could not be looked."""
+    @dataclass(eq=False)
+    class _SearchRefused(Message):
+        """Why a query cannot be answered."""
 
-        def __init__(self, text: str, words: str) -> None:
-            super().__init__()
-            self.text = text
-            self.words = words
+        text: str
+        words: str
 
-    class _Shown(Message):
-        """What a note holds, or held."""
+    @dataclass(eq=False)
+    class _NoteRead(Message):
+        """The content of a note, now or once."""
 
-        def __init__(self, hit: Hit, data: bytes | None) -> None:
-            super().__init__()
-            self.hit = hit
-            self.data = data
+        hit: Hit
+        data: bytes | None
 
     def __init__(
-        self,
-        finder: Finder,
-        *,
-        title: str,
-        text: str,
-        scope: Scope,
-        open_at: Open,
-        edit_at: Open,
-        remember: Callable[[str, Scope], object],
-    ) -> None:
+        self, finder: Finder, *, title: str, text: str, scope: Scope, open_at: Callable[[str, int | None, str], object],
+        edit_at: Callable[[str, int | None], object], remember: Callable[[str, Scope], object],
+    ) -> None:  # fmt: skip
         super().__init__()
         self._finder = finder
         self._engine = finder.engine
@@ -176,21 +165,20 @@ class FindScreen(AboveBrowser):
         self._edit_at = edit_at
         self._remember = remember
         self._preview = Preview()
-        self._preview.view = View.SOURCE
-        self._titles = titles.Titles()
+        self._preview.view = PreviewMode.SOURCE
+        self._titles = frame.PaneTitles()
         self._answered: tuple[str, Scope] | None = None
-        self._listed = Found()
-        self._news: Timer | None = None
+        self._listed = SearchResults()
+        self._refresh_delay_timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        """The box, what was found, and the note."""
         yield Header()
         with Horizontal(id="box"):
             yield Static("> ", id="prompt")
             yield QueryLine(self._text, placeholder="names, texts, and what once was", compact=True, id="query")
             yield Static(id="count", markup=False)
         with Horizontal(id="body"):
-            yield FoundView(id="found", classes="pane")
+            yield ResultsView(id="found", classes="pane")
             with Container(id="beside"):
                 yield NoteView(id="note", classes="pane")
                 yield Static(id="story", markup=False)
@@ -198,8 +186,7 @@ class FindScreen(AboveBrowser):
         yield KeyLine()
 
     def on_mount(self) -> None:
-        """Look at once: without a word typed, the newest notes are listed."""
-        self.header.status = Status(self._folder, live="FIND", follow=None, read_only=self._engine.read_only)
+        self.header.status = HeaderStatus(self._folder, live="FIND", follow=None, read_only=self._engine.read_only)
         self.note.can_focus = False
         self._show_scope()
         self._search(fresh=True)
@@ -207,83 +194,82 @@ class FindScreen(AboveBrowser):
     # What is looked for
 
     @on(Input.Changed, "#query")
-    def _type(self, event: Input.Changed) -> None:
+    def _handle_input(self, event: Input.Changed) -> None:
         event.stop()
         self._search()
 
-    def take_news(self, last: int) -> None:
-        """Something changed: look again soon, with the cursor where it is."""
+    def handle_new_events(self, last: int) -> None:
+        """Search again soon, with the cursor where it is."""
         del last
-        if self._news is None:
-            self._news = self.set_timer(_NEWS_SECONDS, self._take_news)
+        if self._refresh_delay_timer is None:
+            self._refresh_delay_timer = self.set_timer(_NEWS_SECONDS, self._refresh_results)
 
-    def _take_news(self) -> None:
-        self._news = None
+    def _refresh_results(self) -> None:
+        self._refresh_delay_timer = None
         self._search(fresh=True)
 
     def _search(self, *, fresh: bool = False) -> None:
-        self._look(self.line.value, self._scope, fresh)
+        self._search_in_thread(self.line.value, self._scope, fresh)
 
     @work(thread=True, exclusive=True, group="find", exit_on_error=False)
-    def _look(self, text: str, scope: Scope, fresh: bool) -> None:
-        """Answer from what is known, then, if there is news, from that as well."""
+    def _search_in_thread(self, text: str, scope: Scope, fresh: bool) -> None:
+        """Answer from the known texts, then, if there are newer ones, from those as well."""
         worker = get_current_worker()
 
         def stop() -> bool:
             return worker.is_cancelled
 
+        def answer(query: Query, *, is_rest: bool = False) -> None:
+            self.post_message(self._SearchAnswered(text, scope, self._run_query(query, scope, stop), is_rest))
+
         try:
-            query = parse(text, now_us=time.time_ns() // 1_000)
-            self.post_message(self._Answered(text, scope, self._find(query, scope, stop)))
+            query = parse_query(text, now_us=time.time_ns() // 1_000)
+            answer(query)
             while (fresh or not self._finder.is_complete) and self._finder.refresh(stop=stop, seconds=_PATIENCE):
-                self.post_message(self._Answered(text, scope, self._find(query, scope, stop)))
-        except (Stopped, Closed):
+                answer(query)
+        except (SearchCancelled, MemoryClosed):
             return
-        except BadQuery as error:
-            self.post_message(self._Refused(text, str(error)))
-            self._look_for_rest(text, scope, error.rest, stop)
+        except InvalidQuery as error:
+            self.post_message(self._SearchRefused(text, str(error)))
+            with contextlib.suppress(SearchCancelled, MemtuiError, OSError):  # the refusal is shown already
+                answer(error.rest, is_rest=True)
         except (MemtuiError, OSError) as error:
-            self.post_message(self._Refused(text, str(error)))
+            self.post_message(self._SearchRefused(text, str(error)))
 
-    def _look_for_rest(self, text: str, scope: Scope, rest: Query, stop: Callable[[], bool]) -> None:
-        """Of what cannot be read, go on showing what the rest of it finds."""
-        with contextlib.suppress(Stopped, Closed, MemtuiError, OSError):  # what is wrong is said already
-            self.post_message(self._Answered(text, scope, self._find(rest, scope, stop), is_rest=True))
-
-    def _find(self, query: Query, scope: Scope, stop: Callable[[], bool]) -> Found:
-        """What a query finds; without one the notes that changed last, to choose from at once."""
+    def _run_query(self, query: Query, scope: Scope, stop: Callable[[], bool]) -> SearchResults:
+        """The results of a query; without one, the notes by the time of their last change."""
         if not query.is_empty:
             return self._finder.find(query, scope, limit=_LIMIT, per_note=_PER_NOTE, stop=stop)
         if scope not in (Scope.ALL, Scope.NAMES):
-            return Found()
-        paths = sorted(self._finder.paths, key=lambda path: (-self._finder.changed_us(path), path))
-        return Found(NamesFound(tuple(NameHit(path, (), 0.0) for path in paths[:_LIMIT]), total=len(paths)))
+            return SearchResults()
+        paths = sorted(self._finder.paths, key=lambda path: (-self._finder.get_changed_us(path), path))
+        return SearchResults(NameResults(tuple(NameHit(path, (), 0.0) for path in paths[:_LIMIT]), total=len(paths)))
 
-    @on(_Refused)
-    def _show_refusal(self, message: _Refused) -> None:
+    @on(_SearchRefused)
+    def _show_refusal(self, message: _SearchRefused) -> None:
         if message.text == self.line.value:
-            self.message.say(message.words, warning=True)
+            self.message.show_message(message.words, warning=True)
             self.query_one("#story", Static).update(Content(message.words))
             self.add_class("-refused")
 
-    @on(_Answered)
-    def _show_found(self, message: _Answered) -> None:
+    @on(_SearchAnswered)
+    def _show_found(self, message: _SearchAnswered) -> None:
         if message.text != self.line.value or message.scope is not self._scope:
             return  # more was typed meanwhile
         found = message.found
         keep = self._answered == (message.text, message.scope)
         self._answered = message.text, message.scope
         self._listed = found
-        self.found.show(rows_of(found, message.scope), keep=keep)
-        count = counted(found, message.scope) if message.text.strip() else ""
+        self.found.show(build_result_rows(found, message.scope), keep=keep)
+        count = format_counts(found, message.scope) if message.text.strip() else ""
         self.query_one("#count", Static).update(Content(f"{count}  {found.seconds * 1_000:.1f} ms" if count else ""))
         if not message.is_rest:
             self.remove_class("-refused")
-            self.message.say(self._about(found, message.text))
+            self.message.show_message(self._describe_results(found, message.text))
         self._show_position()
 
-    def _about(self, found: Found, text: str) -> str:
-        """One line on what was found, or on what can be typed."""
+    def _describe_results(self, found: SearchResults, text: str) -> str:
+        """One line on the results, or on the syntax of queries."""
         if not text.strip():
             return f"'exact ^start end$ !not  {' '.join(f'{name}:' for name in FILTERS)}"
         words = [found.problem.rstrip(".")] if found.problem else []
@@ -291,83 +277,74 @@ class FindScreen(AboveBrowser):
             words.append(f"{found.text.looked:,} of {found.text.of:,} notes looked through so far")
         if found.past.looked < found.past.of:
             words.append(f"{found.past.looked:,} of {found.past.of:,} versions looked through so far")
-        if found.past.gone_texts and self._scope is Scope.PAST:
-            words.append(f"{found.past.gone_texts:,} texts are not kept any more")
+        if found.past.missing_texts and self._scope is Scope.PAST:
+            words.append(f"{found.past.missing_texts:,} texts are not kept any more")
         if found.text.unread and self._scope is Scope.TEXT:
-            words.append(f"{wording.files(found.text.unread)} no text that can be searched")
+            words.append(f"{wording.format_file_count(found.text.unread)} no text that can be searched")
         if words:
             return f"{', '.join(words)}."
         if found.is_empty:
-            elsewhere = "" if self._scope is Scope.ALL else "  Tab looks elsewhere."
+            elsewhere = "" if self._scope is Scope.ALL else f"  {label_key('find.scope')} looks elsewhere."
             return f"Nothing found.{elsewhere}"
         if found.text.notes:
-            return f"{_count(found.text.total_lines, 'line')} in {_count(found.text.total_notes, 'note')}."
+            return f"{format_count(found.text.total_lines, 'line')} in {format_count(found.text.total_notes, 'note')}."
         return ""
 
     def action_scope(self, step: int) -> None:
-        """Look elsewhere."""
-        self._scope = self._scope.next(step)
+        self._scope = self._scope.get_next(step)
         self._show_scope()
         self._search()
 
     def _show_scope(self) -> None:
-        parts: list[Content] = []
-        for scope, name in _PASSED.items():
-            here = scope is self._scope
-            style = "bold $text-accent" if here else "not bold $foreground"
-            parts.append(Content.styled(f"[{name}]" if here else f" {name} ", style))
+        parts = [
+            Content.styled(f"[{name}]", "bold $text-accent")
+            if scope is self._scope
+            else Content.styled(f" {name} ", "not bold $foreground")
+            for scope, name in _SCOPES.items()
+        ]
         box = self.query_one("#box")
         box.border_title = Content.assemble("Find in ", Content("").join(parts))
-        box.border_subtitle = "Tab: elsewhere   Esc: back"
+        box.border_subtitle = f"{label_key('find.scope')}: elsewhere   {label_key('find.leave')}: back"
 
     # The list and the note
 
-    @on(FoundView.Highlighted)
+    @on(ResultsView.Highlighted)
     def _open_note(self) -> None:
-        hit = self.found.here
+        hit = self.found.cursor_item
         self._show_position()
         self.set_class(isinstance(hit, PAST), "-past")
         if hit is None:
             self._preview.clear()
             self.note.show_notice("Nothing found." if self.line.value.strip() else "")
-            self._titles.put(self.note, "Note")
+            self._titles.set_title(self.note, "Note")
         else:
-            self._read(hit)
+            self._read_hit(hit)
 
     def _show_position(self) -> None:
         at, total = self.found.position
         words = "Results" if self.line.value.strip() else "Newest first"
-        self._titles.put(self.found, words, f"{at:,} of {total:,}")
+        self._titles.set_title(self.found, words, f"{at:,} of {total:,}")
 
     @work(thread=True, exclusive=True, group="read", exit_on_error=False)
-    def _read(self, hit: Hit) -> None:
+    def _read_hit(self, hit: Hit) -> None:
         worker = get_current_worker()
-        try:
+        with report_errors(self.post_message):
             match hit:
-                case PastRow(past):
+                case OldNameRow(past) | PastRow(past) | PastNoteRow((past, *_)):
                     data = self._engine.history.text(past.version)
-                case FormerRow(name):
-                    data = self._engine.history.text(name.version)
-                case PastNoteRow(hits):
-                    data = self._engine.history.text(hits[0].version)
                 case _:
-                    data = self._engine.look(hit.path).data
-        except Closed:
-            return
-        except (MemtuiError, OSError) as error:
-            self.app.call_from_thread(self.message.say, str(error), warning=True)
-            return
-        if not worker.is_cancelled:
-            self.post_message(self._Shown(hit, data))
+                    data = self._engine.inspect_path(hit.path).data
+            if not worker.is_cancelled:
+                self.post_message(self._NoteRead(hit, data))
 
-    @on(_Shown)
-    def _show_note(self, message: _Shown) -> None:
+    @on(_NoteRead)
+    def _show_note(self, message: _NoteRead) -> None:
         hit = message.hit
-        if hit is not self.found.here:
+        if hit is not self.found.cursor_item:
             return
-        name = one_line(hit.path if self.size.width >= 100 else hit.path.rpartition("/")[2])
-        line = _line_of(hit)
-        self._titles.put(self.note, name, f"line {line.line:,}" if line else "")
+        name = to_one_line(hit.path if self.size.width >= 100 else hit.path.rpartition("/")[2])
+        line = _get_line(hit)
+        self._titles.set_title(self.note, name, f"line {line.line:,}" if line else "")
         if message.data is None:
             self._preview.clear()
             self.note.show_notice(name, "It holds no text that could be shown, or is gone by now.")
@@ -375,80 +352,59 @@ class FindScreen(AboveBrowser):
             lines = frozenset({line.line}) if line else frozenset[int]()
             self._preview.show_data(hit.path, message.data, self.note, lines=lines, follow=False, again=False)
             if line:
-                self.note.search(_literal(hit))
+                self.note.search(_get_matched_text(hit))
                 self.note.show_match_from(line.line)
         if isinstance(hit, PAST):
-            self.query_one("#story", Static).update(Content(_story(hit)))
+            self.query_one("#story", Static).update(Content(_describe_history(hit)))
 
     # What the person does
 
     def action_move(self, step: int) -> None:
-        """The next result, or the one before."""
-        (self.found.action_down if step > 0 else self.found.action_up)()
+        self.found.action_rows(step)
 
     def action_page(self, pages: int) -> None:
-        """Some pages of results."""
-        self.found.action_page(pages)
+        self.found.action_pages(pages)
 
     def action_scroll(self, step: int) -> None:
-        """Scroll the note."""
-        (self.note.action_scroll_down if step > 0 else self.note.action_scroll_up)()
+        self.note.action_rows(step)
 
     @on(Input.Submitted, "#query")
-    @on(FoundView.Opened)
+    @on(ResultsView.Opened)
     def action_open(self) -> None:
         """Open it there: a note at its line, something past in its history."""
-        hit = self.found.here
+        hit = self.found.cursor_item
         match hit:
             case None:
-                self.message.say("Nothing is found that could be opened.")
-            case PastRow(past):
-                self._open_history(past.now or past.path, past.came.seq)
-            case FormerRow(name):
-                self._open_history(hit.path, name.ended.seq)
-            case PastNoteRow(hits):
-                self._open_history(hits[0].now or hits[0].path, hits[0].came.seq)
+                self.message.show_message("Nothing is found that could be opened.")
+            case PastRow(past) | PastNoteRow((past, *_)):
+                self._open_history(past.now or past.path, past.added_by.seq)
+            case OldNameRow(name):
+                self._open_history(hit.path, name.ended_by.seq)
             case _:
-                self._leave()
-                line = _line_of(hit)
-                self._open_at(hit.path, line.line if line else None, _literal(hit))
+                self.action_leave()
+                line = _get_line(hit)
+                self._open_at(hit.path, line.line if line else None, _get_matched_text(hit))
 
     def _open_history(self, path: str, at: int) -> None:
-        from memtui.ui.screens.history import HistoryScreen  # deferred: only where something past is opened
+        from memtui.ui.screens.history import HistoryScreen  # noqa: PLC0415 - start-up: for the past only
 
         self.app.push_screen(HistoryScreen(self._engine, path, title=self._folder, at=at))
 
     def action_edit(self) -> None:
-        """Edit it there."""
-        hit = self.found.here
+        hit = self.found.cursor_item
         if hit is None or isinstance(hit, PAST):
-            self.message.say("Only what is there now can be edited. Enter opens the history.")
+            words = "Only what is there now can be edited."
+            self.message.show_message(f"{words} {label_key('find.open')} opens the history.")
         else:
-            line = _line_of(hit)
-            self._edit_at(hit.path, line.line if line else None, _literal(hit))
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Nothing is edited in a read-only session."""
-        if action == "edit" and self._engine.read_only:
-            return False
-        return super().check_action(action, parameters)
-
-    def on_key(self, event: Key) -> None:
-        """Say why nothing can be edited in a read-only session."""
-        if event.key == "f4" and self._engine.read_only:
-            event.stop()
-            self.message.say(self.why_read_only, warning=True)
+            line = _get_line(hit)
+            self._edit_at(hit.path, line.line if line else None)
 
     def action_leave(self) -> None:
-        """Back."""
-        self._leave()
-
-    def _leave(self) -> None:
         self._remember(self.line.value, self._scope)
         self.dismiss(None)
 
 
-def _line_of(hit: Hit) -> LineHit | None:
+def _get_line(hit: Hit) -> LineHit | None:
     match hit:
         case LineRow(_, line):
             return line
@@ -458,39 +414,37 @@ def _line_of(hit: Hit) -> LineHit | None:
             return past.line
         case PastNoteRow(hits):
             return hits[0].line
-        case NameRow() | FormerRow():
+        case NameRow() | OldNameRow():
             return None
 
 
-def _literal(hit: Hit) -> str:
+def _get_matched_text(hit: Hit) -> str:
     """The text that matched, as it stands in the note."""
-    line = _line_of(hit)
+    line = _get_line(hit)
     if line is None or not line.spans:
         return ""
     start, end = line.spans[0]
     return line.text[start:end]
 
 
-def _story(hit: FormerRow | PastRow | PastNoteRow) -> str:
+def _describe_history(hit: OldNameRow | PastRow | PastNoteRow) -> str:
     """When and by whom a line or a name came and went."""
     now_us = time.time_ns() // 1_000
 
-    def told(verb: str, event: Event) -> str:
-        return f"{verb} {wording.when(event, now_us)} by {named_in_a_sentence(event.actor)} (#{event.seq})"
+    def describe(verb: str, event: Event) -> str:
+        when, actor = wording.format_event_time(event, now_us), format_actor_in_sentence(event.actor)
+        return f"{verb} {when} by {actor} (#{event.seq})"
 
     match hit:
-        case FormerRow(name):
+        case OldNameRow(name):
             now, former = name.now, name.path
-            words = told("Renamed" if now else "Deleted", name.ended) + "."
+            words = describe("Renamed" if now else "Deleted", name.ended_by) + "."
         case PastRow(past) | PastNoteRow((past, *_)):
             now, former = past.now, past.path
-            words = told("Came", past.came) + (f", {told('went', past.went)}." if past.went else ", and still stands.")
+            end = describe("went", past.removed_by) if past.removed_by else "and still stands"
+            words = f"{describe('Came', past.added_by)}, {end}."
     if now is None:
-        words += " The note is deleted; Enter shows its history, where it can be brought back."
+        words += f" The note is deleted; {label_key('find.open')} shows its history, where it can be brought back."
     elif now != former:
         words += f" The note is {now} now."
-    return one_line(words)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return to_one_line(words)

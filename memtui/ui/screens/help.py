@@ -1,4 +1,4 @@
-"""The keys: those of the focused pane first, then all others. Made from the bindings, so it cannot be wrong."""
+"""The help: the keys of the focused pane, then all others, made from their bindings."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
@@ -14,7 +14,8 @@ from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from memtui.ui.actions import Action
-from memtui.ui.screens.once import Once
+from memtui.ui.key_names import ENTER, label_key
+from memtui.ui.screens.dialogs import DismissOnceScreen
 
 _KEYS_WIDTH = 20
 _INDENT = 2
@@ -28,11 +29,10 @@ _MOVES = {
 """Keys that move in the list while the filter has the focus."""
 
 
-class _Filter(Input):
-    """Where the list is filtered; while it is empty, the keys that close other screens close this one as well."""
+class _FilterInput(Input):
+    """The filter of the list; while it is empty, `q` and `?` close the screen."""
 
     def on_key(self, event: Key) -> None:
-        """Move in the list, or close it."""
         if move := _MOVES.get(event.key):
             event.stop()
             event.prevent_default()
@@ -43,15 +43,11 @@ class _Filter(Input):
             self.screen.dismiss(None)
 
 
-class HelpScreen(ModalScreen[str | None], Once[str | None]):
-    """Shows keys, and answers with the id of the binding that the person wants run.
-
-    Args:
-        groups: Headings with their actions.
-    """
+class HelpScreen(ModalScreen[str | None], DismissOnceScreen[str | None]):
+    """Shows actions under headings, and answers with the id of the binding to run."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,f1", "dismiss", "Back", id="help.back", tooltip="Close", priority=True),
+        Binding("escape,f1", "dismiss", "Back", id="help.back", tooltip="Close", priority=True)
     ]
 
     def __init__(self, groups: Sequence[tuple[str, Iterable[Action]]]) -> None:
@@ -59,40 +55,35 @@ class HelpScreen(ModalScreen[str | None], Once[str | None]):
         self._groups = [(heading, list(actions)) for heading, actions in groups]
 
     def compose(self) -> ComposeResult:
-        """A line to filter with, and one line a key, under headings."""
         with Vertical(id="keys") as frame:
             frame.border_title = "Keys"
-            frame.border_subtitle = "Type to filter   Enter runs one   Esc back"
-            yield _Filter(placeholder="filter", compact=True)
+            frame.border_subtitle = f"Type to filter   {ENTER} runs one   {label_key('help.back')} back"
+            yield _FilterInput(placeholder="filter", compact=True)
             yield OptionList(markup=False)
 
     def on_resize(self, event: Resize) -> None:
-        """Break the lines anew."""
         del event
-        self.call_after_refresh(self._show)
+        self.call_after_refresh(self._show_matches)
 
     def on_input_changed(self) -> None:
-        """Show what is left."""
-        self._show()
+        self._show_matches()
 
     def on_input_submitted(self) -> None:
-        """Run what is highlighted."""
         self.query_one(OptionList).action_select()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Run it."""
         self.dismiss(event.option_id)
 
-    def _show(self) -> None:
+    def _show_matches(self) -> None:
         options = self.query_one(OptionList)
         words = self.query_one(Input).value.casefold().split()
         width = max(options.scrollable_content_region.width - 2, 20)
         rows: list[Option] = []
         for heading, actions in self._groups:
-            found = [action for action in actions if _matches(action, words)]
+            found = [action for action in actions if _is_match(action, words)]
             if found:
                 rows.append(Option(Content.styled(heading, "bold $text-primary"), disabled=True))
-                rows += [Option(_row(action, width), id=action.binding.id) for action in found]
+                rows += [Option(_format_row(action, width), id=action.binding.id) for action in found]
         if not rows:
             rows.append(Option(Content("  Nothing that can be done here is called that."), disabled=True))
         options.clear_options()
@@ -101,30 +92,26 @@ class HelpScreen(ModalScreen[str | None], Once[str | None]):
         options.scroll_home(animate=False)
 
 
-def _matches(action: Action, words: Sequence[str]) -> bool:
-    """Whether an action is meant: each word in what it does, in its id or in its keys; a key alone as it is written."""
-    said = f"{action.words} {action.binding.id} {action.binding.description} {action.shown_keys}".casefold()
-    return all(word in said for word in words)
+def _is_match(action: Action, words: Sequence[str]) -> bool:
+    """Whether each word is in the description, the id or the keys of an action."""
+    text = f"{action.description} {action.binding.id} {action.binding.description} {action.key_labels}".casefold()
+    return all(word in text for word in words)
 
 
-def _row(action: Action, width: int) -> Content:
-    """The keys, what they do, and the id; words that do not fit go on below themselves."""
-    keys = action.shown_keys
+def _format_row(action: Action, width: int) -> Content:
+    """The keys, the description, which is wrapped in its column, and the id."""
+    keys = action.key_labels
     id_width = _ID_WIDTH if width >= _WIDE else 0
     start = _INDENT + max(_KEYS_WIDTH, cell_len(keys) + 1)
-    lines = list(_broken(action.words, max(width - start - id_width, 16)))
-    first: list[str | tuple[str, str]] = [
-        " " * _INDENT,
-        (keys, "bold $text-accent"),
-        " " * (start - _INDENT - cell_len(keys)),
-        lines[0],
-    ]
-    if id_width:
-        first.append(" " * max(width - id_width - start - cell_len(lines[0]) + 1, 1) + (action.binding.id or ""))
-    return Content("\n").join([Content.assemble(*first), *(Content(" " * start + line) for line in lines[1:])])
+    lines = list(_wrap_words(action.description, max(width - start - id_width, 16)))
+    gap = " " * max(width - id_width - start - cell_len(lines[0]) + 1, 1)
+    name = f"{gap}{action.binding.id or ''}" if id_width else ""
+    before, after = " " * _INDENT, " " * (start - _INDENT - cell_len(keys))
+    first = Content.assemble(before, (keys, "bold $text-accent"), after, lines[0], name)
+    return Content("\n").join([first, *(Content(" " * start + line) for line in lines[1:])])
 
 
-def _broken(words: str, width: int) -> Iterator[str]:
+def _wrap_words(words: str, width: int) -> Iterator[str]:
     """The words, in lines of a width."""
     line = ""
     for word in words.split():

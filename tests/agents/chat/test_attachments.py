@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents.chat.attachments import IMAGE_BYTES, TEXT_BYTES, NotAttached, attached, problem_with
 from memtui.agents.chat.events import Attachment, Model
+from memtui.agents.chat.history import IMAGE_BYTES, TEXT_BYTES, AttachmentError, read_attachment, validate_attachment
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from memtui.agents.chat.events import Attachment, Model
 def test_what_kind_a_file_is_its_bytes_tell(tmp_path: Path, data: bytes, kind: str) -> None:
     path = tmp_path / "file.exe"
     path.write_bytes(data)
-    assert attached(path) == Attachment("file.exe", kind, data)
+    assert read_attachment(path) == Attachment("file.exe", kind, data)
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,8 @@ def test_what_kind_a_file_is_its_bytes_tell(tmp_path: Path, data: bytes, kind: s
 def test_what_no_model_takes_is_not_attached(tmp_path: Path, data: bytes, words: str) -> None:
     path = tmp_path / "odd\x1b.bin"
     path.write_bytes(data)
-    with pytest.raises(NotAttached) as caught:
-        attached(path)
+    with pytest.raises(AttachmentError) as caught:
+        read_attachment(path)
     assert str(caught.value).startswith("Not attached: odd\\x1b.bin ")
     assert words in str(caught.value)
 
@@ -49,18 +49,19 @@ def test_what_no_model_takes_is_not_attached(tmp_path: Path, data: bytes, words:
 def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path, Path("/dev/zero"), tmp_path / "nowhere", Path("a\0b")):
-        with pytest.raises(NotAttached):
-            attached(path)
+        with pytest.raises(AttachmentError):
+            read_attachment(path)
 
 
 def test_what_the_model_does_not_take_is_said() -> None:
     blind = Model("m", "Blind", sees_images=False, reads_pdf=False)
     assert (
-        problem_with(Attachment("a.png", "image/png", b"x"), blind) == "a.png is a picture, which Blind does not take."
+        validate_attachment(Attachment("a.png", "image/png", b"x"), blind)
+        == "a.png is a picture, which Blind does not take."
     )
     assert (
-        problem_with(Attachment("a.pdf", "application/pdf", b"x"), blind)
+        validate_attachment(Attachment("a.pdf", "application/pdf", b"x"), blind)
         == "a.pdf is a PDF, which Blind does not take."
     )
-    assert problem_with(Attachment("a.md", "text/plain", b"x"), blind) is None
-    assert problem_with(Attachment("a.png", "image/png", b"x"), Model("m")) is None
+    assert validate_attachment(Attachment("a.md", "text/plain", b"x"), blind) is None
+    assert validate_attachment(Attachment("a.png", "image/png", b"x"), Model("m")) is None

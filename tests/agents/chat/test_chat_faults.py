@@ -1,4 +1,4 @@
-"""Whatever goes wrong is a sentence, nothing typed is lost, and the next message works."""
+"""Every fault is a sentence, nothing typed is lost, and the next message works."""
 
 import json
 import socket
@@ -6,28 +6,30 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import anthropic
+import httpx2
 import pytest
 
 import memtui
 from memtui.agents.chat.client import make_client
 from memtui.agents.chat.events import (
     CallEnded,
-    End,
-    Fault,
+    ChatFault,
+    ChatOptions,
     FaultKind,
+    Notice,
     Prompt,
     Ready,
+    RetryScheduled,
     TextDelta,
-    Told,
     TurnEnded,
-    Waiting,
+    TurnOutcome,
 )
-from memtui.agents.chat.exchange import Patience
-from memtui.agents.chat.options import ChatOptions
-from memtui.agents.chat.sessions.session import Session
-from memtui.agents.chat.turn import Turn
-from memtui.core.asking import Policy
-from tests.agents.chat.listening import HASTE, Talking, talking
+from memtui.agents.chat.request import RetryPolicy
+from memtui.agents.chat.sessions.store import ChatSession
+from memtui.agents.chat.turn import ChatTurn
+from memtui.core.approvals import ApprovalPolicy
+from tests.agents.chat.listener import HASTE, Talking, talking
 from tests.agents.model_server import (
     MODEL,
     Call,
@@ -47,9 +49,9 @@ CREATE = {"command": "create", "path": "/memories/a.md", "file_text": "one\n"}
 KEPT = "Your message is kept; Enter tries again."
 
 
-def _fault(talk: Talking, text: str = "Hello") -> Fault:
+def _fault(talk: Talking, text: str = "Hello") -> ChatFault:
     talk.chat.send(Prompt(text))
-    return talk.heard.next(Fault)
+    return talk.heard.next(ChatFault)
 
 
 # No answer at all
@@ -62,7 +64,7 @@ def test_without_a_key_that_is_said_and_the_message_is_kept(monkeypatch: pytest.
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
     with talking() as talk:
-        first = talk.heard.next(Fault)
+        first = talk.heard.next(ChatFault)
         assert first.kind is FaultKind.NO_KEY
         assert first.sentence == (
             "No API key. Set ANTHROPIC_API_KEY and run memtui chat again. Browsing works without it."
@@ -79,7 +81,7 @@ def test_credentials_that_cannot_be_read_are_said_to_be(monkeypatch: pytest.Monk
     monkeypatch.setenv("ANTHROPIC_CONFIG_DIR", str(tmp_path))
     monkeypatch.setenv("ANTHROPIC_PROFILE", "work")
     with talking() as talk:
-        fault = talk.heard.next(Fault)
+        fault = talk.heard.next(ChatFault)
         assert fault.kind is FaultKind.NO_KEY
         assert fault.sentence.startswith("No API key: ")
         assert fault.sentence.endswith("Set ANTHROPIC_API_KEY and run memtui chat again. Browsing works without it.")
@@ -89,7 +91,7 @@ def test_credentials_that_cannot_be_read_are_said_to_be(monkeypatch: pytest.Monk
 def test_a_wrong_key_is_said_and_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-a-wrong-key-of-somebody")
     with talking(model=MODEL) as talk:
-        early = talk.heard.next(Fault)
+        early = talk.heard.next(ChatFault)
         assert early.kind is FaultKind.WRONG_KEY
         fault = _fault(talk)
         assert (fault.kind, fault.prompt) == (FaultKind.WRONG_KEY, Prompt("Hello"))
@@ -105,25 +107,23 @@ def test_a_host_that_cannot_be_reached_is_named_with_the_reason(monkeypatch: pyt
     monkeypatch.setenv("ANTHROPIC_BASE_URL", f"http://127.0.0.1:{port}")
     with talking(model="m") as talk:
         fault = _fault(talk)
-        assert fault == Fault(
+        assert fault == ChatFault(
             FaultKind.NETWORK, f"Could not reach 127.0.0.1:{port} (connection refused). {KEPT}", Prompt("Hello")
         )
-        assert talk.heard.next(TurnEnded).end is End.FAULT
+        assert talk.heard.next(TurnEnded).end is TurnOutcome.FAULT
 
 
 def test_a_name_that_is_not_found_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "not-a-real-key")
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://nowhere.invalid")
     with talking() as talk:
-        first = talk.heard.next(Fault)  # without a model, the list of models is what cannot be had
+        first = talk.heard.next(ChatFault)  # without a model, the list of models is what cannot be had
         assert (first.kind, first.prompt) == (FaultKind.NETWORK, None)
         assert first.sentence == "Could not reach nowhere.invalid (name not found)."
         assert _fault(talk).sentence == f"Could not reach nowhere.invalid (name not found). {KEPT}"
 
 
 def test_the_message_works_once_the_network_is_back(model_server: ModelServer) -> None:
-    import anthropic
-
     down = threading.Event()
     down.set()
 
@@ -136,9 +136,9 @@ def test_the_message_works_once_the_network_is_back(model_server: ModelServer) -
         fault = _fault(talk)
         assert fault.prompt is not None
         talk.heard.next(TurnEnded)
-        talk.chat._talk.connection.client = None  # as after the SDK's client was made anew
+        talk.chat._state.connection.client = None  # as after the SDK's client was made anew
         down.clear()
-        assert talk.say(fault.prompt.text).end is End.DONE
+        assert talk.say(fault.prompt.text).end is TurnOutcome.DONE
         assert [message["content"][0]["text"] for message in model_server.last.messages] == ["Hello"]
     assert model_server.refused == []
 
@@ -148,7 +148,7 @@ def test_without_the_sdk_that_is_said() -> None:
         raise ImportError("No module named 'boto3'")
 
     with talking(client=make) as talk:
-        fault = talk.heard.next(Fault)
+        fault = talk.heard.next(ChatFault)
         assert fault.kind is FaultKind.NO_SDK
         assert "boto3" in fault.sentence
 
@@ -156,7 +156,7 @@ def test_without_the_sdk_that_is_said() -> None:
 def test_a_provider_that_is_not_set_up_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CLOUD_ML_REGION", raising=False)
     with talking(provider="vertex") as talk:
-        fault = talk.heard.next(Fault)
+        fault = talk.heard.next(ChatFault)
         assert fault.kind in (FaultKind.NO_KEY, FaultKind.NO_SDK)
         assert "vertex" in fault.sentence
 
@@ -164,11 +164,11 @@ def test_a_provider_that_is_not_set_up_says_what_is_missing(monkeypatch: pytest.
 def test_a_server_without_a_list_needs_a_model_by_name(model_server: ModelServer) -> None:
     model_server.models = None
     with talking() as talk:
-        fault = talk.heard.next(Fault)
+        fault = talk.heard.next(ChatFault)
         assert fault.kind is FaultKind.UNKNOWN_MODEL
         assert fault.sentence.endswith("does not list its models. Name one: memtui chat --model NAME")
     with talking(model="any-model") as talk:
-        assert talk.say("Hello").end is End.DONE
+        assert talk.say("Hello").end is TurnOutcome.DONE
         assert model_server.last.body["model"] == "any-model"
         assert model_server.last.body["max_tokens"] == 8_192
 
@@ -201,8 +201,8 @@ def test_a_refusal_is_a_sentence_and_the_next_message_works(
         assert (fault.kind, fault.prompt) == (kind, Prompt("Hello"))
         assert words in fault.sentence
         assert "Your message is kept" in fault.sentence
-        assert talk.heard.next(TurnEnded).end is End.FAULT
-        assert talk.say("Again").end is End.DONE
+        assert talk.heard.next(TurnEnded).end is TurnOutcome.FAULT
+        assert talk.say("Again").end is TurnOutcome.DONE
         said = [message["content"][0]["text"] for message in model_server.last.messages]
         assert said == ["Again"]
         assert len(model_server.requests) == 2
@@ -225,12 +225,12 @@ def test_what_passes_is_tried_again_and_the_wait_is_said(
     model_server.refuse(status, type, message)
     model_server.refuse(status, type, message)
     with talking() as talk:
-        assert talk.say("Hello").end is End.DONE
-        waits = talk.heard.of(Waiting)
+        assert talk.say("Hello").end is TurnOutcome.DONE
+        waits = talk.heard.of(RetryScheduled)
         assert len(waits) == 2
         assert words in waits[0].sentence
         assert waits[1].sentence.endswith("(2 of 3); Esc stops.")
-        assert talk.heard.of(Fault) == []
+        assert talk.heard.of(ChatFault) == []
 
 
 def test_it_is_not_tried_for_ever(model_server: ModelServer) -> None:
@@ -240,15 +240,15 @@ def test_it_is_not_tried_for_ever(model_server: ModelServer) -> None:
         fault = _fault(talk)
         assert fault.kind is FaultKind.OVERLOADED
         assert fault.sentence.endswith(f"is overloaded. It was tried 4 times. {KEPT}")
-        assert talk.heard.next(TurnEnded).end is End.FAULT
-        assert talk.say("Again").end is End.DONE
+        assert talk.heard.next(TurnEnded).end is TurnOutcome.FAULT
+        assert talk.say("Again").end is TurnOutcome.DONE
 
 
 def test_the_server_is_asked_again_when_it_said_so(model_server: ModelServer) -> None:
     model_server.refuse(429, "rate_limit_error", "too many", {"retry-after": "0.05"})
-    with talking(patience=Patience(first=500)) as talk:
-        assert talk.say("Hello").end is End.DONE
-        assert talk.heard.of(Waiting)[0].seconds == 0.05
+    with talking(retries=RetryPolicy(first=500)) as talk:
+        assert talk.say("Hello").end is TurnOutcome.DONE
+        assert talk.heard.of(RetryScheduled)[0].seconds == 0.05
 
 
 def test_a_server_that_wants_to_be_left_alone_for_long_is_not_waited_for(model_server: ModelServer) -> None:
@@ -270,29 +270,34 @@ def test_the_person_may_stop_the_wait(model_server: ModelServer) -> None:
     model_server.refuse(429, "rate_limit_error", "too many", {"retry-after": "50"})
     with talking() as talk:
         talk.chat.send(Prompt("Hello"))
-        talk.heard.next(Waiting)
+        talk.heard.next(RetryScheduled)
         talk.chat.stop()
-        assert talk.heard.next(TurnEnded).end is End.STOPPED
-        assert talk.say("Again").end is End.DONE
+        assert talk.heard.next(TurnEnded).end is TurnOutcome.STOPPED
+        assert talk.say("Again").end is TurnOutcome.DONE
     assert model_server.refused == []
 
 
 # An answer that breaks
 
-BREAKS: list[tuple[Step, FaultKind, str, End]] = [
-    (Drop(), FaultKind.CUT_STREAM, "broke in the middle of the answer", End.FAULT),
-    (Cut(), FaultKind.CUT_STREAM, "ended in the middle", End.CUT),
-    (Junk("{not json"), FaultKind.CUT_STREAM, "sent something that is no answer", End.FAULT),
-    (Junk("\udcff".encode("utf-8", "surrogatepass").decode("latin-1")), FaultKind.CUT_STREAM, "no answer", End.FAULT),
-    (Failure("overloaded_error", "Overloaded"), FaultKind.OVERLOADED, "is overloaded", End.FAULT),
-    (Failure("api_error", "Oops"), FaultKind.SERVER, "had a fault of its own (Oops)", End.FAULT),
-    (Failure("rate_limit_error", "Slow"), FaultKind.RATE_LIMIT, "too many requests", End.FAULT),
+BREAKS: list[tuple[Step, FaultKind, str, TurnOutcome]] = [
+    (Drop(), FaultKind.CUT_STREAM, "broke in the middle of the answer", TurnOutcome.FAULT),
+    (Cut(), FaultKind.CUT_STREAM, "ended in the middle", TurnOutcome.CUT),
+    (Junk("{not json"), FaultKind.CUT_STREAM, "sent something that is no answer", TurnOutcome.FAULT),
+    (
+        Junk("\udcff".encode("utf-8", "surrogatepass").decode("latin-1")),
+        FaultKind.CUT_STREAM,
+        "no answer",
+        TurnOutcome.FAULT,
+    ),
+    (Failure("overloaded_error", "Overloaded"), FaultKind.OVERLOADED, "is overloaded", TurnOutcome.FAULT),
+    (Failure("api_error", "Oops"), FaultKind.SERVER, "had a fault of its own (Oops)", TurnOutcome.FAULT),
+    (Failure("rate_limit_error", "Slow"), FaultKind.RATE_LIMIT, "too many requests", TurnOutcome.FAULT),
 ]
 
 
 @pytest.mark.parametrize(("step", "kind", "words", "end"), BREAKS)
 def test_an_answer_that_breaks_is_kept_as_far_as_it_came(
-    model_server: ModelServer, step: Step, kind: FaultKind, words: str, end: End
+    model_server: ModelServer, step: Step, kind: FaultKind, words: str, end: TurnOutcome
 ) -> None:
     model_server.answer(Thinking("Hm."), Text("Half of it, "), step)
     with talking() as talk:
@@ -302,7 +307,7 @@ def test_an_answer_that_breaks_is_kept_as_far_as_it_came(
         assert fault.sentence.endswith("What was said until then is kept; send a message to go on.")
         assert talk.heard.next(TurnEnded).end is end
         assert talk.heard.text == "Half of it, "
-        assert talk.say("Go on").end is End.DONE
+        assert talk.say("Go on").end is TurnOutcome.DONE
         _, half, _ = model_server.last.messages
         assert half["content"][-1]["text"] == "Half of it, "
         assert len(model_server.requests) == 2
@@ -313,8 +318,8 @@ def test_an_answer_that_breaks_is_kept_as_far_as_it_came(
 def test_an_answer_that_breaks_before_it_began_is_asked_for_again(model_server: ModelServer, step: Step) -> None:
     model_server.answer(step)
     with talking() as talk:
-        assert talk.say("Hello").end is End.DONE
-        assert len(talk.heard.of(Waiting)) == 1
+        assert talk.say("Hello").end is TurnOutcome.DONE
+        assert len(talk.heard.of(RetryScheduled)) == 1
     assert model_server.refused == []
 
 
@@ -342,19 +347,17 @@ def test_a_call_that_was_cut_off_is_not_run_and_is_answered(model_server: ModelS
 def test_a_silent_server_is_said_to_be_silent_and_may_go_on(model_server: ModelServer) -> None:
     go_on = threading.Event()
     model_server.answer(Text("Well,"), Wait(go_on), Text(" yes.", new=False))
-    with talking(patience=Patience(silence=0.05)) as talk:
+    with talking(retries=RetryPolicy(silence=0.05)) as talk:
         talk.chat.send(Prompt("Hello"))
-        sentence = talk.heard.next(Told).sentence
+        sentence = talk.heard.next(Notice).sentence
         assert sentence.startswith("Nothing new from 127.0.0.1:")
         assert sentence.endswith("Still waiting; Esc stops.")
         go_on.set()
-        assert talk.heard.next(TurnEnded).end is End.DONE
+        assert talk.heard.next(TurnEnded).end is TurnOutcome.DONE
         assert talk.heard.text == "Well, yes."
 
 
 def test_a_server_that_stays_silent_is_given_up(model_server: ModelServer) -> None:
-    import httpx2
-
     def make(options: ChatOptions) -> Any:
         return make_client(options).with_options(timeout=httpx2.Timeout(0.2))
 
@@ -363,8 +366,8 @@ def test_a_server_that_stays_silent_is_given_up(model_server: ModelServer) -> No
         fault = _fault(talk)
         assert fault.kind is FaultKind.TIMEOUT
         assert "fell silent" in fault.sentence
-        assert talk.heard.next(TurnEnded).end is End.FAULT
-        assert talk.say("Go on").end is End.DONE
+        assert talk.heard.next(TurnEnded).end is TurnOutcome.FAULT
+        assert talk.say("Go on").end is TurnOutcome.DONE
 
 
 # What the model does
@@ -375,7 +378,7 @@ def test_a_tool_that_the_model_invented_is_answered_and_the_conversation_goes_on
     model_server.answer(Text("Then not."))
     with talking() as talk:
         ended = talk.say("Search")
-        assert (ended.end, ended.calls, ended.refused) == (End.DONE, 1, 1)
+        assert (ended.end, ended.calls, ended.refused) == (TurnOutcome.DONE, 1, 1)
         result = model_server.last.results[0]
         assert result["content"] == "Error: There is no tool called search\\nthe web. The only one is `memory`"
         assert result["is_error"] is True
@@ -390,7 +393,7 @@ def test_malformed_input_is_refused_in_the_engines_words_and_is_in_the_journal(
     model_server.answer(Call(raw, size=1_000))
     with talking() as talk:
         ended = talk.say("Remember")
-        assert (ended.end, ended.refused) == (End.DONE, 1)
+        assert (ended.end, ended.refused) == (TurnOutcome.DONE, 1)
         assert model_server.last.results[0]["content"] == "Error: the input must be an object with a `command`"
         event = talk.heard.of(CallEnded)[0].event
         assert event is not None
@@ -404,7 +407,7 @@ def test_calls_of_a_gateway_that_gives_every_one_the_same_id_are_told_apart(mode
         create = {**CREATE, "path": f"/memories/{name}.md"}
         model_server.answer(Call(create, id="call_0"), Call(view, id="call_0"))
     with talking() as talk:
-        assert talk.say("Remember").end is End.DONE
+        assert talk.say("Remember").end is TurnOutcome.DONE
         assert [event.call_id for event in talk.heard.of(CallEnded)] == ["call_0", "call_0_2", "call_0_3", "call_0_4"]
         assert [result["tool_use_id"] for result in model_server.last.results] == ["call_0_3", "call_0_4"]
         assert set(talk.files()) == {"b.md", "c.md"}
@@ -416,7 +419,7 @@ def test_half_a_call_is_not_run_even_where_the_server_says_that_all_is_well(mode
     model_server.answer(Call(half, whole=False), stop_reason="tool_use")
     with talking() as talk:
         ended = talk.say("Remember")
-        assert (ended.end, ended.calls, ended.refused) == (End.DONE, 0, 1)
+        assert (ended.end, ended.calls, ended.refused) == (TurnOutcome.DONE, 0, 1)
         assert talk.files() == {}
         assert "cut off before this call was complete" in model_server.last.results[0]["content"]
     assert model_server.refused == []
@@ -427,9 +430,9 @@ def test_half_a_character_in_a_call_is_refused_and_does_not_break_the_next_reque
         Text("x"), Call('{"command": "create", "path": "/memories/a.md", "file_text": "a\\ud83d", "more": 1e999}')
     )
     with talking() as talk:
-        assert talk.say("Remember \udcff").end is End.DONE
+        assert talk.say("Remember \udcff").end is TurnOutcome.DONE
         assert talk.files() == {}
-        assert talk.say("Again").end is End.DONE
+        assert talk.say("Again").end is TurnOutcome.DONE
     assert model_server.refused == []
 
 
@@ -439,13 +442,13 @@ def test_two_hundred_calls_are_the_limit_of_a_turn_and_the_next_message_works(mo
     model_server.answer(*(Call(view) for _ in range(60)))
     with talking() as talk:
         ended = talk.say("Look around")
-        assert (ended.end, ended.calls, ended.refused) == (End.TOO_MANY_CALLS, 200, 10)
+        assert (ended.end, ended.calls, ended.refused) == (TurnOutcome.TOO_MANY_CALLS, 200, 10)
         assert talk.heard.sentences == [
             "This turn made 200 tool calls, which is the limit, and ends here; 10 more were not run. "
             "Say go on, and the next turn may make as many again."
         ]
         assert len(talk.heard.of(CallEnded)) == 210
-        assert talk.say("Go on").end is End.DONE
+        assert talk.say("Go on").end is TurnOutcome.DONE
         assert len(model_server.last.results) == 60
     assert model_server.refused == []
 
@@ -454,16 +457,16 @@ def test_a_turn_with_exactly_as_many_calls_as_allowed_comes_to_its_end(model_ser
     model_server.answer(*(Call({"command": "view", "path": "/memories"}) for _ in range(3)))
     model_server.answer(Text("That is all."))
     with talking(max_calls=3) as talk:
-        assert talk.say("Look around").end is End.DONE
+        assert talk.say("Look around").end is TurnOutcome.DONE
 
 
 def test_a_refusal_of_the_model_is_said_and_leaves_the_history(model_server: ModelServer) -> None:
     details = {"type": "refusal", "category": "bio", "explanation": "Not that."}
     model_server.answer(Text("I"), stop_reason="refusal", stop_details=details)
     with talking() as talk:
-        assert talk.say("Make a germ").end is End.REFUSED
+        assert talk.say("Make a germ").end is TurnOutcome.REFUSED
         assert talk.heard.sentences[0].startswith("Claude Newest declined to go on (Not that). Your message and this")
-        assert talk.say("Make a cake").end is End.DONE
+        assert talk.say("Make a cake").end is TurnOutcome.DONE
         assert [message["content"][0]["text"] for message in model_server.last.messages] == ["Make a cake"]
     assert model_server.refused == []
 
@@ -471,20 +474,20 @@ def test_a_refusal_of_the_model_is_said_and_leaves_the_history(model_server: Mod
 def test_an_answer_that_reached_its_longest_length_is_said_to_be_cut(model_server: ModelServer) -> None:
     model_server.answer(Text("And then"), stop_reason="max_tokens")
     with talking() as talk:
-        assert talk.say("Tell").end is End.CUT
+        assert talk.say("Tell").end is TurnOutcome.CUT
         assert talk.heard.sentences == [
             "The answer reached its longest length and ends here. Say go on, or allow more with --max-tokens."
         ]
-        assert talk.say("Go on").end is End.DONE
+        assert talk.say("Go on").end is TurnOutcome.DONE
     assert model_server.refused == []
 
 
 def test_a_context_that_is_full_is_said_to_be(model_server: ModelServer) -> None:
     model_server.answer(Text("And then"), stop_reason="model_context_window_exceeded")
     with talking() as talk:
-        assert talk.say("Tell").end is End.CUT
-        assert talk.heard.of(Fault)[0].kind is FaultKind.TOO_LARGE
-        assert "/clear" in talk.heard.of(Fault)[0].sentence
+        assert talk.say("Tell").end is TurnOutcome.CUT
+        assert talk.heard.of(ChatFault)[0].kind is FaultKind.TOO_LARGE
+        assert "/clear" in talk.heard.of(ChatFault)[0].sentence
 
 
 def test_a_server_that_does_not_know_the_memory_tool_is_said_to(model_server: ModelServer) -> None:
@@ -500,7 +503,7 @@ def test_thinking_that_the_server_does_not_take_back_is_left_out_from_then_on(mo
     with talking() as talk:
         talk.say("Is it?")
         model_server._signatures.clear()
-        assert talk.say("Sure?").end is End.DONE
+        assert talk.say("Sure?").end is TurnOutcome.DONE
         assert "does not take back what it had thought" in talk.heard.sentences[0]
         assert [block["type"] for block in model_server.last.messages[1]["content"]] == ["text"]
 
@@ -511,7 +514,7 @@ def test_the_message_of_a_turn_that_failed_can_be_sent_again(model_server: Model
         _fault(talk)
         talk.heard.next(TurnEnded)
         talk.chat.retry()
-        assert talk.heard.next(TurnEnded).end is End.DONE
+        assert talk.heard.next(TurnEnded).end is TurnOutcome.DONE
         assert [message["content"][0]["text"] for message in model_server.last.messages] == ["Hello"]
     assert model_server.refused == []
 
@@ -520,10 +523,10 @@ def test_a_pause_of_the_server_goes_on_by_itself(model_server: ModelServer) -> N
     model_server.answer(Text("Wait"), Raw({"type": "something_new", "x": [1]}), stop_reason="pause_turn")
     model_server.answer(Text(" for it."))
     with talking() as talk:
-        assert talk.say("Tell").end is End.DONE
+        assert talk.say("Tell").end is TurnOutcome.DONE
         assert talk.heard.text == "Wait for it."
         assert [message["role"] for message in model_server.last.messages] == ["user", "assistant"]
-        assert talk.say("Thanks").end is End.DONE
+        assert talk.say("Thanks").end is TurnOutcome.DONE
         assert [block["text"] for block in model_server.last.messages[1]["content"]] == ["Wait", " for it."]
     assert model_server.refused == []
 
@@ -532,9 +535,9 @@ def test_an_answer_without_anything_in_it_ends_the_turn(model_server: ModelServe
     model_server.answer()
     model_server.answer(Text("  \n"))
     with talking() as talk:
-        assert talk.say("One").end is End.DONE
-        assert talk.say("Two").end is End.DONE
-        assert talk.say("Three").end is End.DONE
+        assert talk.say("One").end is TurnOutcome.DONE
+        assert talk.say("Two").end is TurnOutcome.DONE
+        assert talk.say("Three").end is TurnOutcome.DONE
     assert model_server.refused == []
 
 
@@ -549,8 +552,8 @@ def test_a_memory_that_is_closed_is_said_to_be(model_server: ModelServer) -> Non
         fault = _fault(talk)
         assert fault.kind is FaultKind.MEMORY
         assert "The memory is closed." in fault.sentence
-        assert talk.heard.next(TurnEnded).end is End.FAULT
-        assert talk.say("Again").end is End.DONE
+        assert talk.heard.next(TurnEnded).end is TurnOutcome.FAULT
+        assert talk.say("Again").end is TurnOutcome.DONE
     assert model_server.refused == []
 
 
@@ -558,7 +561,7 @@ def test_a_bug_is_called_one_and_the_next_message_works(model_server: ModelServe
     model_server.answer(Call(CREATE))
     with talking() as talk:
         broken = threading.Event()
-        begin = talk.chat._talk.gate.begin
+        begin = talk.chat._state.gate.begin
 
         def fails(*args: Any, **values: Any) -> Any:
             if not broken.is_set():
@@ -566,13 +569,13 @@ def test_a_bug_is_called_one_and_the_next_message_works(model_server: ModelServe
                 raise LookupError("oops")
             return begin(*args, **values)
 
-        talk.chat._talk.gate.begin = fails  # type: ignore[method-assign]
+        talk.chat._state.gate.begin = fails  # type: ignore[method-assign]
         fault = _fault(talk)
         assert fault.kind is FaultKind.BUG
         assert fault.sentence.startswith("memtui stopped this turn because of a bug (LookupError: oops).")
         talk.heard.next(TurnEnded)
         assert "not known whether this was done" in talk.heard.of(CallEnded)[0].text
-        assert talk.say("Again").end is End.DONE
+        assert talk.say("Again").end is TurnOutcome.DONE
     assert model_server.refused == []
 
 
@@ -581,15 +584,15 @@ def test_a_listener_that_fails_does_not_end_the_conversation(monkeypatch: pytest
     seen: list[object] = []
     monkeypatch.setattr("sys.excepthook", lambda *_: seen.append(_))
     with talking() as talk:
-        told = talk.chat._told
+        told = talk.chat._listener
 
         def fails(event: Any) -> None:
             told(event)
             if isinstance(event, TextDelta):
                 raise ValueError("the screen is gone")
 
-        talk.chat._told = fails
-        assert talk.say("Hello").end is End.DONE
+        talk.chat._listener = fails
+        assert talk.say("Hello").end is TurnOutcome.DONE
         assert len(seen) == 1
 
 
@@ -603,7 +606,7 @@ def test_messages_that_wait_behind_a_fault_are_held_and_go_after_the_one_that_is
         model_server.wait_for(1)
         talk.chat.send(Prompt("two"))
         go_on.set()
-        talk.heard.next(Fault)
+        talk.heard.next(ChatFault)
         talk.heard.next(TurnEnded)
         assert talk.chat.queued == (Prompt("two"),)
         assert not talk.chat.is_busy
@@ -619,13 +622,13 @@ def test_messages_that_wait_behind_a_fault_are_held_and_go_after_the_one_that_is
 
 def test_against_another_server_faults_are_weathered(llmock: Any) -> None:
     llmock.tool_mode("off")
-    with talking(patience=Patience(times=3, first=0.2)) as talk:
+    with talking(retries=RetryPolicy(times=3, first=0.2)) as talk:
         talk.heard.next(Ready)
         llmock.rate_limit(times=1, retry_after=0.3)
         llmock.fail(529, provider="anthropic")
         llmock.fail(500, provider="anthropic")
-        assert talk.say("Hello").end is End.DONE
-        assert len(talk.heard.of(Waiting)) == 3
+        assert talk.say("Hello").end is TurnOutcome.DONE
+        assert len(talk.heard.of(RetryScheduled)) == 3
     llmock.assert_resilient(strict=True)
 
 
@@ -638,8 +641,8 @@ def test_against_another_server_broken_streams_are_noticed(llmock: Any, fault: s
         getattr(llmock, fault)(after_chunks=4)
         fault_told = _fault(talk)
         assert fault_told.kind is FaultKind.CUT_STREAM
-        assert talk.heard.next(TurnEnded).end in (End.FAULT, End.CUT)
-        assert talk.say("Go on").end is End.DONE
+        assert talk.heard.next(TurnEnded).end in (TurnOutcome.FAULT, TurnOutcome.CUT)
+        assert talk.say("Go on").end is TurnOutcome.DONE
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 413])
@@ -649,18 +652,18 @@ def test_against_another_server_what_does_not_pass_is_not_tried_again(llmock: An
         talk.heard.next(Ready)
         llmock.fail(status, provider="anthropic")
         assert _fault(talk).prompt == Prompt("Hello")
-        assert talk.heard.next(TurnEnded).end is End.FAULT
-        assert talk.say("Again").end is End.DONE
+        assert talk.heard.next(TurnEnded).end is TurnOutcome.FAULT
+        assert talk.say("Again").end is TurnOutcome.DONE
     llmock.assert_resilient()
 
 
 @pytest.mark.parametrize("kind", ["malformed_arguments", "unknown_tool"])
 def test_against_another_server_broken_calls_are_answered(llmock: Any, kind: str) -> None:
-    with talking(policy=Policy.READ_ONLY) as talk:
+    with talking(policy=ApprovalPolicy.READ_ONLY) as talk:
         talk.heard.next(Ready)
         llmock.call_tool("memory", {"command": "view", "path": "/memories"}).break_tool_call(kind)
         ended = talk.say("Look")
-        assert (ended.end, ended.calls, ended.refused) == (End.DONE, 1, 1)
+        assert (ended.end, ended.calls, ended.refused) == (TurnOutcome.DONE, 1, 1)
 
 
 DEEP = '{"command":' + "[" * 700 + "]" * 700 + "}"
@@ -672,8 +675,8 @@ def test_tool_input_that_is_nested_beyond_measure_is_refused_and_what_was_said_i
     model_server.answer(Text("Look."), Call(DEEP))
     model_server.answer(Text("Well."))
     with talking() as talk:
-        assert talk.say("Hello").end is End.DONE
-        assert talk.heard.of(Fault) == []
+        assert talk.say("Hello").end is TurnOutcome.DONE
+        assert talk.heard.of(ChatFault) == []
         assert talk.heard.of(CallEnded)[0].is_error
         model_server.answer(Text("Yes."))
         talk.say("Go on")
@@ -688,7 +691,7 @@ def test_tool_input_that_is_nested_beyond_measure_does_not_end_the_chat_that_is_
         talk.chat.send(Prompt("Hello"))
         talk.heard.next(TextDelta, lambda event: "There" in event.text)
         talk.chat.stop()
-        assert talk.heard.next(TurnEnded).end is End.STOPPED
+        assert talk.heard.next(TurnEnded).end is TurnOutcome.STOPPED
         model_server.answer(Text("Yes."))
         talk.say("Go on")
     assert "Look." in json.dumps(model_server.last.messages)
@@ -698,7 +701,7 @@ def test_ids_and_names_that_the_api_does_not_take_back_are_sent_as_it_does(model
     model_server.answer(Call({"command": "view", "path": "/memories"}, id="call:1.a"), Call({}, name="b\u00e4d name!"))
     model_server.answer(Text("Well."))
     with talking() as talk:
-        assert talk.say("Hello").end is End.DONE
+        assert talk.say("Hello").end is TurnOutcome.DONE
         assert [event.name for event in talk.heard.of(CallEnded)] == ["memory", "b\u00e4d name!"]
     blocks = [block for block in model_server.last.messages[1]["content"] if block["type"] == "tool_use"]
     assert blocks[0]["id"] == "call_1_a"
@@ -714,9 +717,9 @@ def test_a_key_with_a_line_end_is_said_and_never_shown_or_kept(
 ) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     monkeypatch.setenv(name, "a-token-of-a-gateway\n")
-    with talking(session=Session.new(tmp_path, folder="memories")) as talk:
+    with talking(session=ChatSession.create(tmp_path, folder="memories")) as talk:
         talk.chat.send(Prompt("Hello"))
-        fault = talk.heard.next(Fault)
+        fault = talk.heard.next(ChatFault)
     assert fault.kind is FaultKind.WRONG_KEY
     assert fault.sentence.startswith(f"What was taken from {name} cannot be sent: ")
     kept = "".join(path.read_text() for path in tmp_path.glob("*.jsonl"))
@@ -729,8 +732,8 @@ def test_a_gateway_that_says_odd_things_beside_the_answer_does_not_break_it(mode
            "context_management": {"applied_edits": 3}}  # fmt: skip
     model_server.answer(Text("Well."), Raw(odd))
     with talking() as talk:
-        assert talk.say("Hello").end is End.DONE
-        assert talk.heard.of(Fault) == []
+        assert talk.say("Hello").end is TurnOutcome.DONE
+        assert talk.heard.of(ChatFault) == []
         assert talk.heard.text == "Well."
 
 
@@ -743,8 +746,8 @@ def test_a_turn_that_fails_by_a_bug_of_ours_ends_and_the_conversation_goes_on(
     with talking() as talk:
         model_server.answer(Text("One."))
         with monkeypatch.context() as patched:
-            patched.setattr(Turn, "_ending", fail)
-            assert talk.say("Hello").end is End.FAULT
-        assert talk.heard.of(Fault)[-1].kind is FaultKind.BUG
+            patched.setattr(ChatTurn, "_finish", fail)
+            assert talk.say("Hello").end is TurnOutcome.FAULT
+        assert talk.heard.of(ChatFault)[-1].kind is FaultKind.BUG
         model_server.answer(Text("Two."))
-        assert talk.say("Go on").end is End.DONE
+        assert talk.say("Go on").end is TurnOutcome.DONE

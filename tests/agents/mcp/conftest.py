@@ -1,6 +1,6 @@
-"""What the tests of the MCP server share: a folder, and servers that end with the test."""
+"""Fixtures of the MCP server's tests: a folder, and servers that end with the test."""
 
-import subprocess
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from memtui.core.events import Event
-from memtui.opening import connect
-from tests.agents.mcp.wire import ROOT, Server
+from memtui.memory import connect
+from tests.agents.mcp.pipe_client import LIMIT, ROOT, Server
+from tests.warm import Warm
 
 
 @pytest.fixture(autouse=True)
@@ -34,12 +35,12 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def start(folder: Path) -> Iterator[Callable[..., Server]]:
+def start(folder: Path, warm: Warm) -> Iterator[Callable[..., Server]]:
     """Start a server over the folder, with or without a handshake."""
     with ExitStack() as stack:
 
         def start(*words: object, greet: bool = True, **options: Any) -> Server:
-            server = stack.enter_context(Server(folder, *words, **options))
+            server = stack.enter_context(Server(folder, *words, warm=warm, **options))
             if greet:
                 server.greet()
             return server
@@ -59,24 +60,46 @@ def events(folder: Path) -> Callable[[], list[Event]]:
 
 
 @pytest.fixture
-def serve_http(folder: Path) -> Iterator[Callable[..., str]]:
+def serve_http(folder: Path, warm: Warm) -> Iterator[Callable[..., str]]:
     """Start a server over HTTP, and return its URL."""
-    running: list[subprocess.Popen[str]] = []
+    with ExitStack() as stack:
 
-    def serve(*words: str) -> str:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "memtui", "mcp", str(folder), "--http", "0", *words],
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        running.append(process)
-        assert process.stderr
-        line = process.stderr.readline()
-        assert "/mcp" in line, line
-        return next(word.rstrip(".") for word in line.split() if word.startswith("http://"))
+        def serve(*words: str) -> str:
+            command = ["-m", "memtui", "mcp", str(folder), "--http", "0", *words]
+            process = warm.popen(command, env=os.environ)
+            stack.callback(_end, process)
+            assert process.stderr
+            line = process.stderr.readline().decode()
+            assert "/mcp" in line, line
+            return next(word.rstrip(".") for word in line.split() if word.startswith("http://"))
 
-    yield serve
-    for process in running:
-        process.terminate()
-        with process:
-            process.wait(15)
+        yield serve
+
+
+def _end(process: Any) -> None:
+    process.terminate()
+    process.wait(LIMIT)
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        pipe.close()
+
+
+_RELAY = """\
+import json, os, socket, sys
+connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+connection.connect(sys.argv[1])
+asked = {"words": sys.argv[2:], "env": dict(os.environ), "cwd": os.getcwd(), "terminal": False}
+socket.send_fds(connection, [json.dumps(asked).encode()], [0, 1, 2])
+os.closerange(0, 3)
+connection.recv(64)
+os._exit(int(connection.recv(64)))
+"""
+
+
+@pytest.fixture
+def stdio_command(folder: Path, warm: Warm) -> Callable[..., list[str]]:
+    """The command line of a server over pipes, for a client that starts it itself."""
+
+    def build(*words: str) -> list[str]:
+        return [sys.executable, "-I", "-S", "-c", _RELAY, warm._path, "-m", "memtui", "mcp", str(folder), *words]
+
+    return build

@@ -20,25 +20,26 @@ from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
 
 from memtui.core.events import Agent, Event
-from tests.agents.mcp.wire import LIMIT, ROOT
+from tests.agents.mcp.pipe_client import LIMIT, ROOT
+from tests.warm import Warm
 
 ERAS = ("legacy", "2026-07-28", "auto")
 Connect = Callable[..., Any]
 
 
 @pytest.fixture(params=["stdio", "http"])
-def connect_to(request: pytest.FixtureRequest, folder: Path, serve_http: Callable[..., str]) -> Connect:
+def connect_to(
+    request: pytest.FixtureRequest, stdio_command: Callable[..., list[str]], serve_http: Callable[..., str]
+) -> Connect:
     """A client of the server, over each transport in turn."""
     url: list[str] = []
 
     @asynccontextmanager
     async def connect(mode: str, *words: str, **options: Any) -> AsyncIterator[Client]:
         if request.param == "stdio":
-            where: Any = StdioServerParameters(
-                command=sys.executable,
-                args=["-m", "memtui", "mcp", str(folder), *words],
-                env={"PYTHONPATH": str(ROOT), "XDG_STATE_HOME": os.environ["XDG_STATE_HOME"]},
-            )
+            command, *args = stdio_command(*words)
+            env = {"PYTHONPATH": str(ROOT), "XDG_STATE_HOME": os.environ["XDG_STATE_HOME"]}
+            where: Any = StdioServerParameters(command=command, args=args, env=env)
         else:
             url[:] = url or [await anyio.to_thread.run_sync(lambda: serve_http(*words))]
             where = url[0]
@@ -59,10 +60,7 @@ async def test_all_that_is_offered_works_in_each_era(
         made = await client.call_tool("memory", {"command": "create", "path": "/memories/a b.md", "file_text": "x\n"})
         assert (made.is_error, made.content[0].text) == (False, "File created successfully at: /memories/a b.md")
         refused = await client.call_tool("memory", {"command": "delete", "path": "/memories/none"})
-        assert (refused.is_error, refused.content[0].text) == (
-            True,
-            "Error: The path /memories/none does not exist",
-        )
+        assert (refused.is_error, refused.content[0].text) == (True, "Error: The path /memories/none does not exist")
         found = await client.call_tool("search_memory", {"query": "berlin"})
         assert [match["path"] for match in found.structured_content["matches"]] == ["/memories/prefs.md"]
         activity = await client.call_tool("recent_activity", {"limit": 20})
@@ -271,11 +269,15 @@ async def test_clients_over_http_have_sessions_of_their_own(
     assert len(list((folder / "one").iterdir())) == 20
 
 
-async def test_http_ends_at_once_though_a_client_still_listens(folder: Path) -> None:
-    command = [sys.executable, "-m", "memtui", "mcp", str(folder), "--http", "0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+async def test_http_ends_at_once_though_a_client_still_listens(folder: Path, warm: Warm) -> None:
+    process = warm.popen(["-m", "memtui", "mcp", str(folder), "--http", "0"], env=os.environ)
+    with contextlib.ExitStack() as stack:
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            assert pipe
+            stack.callback(pipe.close)
         assert process.stderr
-        url = next(word.rstrip(".") for word in process.stderr.readline().split() if word.startswith("http://"))
+        line = process.stderr.readline().decode()
+        url = next(word.rstrip(".") for word in line.split() if word.startswith("http://"))
         with anyio.move_on_after(LIMIT), contextlib.suppress(Exception):
             async with (
                 Client(url, mode="2026-07-28") as client,
@@ -286,7 +288,7 @@ async def test_http_ends_at_once_though_a_client_still_listens(folder: Path) -> 
                 process.terminate()
                 assert await anyio.to_thread.run_sync(lambda: process.wait(10)) == 0
         assert process.wait(LIMIT) == 0
-        assert "Traceback" not in process.stderr.read()
+        assert b"Traceback" not in process.stderr.read()
 
 
 async def test_a_note_that_is_too_large_is_not_read_as_a_whole(folder: Path, start: Callable[..., Any]) -> None:

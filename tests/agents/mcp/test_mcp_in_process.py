@@ -1,4 +1,4 @@
-"""The server without pipes or sockets: what it keeps while its clients are there, and that it keeps nothing after."""
+"""The server without pipes or sockets: its state while clients are there, and none after."""
 
 import re
 import warnings
@@ -10,13 +10,13 @@ from mcp import Client
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 
 import memtui
-from memtui.agents.mcp.calling import Calls
+from memtui.agents.mcp.calls import McpCallExecutor
+from memtui.agents.mcp.options import ServerOptions
+from memtui.agents.mcp.resources import SubscriptionHub
 from memtui.agents.mcp.server import MemoryServer
-from memtui.agents.mcp.serving import Serving
-from memtui.agents.mcp.subscriptions import Hub
 from memtui.cli import parsing
-from memtui.cli.verbs import VERBS
-from memtui.core.asking import Policy, Unanswered
+from memtui.cli.parsing import VERBS
+from memtui.core.approvals import ApprovalPolicy, Unanswered
 from memtui.engine import Engine
 
 README = Path(__file__).parents[3] / "README.md"
@@ -27,9 +27,9 @@ class Parts:
 
     def __init__(self, memory: Engine) -> None:
         self.memory = memory
-        self.calls = Calls(memory, Policy.ALLOW, lambda *_: Unanswered(), 1)
-        self.hub = Hub()
-        serving = Serving(folder="/nowhere", state=None)
+        self.calls = McpCallExecutor(memory, ApprovalPolicy.ALLOW, lambda *_: Unanswered(), 1)
+        self.hub = SubscriptionHub()
+        serving = ServerOptions(folder="/nowhere", state=None)
         self.server = MemoryServer(self.calls, self.hub, serving, one_client=False).build()
 
 
@@ -88,4 +88,4 @@ def test_every_command_line_of_the_readme_can_be_parsed() -> None:
     lines += [line.split() for line in re.findall(r"memtui (mcp [^#\n`;]*?)\s*(?:#.*)?[`\n]", text)]
     assert len(lines) >= 4
     for words in lines:
-        assert parsing.parse(words, VERBS, "1").verb is VERBS["mcp"]
+        assert parsing.parse_command_line(words, VERBS, "1").verb is VERBS["mcp"]

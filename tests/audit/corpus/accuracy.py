@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from memtui.notes.planted import planted
-from memtui.notes.secrets import secrets
-from memtui.notes.spots import Spot
+from memtui.scan.injection import find_injections
+from memtui.scan.secrets import find_secrets
+from memtui.scan.spots import Spot
 from tests.audit.corpus import clean_notes
 from tests.audit.corpus.labelled import Labelled, meant_notes, planted_notes, secret_notes
 
@@ -52,8 +52,8 @@ def accuracy() -> list[Accuracy]:
     """Precision and recall of the families that look at one text: secrets and what was planted."""
     clean = [Labelled(path, text) for path, text in clean_notes().items()]
     return [
-        measured("secret", lambda text, _: secrets(text), list(secret_notes()), clean),
-        measured("planted", planted, list(planted_notes()), [*clean, *meant_notes()]),
+        measured("secret", lambda text, _: find_secrets(text), list(secret_notes()), clean),
+        measured("planted", find_injections, list(planted_notes()), [*clean, *meant_notes()]),
     ]
 
 

@@ -1,13 +1,13 @@
 """Notes of which it is known what should be found in them: the clean ones, with one thing put into each.
 
-The secrets are made when they are asked for, and are nobody's; see `memtui.audit.families.examples`.
+The secrets are made when they are asked for, and are nobody's; see `memtui.scan.samples`.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memtui.audit.families.examples import made_up
-from memtui.audit.families.secret import RULES as SECRETS
+from memtui.audit.rules.secrets import RULES as SECRETS
+from memtui.scan.samples import make_sample
 from tests.audit.corpus import SEED, clean_notes
 from tests.audit.corpus.attacks import ATTACKS, MISSED
 from tests.audit.corpus.maker import Maker
@@ -56,7 +56,7 @@ def secret_notes() -> Iterator[Labelled]:
     hosts = [(path, text) for path, text in clean_notes().items() if path.endswith(".md") and len(text) < 4_000]
     for rule in SECRETS:
         for number in range(_EACH):
-            value = made_up(rule.id, number)
+            value = make_sample(rule.id, number)
             line = value if rule.id in _OWN_LINES else _CARRIERS[number % len(_CARRIERS)].format(value)
             yield _within(maker, maker.one(hosts), line, rule.id)
 

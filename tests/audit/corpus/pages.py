@@ -242,7 +242,7 @@ The same request with `curl -v` takes 38 ms, from the browser 2.1 s: preflight.
 Rolled back to the image of last week: the same. So it is data or configuration.
 Asked Farid: the proxy got a new time-out of 30 s on Monday.
 Wrong turn: suspected the driver for two hours, it was the clock.
-Heap grows by 4 MB a minute. `objgraph` says: 180,000 instances of `Span`.
+Heap grows by 4 MB a minute. `objgraph` says: 180,000 instances of `TextSpan`.
 The certificate was renewed, the process had not reloaded it. Exit code 0, of course.
 Set `PYTHONHASHSEED=0`: deterministic now, fails always. Finally.
 Only with locale `tr_TR`. See the note on the dotless i.

@@ -9,13 +9,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from memtui.audit.audit import Audit, Growth
-from memtui.audit.findings import UNKNOWN, Severity
 from memtui.audit.growth import OTHERS
-from memtui.audit.report import charts, html
-from memtui.audit.report.charts import Series
-from memtui.audit.report.style import STYLE
-from memtui.core.visible import HIDDEN
+from memtui.audit.model import UNKNOWN, Audit, AuditGrowth, Severity
+from memtui.audit.report import charts, html, wording
+from memtui.audit.report.charts import ChartSeries
+from memtui.audit.report.html import STYLE
+from memtui.core.unicode import HIDDEN
 from tests.audit.report import samples
 
 ELEMENTS = frozenset(
@@ -75,7 +74,7 @@ class Page(HTMLParser):
 
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_the_page_is_made_of_nothing_but_what_we_wrote(sample: Callable[[], Audit]) -> None:
-    page = Page(html.write(sample()))
+    page = Page(html.render_html(sample()))
     assert page.open == []
     assert page.comments == 0
     assert {tag for tag, _ in page.elements} <= ELEMENTS
@@ -87,21 +86,21 @@ def test_the_page_is_made_of_nothing_but_what_we_wrote(sample: Callable[[], Audi
 
 @pytest.mark.parametrize("text", samples.HOSTILE)
 def test_hostile_text_is_there_to_be_read_and_does_nothing(text: str) -> None:
-    page = Page(html.write(samples.worst()))
-    shown = html.shown(text)
+    page = Page(html.render_html(samples.worst()))
+    shown = wording.sanitize_text(text)
     assert any(shown in data for _, data in page.texts)
     assert not any(shown in (value or "") for _, attributes in page.elements for value in attributes.values() if value)
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_no_character_of_the_page_is_hidden(sample: Callable[[], Audit]) -> None:
-    text = html.write(sample())
+    text = html.render_html(sample())
     assert not HIDDEN.search(text)
     text.encode("utf-8")
 
 
 def test_the_page_may_load_nothing_and_run_nothing() -> None:
-    text = html.write(samples.worst())
+    text = html.render_html(samples.worst())
     policies = [
         attributes["content"]
         for tag, attributes in Page(text).elements
@@ -116,7 +115,7 @@ def test_the_page_may_load_nothing_and_run_nothing() -> None:
 
 
 def test_every_identifier_is_there_once_and_every_reference_leads_somewhere() -> None:
-    page = Page(html.write(samples.ordinary()))
+    page = Page(html.render_html(samples.ordinary()))
     names = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
     assert len(set(names)) == len(names)
     for _, attributes in page.elements:
@@ -129,7 +128,7 @@ def test_every_identifier_is_there_once_and_every_reference_leads_somewhere() ->
 
 
 def test_every_chart_has_a_title_a_description_and_its_numbers_in_a_table() -> None:
-    page = html.write(samples.ordinary())
+    page = html.render_html(samples.ordinary())
     drawn = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
     assert len(drawn) == 4
     for chart in drawn:
@@ -140,7 +139,7 @@ def test_every_chart_has_a_title_a_description_and_its_numbers_in_a_table() -> N
 
 
 def test_the_verdict_the_changes_and_the_facts_lost_are_told() -> None:
-    words = Page(html.write(samples.ordinary())).words
+    words = Page(html.render_html(samples.ordinary())).words
     for said in (
         "1 finding must not stay, 2 should be looked at, 1 worth knowing.",
         "sk-ant-****************",
@@ -156,21 +155,21 @@ def test_the_verdict_the_changes_and_the_facts_lost_are_told() -> None:
         "9f2c41ab9f2c41ab",
         "stale_days = 300",
         "Landlock",
-        "41.0 KB of 48.8 KB",
+        "41K of 49K",
         "130%, over",
     ):
         assert said in words
 
 
 def test_a_clean_folder_says_so() -> None:
-    words = Page(html.write(samples.nothing())).words
+    words = Page(html.render_html(samples.nothing())).words
     assert "CLEAN" in words
     assert "Nothing was found." in words
 
 
 @pytest.mark.parametrize("group", ["severity", "family"])
 def test_findings_can_be_chosen_by_what_they_are_without_a_script(group: str) -> None:
-    page = Page(html.write(samples.ordinary()))
+    page = Page(html.render_html(samples.ordinary()))
     chosen = [
         attributes["id"] or "" for tag, attributes in page.elements if tag == "input" and attributes["name"] == group
     ]
@@ -184,7 +183,7 @@ def test_findings_can_be_chosen_by_what_they_are_without_a_script(group: str) ->
 
 def test_more_findings_than_anybody_scrolls_through_are_counted() -> None:
     many = tuple(samples.finding() for _ in range(html.MOST + 7))
-    page = Page(html.write(replace(samples.nothing(), findings=many)))
+    page = Page(html.render_html(replace(samples.nothing(), findings=many)))
     assert (
         sum("finding" in (attributes.get("class") or "") for tag, attributes in page.elements if tag == "li")
         == html.MOST
@@ -196,11 +195,11 @@ def test_more_findings_than_anybody_scrolls_through_are_counted() -> None:
 def test_charts_hold_however_little_or_much_there_is(moments: int) -> None:
     growth = samples.grown(moments).growth
     assert growth is not None
-    parts = [Series(name, "s0", values) for name, values in growth.writes.items()]
+    parts = [ChartSeries(name, "s0", values) for name, values in growth.writes.items()]
     for drawn in (
-        charts.line("A", "a", growth.at_us, Series("files", "s0", growth.files), str),
-        charts.stacked_columns("B", "b", growth.at_us, parts, unit="changes"),
-        charts.stacked_steps("C", "c", growth.at_us, parts, unit="findings"),
+        charts.draw_line("A", "a", growth.at_us, ChartSeries("files", "s0", growth.files), str),
+        charts.draw_stacked_columns("B", "b", growth.at_us, parts, unit="changes"),
+        charts.draw_stacked_steps("C", "c", growth.at_us, parts, unit="findings"),
     ):
         root = ElementTree.fromstring(drawn)
         for mark in root.iter("rect"):
@@ -213,8 +212,8 @@ def test_charts_hold_however_little_or_much_there_is(moments: int) -> None:
 def test_columns_add_up_to_what_was_written() -> None:
     growth = samples.grown(40).growth
     assert growth is not None
-    parts = [Series(name, "s0", counts) for name, counts in growth.writes.items()]
-    root = ElementTree.fromstring(charts.stacked_columns("A", "a", growth.at_us, parts, unit="changes"))
+    parts = [ChartSeries(name, "s0", counts) for name, counts in growth.writes.items()]
+    root = ElementTree.fromstring(charts.draw_stacked_columns("A", "a", growth.at_us, parts, unit="changes"))
     told = [int((each.text or "").rpartition(" ")[2].replace(",", "")) for each in root.iterfind("rect/title")]
     assert sum(told) == sum(sum(counts) for counts in growth.writes.values())
 
@@ -230,7 +229,7 @@ def test_columns_add_up_to_what_was_written() -> None:
 )
 def test_a_chart_says_when_it_begins_and_ends_and_what_it_counts(apart: int, labels: list[str]) -> None:
     moments = [samples.NOW - apart * before for before in (2, 1, 0)]
-    drawn = charts.line("A", "a", moments, Series("files", "s0", (1, 2, 3)), "{:,.0f}".format, unit="files")
+    drawn = charts.draw_line("A", "a", moments, ChartSeries("files", "s0", (1, 2, 3)), "{:,.0f}".format, unit="files")
     words = [each.text for each in ElementTree.fromstring(drawn).iter("text")]
     assert words[0] == "files"
     assert words[-len(labels) :] == labels
@@ -239,19 +238,19 @@ def test_a_chart_says_when_it_begins_and_ends_and_what_it_counts(apart: int, lab
 @pytest.mark.parametrize("highest", [0, 9, 999, 999_999, 15 * 10**8, 2**40 - 1])
 def test_the_numbers_at_the_side_have_room(highest: int) -> None:
     """At the size in which they are set on a narrow page and on paper, 16 units; a digit is at most 0.64 em wide."""
-    for label, base in ((charts.number, 1_000), (html._tick, 1_024)):
-        for tick in charts.scale_of(highest, base=base).ticks:
+    for label, base in ((charts.format_number, 1_000), (html._format_tick, 1_024)):
+        for tick in charts.compute_scale(highest, base=base).ticks:
             assert len(label(tick)) * 0.56 * 16 <= charts._LEFT - 8, label(tick)
 
 
 def test_all_who_wrote_are_counted_and_those_without_a_color_stand_together() -> None:
     counts = {f"agent {number}": (9 - number,) for number in range(8)} | {OTHERS: (30,)}
-    growth = Growth(at_us=(samples.NOW,), files=(1,), bytes=(1,), writes=MappingProxyType(counts), gathered=22)
-    words = Page(html.write(replace(samples.nothing(), growth=growth))).words
+    growth = AuditGrowth(at_us=(samples.NOW,), files=(1,), bytes=(1,), writes=MappingProxyType(counts), gathered=22)
+    words = Page(html.render_html(replace(samples.nothing(), growth=growth))).words
     assert "74 changes by 30 actors" in words
     assert "26 others 44 59%" in " ".join(words.split())
     alone = replace(growth, writes=MappingProxyType({OTHERS: (3,), "outside": (1,)}), gathered=0)
-    words = " ".join(Page(html.write(replace(samples.nothing(), growth=alone))).words.split())
+    words = " ".join(Page(html.render_html(replace(samples.nothing(), growth=alone))).words.split())
     assert "4 changes by 2 actors" in words
     assert "others 3 75%" in words
     assert "outside memtui 1 25%" in words
@@ -261,21 +260,21 @@ def test_all_who_wrote_are_counted_and_those_without_a_color_stand_together() ->
     ("part", "said"), [(0, "0%"), (1, "under 1%"), (500, "50%"), (999, "over 99%"), (1_000, "100%")]
 )
 def test_a_share_is_never_all_or_nothing_unless_it_is(part: int, said: str) -> None:
-    assert html._percent(part, 1_000) == said
+    assert html._format_percent(part, 1_000) == said
 
 
 def test_where_nothing_is_known_of_who_brought_it_in_it_is_said_once() -> None:
     found = tuple(samples.finding(origin=UNKNOWN, fingerprint=f"{at:016x}") for at in range(3))
-    words = Page(html.write(replace(samples.nothing(), findings=found))).words
+    words = Page(html.render_html(replace(samples.nothing(), findings=found))).words
     assert words.count("Who brought these in is not known") == 1
     assert "Brought in by" not in words
 
 
 def test_what_came_last_is_seen_in_the_steps() -> None:
-    parts = [Series("fail", "fail", (0, 0, 4))]
-    drawn = ElementTree.fromstring(charts.stacked_steps("A", "a", (1, 2, 3), parts, unit="findings"))
+    parts = [ChartSeries("fail", "fail", (0, 0, 4))]
+    drawn = ElementTree.fromstring(charts.draw_stacked_steps("A", "a", (1, 2, 3), parts, unit="findings"))
     area = list(drawn.iter("path"))[-1]
-    top = f"{charts._y(4, charts.scale_of(4)):.1f}"
+    top = f"{charts._to_y(4, charts.compute_scale(4)):.1f}"
     assert area.get("class") == "fill fail"
     assert (area.get("d") or "").count(f" {top}") == 2  # a level of its own, not a line straight up
 
@@ -283,7 +282,7 @@ def test_what_came_last_is_seen_in_the_steps() -> None:
 @pytest.mark.parametrize("highest", [0, 1, 2, 3, 4, 7, 10, 23, 99, 100, 101, 5_000, 1_234_567])
 @pytest.mark.parametrize("unit", [1_000, 1_024])
 def test_the_numbers_at_the_side_are_few_and_reach_the_top(highest: int, unit: int) -> None:
-    scale = charts.scale_of(highest, base=unit)
+    scale = charts.compute_scale(highest, base=unit)
     assert scale.top >= highest
     assert scale.ticks[0] == 0
     assert 2 <= len(scale.ticks) <= 5
@@ -293,8 +292,8 @@ def test_the_numbers_at_the_side_are_few_and_reach_the_top(highest: int, unit: i
 
 
 def test_a_history_in_which_nothing_happened_is_told_in_words() -> None:
-    quiet = Growth(at_us=(samples.NOW,), files=(0,), bytes=(0,), writes=MappingProxyType({"Claude": (0,)}))
-    words = Page(html.write(replace(samples.nothing(), growth=quiet))).words
+    quiet = AuditGrowth(at_us=(samples.NOW,), files=(0,), bytes=(0,), writes=MappingProxyType({"Claude": (0,)}))
+    words = Page(html.render_html(replace(samples.nothing(), growth=quiet))).words
     assert "Nobody has changed anything yet." in words
 
 

@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from memtui.audit.audit import Audit
-from memtui.audit.findings import Place
-from memtui.audit.report import as_json
-from memtui.core.visible import HIDDEN
+from memtui.audit.model import Audit, FindingLocation
+from memtui.audit.report import json as report_json
+from memtui.core.unicode import HIDDEN
 from tests.audit.report import samples
 
 SCHEMA = json.loads(files("memtui").joinpath("docs/audit-1.schema.json").read_text(encoding="utf-8"))
@@ -28,7 +27,7 @@ def test_the_schema_is_a_schema() -> None:
 
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_every_report_is_as_its_schema_says(sample: Callable[[], Audit]) -> None:
-    document = json.loads(as_json.write(sample()))
+    document = json.loads(report_json.render_json(sample()))
     assert [error.message for error in VALIDATOR.iter_errors(document)] == []
 
 
@@ -67,7 +66,7 @@ def test_the_schema_describes_every_field_and_lets_none_in_that_it_does_not_name
     ],
 )
 def test_what_is_not_as_the_schema_says_is_found(spoil: Callable[[Any], object]) -> None:
-    document = copy.deepcopy(json.loads(as_json.write(samples.ordinary())))
+    document = copy.deepcopy(json.loads(report_json.render_json(samples.ordinary())))
     assert VALIDATOR.is_valid(document)
     spoil(document)
     assert not VALIDATOR.is_valid(document)
@@ -75,26 +74,29 @@ def test_what_is_not_as_the_schema_says_is_found(spoil: Callable[[Any], object])
 
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_no_character_of_the_document_is_hidden_or_a_lone_surrogate(sample: Callable[[], Audit]) -> None:
-    text = as_json.write(sample())
+    text = report_json.render_json(sample())
     assert not HIDDEN.search(text)
     text.encode("utf-8")
     json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8")  # nor in what a parser makes of it
 
 
 def test_a_name_that_is_not_utf8_is_legible_and_exact() -> None:
-    audit = replace(samples.nothing(), findings=(samples.finding(place=Place("notes/caf\udce9.md", 2)),))
-    [found] = as_json.document(audit)["findings"]
+    audit = replace(samples.nothing(), findings=(samples.finding(location=FindingLocation("notes/caf\udce9.md", 2)),))
+    [found] = report_json.build_document(audit)["findings"]
     assert found["path"] == "/memories/notes/caf\\xe9.md"
     assert found["relative"] == "notes/caf\\xe9.md"
     assert base64.b64decode(found["path_base64"]) == b"notes/caf\xe9.md"
 
 
 def test_times_are_utc_and_paths_are_as_an_agent_names_them() -> None:
-    document = json.loads(as_json.write(samples.ordinary()))
+    document = json.loads(report_json.render_json(samples.ordinary()))
     assert document["taken"] == "2026-11-21T22:26:40.000000Z"
     assert document["findings"][0]["path"] == "/memories/project/status.json"
     assert document["findings"][0]["origin"]["ts"] == "2026-11-20T22:26:40.000000Z"
-    assert document["findings"][2]["origin"] == json.loads(as_json.write(samples.ordinary()))["findings"][2]["origin"]
+    assert (
+        document["findings"][2]["origin"]
+        == json.loads(report_json.render_json(samples.ordinary()))["findings"][2]["origin"]
+    )
     assert document["verdict"] == "fail"
     assert document["chain"]["head"] == f"412:{samples.HEAD}"
     assert document["inbox"]["since"]["words"] == "the last review, by ada"
@@ -103,10 +105,10 @@ def test_times_are_utc_and_paths_are_as_an_agent_names_them() -> None:
 
 def test_an_origin_that_is_not_known_is_null() -> None:
     audit = replace(samples.nothing(), findings=(samples.finding(origin=samples.UNKNOWN),))
-    assert as_json.document(audit)["findings"][0]["origin"] is None
+    assert report_json.build_document(audit)["findings"][0]["origin"] is None
 
 
 def test_a_folder_without_anything_is_clean() -> None:
-    document = as_json.document(samples.nothing())
+    document = report_json.build_document(samples.nothing())
     assert document["verdict"] == "clean"
     assert (document["inbox"], document["growth"], document["chain"]["head"]) == (None, None, None)

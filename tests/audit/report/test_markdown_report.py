@@ -9,10 +9,9 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from memtui.audit.audit import Audit
-from memtui.audit.findings import Place, Severity
-from memtui.audit.report import markdown
-from memtui.core.visible import HIDDEN
+from memtui.audit.model import Audit, FindingLocation, Severity
+from memtui.audit.report import markdown, wording
+from memtui.core.unicode import HIDDEN
 from tests.audit.report import samples
 
 FORGE = MarkdownIt("gfm-like", {"html": True, "linkify": False})
@@ -40,7 +39,7 @@ def rendered(text: str) -> Iterator[Token]:
 
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_nothing_that_a_note_says_is_rendered(sample: Callable[[], Audit]) -> None:
-    for token in rendered(markdown.write(sample())):
+    for token in rendered(markdown.render_markdown(sample())):
         assert token.type not in (
             "image",
             "link_open",
@@ -56,8 +55,8 @@ def test_nothing_that_a_note_says_is_rendered(sample: Callable[[], Audit]) -> No
 
 @pytest.mark.parametrize("text", samples.HOSTILE)
 def test_hostile_text_is_there_to_be_read(text: str) -> None:
-    report = markdown.write(samples.worst())
-    shown = markdown.shown(text)
+    report = markdown.render_markdown(samples.worst())
+    shown = wording.sanitize_text(text)
     codes = [token.content for token in inline(FORGE.parse(report)) if token.type in ("code_inline", "fence")]
     codes += [entities.unescape(inner) for inner in re.findall(r"<code>(.*?)</code>", report)]
     assert any(shown.strip() in code for code in codes), shown
@@ -67,37 +66,37 @@ def test_hostile_text_is_there_to_be_read(text: str) -> None:
     "text", [*samples.HOSTILE, "`", "``", "a`", "`a", " ", "", "```\n~~~", "|", "\\|", "\\", "a\\"]
 )
 def test_code_holds_whatever_is_in_it(text: str) -> None:
-    row = f"| a | b |\n| --- | --- |\n| {markdown.code(text)} | end |\n"
+    row = f"| a | b |\n| --- | --- |\n| {markdown.format_code(text)} | end |\n"
     tokens = list(inline(FORGE.parse(row)))
     assert [token.content for token in rendered(row) if token.type == "text"][-1] == "end"
     codes = [token.content for token in tokens if token.type == "code_inline"]
     codes += [entities.unescape(inner) for inner in re.findall(r"<code>(.*?)</code>", row)]
-    assert [code.strip() for code in codes] == [markdown.shown(text).strip()]
+    assert [code.strip() for code in codes] == [wording.sanitize_text(text).strip()]
 
 
 @pytest.mark.parametrize("text", ["```", "`````\n```", "~~~\n```text\n<b>", "@me\n\n# x"])
 def test_a_fence_is_not_ended_by_what_is_in_it(text: str) -> None:
-    tokens = FORGE.parse(markdown.fenced(text) + "\nafter\n")
+    tokens = FORGE.parse(markdown.format_code_block(text) + "\nafter\n")
     assert [token.type for token in tokens] == ["fence", "paragraph_open", "inline", "paragraph_close"]
     assert tokens[0].content == text + "\n"
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_no_character_is_hidden(sample: Callable[[], Audit]) -> None:
-    report = markdown.write(sample())
+    report = markdown.render_markdown(sample())
     assert not HIDDEN.search(report)
     report.encode("utf-8")
 
 
 def test_the_verdict_is_the_first_line() -> None:
-    assert markdown.write(samples.ordinary()).splitlines()[0] == (
+    assert markdown.render_markdown(samples.ordinary()).splitlines()[0] == (
         "**FAIL: 1 finding must not stay, 2 should be looked at, 1 worth knowing.**"
     )
-    assert markdown.write(samples.nothing()).splitlines()[0] == "**CLEAN: Nothing was found.**"
+    assert markdown.render_markdown(samples.nothing()).splitlines()[0] == "**CLEAN: Nothing was found.**"
 
 
 def test_place_evidence_origin_and_what_to_do_are_told() -> None:
-    report = markdown.write(samples.ordinary())
+    report = markdown.render_markdown(samples.ordinary())
     for said in (
         "`project/status.json:3:13`",
         '```text\n  "token": "sk-ant-****************",\n```',
@@ -120,7 +119,7 @@ def test_findings_of_which_there_are_many_are_folded_unless_they_must_not_stay()
         for severity in Severity
         for number in range(30)
     ]
-    report = markdown.write(replace(samples.ordinary(), findings=tuple(many)))
+    report = markdown.render_markdown(replace(samples.ordinary(), findings=tuple(many)))
     assert "### Must not stay (fail 30)" in report
     assert "### Should be looked at (warn 30)\n\nBy rule: `anthropic-key` 30.\n\n<details><summary>" in report
     assert len(re.findall("^<details>", report, re.MULTILINE)) == len(re.findall("^</details>$", report, re.MULTILINE))
@@ -131,13 +130,13 @@ def test_the_report_fits_in_a_comment_and_counts_what_does_not(count: int) -> No
     many = tuple(
         samples.finding(
             severity=list(Severity)[number % 3],
-            place=Place("\U0001f600" * 200 + str(number)),
+            location=FindingLocation("\U0001f600" * 200 + str(number)),
             evidence="\U0001f600" * 4_000,
             words="@" * 9_000,
         )
         for number in range(count)
     )
-    report = markdown.write(replace(samples.worst(), findings=many))
+    report = markdown.render_markdown(replace(samples.worst(), findings=many))
     assert len(report.encode("utf-16-le")) // 2 <= 65_536
     assert len(re.findall("^<details>", report, re.MULTILINE)) == len(re.findall("^</details>$", report, re.MULTILINE))
     assert "All of it: `memtui audit --format json`." in report.splitlines()[-1]
@@ -158,7 +157,7 @@ def test_many_findings_are_counted_by_rule_and_leave_room_for_what_changed() -> 
         for number in range(3_000)
     )
     files = tuple(replace(audit.inbox.files[0], path=f"notes/{number}.md") for number in range(20))
-    written = markdown.write(replace(audit, findings=many, inbox=replace(audit.inbox, files=files)))
+    written = markdown.render_markdown(replace(audit, findings=many, inbox=replace(audit.inbox, files=files)))
     assert "By rule: `stale` 2,000, `orphan` 1,000." in written
     assert "more of them did not fit here" in written
     assert all(f"`notes/{number}.md`" in written for number in range(20))
@@ -170,7 +169,7 @@ def test_what_to_do_is_said_once_and_referred_to_after_that() -> None:
         samples.finding(rule=rule, fingerprint=f"{number:016x}")
         for number, rule in enumerate(("first-key", "first-key", "second-key"))
     )
-    written = markdown.write(replace(samples.nothing(), findings=findings))
+    written = markdown.render_markdown(replace(samples.nothing(), findings=findings))
     assert written.count("What to do: Rotate the key") == 1
     assert written.count("What to do: as for `first-key`.") == 1
 
@@ -179,7 +178,7 @@ def test_what_to_do_is_said_once_and_referred_to_after_that() -> None:
 def test_no_finding_refers_to_one_that_did_not_fit(limit: int) -> None:
     long = samples.finding(rule="first-key", evidence="\n".join(["word " * 50] * 8))
     short = samples.finding(rule="second-key", severity=Severity.INFO, fingerprint="f" * 16)
-    written = markdown.write(replace(samples.nothing(), findings=(long, short)), limit=limit)
+    written = markdown.render_markdown(replace(samples.nothing(), findings=(long, short)), limit=limit)
     if "as for `first-key`" in written:
         assert "**`first-key`** at" in written
     elif "**`second-key`** at" in written:
@@ -187,12 +186,12 @@ def test_no_finding_refers_to_one_that_did_not_fit(limit: int) -> None:
 
 
 def test_what_stands_around_a_word_stays_outside_of_the_code() -> None:
-    assert markdown.sentence("It leads to “a_b.md”, (see x/y): <U+202E>.") == (
+    assert markdown.format_sentence("It leads to “a_b.md”, (see x/y): <U+202E>.") == (
         "It leads to “`a_b.md`”, (see `x/y`): `<U+202E>`."
     )
-    assert markdown.sentence('" ... ,') == '`"` `...` `,`'
+    assert markdown.format_sentence('" ... ,') == '`"` `...` `,`'
 
 
 def test_a_title_or_a_chain_of_a_megabyte_does_not_fill_the_report() -> None:
-    report = markdown.write(replace(samples.ordinary(), title="x " * 500_000))
+    report = markdown.render_markdown(replace(samples.ordinary(), title="x " * 500_000))
     assert len(report) < 10_000

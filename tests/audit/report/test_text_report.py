@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from memtui.audit.audit import Audit
-from memtui.audit.findings import UNKNOWN, Origin
+from memtui.audit.model import UNKNOWN, Audit, FindingOrigin
 from memtui.audit.report import html, markdown, text
-from memtui.core.visible import HIDDEN
+from memtui.core.unicode import HIDDEN
 from tests.audit.report import samples
 
 SAMPLES = [samples.nothing, samples.ordinary, samples.worst]
@@ -17,34 +16,34 @@ SGR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def lines(audit: Audit, **given: bool) -> list[str]:
-    return text.write(audit, **given).split("\n")  # type: ignore[arg-type]
+    return text.render_text(audit, **given).split("\n")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_nothing_is_in_it_that_a_terminal_obeys(sample: Callable[[], Audit]) -> None:
     for everything in (False, True):
-        written = text.write(sample(), everything=everything)
+        written = text.render_text(sample(), everything=everything)
         assert not HIDDEN.search(written)
-        assert not HIDDEN.search(SGR.sub("", text.write(sample(), color=True, everything=everything)))
+        assert not HIDDEN.search(SGR.sub("", text.render_text(sample(), color=True, everything=everything)))
         written.encode("utf-8")
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_colors_change_nothing_but_colors(sample: Callable[[], Audit]) -> None:
-    assert SGR.sub("", text.write(sample(), color=True)) == text.write(sample())
-    assert "\x1b" not in text.write(sample())
+    assert SGR.sub("", text.render_text(sample(), color=True)) == text.render_text(sample())
+    assert "\x1b" not in text.render_text(sample())
 
 
 def test_it_begins_with_the_folder_the_numbers_and_the_journal() -> None:
     first = lines(samples.ordinary())
     assert first[0].startswith("memtui audit ~/app/memories   20")
-    assert first[2].startswith("23 files  41.0 KB  ~10.4k tokens   412 events: 302 by Claude, 61 by you")
+    assert first[2].startswith("23 files  41 KB  ~10.4k tokens   412 events: 302 by Claude, 61 by you")
     assert "9 outside memtui 1 call refused" in " ".join("".join(first[2:4]).split())
     assert "FAIL 1   WARN 2   INFO 1   ok 3   journal: intact, 412 of 412 events" in first
 
 
 def test_a_finding_says_what_where_and_who() -> None:
-    written = text.write(samples.ordinary())
+    written = text.render_text(samples.ordinary())
     assert (
         "FAIL  anthropic-key  project/status.json:3:13\n"
         "      A key of Anthropic's API stands in the note\n"
@@ -59,23 +58,26 @@ def test_a_finding_says_what_where_and_who() -> None:
     ("origin", "words"),
     [
         (UNKNOWN, "from  unknown: the journal does not tell"),
-        (Origin("", 4, samples.NOW, "found", is_exact=False), "from  unknown: there when memtui first looked, 20"),
         (
-            Origin("outside", None, samples.NOW, "modified", is_exact=False),
+            FindingOrigin("", 4, samples.NOW, "found", is_exact=False),
+            "from  unknown: there when memtui first looked, 20",
+        ),
+        (
+            FindingOrigin("outside", None, samples.NOW, "modified", is_exact=False),
             "from  outside memtui: not recorded, found 20",
         ),
-        (Origin("outside", 7, samples.NOW, "modified"), "from  outside memtui, 20"),
+        (FindingOrigin("outside", 7, samples.NOW, "modified"), "from  outside memtui, 20"),
     ],
 )
-def test_where_nobody_knows_it_is_said(origin: Origin, words: str) -> None:
-    known = samples.finding(origin=Origin("outside", 7, samples.NOW, "modified"))
+def test_where_nobody_knows_it_is_said(origin: FindingOrigin, words: str) -> None:
+    known = samples.finding(origin=FindingOrigin("outside", 7, samples.NOW, "modified"))
     audit = replace(samples.nothing(), findings=(samples.finding(origin=origin), known))
     assert any(line.startswith(f"      {words}") for line in lines(audit))
 
 
 def test_what_to_do_is_said_once_for_each_rule() -> None:
     audit = replace(samples.nothing(), findings=(samples.finding(), samples.finding(), samples.finding(rule="stale")))
-    written = text.write(audit)
+    written = text.render_text(audit)
     assert written.count("  anthropic-key: Rotate the key") == 1
     assert written.count("  stale: Rotate the key") == 1
 
@@ -88,26 +90,26 @@ def test_it_ends_with_the_head_and_what_was_given_up() -> None:
 
 
 def test_what_does_not_count_is_told_in_numbers_and_on_demand_one_by_one() -> None:
-    written = text.write(samples.ordinary())
+    written = text.render_text(samples.ordinary())
     assert "Not counted: 1 by the settings, 1 by the baseline   (all of them: --all)" in written
     assert "examples/keys.md" not in written
-    everything = text.write(samples.ordinary(), everything=True)
+    everything = text.render_text(samples.ordinary(), everything=True)
     assert "  FAIL  anthropic-key  examples/keys.md:2\n        an example until 2027-01-01\n" in everything
     assert "FAIL  anthropic-key  project/status.json:3:13  0123456789abcdef\n" in everything
 
 
 def test_rules_that_did_not_run_are_told_by_their_reason() -> None:
-    written = text.write(samples.ordinary())
+    written = text.render_text(samples.ordinary())
     assert "Not looked at, needs --repo DIR: missing-path\n" in written
     assert "Not looked at, off by default: orphan\n" in written
 
 
 def test_changes_since_the_last_review_are_told_with_who_made_them() -> None:
-    written = text.write(samples.ordinary())
+    written = text.render_text(samples.ordinary())
     assert "Since the last review, by ada: 4 files changed\n" in written
     assert re.search(r"^  \+ people/me\.md +\+4 -0 +you +\[flag\]$", written, re.MULTILINE)
     assert re.search(r"^  > notes/tea\.md .* was tea\.md$", written, re.MULTILINE)
-    assert "Since " not in text.write(samples.nothing())
+    assert "Since " not in text.render_text(samples.nothing())
 
 
 def test_facts_that_a_clean_up_dropped_show_no_secret() -> None:
@@ -117,7 +119,7 @@ def test_facts_that_a_clean_up_dropped_show_no_secret() -> None:
     key = "sk-" + "ant-" + "api03-" + "aB3dE5fG7hJ9" * 6
     lost = replace(run.lost[0], text=f"The key is {key}") if run.lost else None
     assert lost is not None
-    told = text.write(replace(audit, inbox=replace(audit.inbox, runs=(replace(run, lost=(lost,)),))))
+    told = text.render_text(replace(audit, inbox=replace(audit.inbox, runs=(replace(run, lost=(lost,)),))))
     assert "The key is sk-ant****" in told
     assert key[10:30] not in told
 
@@ -126,7 +128,9 @@ def test_facts_that_a_clean_up_dropped_show_no_secret() -> None:
 def test_sentences_are_set_in_the_width_there_is(width: int) -> None:
     audit = samples.ordinary()
     audit = replace(audit, findings=(*audit.findings, samples.finding(words="word " * 60)))
-    sentences = [line for line in text.write(audit, width=width).split("\n") if not re.match(r" *(\||[+~>-] )", line)]
+    sentences = [
+        line for line in text.render_text(audit, width=width).split("\n") if not re.match(r" *(\||[+~>-] )", line)
+    ]
     assert max(map(len, sentences)) <= min(width, 96)
 
 
@@ -134,7 +138,7 @@ def test_facts_lost_are_all_counted_also_those_that_are_not_listed() -> None:
     audit = samples.ordinary()
     assert audit.inbox is not None
     [run] = audit.inbox.runs
-    told = text.write(replace(audit, inbox=replace(audit.inbox, runs=(replace(run, unlisted=40),))))
+    told = text.render_text(replace(audit, inbox=replace(audit.inbox, runs=(replace(run, unlisted=40),))))
     assert f"{len(run.lost) + 40} facts lost" in told
     assert "    40 more are not listed\n" in told
 
@@ -144,8 +148,8 @@ def test_who_is_not_memtui_is_said_so_everywhere() -> None:
     assert audit.inbox is not None
     [first, *_] = audit.inbox.files
     outside = replace(audit, inbox=replace(audit.inbox, files=(replace(first, actors=("outside", "agent:outside")),)))
-    assert "outside memtui, agent:outside" in text.write(outside)
-    assert "`outside memtui`, `agent:outside`" in markdown.write(outside)
-    page = html.write(outside)
+    assert "outside memtui, agent:outside" in text.render_text(outside)
+    assert "`outside memtui`, `agent:outside`" in markdown.render_markdown(outside)
+    page = html.render_html(outside)
     assert "<bdi>outside memtui</bdi>, <bdi>agent:outside</bdi>" in page
     assert "Brought in by: <b><bdi>outside memtui</bdi></b>" in page

@@ -10,36 +10,36 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memtui.agents.chat.changes import Tally
 from memtui.agents.chat.events import (
-    Answered,
-    Asked,
-    CallBegan,
+    ApprovalNeeded,
+    ApprovalResolved,
+    CallDelta,
     CallEnded,
-    CallStreaming,
+    CallStarted,
     ChatEvent,
-    End,
-    Fault,
+    ChatFault,
+    ChatOptions,
+    ConversationRewound,
     Model,
     ModelChanged,
-    ModelsKnown,
+    ModelsListed,
+    Notice,
     PolicyChanged,
     Prompt,
     QueueChanged,
     Ready,
-    Rewound,
     TextDelta,
     ThinkingDelta,
-    Told,
-    TurnBegan,
     TurnEnded,
+    TurnOutcome,
+    TurnStarted,
     TurnUndone,
     Usage,
     UsageChanged,
 )
-from memtui.agents.chat.options import ChatOptions
-from memtui.agents.gate import Gate
-from memtui.core.asking import Policy, Proposal, Stop, Verdict
+from memtui.agents.chat.state import ChangeTally
+from memtui.agents.gate import ApprovalGate
+from memtui.core.approvals import ApprovalPolicy, Proposal, Stop, Verdict
 from memtui.core.events import Agent, Event
 from memtui.engine import Engine
 
@@ -89,7 +89,7 @@ class Tell:
 class Fail:
     """The request fails; the message comes back."""
 
-    fault: Fault
+    fault: ChatFault
 
 
 Step = Say | Think | Do | Hold | Tell | Fail
@@ -136,7 +136,7 @@ class ActedChat:
         self._answers: dict[int, Verdict] = {}
         self._asked = 0
         self._last: list[Event] = []
-        self._gate = Gate(memory, policy=options.policy, ask=self._ask)
+        self._gate = ApprovalGate(memory, policy=options.policy, ask=self._ask)
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     # What the screen calls
@@ -162,7 +162,7 @@ class ActedChat:
     def queued(self) -> tuple[Prompt, ...]:
         return tuple(self._queue)
 
-    def take_back(self, index: int) -> Prompt | None:
+    def remove_queued(self, index: int) -> Prompt | None:
         with self._work:
             if index >= len(self._queue):
                 return None
@@ -185,20 +185,20 @@ class ActedChat:
     def retry(self) -> None:
         self.calls.append(("retry", ()))
         if not self.sent:
-            self._tell(Told("There is nothing to send again."))
+            self._tell(Notice("There is nothing to send again."))
             return
-        self._tell(Rewound(self.turn, self.sent[-1], "retry"))
+        self._tell(ConversationRewound(self.turn, self.sent[-1], "retry"))
         self.send(self.sent[-1])
 
     def edit_last(self) -> None:
         self.calls.append(("edit_last", ()))
-        self._tell(Rewound(self.turn, self.sent[-1]))
+        self._tell(ConversationRewound(self.turn, self.sent[-1]))
 
     def undo_turn(self) -> None:
         self.calls.append(("undo_turn", ()))
         seqs = [event.seq for event in self._last if event.changes]
         if not seqs:
-            self._tell(Told("The last turn wrote nothing: there is nothing to take back."))
+            self._tell(Notice("The last turn wrote nothing: there is nothing to take back."))
             return
         done = self._memory.undo(seqs)
         self._last = []
@@ -207,17 +207,17 @@ class ActedChat:
 
     def clear(self) -> None:
         self.calls.append(("clear", ()))
-        self._tell(Rewound(1, None))
+        self._tell(ConversationRewound(1, None))
 
     @property
-    def policy(self) -> Policy:
+    def policy(self) -> ApprovalPolicy:
         return self._gate.policy
 
     @property
     def always(self) -> frozenset[str]:
         return self._gate.always
 
-    def set_policy(self, policy: Policy, always: frozenset[str] | None = None) -> None:
+    def set_policy(self, policy: ApprovalPolicy, always: frozenset[str] | None = None) -> None:
         self._gate.policy = policy
         if always is not None:
             self._gate.always = always
@@ -240,7 +240,7 @@ class ActedChat:
         self._play.is_slow.wait()
         assert self.model is not None
         self._tell(Ready(self.model, "127.0.0.1"))
-        self._tell(ModelsKnown((MODEL, PLAIN)))
+        self._tell(ModelsListed((MODEL, PLAIN)))
         while True:
             with self._work:
                 self._work.wait_for(lambda: self._queue or self.closed)
@@ -255,12 +255,12 @@ class ActedChat:
 
     def _take_turn(self, prompt: Prompt) -> None:
         self._session.write("turn_began", turn=self.turn, text=prompt.text, attachments=[])
-        self._tell(TurnBegan(self.turn, prompt))
+        self._tell(TurnStarted(self.turn, prompt))
         self._last = []
-        tally, calls, refused, end, block = Tally(), 0, 0, End.DONE, 0
+        tally, calls, refused, end, block = ChangeTally(), 0, 0, TurnOutcome.DONE, 0
         for step in self._play.turns.popleft() if self._play.turns else [Say("Done.")]:
             if self._stopping.is_set():
-                end = End.STOPPED
+                end = TurnOutcome.STOPPED
                 break
             match step:
                 case Say(text=text):
@@ -275,14 +275,14 @@ class ActedChat:
                     while not go_on.wait(0.005) and not self._stopping.is_set():
                         pass
                 case Fail(fault=fault):
-                    end = End.FAULT
+                    end = TurnOutcome.FAULT
                     self._tell(replace(fault, prompt=prompt))
                     break
                 case Do(input=fields):
                     calls += 1
                     refused += self._call(f"toolu_{self.turn:02}{calls:02}", fields, tally)
         if self._stopping.is_set():
-            end = End.STOPPED
+            end = TurnOutcome.STOPPED
         usage = Usage(9_300, 9_100, 540, 0, 1, sum(350 for _ in range(calls)), 0.02)
         total = self.usage
         self.usage = Usage(
@@ -290,17 +290,17 @@ class ActedChat:
             total.memory_chars + usage.memory_chars, (total.cost or 0) + 0.02,
         )  # fmt: skip
         self._tell(UsageChanged(usage, self.usage))
-        remembered = tally.remembered(self._memory.history.text)
+        remembered = tally.summarize(self._memory.history.text)
         self._session.write("turn_ended", turn=self.turn, end=end, seconds=1.9, usage=usage, remembered=[*remembered])
         self._tell(TurnEnded(self.turn, end, 1.9, calls, refused, remembered, usage))
 
-    def _call(self, call_id: str, fields: Mapping[str, Any], tally: Tally) -> bool:
-        self._tell(CallStreaming(self.turn, call_id, "memory", dict(fields)))
-        self._tell(CallBegan(self.turn, call_id, "memory", fields))
+    def _call(self, call_id: str, fields: Mapping[str, Any], tally: ChangeTally) -> bool:
+        self._tell(CallDelta(self.turn, call_id, "memory", dict(fields)))
+        self._tell(CallStarted(self.turn, call_id, "memory", fields))
         self._call_id = call_id
         assert self.model is not None
         actor = Agent("Claude", model=self.model.id, session=self._session.id)
-        before = self._memory.head()[0]
+        before = self._memory.get_head()[0]
         answer = self._gate.execute(dict(fields), actor=actor, call_id=call_id)
         edit = None
         for event in self._memory.events(before):
@@ -322,11 +322,11 @@ class ActedChat:
     def _ask(self, proposal: Proposal) -> Verdict:
         self._asked += 1
         number = self._asked
-        self._tell(Asked(self.turn, self._call_id, number, proposal))
+        self._tell(ApprovalNeeded(self.turn, self._call_id, number, proposal))
         with self._work:
             self._work.wait_for(lambda: number in self._answers or self._stopping.is_set())
             verdict = self._answers.get(number, Stop())
-        self._tell(Answered(number))
+        self._tell(ApprovalResolved(number))
         if getattr(verdict, "always", None) is not None:
             self._tell(PolicyChanged(self._gate.policy, self._gate.always | {verdict.always}))
         return verdict

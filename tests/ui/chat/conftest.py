@@ -9,11 +9,11 @@ import pytest
 from textual.pilot import Pilot
 
 import memtui
-from memtui.agents.chat.options import ChatOptions
-from memtui.core.asking import Policy
+from memtui.agents.chat.events import ChatOptions
+from memtui.core.approvals import ApprovalPolicy
 from memtui.engine import Engine
-from memtui.ui.chat.beginning import MakeChat, Wanted
 from memtui.ui.chat_app import ChatApp
+from memtui.ui.chat_start import MakeChat, SessionRequest
 from memtui.ui.screens.chat import ChatScreen
 from tests.ui.chat.acting import Play, Step
 from tests.ui.conftest import fill, screen_text, wait_for
@@ -101,13 +101,13 @@ class Chatting:
 
     async def ended(self, turn: int) -> None:
         """Wait until a turn has ended and all that it did is on screen."""
-        await self.wait_for(lambda: turn in self.screen._talk.turns, f"the end of turn {turn}")
+        await self.wait_for(lambda: turn in self.screen.chat_state.turns, f"the end of turn {turn}")
 
     async def asked(self, number: int = 1) -> None:
         """Wait until a question takes keys."""
-        question = self.screen.question
+        question = self.screen.question_view
         await self.wait_for(
-            lambda: question.asked is not None and question.asked.number == number and question.is_armed,
+            lambda: question.question is not None and question.question.number == number and question.is_armed,
             f"question {number}",
         )
 
@@ -126,9 +126,9 @@ def chatting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Chats:
         *turns: list[Step],
         files: Mapping[str, str | bytes] = FILES,
         size: tuple[int, int] = (120, 36),
-        policy: Policy = Policy.ALLOW,
+        policy: ApprovalPolicy = ApprovalPolicy.ALLOW,
         read_only: bool = False,
-        wanted: Wanted | None = None,
+        request: SessionRequest | None = None,
         ready: bool = True,
         make: MakeChat | None = None,
         play: Play | None = None,
@@ -139,18 +139,21 @@ def chatting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Chats:
         fill(folder, {name: text for name, text in files.items() if not (folder / name).exists()})
         play = play or Play(*turns)
         app = ChatApp(
-            str(folder), options or ChatOptions(policy=policy), state=str(state), read_only=read_only, wanted=wanted,
+            str(folder), options or ChatOptions(policy=policy), state=str(state), read_only=read_only, request=request,
             make=make or play.make,
         )  # fmt: skip
         async with app.run_test(size=size) as pilot:
             chat = Chatting(app, pilot, folder, state, play)
             await wait_for(app, pilot, lambda: isinstance(app.screen, ChatScreen), "the screen")
             if ready:
-                await chat.wait_for(lambda: chat.screen._status.live in ("LIVE", "POLLING"), "LIVE")
-                await chat.wait_for(lambda: chat.screen._talk.is_ready or chat.screen.why_no_chat, "the conversation")
-                await chat.wait_for(lambda: chat.screen._session._watch is not None, "the watcher")
+                await chat.wait_for(lambda: chat.screen.status.live in ("LIVE", "POLLING"), "LIVE")
                 await chat.wait_for(
-                    lambda: chat.screen._session.engine and chat.screen._session.engine.is_looked_at, "the first look"
+                    lambda: chat.screen.chat_state.is_ready or chat.screen.no_chat_reason, "the conversation"
+                )
+                await chat.wait_for(lambda: chat.screen.session._watch is not None, "the watcher")
+                await chat.wait_for(
+                    lambda: chat.screen.session.engine and chat.screen.session.engine.is_baseline_recorded,
+                    "the first look",
                 )
             yield chat
 

@@ -6,18 +6,21 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input, OptionList
 
-from memtui.core.asking import Policy
+from memtui.core.approvals import ApprovalPolicy
 from memtui.core.events import Person
-from memtui.ui.actions import actions_of
+from memtui.ui.actions import list_actions
+from memtui.ui.app import MemtuiApp
+from memtui.ui.screens.browse import BrowseScreen
 from memtui.ui.screens.chat import ChatScreen
-from memtui.ui.screens.chat_commands import ChatCommands
+from memtui.ui.screens.chat_commands import CommandController
 from memtui.ui.screens.chat_review import ReviewScreen
+from memtui.ui.screens.dialogs import LinesScreen, MenuScreen
 from memtui.ui.screens.help import HelpScreen
 from memtui.ui.screens.history import HistoryScreen
-from memtui.ui.screens.lines import LinesScreen
-from memtui.ui.screens.menu import MenuScreen
 from tests.ui.chat.acting import Do, Hold, Play, Say
 from tests.ui.chat.conftest import Chats
+from tests.ui.chat.test_chat_screen import _key
+from tests.ui.conftest import fill, screen_text, wait_for
 
 CREATE = {"command": "create", "path": "/memories/tea.md", "file_text": "# Tea\n\n- green\n"}
 REPLACE = {"command": "str_replace", "path": "/memories/prefs.md", "old_str": "Berlin", "new_str": "Lisbon"}
@@ -37,15 +40,18 @@ async def test_undo_takes_back_what_the_turn_wrote_and_says_so(chatting: Chats) 
         await chat.message_says("there is nothing to take back")
 
 
-@pytest.mark.parametrize("way", ["/diff", "ctrl+r"])
-async def test_diff_reviews_what_the_session_changed(chatting: Chats, way: str) -> None:
+async def test_diff_reviews_what_the_session_changed(chatting: Chats) -> None:
     async with chatting([Do(CREATE), Do(REPLACE)], [Do({**REPLACE, "old_str": "Lisbon", "new_str": "Porto"})]) as chat:
         await chat.press("ctrl+r")
         await chat.message_says("Nothing was changed in this session yet.")
         for turn in (1, 2):
             await chat.say("go")
             await chat.ended(turn)
-        await (chat.say(way) if way.startswith("/") else chat.press(way))
+        await chat.press("ctrl+r")
+        await chat.wait_for(lambda: isinstance(chat.app.screen, ReviewScreen) and chat.app.screen.remembered)
+        await chat.press("escape")
+        await chat.wait_for(lambda: isinstance(chat.app.screen, ChatScreen), "the chat")
+        await chat.say("/diff")
         await chat.wait_for(lambda: isinstance(chat.app.screen, ReviewScreen) and chat.app.screen.remembered)
         review = chat.app.screen
         assert isinstance(review, ReviewScreen)
@@ -104,7 +110,7 @@ async def test_memory_says_what_it_holds_and_what_was_read(chatting: Chats) -> N
 
 async def test_model_offers_those_that_the_api_lists(chatting: Chats) -> None:
     async with chatting() as chat:
-        await chat.wait_for(lambda: chat.screen._talk.models)
+        await chat.wait_for(lambda: chat.screen.chat_state.models)
         await chat.say("/model")
         await chat.wait_for(lambda: isinstance(chat.app.screen, MenuScreen))
         assert "claude-plain-1" in chat.text
@@ -141,10 +147,10 @@ async def test_policy_is_said_and_changed(chatting: Chats) -> None:
         await chat.say("/policy")
         await chat.message_says("Memory writes: allow")
         await chat.say("/policy read")
-        await chat.wait_for(lambda: chat.screen._talk.policy is Policy.READ_ONLY)
+        await chat.wait_for(lambda: chat.screen.chat_state.policy is ApprovalPolicy.READ_ONLY)
         await chat.say("/policy maybe")
         await chat.message_says("maybe is none of ask, allow and read-only")
-        assert chat.screen._talk.policy is Policy.READ_ONLY
+        assert chat.screen.chat_state.policy is ApprovalPolicy.READ_ONLY
 
 
 async def test_attach_sends_a_file_along(chatting: Chats, tmp_path: Path) -> None:
@@ -235,7 +241,7 @@ async def test_resume_goes_on_with_another_session(chatting: Chats) -> None:
         await chat.message_says("There is no other session over this folder.")
         await chat.say("the first question")
         await chat.ended(1)
-        first = chat.screen._kept.id if chat.screen._kept else ""
+        first = chat.screen.chat_session.id if chat.screen.chat_session else ""
         await chat.press("ctrl+q")
     play = Play([Say("An answer of the second.")])
     async with chatting(play=play) as chat:
@@ -245,7 +251,9 @@ async def test_resume_goes_on_with_another_session(chatting: Chats) -> None:
         await chat.wait_for(lambda: isinstance(chat.app.screen, MenuScreen))
         assert "the first question" in chat.text
         await chat.press("1")
-        await chat.wait_for(lambda: chat.screen._kept and chat.screen._kept.id == first, "the first session")
+        await chat.wait_for(
+            lambda: chat.screen.chat_session and chat.screen.chat_session.id == first, "the first session"
+        )
         await chat.wait_for(lambda: "the first question" in chat.text)
         assert "the second question" not in chat.text
         assert play.chats[0].closed
@@ -257,12 +265,14 @@ async def test_a_session_that_cannot_be_resumed_leaves_this_one_as_it_is(chattin
     async with chatting([Say("The answer.")]) as chat:
         await chat.say("a question")
         await chat.ended(1)
-        session = chat.screen._kept.id if chat.screen._kept else ""
+        session = chat.screen.chat_session.id if chat.screen.chat_session else ""
         await chat.say("/resume 1999")
         await chat.message_says("What was here goes on.")
-        await chat.wait_for(lambda: chat.screen._kept and chat.screen._kept.id == session, "the session before")
+        await chat.wait_for(
+            lambda: chat.screen.chat_session and chat.screen.chat_session.id == session, "the session before"
+        )
         await chat.wait_for(lambda: "a question" in chat.text)
-        assert not chat.screen.why_no_chat
+        assert not chat.screen.no_chat_reason
 
 
 async def test_help_and_quit(chatting: Chats) -> None:
@@ -289,13 +299,13 @@ async def test_an_unknown_command_names_the_nearest_and_is_not_sent(chatting: Ch
         assert chat.play.chat.calls == []
 
 
-@pytest.mark.parametrize("text", ["/memories/prefs.md is old", "// a comment", "/ 2", "/a/b"])
-async def test_a_path_is_a_message_and_no_command(chatting: Chats, text: str) -> None:
+async def test_a_path_is_a_message_and_no_command(chatting: Chats) -> None:
     async with chatting() as chat:
-        chat.screen.composer.put(text)
-        await chat.press("enter")
-        await chat.ended(1)
-        assert chat.play.chat.sent[0].text == text
+        for turn, text in enumerate(("/memories/prefs.md is old", "// a comment", "/ 2", "/a/b"), start=1):
+            chat.screen.composer.set_text(text)
+            await chat.press("enter")
+            await chat.ended(turn)
+            assert chat.play.chat.sent[-1].text == text
 
 
 async def test_commands_are_completed_while_they_are_typed(chatting: Chats) -> None:
@@ -322,8 +332,6 @@ async def test_commands_are_completed_while_they_are_typed(chatting: Chats) -> N
 
 
 async def test_a_command_typed_in_one_go_is_run_as_it_stands(chatting: Chats) -> None:
-    from tests.ui.chat.test_chat_screen import _key
-
     async with chatting() as chat:
         for key in ("slash", "p", "o", "l", "i", "c", "y", "enter"):
             chat.app.post_message(_key(key))
@@ -333,25 +341,25 @@ async def test_a_command_typed_in_one_go_is_run_as_it_stands(chatting: Chats) ->
 
 async def test_what_does_not_go_while_the_conversation_opens_says_so(chatting: Chats) -> None:
     async with chatting(ready=False) as chat:
-        if chat.screen._chat is None:
+        if chat.screen.chat is None:
             await chat.say("/retry")
             await chat.wait_for(lambda: "is being opened" in chat.message or "nothing to send" in chat.message)
 
 
 def test_every_command_is_a_binding_with_an_action() -> None:
-    names = [command.name for command in ChatCommands.commands()]
+    names = [command.name for command in CommandController.list_commands()]
     for name in ("undo", "diff", "memory", "model", "effort", "thinking", "policy", "attach", "copy", "retry", "edit"):
         assert names.count(name) == 1, name
     for name in ("clear", "resume", "export", "help", "quit"):
         assert names.count(name) == 1, name
-    for command in ChatCommands.commands():
+    for command in CommandController.list_commands():
         assert command.words
 
 
 async def test_every_command_is_in_the_palette_and_the_help(chatting: Chats) -> None:
     async with chatting() as chat:
-        keys = {key for action in actions_of(chat.screen) for key in action.keys}
-        for command in ChatScreen.commands():
+        keys = {key for action in list_actions(chat.screen) for key in action.keys}
+        for command in CommandController.list_commands():
             assert f"slash_{command.name}" in keys, command
 
 
@@ -367,10 +375,6 @@ async def test_commands_of_the_palette_run(chatting: Chats) -> None:
 
 
 async def test_chat_from_the_browser_and_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from memtui.ui.app import MemtuiApp
-    from memtui.ui.screens.browse import BrowseScreen
-    from tests.ui.conftest import fill, wait_for
-
     monkeypatch.setenv("ANTHROPIC_API_KEY", "not-a-real-key")
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")  # nobody is there
     folder = tmp_path / "memories"
@@ -378,23 +382,21 @@ async def test_chat_from_the_browser_and_back(tmp_path: Path, monkeypatch: pytes
     fill(folder, {"a.md": "# A\n"})
     app = MemtuiApp(str(folder), state=str(tmp_path / "state"))
     async with app.run_test(size=(120, 36)) as pilot:
-        await wait_for(app, pilot, lambda: isinstance(app.screen, BrowseScreen) and app.screen._opened)
+        await wait_for(app, pilot, lambda: isinstance(app.screen, BrowseScreen) and app.screen.is_opened)
         await pilot.press("colon")
         await pilot.press(*"chat with")
         await wait_for(app, pilot, lambda: "Chat with Claude" in _text(app))
         await pilot.press("down", "enter")
         await wait_for(app, pilot, lambda: isinstance(app.screen, ChatScreen), "the chat")
-        await wait_for(app, pilot, lambda: app.screen._status.live == "LIVE")  # type: ignore[attr-defined]
+        await wait_for(app, pilot, lambda: app.screen.status.live == "LIVE")  # type: ignore[attr-defined]
         assert "2 Memory" in _text(app)
         await pilot.press("escape", "q")
-        await wait_for(app, pilot, lambda: type(app.screen) is BrowseScreen and app.screen._opened, "the browser")
+        await wait_for(app, pilot, lambda: type(app.screen) is BrowseScreen and app.screen.is_opened, "the browser")
         assert "1 Files" in _text(app)
-        assert app.screen._session._state == str(tmp_path / "state")  # type: ignore[attr-defined]
+        assert app.screen.session.state == str(tmp_path / "state")  # type: ignore[attr-defined]
 
 
 def _text(app: object) -> str:
-    from tests.ui.conftest import screen_text
-
     return screen_text(app)  # type: ignore[arg-type]
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from textual.events import Key
 
-from memtui.core.asking import Allow, Deny, Edit, Policy, Stop
+from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Edit, Stop
 from memtui.core.events import Agent, Person
-from memtui.ui.chat.question import QuestionView
+from memtui.ui.widgets.approval import ApprovalView
 from tests.ui.chat.acting import Do, Hold, Say
 from tests.ui.chat.conftest import Chats
 
@@ -23,11 +23,11 @@ async def _ask(chat: Any, *, typed: str = "") -> None:
     await chat.say("go")
     if typed:
         await chat.type(typed)
-    await chat.wait_for(lambda: chat.screen.question.asked is not None)
+    await chat.wait_for(lambda: chat.screen.question_view.question is not None)
 
 
 async def test_the_exact_change_is_shown_and_nothing_is_written_before_y(chatting: Chats) -> None:
-    async with chatting([Do(REPLACE), Say("Done.")], policy=Policy.ASK) as chat:
+    async with chatting([Do(REPLACE), Say("Done.")], policy=ApprovalPolicy.ASK) as chat:
         await _ask(chat)
         await chat.asked()
         assert "Claude wants to edit prefs.md" in chat.text
@@ -38,23 +38,23 @@ async def test_the_exact_change_is_shown_and_nothing_is_written_before_y(chattin
         await chat.ended(1)
         assert "Lisbon" in (chat.memory("prefs.md") or "")
         assert chat.play.chat.verdicts == [Allow()]
-        assert not chat.screen.question.display
+        assert not chat.screen.question_view.display
         assert chat.screen.focused is chat.screen.composer
 
 
-@pytest.mark.parametrize("key", ["enter", "space", "q", "j", "x"])
-async def test_no_other_key_is_a_yes(chatting: Chats, key: str) -> None:
-    async with chatting([Do(REPLACE)], policy=Policy.ASK) as chat:
+async def test_no_other_key_is_a_yes(chatting: Chats) -> None:
+    async with chatting([Do(REPLACE)], policy=ApprovalPolicy.ASK) as chat:
         await _ask(chat)
         await chat.asked()
-        await chat.press(key)
-        await chat.pilot.pause()
-        assert chat.play.chat.verdicts == []
+        for key in ("enter", "space", "q", "j", "x"):
+            await chat.press(key)
+            await chat.pilot.pause()
+            assert chat.play.chat.verdicts == [], key
         assert "Berlin" in (chat.memory("prefs.md") or "")
 
 
 async def test_n_is_a_no(chatting: Chats) -> None:
-    async with chatting([Do(REPLACE), Say("As you like.")], policy=Policy.ASK) as chat:
+    async with chatting([Do(REPLACE), Say("As you like.")], policy=ApprovalPolicy.ASK) as chat:
         await _ask(chat)
         await chat.asked()
         await chat.press("n")
@@ -65,32 +65,32 @@ async def test_n_is_a_no(chatting: Chats) -> None:
 
 
 async def test_r_sends_a_reason_and_esc_thinks_better_of_it(chatting: Chats) -> None:
-    async with chatting([Do(REPLACE)], policy=Policy.ASK) as chat:
+    async with chatting([Do(REPLACE)], policy=ApprovalPolicy.ASK) as chat:
         await _ask(chat)
         await chat.asked()
         await chat.press("r")
         await chat.type("any")
         await chat.press("escape")
-        await chat.wait_for(lambda: chat.screen.focused is chat.screen.question.diff)
+        await chat.wait_for(lambda: chat.screen.focused is chat.screen.question_view.diff)
         assert chat.play.chat.verdicts == []
         await chat.press("r")
         await chat.type("not yet")
-        await chat.wait_for(lambda: chat.screen.question.reason.value == "not yet")
+        await chat.wait_for(lambda: chat.screen.question_view.reason.value == "not yet")
         await chat.press("enter")
         await chat.ended(1)
         assert chat.play.chat.verdicts == [Deny("not yet")]
 
 
 async def test_e_edits_the_text_before_it_is_written_as_the_persons_own(chatting: Chats) -> None:
-    async with chatting([Do(CREATE)], policy=Policy.ASK) as chat:
+    async with chatting([Do(CREATE)], policy=ApprovalPolicy.ASK) as chat:
         await _ask(chat)
         await chat.asked()
         await chat.press("e")
-        assert chat.screen.focused is chat.screen.question.text
+        assert chat.screen.focused is chat.screen.question_view.text
         await chat.press("ctrl+end", "escape")
-        await chat.wait_for(lambda: chat.screen.focused is chat.screen.question.diff)
+        await chat.wait_for(lambda: chat.screen.focused is chat.screen.question_view.diff)
         await chat.press("e", "ctrl+end")
-        chat.screen.question.text.move_cursor(chat.screen.question.text.document.end)
+        chat.screen.question_view.text.move_cursor(chat.screen.question_view.text.document.end)
         await chat.type("- mint")
         await chat.press("enter", "ctrl+s")
         await chat.ended(1)
@@ -102,31 +102,35 @@ async def test_e_edits_the_text_before_it_is_written_as_the_persons_own(chatting
 
 
 async def test_an_edited_text_that_is_left_is_kept_for_the_next_look(chatting: Chats) -> None:
-    async with chatting([Do(CREATE)], policy=Policy.ASK) as chat:
+    async with chatting([Do(CREATE)], policy=ApprovalPolicy.ASK) as chat:
         await _ask(chat)
         await chat.asked()
         await chat.press("e")
         await chat.type("mine ")
         await chat.press("escape")
         await chat.press("e")
-        assert chat.screen.question.text.text.startswith("mine # Tea")
+        assert chat.screen.question_view.text.text.startswith("mine # Tea")
 
 
-@pytest.mark.parametrize("text", ["a\r\nb\nc\n", "one\x0ctwo\u2028three\n", "a\rb", "no end"])
-async def test_a_text_that_is_written_unchanged_is_written_exactly(chatting: Chats, text: str) -> None:
-    create = {"command": "create", "path": "/memories/odd.txt", "file_text": text}
-    async with chatting([Do(create)], policy=Policy.ASK) as chat:
-        await _ask(chat)
-        await chat.asked()
-        await chat.press("e", "ctrl+s")
-        await chat.ended(1)
-        assert chat.play.chat.verdicts == [Edit(text)]
-        assert (chat.folder / "odd.txt").read_bytes() == text.encode()
+async def test_a_text_that_is_written_unchanged_is_written_exactly(chatting: Chats) -> None:
+    texts = ["a\r\nb\nc\n", "one\x0ctwo\u2028three\n", "a\rb", "no end"]
+    turns = [
+        [Do({"command": "create", "path": f"/memories/odd-{number}.txt", "file_text": text})]
+        for number, text in enumerate(texts, start=1)
+    ]
+    async with chatting(*turns, policy=ApprovalPolicy.ASK) as chat:
+        for number, text in enumerate(texts, start=1):
+            await _ask(chat)
+            await chat.asked(number)
+            await chat.press("e", "ctrl+s")
+            await chat.ended(number)
+            assert chat.play.chat.verdicts[-1] == Edit(text)
+            assert (chat.folder / f"odd-{number}.txt").read_bytes() == text.encode()
 
 
 async def test_what_the_box_would_change_is_said_before_it_is_edited(chatting: Chats) -> None:
     create = {"command": "create", "path": "/memories/odd.txt", "file_text": "a\r\nb\n"}
-    async with chatting([Do(create)], policy=Policy.ASK) as chat:
+    async with chatting([Do(create)], policy=ApprovalPolicy.ASK) as chat:
         await _ask(chat)
         await chat.asked()
         await chat.press("e")
@@ -135,7 +139,7 @@ async def test_what_the_box_would_change_is_said_before_it_is_edited(chatting: C
 
 async def test_a_says_yes_for_good_below_the_folder(chatting: Chats) -> None:
     other = {**CREATE, "path": "/memories/notes/coffee.md"}
-    async with chatting([Do(CREATE), Do(other), Do(REPLACE)], policy=Policy.ASK) as chat:
+    async with chatting([Do(CREATE), Do(other), Do(REPLACE)], policy=ApprovalPolicy.ASK) as chat:
         await _ask(chat)
         await chat.asked()
         await chat.wait_for(lambda: "always in /memories/notes" in chat.text)
@@ -151,7 +155,7 @@ async def test_a_says_yes_for_good_below_the_folder(chatting: Chats) -> None:
 
 async def test_always_for_a_new_folder_covers_what_is_made_with_it(chatting: Chats) -> None:
     create = {**CREATE, "path": "/memories/a/b/c.md"}
-    async with chatting([Do(create), Do({**create, "path": "/memories/a/d.md"})], policy=Policy.ASK) as chat:
+    async with chatting([Do(create), Do({**create, "path": "/memories/a/d.md"})], policy=ApprovalPolicy.ASK) as chat:
         await _ask(chat)
         await chat.asked()
         await chat.press("a")
@@ -161,7 +165,7 @@ async def test_always_for_a_new_folder_covers_what_is_made_with_it(chatting: Cha
 
 
 async def test_always_for_a_memory_beside_the_folders_is_for_that_memory(chatting: Chats) -> None:
-    async with chatting([Do(REPLACE)], policy=Policy.ASK) as chat:
+    async with chatting([Do(REPLACE)], policy=ApprovalPolicy.ASK) as chat:
         await _ask(chat)
         await chat.asked()
         await chat.wait_for(lambda: "always in /memories/prefs.md" in chat.text)
@@ -171,19 +175,19 @@ async def test_always_for_a_memory_beside_the_folders_is_for_that_memory(chattin
 
 
 async def test_esc_stops_the_turn_and_nothing_is_written(chatting: Chats) -> None:
-    async with chatting([Do(REPLACE), Say("Never said.")], policy=Policy.ASK) as chat:
+    async with chatting([Do(REPLACE), Say("Never said.")], policy=ApprovalPolicy.ASK) as chat:
         await _ask(chat)
         await chat.asked()
         await chat.press("escape")
         await chat.ended(1)
         assert ("stop", ()) in chat.play.chat.calls
         assert "Berlin" in (chat.memory("prefs.md") or "")
-        assert not chat.screen.question.display
+        assert not chat.screen.question_view.display
         assert "Never said." not in chat.text
 
 
 async def test_views_never_ask(chatting: Chats) -> None:
-    async with chatting([Do(VIEW), Say("Seen.")], policy=Policy.ASK) as chat:
+    async with chatting([Do(VIEW), Say("Seen.")], policy=ApprovalPolicy.ASK) as chat:
         await chat.say("go")
         await chat.ended(1)
         assert chat.play.chat.verdicts == []
@@ -191,11 +195,11 @@ async def test_views_never_ask(chatting: Chats) -> None:
 
 async def test_a_question_takes_no_keys_from_what_is_being_typed(chatting: Chats) -> None:
     go_on = threading.Event()
-    async with chatting([Hold(go_on), Do(REPLACE)], policy=Policy.ASK) as chat:
+    async with chatting([Hold(go_on), Do(REPLACE)], policy=ApprovalPolicy.ASK) as chat:
         await chat.say("go")
         await chat.type("yes and ")
         go_on.set()
-        await chat.wait_for(lambda: chat.screen.question.shown is not None)
+        await chat.wait_for(lambda: chat.screen.question_view.preview is not None)
         await chat.message_says("Claude asks: Tab to answer.")
         await chat.type("no, yes, any")
         await chat.wait_for(lambda: chat.written == "yes and no, yes, any")
@@ -210,16 +214,18 @@ async def test_a_question_takes_no_keys_from_what_is_being_typed(chatting: Chats
 
 async def test_a_question_that_appears_under_the_hands_takes_no_key_for_a_moment(chatting: Chats) -> None:
     go_on = threading.Event()
-    async with chatting([Hold(go_on), Do(REPLACE)], policy=Policy.ASK) as chat:
+    async with chatting([Hold(go_on), Do(REPLACE)], policy=ApprovalPolicy.ASK) as chat:
         now = [0.0]
-        chat.screen.question._clock = lambda: now[0]
+        chat.screen.question_view._clock = lambda: now[0]
         await chat.say("go")
         go_on.set()
-        await chat.wait_for(lambda: chat.screen.question.shown is not None and chat.screen.question.has_focus_within)
+        await chat.wait_for(
+            lambda: chat.screen.question_view.preview is not None and chat.screen.question_view.has_focus_within
+        )
         await chat.press("y", "n", "a", "e", "r", "escape")
         await chat.message_says("No answer yet: the question has only just come. Press the key again.")
         assert chat.play.chat.verdicts == []
-        assert chat.screen.question.asked is not None
+        assert chat.screen.question_view.question is not None
         now[0] = 10.0
         await chat.press("y")
         await chat.ended(1)
@@ -228,12 +234,12 @@ async def test_a_question_that_appears_under_the_hands_takes_no_key_for_a_moment
 
 async def test_who_looks_around_is_not_interrupted_and_comes_back_with_1(chatting: Chats) -> None:
     go_on = threading.Event()
-    async with chatting([Hold(go_on), Do(REPLACE)], policy=Policy.ASK) as chat:
+    async with chatting([Hold(go_on), Do(REPLACE)], policy=ApprovalPolicy.ASK) as chat:
         await chat.say("go")
-        await chat.wait_for(lambda: chat.screen._talk.is_busy)
+        await chat.wait_for(lambda: chat.screen.chat_state.is_busy)
         chat.screen.files.focus()
         go_on.set()
-        await chat.wait_for(lambda: chat.screen.question.shown is not None)
+        await chat.wait_for(lambda: chat.screen.question_view.preview is not None)
         await chat.message_says("Claude asks: 1 to answer.")
         assert chat.screen.focused is chat.screen.files
         await chat.press("j", "k", "3")
@@ -241,16 +247,16 @@ async def test_who_looks_around_is_not_interrupted_and_comes_back_with_1(chattin
         assert chat.play.chat.verdicts == []
         await chat.press("1")
         await chat.asked()
-        assert chat.screen.question.has_focus_within
+        assert chat.screen.question_view.has_focus_within
         await chat.press("2", "escape")
-        assert chat.screen.question.has_focus_within
+        assert chat.screen.question_view.has_focus_within
         await chat.press("n")
         await chat.ended(1)
         assert chat.play.chat.verdicts == [Deny()]
 
 
 async def test_a_folder_that_would_go_is_shown_with_all_its_memories(chatting: Chats) -> None:
-    async with chatting([Do(DELETE)], policy=Policy.ASK) as chat:
+    async with chatting([Do(DELETE)], policy=ApprovalPolicy.ASK) as chat:
         await _ask(chat)
         await chat.asked()
         assert "Claude wants to delete notes/ with 2 files" in chat.text
@@ -258,7 +264,7 @@ async def test_a_folder_that_would_go_is_shown_with_all_its_memories(chatting: C
         assert "- notes/older.md   3 lines" in chat.text
         assert "edit first" not in chat.text
         await chat.press("e")
-        assert not chat.screen.question.has_class("-editing")
+        assert not chat.screen.question_view.has_class("-editing")
         await chat.press("n")
         await chat.ended(1)
         assert chat.memory("notes/old.md")
@@ -266,7 +272,7 @@ async def test_a_folder_that_would_go_is_shown_with_all_its_memories(chatting: C
 
 async def test_the_memories_of_a_folder_that_would_go_are_in_order(chatting: Chats) -> None:
     names = [f"notes/{number:02}.md" for number in range(12)]
-    async with chatting([Do(DELETE)], files=dict.fromkeys(reversed(names), "x\n"), policy=Policy.ASK) as chat:
+    async with chatting([Do(DELETE)], files=dict.fromkeys(reversed(names), "x\n"), policy=ApprovalPolicy.ASK) as chat:
         await _ask(chat)
         await chat.asked()
         shown = [line.partition("- notes/")[2][:5] for line in chat.text.splitlines() if "- notes/" in line]
@@ -275,23 +281,28 @@ async def test_the_memories_of_a_folder_that_would_go_are_in_order(chatting: Cha
         await chat.ended(1)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
-async def test_a_path_can_be_read_in_full_however_long_it_is(chatting: Chats, size: tuple[int, int]) -> None:
+async def test_a_path_can_be_read_in_full_however_long_it_is(chatting: Chats) -> None:
     path = "/".join(f"a-rather-long-directory-name-{number}" for number in range(6)) + "/and-its-name.md"
     call = {"command": "create", "path": f"/memories/{path}", "file_text": "x\n"}
-    async with chatting([Do(call)], policy=Policy.ASK, size=size) as chat:
+    async with chatting([Do(call)], policy=ApprovalPolicy.ASK) as chat:
         await _ask(chat)
         await chat.asked()
-        question = chat.screen.question.region
-        rows = [line[question.x + 1 : question.right - 1].strip() for line in chat.text.splitlines()[: question.bottom]]
-        assert path in "".join(rows)
+
+        def read_rows() -> str:
+            area = chat.screen.question_view.region
+            lines = chat.text.splitlines()[: area.bottom]
+            return "".join(line[area.x + 1 : area.right - 1].strip() for line in lines)
+
+        for size in ((120, 36), (80, 24)):
+            await chat.pilot.resize_terminal(*size)
+            await chat.wait_for(lambda: path in read_rows(), f"the path at {size}")
         await chat.press("n")
         await chat.ended(1)
 
 
 async def test_always_is_offered_once_where_it_would_hold_everywhere(chatting: Chats) -> None:
     call = {"command": "rename", "old_path": "/memories/prefs.md", "new_path": "/memories/notes/prefs.md"}
-    async with chatting([Do(call)], policy=Policy.ASK) as chat:
+    async with chatting([Do(call)], policy=ApprovalPolicy.ASK) as chat:
         await _ask(chat)
         await chat.asked()
         assert "always in" not in chat.text
@@ -301,7 +312,7 @@ async def test_always_is_offered_once_where_it_would_hold_everywhere(chatting: C
 
 
 async def test_what_the_message_line_says_of_a_question_holds_where_the_keys_go(chatting: Chats) -> None:
-    async with chatting([Do(REPLACE)], policy=Policy.ASK) as chat:
+    async with chatting([Do(REPLACE)], policy=ApprovalPolicy.ASK) as chat:
         await _ask(chat)
         await chat.asked()
         assert "2 looks around, 1 comes back." in chat.message
@@ -318,7 +329,7 @@ async def test_what_the_message_line_says_of_a_question_holds_where_the_keys_go(
 
 
 async def test_a_folder_that_would_move_is_shown_with_both_names(chatting: Chats) -> None:
-    async with chatting([Do(RENAME)], policy=Policy.ASK) as chat:
+    async with chatting([Do(RENAME)], policy=ApprovalPolicy.ASK) as chat:
         await _ask(chat)
         await chat.asked()
         assert "Claude wants to rename notes to archive, 2 files" in chat.text
@@ -330,7 +341,7 @@ async def test_a_folder_that_would_move_is_shown_with_both_names(chatting: Chats
 
 
 async def test_a_memory_that_changed_meanwhile_is_asked_about_again_with_what_was_edited(chatting: Chats) -> None:
-    async with chatting([Do(REPLACE)], policy=Policy.ASK) as chat:
+    async with chatting([Do(REPLACE)], policy=ApprovalPolicy.ASK) as chat:
         await _ask(chat)
         await chat.asked()
         await chat.press("e")
@@ -343,7 +354,7 @@ async def test_a_memory_that_changed_meanwhile_is_asked_about_again_with_what_wa
         await chat.press("ctrl+s")
         await chat.asked(2)
         assert "Not saved" in chat.text
-        assert chat.screen.question.text.text.startswith("mine # Preferences")
+        assert chat.screen.question_view.text.text.startswith("mine # Preferences")
         await chat.press("y")
         await chat.ended(1)
         assert "long answers" in (chat.memory("prefs.md") or "")
@@ -353,7 +364,7 @@ async def test_hunks_are_gone_through_with_brackets_and_the_diff_scrolls(chattin
     old = "".join(f"line {number}\n" for number in range(300))
     new = old.replace("line 5\n", "LINE 5\n").replace("line 250\n", "LINE 250\n")
     create = {"command": "create", "path": "/memories/long.md", "file_text": new}
-    async with chatting([Do(create)], files={"long.md": old}, policy=Policy.ASK) as chat:
+    async with chatting([Do(create)], files={"long.md": old}, policy=ApprovalPolicy.ASK) as chat:
         await _ask(chat)
         await chat.asked()
         assert "Claude wants to overwrite long.md" in chat.text
@@ -367,7 +378,7 @@ async def test_hunks_are_gone_through_with_brackets_and_the_diff_scrolls(chattin
 
 async def test_hidden_characters_are_counted_and_shown(chatting: Chats) -> None:
     create = {"command": "create", "path": "/memories/x.md", "file_text": "a\u202eb\u200bc\x1b[2Jd [/x]\n"}
-    async with chatting([Do(create)], policy=Policy.ASK) as chat:
+    async with chatting([Do(create)], policy=ApprovalPolicy.ASK) as chat:
         await _ask(chat)
         await chat.asked()
         assert "3 hidden characters would be written." in chat.text
@@ -379,7 +390,7 @@ async def test_hidden_characters_are_counted_and_shown(chatting: Chats) -> None:
 
 
 async def test_closing_the_chat_answers_an_open_question_with_stop(chatting: Chats) -> None:
-    async with chatting([Do(REPLACE)], policy=Policy.ASK) as chat:
+    async with chatting([Do(REPLACE)], policy=ApprovalPolicy.ASK) as chat:
         await _ask(chat)
         await chat.asked()
         await chat.press("ctrl+q")
@@ -389,7 +400,7 @@ async def test_closing_the_chat_answers_an_open_question_with_stop(chatting: Cha
 
 
 async def test_two_questions_in_a_row_are_two_answers(chatting: Chats) -> None:
-    async with chatting([Do(CREATE), Do(REPLACE)], policy=Policy.ASK) as chat:
+    async with chatting([Do(CREATE), Do(REPLACE)], policy=ApprovalPolicy.ASK) as chat:
         await _ask(chat)
         await chat.asked(1)
         for _ in range(3):  # pressed before the second question is there, and taken in whenever
@@ -408,8 +419,8 @@ async def test_an_editor_of_ones_own_begins_with_the_proposed_text(chatting: Cha
         seen.append(f"{name}: {text}")
         return text + "- outside\r\n"
 
-    async with chatting([Do(CREATE)], policy=Policy.ASK) as chat:
-        chat.screen.question._edit = edited  # a terminal cannot be handed over in a test
+    async with chatting([Do(CREATE)], policy=ApprovalPolicy.ASK) as chat:
+        chat.screen.question_view._edit = edited  # a terminal cannot be handed over in a test
         await _ask(chat)
         await chat.asked()
         await chat.press("E")
@@ -431,5 +442,5 @@ async def test_without_an_editor_it_is_said_how_to_set_one(chatting: Chats, monk
 
 
 def test_every_answer_has_a_key_that_is_shown() -> None:
-    keys = {binding.key for binding in QuestionView.BINDINGS}  # type: ignore[union-attr]
+    keys = {binding.key for binding in ApprovalView.BINDINGS}  # type: ignore[union-attr]
     assert keys == {"y", "n", "r", "e", "E", "a", "A", "escape"}

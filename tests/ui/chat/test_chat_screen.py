@@ -5,13 +5,14 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
+from textual.events import Key, Paste
 from textual.widgets import OptionList
 
-from memtui.agents.chat.events import Fault, FaultKind, Remembered, TextDelta, Told, Waiting
-from memtui.core.asking import Policy
+from memtui.agents.chat.events import ChatFault, FaultKind, MemoryChange, Model, Notice, RetryScheduled, TextDelta
+from memtui.core.approvals import ApprovalPolicy
 from memtui.core.events import Agent
-from memtui.ui.screens.ask import AskScreen
+from memtui.ui.chat_state import describe_memory_change, format_model_choice, shorten_sentences
+from memtui.ui.screens.dialogs import ConfirmScreen
 from memtui.ui.screens.help import HelpScreen
 from tests.ui.chat.acting import Do, Fail, Hold, Play, Say, Tell
 from tests.ui.chat.conftest import Chats
@@ -61,26 +62,27 @@ async def test_enter_does_not_overtake_what_was_typed_before_it(chatting: Chats)
 
 
 def _key(name: str):  # type: ignore[no-untyped-def]
-    from textual.events import Key
-
     return Key(name, {"slash": "/", "enter": "\r"}.get(name, name))
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-async def test_panes_never_overlap(chatting: Chats, size: tuple[int, int]) -> None:
-    async with chatting([Do(CREATE), Say("Done.")], [Do(REPLACE)], size=size) as chat:
+async def test_panes_never_overlap(chatting: Chats) -> None:
+    async with chatting([Do(CREATE), Say("Done.")], [Do(REPLACE)], size=SIZES[0]) as chat:
         await chat.say("one")
         await chat.ended(1)
-        _assert_tiled(chat)
+        for size in SIZES:
+            await chat.pilot.resize_terminal(*size)
+            _assert_tiled(chat)
         await chat.press("shift+tab", "shift+tab")
-        await chat.wait_for(lambda: chat.screen._talk.policy is Policy.ASK)
+        await chat.wait_for(lambda: chat.screen.chat_state.policy is ApprovalPolicy.ASK)
         await chat.say("two")
         await chat.asked()
-        _assert_tiled(chat)
-        assert "y yes" in chat.text
-        lines = chat.text.splitlines()
-        assert "memtui chat" in lines[0]
-        assert "[ask]" in lines[0]
+        for size in reversed(SIZES):
+            await chat.pilot.resize_terminal(*size)
+            await chat.wait_for(lambda: "y yes" in chat.text, f"the answers at {size}")
+            _assert_tiled(chat)
+            lines = chat.text.splitlines()
+            assert "memtui chat" in lines[0]
+            assert "[ask]" in lines[0]
 
 
 def _assert_tiled(chat) -> None:  # type: ignore[no-untyped-def]
@@ -92,7 +94,7 @@ def _assert_tiled(chat) -> None:  # type: ignore[no-untyped-def]
             assert not own & cells, f"{pane} overlaps"
             assert pane.region in chat.screen.region
             cells |= own
-    assert chat.screen.transcript.region.area or chat.screen.question.region.area
+    assert chat.screen.transcript.region.area or chat.screen.question_view.region.area
     assert chat.screen.composer.region.area
 
 
@@ -127,12 +129,12 @@ async def test_who_says_something_sees_the_answer_wherever_she_was_reading(chatt
         await chat.say("go")
         await chat.ended(1)
         await chat.press("escape", "g")
-        await chat.wait_for(lambda: not chat.screen.transcript.following)
+        await chat.wait_for(lambda: not chat.screen.transcript.is_following)
         await chat.press("escape")
         await chat.say("more")
         await chat.ended(2)
         await chat.wait_for(lambda: "The answer." in chat.text)
-        assert chat.screen.transcript.following
+        assert chat.screen.transcript.is_following
 
 
 async def test_a_storm_of_sizes_while_text_streams_loses_nothing(chatting: Chats) -> None:
@@ -140,7 +142,7 @@ async def test_a_storm_of_sizes_while_text_streams_loses_nothing(chatting: Chats
     words = " ".join(f"word{number}" for number in range(400))
     async with chatting([Say(words), Hold(go_on), Say("The end.")]) as chat:
         await chat.say("go")
-        for size in [*SIZES, (59, 14), (99, 19), *reversed(SIZES), (120, 36)] * 2:
+        for size in [*SIZES, (59, 14), (99, 19), *reversed(SIZES), (120, 36)]:
             await chat.pilot.resize_terminal(*size)
         go_on.set()
         await chat.ended(1)
@@ -200,8 +202,6 @@ async def test_a_message_has_several_lines_and_the_box_grows_to_eight(chatting: 
 
 
 async def test_many_pasted_lines_are_one_message(chatting: Chats) -> None:
-    from textual.events import Paste
-
     async with chatting() as chat:
         text = "\n".join(f"line {number}" for number in range(300))
         chat.app.post_message(Paste(text))
@@ -229,7 +229,7 @@ async def test_what_is_said_meanwhile_waits_and_can_be_taken_back(chatting: Chat
     go_on = threading.Event()
     async with chatting([Hold(go_on), Say("One.")], [Say("Two.")]) as chat:
         await chat.say("first")
-        await chat.wait_for(lambda: chat.screen._talk.is_busy)
+        await chat.wait_for(lambda: chat.screen.chat_state.is_busy)
         await chat.say("second")
         await chat.say("third")
         await chat.wait_for(lambda: "queued: third" in chat.text and "queued: second" in chat.text)
@@ -255,7 +255,7 @@ async def test_esc_stops_the_turn_keeps_what_was_said_and_then_leaves_the_box(ch
         assert chat.screen.focused is chat.screen.transcript
 
 
-FAULT = Fault(FaultKind.NETWORK, "Could not reach the server. Your message is kept; Enter tries again.")
+FAULT = ChatFault(FaultKind.NETWORK, "Could not reach the server. Your message is kept; Enter tries again.")
 
 
 async def test_a_fault_puts_the_message_back_and_enter_tries_again(chatting: Chats) -> None:
@@ -274,7 +274,7 @@ async def test_a_fault_does_not_overwrite_what_was_typed_meanwhile(chatting: Cha
     go_on = threading.Event()
     async with chatting([Hold(go_on), Fail(FAULT)]) as chat:
         await chat.say("lost otherwise")
-        await chat.wait_for(lambda: chat.screen._talk.is_busy)
+        await chat.wait_for(lambda: chat.screen.chat_state.is_busy)
         await chat.type("something new")
         go_on.set()
         await chat.ended(1)
@@ -290,7 +290,7 @@ async def test_what_was_not_sent_is_there_again_at_the_next_start(chatting: Chat
     go_on = threading.Event()
     async with chatting([Hold(go_on)]) as chat:
         await chat.say("sent")
-        await chat.wait_for(lambda: chat.screen._talk.is_busy)
+        await chat.wait_for(lambda: chat.screen.chat_state.is_busy)
         await chat.say("waiting")
         await chat.wait_for(lambda: "queued: waiting" in chat.text)
         await chat.type("half a sen")
@@ -311,13 +311,13 @@ async def test_a_draft_of_a_running_process_is_left_to_it(chatting: Chats, tmp_p
     chats.mkdir(parents=True)
     (chats / f"draft-{os.getppid()}.txt").write_text("somebody else's")
     async with chatting() as chat:
-        await chat.wait_for(lambda: chat.screen._put_draft)
+        await chat.wait_for(lambda: chat.screen.conversation_controller._put_draft)
         assert chat.written == ""
     assert (chats / f"draft-{os.getppid()}.txt").read_text() == "somebody else's"
 
 
 async def test_shift_tab_goes_round_the_policies_and_says_so(chatting: Chats) -> None:
-    async with chatting([Do(CREATE)], policy=Policy.ASK) as chat:
+    async with chatting([Do(CREATE)], policy=ApprovalPolicy.ASK) as chat:
         for words, header in (("allow", "[allow]"), ("read-only", "[read-only]"), ("ask first", "[ask]")):
             await chat.press("shift+tab")
             await chat.message_says(f"Memory writes: {words} (Shift+Tab: ask first / allow / read-only)")
@@ -361,7 +361,7 @@ async def test_what_another_process_does_is_shown_and_can_be_undone_with_u(chatt
             memory.execute(CREATE, actor=Agent("Cursor"))
         await chat.message_says("Cursor created tea.md")
         await chat.press("escape", "u")
-        await chat.wait_for(lambda: isinstance(chat.app.screen, AskScreen))
+        await chat.wait_for(lambda: isinstance(chat.app.screen, ConfirmScreen))
         await chat.press("y")
         await chat.message_says("Undone")
         assert chat.memory("tea.md") is None
@@ -384,7 +384,7 @@ async def test_hostile_text_and_names_stay_text(chatting: Chats) -> None:
     path = "/memories/[red]a[\u2067b.md"
     steps = [
         Say(evil), Do({"command": "create", "path": path, "file_text": evil}), Do({"command": evil, "path": evil}),
-        Tell(Told(evil)), Tell(TextDelta(1, 7, "[/x]")),
+        Tell(Notice(evil)), Tell(TextDelta(1, 7, "[/x]")),
     ]  # fmt: skip
     async with chatting(steps) as chat:
         await chat.say("go")
@@ -396,16 +396,16 @@ async def test_hostile_text_and_names_stay_text(chatting: Chats) -> None:
 async def test_q_asks_first_while_a_turn_runs(chatting: Chats) -> None:
     async with chatting([Hold(threading.Event())]) as chat:
         await chat.say("go")
-        await chat.wait_for(lambda: chat.screen._talk.is_busy)
+        await chat.wait_for(lambda: chat.screen.chat_state.is_busy)
         await chat.press("tab")
         chat.screen.transcript.focus()
         await chat.press("q")
-        await chat.wait_for(lambda: isinstance(chat.app.screen, AskScreen))
+        await chat.wait_for(lambda: isinstance(chat.app.screen, ConfirmScreen))
         await chat.press("enter")
         await chat.wait_for(lambda: chat.app.screen is chat.screen)
         assert not chat.play.chat.closed
         await chat.press("q")
-        await chat.wait_for(lambda: isinstance(chat.app.screen, AskScreen))
+        await chat.wait_for(lambda: isinstance(chat.app.screen, ConfirmScreen))
         await chat.press("y")
     assert chat.play.chat.closed
     assert chat.app.return_value == 0
@@ -415,7 +415,7 @@ async def test_the_end_is_told_once_the_screen_is_gone(chatting: Chats) -> None:
     async with chatting([Do(CREATE), Do(REPLACE)]) as chat:
         await chat.say("go")
         await chat.ended(1)
-        session = chat.screen._kept.id if chat.screen._kept else ""
+        session = chat.screen.chat_session.id if chat.screen.chat_session else ""
         await chat.press("escape", "q")
     assert chat.app.last_words == [
         "This session: 2 memories changed.",
@@ -493,7 +493,7 @@ async def test_a_conversation_that_cannot_begin_says_why_and_keeps_what_was_type
 
     async with chatting(make=make, ready=False) as chat:
         await chat.say("hello")
-        await chat.wait_for(lambda: chat.screen.why_no_chat)
+        await chat.wait_for(lambda: chat.screen.no_chat_reason)
         await chat.wait_for(lambda: chat.written == "hello")
         assert "because of a bug" in chat.text
         await chat.press("enter")
@@ -505,7 +505,7 @@ async def test_a_conversation_that_cannot_begin_says_why_and_keeps_what_was_type
 async def test_a_wait_that_is_too_long_to_tell_still_says_how_to_stop_it(chatting: Chats) -> None:
     go_on = threading.Event()
     whole = "The server has had too many requests (they say so at length). Trying again in 7 s (1 of 4); Esc stops."
-    async with chatting([Tell(Waiting(whole, 7)), Hold(go_on)], size=(80, 24)) as chat:
+    async with chatting([Tell(RetryScheduled(whole, 7)), Hold(go_on)], size=(80, 24)) as chat:
         await chat.say("go")
         await chat.message_says("The server has had too many requests (they say so at length).")
         await chat.wait_for(lambda: "at length).  Esc stops." in chat.text)
@@ -524,28 +524,21 @@ async def test_the_list_of_commands_says_that_there_are_more(chatting: Chats) ->
 
 
 def test_the_model_that_answers_is_marked_among_the_others() -> None:
-    from memtui.agents.chat.events import Model
-    from memtui.ui.chat.talk import model_choice
-
     newest, older = Model("claude-newest-1", "Claude Newest"), Model("claude-older-1")
-    assert model_choice(newest, newest) == "Claude Newest  claude-newest-1  answers now"
-    assert model_choice(older, newest) == "claude-older-1"
-    assert model_choice(older, None) == "claude-older-1"
+    assert format_model_choice(newest, newest) == "Claude Newest  claude-newest-1  answers now"
+    assert format_model_choice(older, newest) == "claude-older-1"
+    assert format_model_choice(older, None) == "claude-older-1"
 
 
 def test_a_sentence_of_the_message_line_is_not_cut_in_its_middle() -> None:
-    from memtui.ui.chat.talk import brief
-
     words = "It broke. What was said is kept. Send a message to go on."
-    assert brief(words, 80) == words
-    assert brief(words, 40) == "It broke. What was said is kept."
-    assert brief(words, 20) == "It broke."
-    assert brief(words, 4) == "It broke."
+    assert shorten_sentences(words, 80) == words
+    assert shorten_sentences(words, 40) == "It broke. What was said is kept."
+    assert shorten_sentences(words, 20) == "It broke."
+    assert shorten_sentences(words, 4) == "It broke."
 
 
 def test_what_was_remembered_is_told_in_one_line() -> None:
-    from memtui.ui.chat.talk import remembered_words
-
-    each = Remembered("b.md", "renamed", "a.md", 1, 0)
-    assert remembered_words(each) == "a.md > b.md  renamed  +1"
-    assert remembered_words(replace(each, edited=True)).endswith("edited by you first")
+    each = MemoryChange("b.md", "renamed", "a.md", 1, 0)
+    assert describe_memory_change(each) == "a.md > b.md  renamed  +1"
+    assert describe_memory_change(replace(each, edited=True)).endswith("edited by you first")

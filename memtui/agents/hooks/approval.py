@@ -1,0 +1,186 @@
+"""Asking a person at a running memtui whether Claude Code may write a memory file, before it does."""
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from memtui.agents.hooks.payload import HookCall, MemoryFileLocation, predict_results
+from memtui.agents.hooks.recorder import read_file
+from memtui.agents.remote_approval import request_approval
+from memtui.core.approvals import Allow, Deny, Edit, Proposal, Stop, Unanswered, Verdict
+from memtui.core.errors import MemtuiError
+from memtui.core.events import Change, EntryKind, Person, Version, sha256
+from memtui.core.messages import MessageKey
+from memtui.core.paths import MemoryPath
+
+_SHOWN = 16_000
+"""Characters of a text that is shown to the model."""
+_NOTHING_WRITTEN = "Nothing was written."
+_READ_IT = "Read the file again, and give the text to replace exactly as it stands there, once."
+
+
+@dataclass(frozen=True, slots=True)
+class HookDecision:
+    """A decision for Claude Code.
+
+    Attributes:
+        reason: For the model.
+        text: The person's content in place of the proposed one.
+        message: The record of a change that is not made; `None` for none.
+        note: A word or two for the log.
+        values: The values of the message's fields.
+    """
+
+    allows: bool
+    reason: str
+    text: str | None = None
+    message: MessageKey | None = None
+    note: str = ""
+    values: Mapping[str, object] = field(default_factory=dict)
+
+    def to_output(self, call: HookCall) -> str:
+        """The decision as Claude Code reads it."""
+        output: dict[str, object] = {
+            "hookEventName": call.event,
+            "permissionDecision": "allow" if self.allows else "deny",
+            "permissionDecisionReason": self.reason,
+        }
+        if self.text is not None:
+            output["updatedInput"] = {**call.given, "content": self.text}
+            output["additionalContext"] = f"{self.reason} It is this:\n{_truncate_text(self.text)}"
+        return json.dumps({"hookSpecificOutput": output})
+
+
+def request_decision(call: HookCall, place: MemoryFileLocation, seconds: float) -> HookDecision | None:
+    """A person's decision at a running memtui; `None` where no memtui runs, or there is no change.
+
+    The content that the person sees is written: if the file changes meanwhile, the question is asked again.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    path = os.path.join(place.folder, place.path)
+    end = time.monotonic() + seconds
+    again, draft = "", None
+    while True:
+        try:
+            before = read_file(path)
+        except OSError:
+            if again:  # after an answer: the file changed, and its content cannot be shown
+                return HookDecision(False, f"{place.path} cannot be read any more. {_NOTHING_WRITTEN}")
+            raise
+        texts = predict_results(call.tool, call.given, before)
+        is_draft = draft is not None and (not texts or texts[0] == before)  # the tool could not do its part any more
+        if is_draft and draft is not None:
+            texts = (draft.encode("utf-8", "replace"),)
+        if not texts:  # the tool may find the place by rules of its own: only content that was shown is written
+            return HookDecision(False, f"What {place.path} would hold cannot be told. {_NOTHING_WRITTEN} {_READ_IT}")
+        if texts[0] == before:
+            return None
+        proposal = replace(_build_proposal(call, place, before, texts[0]), again=again, draft=draft)
+        remaining = max(end - time.monotonic(), 0.0)
+        verdict = request_approval(place.state, proposal, seconds=remaining, wait_for_server=bool(again))
+        if isinstance(verdict, Unanswered) and again:
+            verdict = Unanswered(seconds)  # the person was asked before
+        if isinstance(verdict, Edit) and draft is None and verdict.text.encode("utf-8", "surrogatepass") == texts[0]:
+            verdict = Allow()
+        elif isinstance(verdict, Allow) and is_draft and draft is not None:
+            verdict = Edit(draft)
+        again = _apply_verdict(call, place, verdict, proposal, before)
+        if not again:
+            return _build_decision(place, verdict, is_write=call.tool == "Write")
+        draft = verdict.text if isinstance(verdict, Edit) else draft
+
+
+def _apply_verdict(
+    call: HookCall, place: MemoryFileLocation, verdict: Verdict, proposal: Proposal, before: bytes | None
+) -> str:
+    """Save an edit that Claude Code cannot write itself; why the person has to be asked again, as a sentence."""
+    if not isinstance(verdict, Allow | Edit):
+        return ""
+    if isinstance(verdict, Edit) and _has_lone_surrogate(verdict.text):
+        return "Not saved: the text holds half a character."
+    if _reread_file(os.path.join(place.folder, place.path)) != before:
+        return f"{place.path} has changed since that was shown."
+    return _save_edit(call, place, verdict.text, proposal) if isinstance(verdict, Edit) and call.tool != "Write" else ""
+
+
+def _has_lone_surrogate(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _reread_file(path: str) -> bytes | None:
+    try:
+        return read_file(path)
+    except OSError:
+        return b"\0cannot be read any more"  # differs from the shown content: the next read reports the error
+
+
+def _build_proposal(call: HookCall, place: MemoryFileLocation, before: bytes | None, after: bytes) -> Proposal:
+    was = None if before is None else Version(EntryKind.FILE, sha256(before), len(before))
+    will = Version(EntryKind.FILE, sha256(after), len(after))
+    texts = {sha256(data): data for data in (before, after) if data is not None}
+    return Proposal(
+        call.actor,
+        "create" if call.tool == "Write" else "str_replace",
+        str(MemoryPath.from_relative(place.path)),
+        None,
+        call.call_id,
+        (Change(place.path, was, will),),
+        texts,
+        "",
+        {"tool": call.tool, "file_path": call.path},
+    )
+
+
+def _save_edit(call: HookCall, place: MemoryFileLocation, text: str, proposal: Proposal) -> str:
+    """Save the person's edit as theirs; why it could not be saved, as a sentence."""
+    from memtui.memory import connect  # noqa: PLC0415 - start-up: opens a database
+
+    note = f"{call.actor.name}'s {call.tool}, edited"
+    try:
+        with connect(place.folder, state=place.state, settings=place.settings) as memory:
+            memory.reconcile([place.path])
+            before = proposal.changes[0].before
+            done = memory.write(place.path, text.encode("utf-8"), based_on=before, note=note, actor=Person())
+    except (MemtuiError, UnicodeEncodeError, OSError) as error:
+        return f"Not saved: {error}"
+    return done.problem if done.event is None else ""
+
+
+def _build_decision(place: MemoryFileLocation, verdict: Verdict, *, is_write: bool) -> HookDecision | None:
+    path = place.path
+    match verdict:
+        case Allow():
+            return HookDecision(True, "The person allowed this change in memtui.")
+        case Deny(reason=reason) if reason.strip():
+            words = f"The person declined this change to {path}. {_NOTHING_WRITTEN} They said: {reason.strip()}"
+            return HookDecision(False, words, None, MessageKey.DECLINED_WHY, "declined", {"reason": reason.strip()})
+        case Deny():
+            words = f"The person declined this change to {path}. {_NOTHING_WRITTEN}"
+            return HookDecision(False, words, None, MessageKey.DECLINED, "declined")
+        case Edit(text=text) if is_write:
+            words = f"The person edited the text before it is written: {path} holds theirs, not yours."
+            return HookDecision(True, words, text)
+        case Edit(text=text):
+            shown = _truncate_text(text)
+            words = f"The person edited this change and saved it: do not repeat it. {path} now holds:\n{shown}"
+            return HookDecision(False, words, None, MessageKey.EDITED_FIRST, "edited by you first", {"view": shown})
+        case Stop():
+            words = f"The person stopped this change to {path}. {_NOTHING_WRITTEN}"
+            return HookDecision(False, words, None, MessageKey.STOPPED, "stopped")
+        case Unanswered(seconds=0):
+            return None
+        case Unanswered(seconds=seconds):
+            words = f"Nobody answered within {seconds:.0f} s whether {path} may be changed. {_NOTHING_WRITTEN}"
+            return HookDecision(False, words, None, MessageKey.UNANSWERED, "not approved", {"seconds": seconds})
+
+
+def _truncate_text(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "\n[the rest is not shown: read the file]"

@@ -1,0 +1,153 @@
+"""One call of the hook, from its input to its answer.
+
+It never blocks an agent by accident: a fault is reported, and the agent goes on, unless `is_strict` wants the opposite.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from memtui.agents.hooks.payload import (
+    BEFORE,
+    WRITING,
+    HookCall,
+    InvalidHookCall,
+    MemoryFileLocation,
+    locate_file,
+    parse_call,
+    predict_results,
+)
+
+if TYPE_CHECKING:
+    from memtui.agents.hooks.approval import HookDecision
+    from memtui.core.settings import Settings
+
+
+_FAILED = "The hook of memtui could not do its work"
+
+
+@dataclass(frozen=True, slots=True)
+class HookOptions:
+    """The options of the hook.
+
+    Attributes:
+        asks: Whether a running memtui is asked first.
+        is_strict: Whether a change is refused where no person could be asked.
+        seconds: How long an answer is waited for.
+        directory: A memory folder besides those that are known.
+        state: Its state directory, if not in the usual place.
+        settings: The engine's settings for a folder; called only for a memory file.
+    """
+
+    asks: bool = False
+    is_strict: bool = False
+    seconds: float = 300.0
+    directory: str | None = None
+    state: str | None = None
+    settings: Callable[[str], "Settings | None"] = lambda _: None
+
+
+@dataclass(frozen=True, slots=True)
+class HookAnswer:
+    """The answer for Claude Code, as JSON (empty for no decision), and a fault as a sentence."""
+
+    output: str = ""
+    problem: str = ""
+
+
+def answer_hook(data: bytes, options: HookOptions, failed: Callable[[Exception], object]) -> HookAnswer:
+    """Answer a call of the hook with some input; `failed` takes faults in the background."""
+    try:
+        call = parse_call(data)
+    except InvalidHookCall as error:
+        return HookAnswer(problem=f"{error} Nothing was recorded.")
+    if call is None:
+        return HookAnswer()
+    try:
+        return _answer_call(call, options, failed)
+    except Exception as error:  # an agent is not stopped by a fault of ours, of whatever kind
+        problem = f"{_FAILED}: {error}"
+        if options.asks and options.is_strict and call.event == BEFORE:
+            return HookAnswer(_build_refusal(call, "the hook of memtui failed"), problem)
+        return HookAnswer(problem=problem)
+
+
+def _answer_call(call: HookCall, options: HookOptions, failed: Callable[[Exception], object]) -> HookAnswer:
+    if call.tool not in WRITING:
+        if call.event == BEFORE:
+            from memtui.agents.hooks.recorder import link_session  # noqa: PLC0415 - start-up: an agent waits
+
+            link_session(call)
+        return HookAnswer()
+    place = locate_file(call.path, directory=options.directory, state=options.state)
+    if place is None:
+        return HookAnswer()
+    place = place._replace(settings=options.settings(place.folder))
+    if call.event == BEFORE:
+        return _answer_before(call, place, options, failed)
+    from memtui.agents.hooks import recorder  # noqa: PLC0415 - start-up: an agent waits
+
+    announced = recorder.announce_result(call, place)
+    if announced is not None:
+        recorder.run_in_background(lambda: recorder.record_write(call, place, announced), failed)
+    return HookAnswer()
+
+
+def _answer_before(
+    call: HookCall, place: MemoryFileLocation, options: HookOptions, failed: Callable[[Exception], object]
+) -> HookAnswer:
+    from memtui.agents.hooks import recorder  # noqa: PLC0415 - start-up: an agent waits
+
+    before = recorder.read_file(call.path)
+    if before is not None and not (place.state / "journal.db").exists():
+        recorder.record_baseline(place)
+    texts = predict_results(call.tool, call.given, before)
+    note, output = "", ""
+    if options.asks:
+        decision = _request_decision(call, place, options.seconds)
+        if decision is not None:
+            output = decision.to_output(call)
+            if not decision.allows:
+                if decision.message is None:
+                    return HookAnswer(output)
+                refusal = partial(
+                    recorder.record_refusal, call, place, decision.message, decision.note, decision.values
+                )
+                return HookAnswer(output, _run_safely(lambda: recorder.run_in_background(refusal, failed)))
+            if decision.text is not None:
+                texts, note = (decision.text.encode("utf-8"),), f"{call.tool}, edited by you"
+        elif options.is_strict and texts[:1] != (before,):
+            return HookAnswer(_build_refusal(call, "no memtui is running in which a person could be asked"))
+    if not texts:
+        return HookAnswer(output)
+    announce = partial(recorder.announce_write, call, place, texts, is_new=before is None, note=note)
+    return HookAnswer(output, _run_safely(announce))
+
+
+def _request_decision(call: HookCall, place: MemoryFileLocation, seconds: float) -> "HookDecision | None":
+    """A person's decision; the modules that asking needs are loaded only where a memtui is running."""
+    from memtui.agents.ipc import connect_socket  # noqa: PLC0415 - start-up: only where a person is asked
+
+    peer = connect_socket(str(place.state))
+    if peer is None:
+        return None
+    peer.close()
+    from memtui.agents.hooks.approval import request_decision  # noqa: PLC0415 - start-up: only for a person
+
+    return request_decision(call, place, seconds)
+
+
+def _run_safely(work: Callable[[], object]) -> str:
+    """Run a step that must not take a person's answer away; its fault, as a sentence."""
+    try:
+        work()
+    except Exception as error:  # the person's answer still holds
+        return f"{_FAILED}: {error}"
+    return ""
+
+
+def _build_refusal(call: HookCall, why: str) -> str:
+    from memtui.agents.hooks.approval import HookDecision  # noqa: PLC0415 - start-up: only for a refusal
+
+    return HookDecision(False, f"Nobody allowed this change: {why}. Nothing was written.").to_output(call)

@@ -1,0 +1,303 @@
+"""The input of the rules: a folder at one moment, and its journal."""
+
+import os
+import re
+import time
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from memtui.audit.cancel import AuditCancelled, check_cancelled
+from memtui.audit.model import ChainStatus
+from memtui.core.edits import format_human_size
+from memtui.core.errors import SymlinkEscape
+from memtui.core.events import EntryKind
+from memtui.core.paths import ROOT, MemoryPath
+from memtui.core.settings import AuditSettings, Settings
+from memtui.engine import Observer
+from memtui.notes.formats import detect_format
+from memtui.notes.front_matter import find_front_matter_end
+from memtui.notes.memory_index import is_index
+from memtui.review.inbox import Inbox
+from memtui.store.base import FileTooLarge, Node, NotRegularFile
+
+if TYPE_CHECKING:
+    from memtui.audit.repository import Repository
+
+
+@dataclass(frozen=True)
+class Note:
+    """A file of the folder."""
+
+    path: str
+    data: bytes | None  # its bytes; `None` if unreadable
+    mtime_ns: int
+    size: int
+    links: int = 1
+    problem: str = ""  # why it could not be read, as a sentence; else empty
+
+    @cached_property
+    def text(self) -> str | None:
+        """What it says; `None` if that is not UTF-8, or could not be read."""
+        try:
+            return None if self.data is None else self.data.decode()
+        except UnicodeDecodeError:
+            return None
+
+
+@dataclass(frozen=True)
+class OtherEntry:
+    """A name in the folder that is no file."""
+
+    path: str
+    kind: EntryKind
+    target: str = ""  # the target of a link, as written; else empty
+    leaves_folder: bool = False
+    is_dangling: bool = False
+    what: str = ""  # the type of another entry, such as `a FIFO`
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class AuditContext:
+    """A folder at one moment.
+
+    Attributes:
+        now_us: The time, in microseconds since 1970.
+        on_disk: The number of the last event of the journal on the disk; later ones were found by this audit
+            and are not recorded.
+        selection: The ids of the rules that run; empty for all. Hits of others are dropped, so a family may skip
+            expensive checks: see `has_enabled_rule`.
+    """
+
+    notes: Mapping[str, Note]
+    others: Mapping[str, OtherEntry]
+    observer: Observer
+    audit: AuditSettings
+    memory: Settings
+    now_us: int
+    on_disk: int = 0
+    repo: str | None = None
+    pins: frozenset[str] = frozenset()
+    place: str = ""
+    selection: frozenset[str] = frozenset()
+    inbox: Inbox | None = None
+    stop: Callable[[], bool] = lambda: False
+
+    def check_cancelled(self) -> None:
+        """Raise `AuditCancelled` where the caller asks to stop; for rules that compare all notes."""
+        if self.stop():
+            raise AuditCancelled
+
+    @cached_property
+    def chain(self) -> ChainStatus:
+        """What is known of the journal; it is checked once."""
+        from memtui.audit.provenance import check_chain  # noqa: PLC0415 - start-up: needs the database
+
+        return check_chain(self.observer, self.on_disk)
+
+    @cached_property
+    def repository(self) -> "Repository | None":
+        """The repository that notes are compared with, at one moment; `None` if none was named."""
+        if self.repo is None:
+            return None
+        from memtui.audit.repository import Repository  # noqa: PLC0415 - start-up: only where one was named
+
+        return Repository(self.repo)
+
+    def has_enabled_rule(self, *rules: str) -> bool:
+        """Whether any of these rules runs."""
+        return not self.selection or not self.selection.isdisjoint(rules)
+
+
+# Read a folder for an audit: each name and each byte once. No link is followed.
+
+_EVERY = 64  # files between two reports of how far it is
+_NO_AUDIT = AuditSettings()
+_NO_LIMITS = Settings()
+
+
+def build_context(
+    observer: Observer,
+    *,
+    settings: AuditSettings = _NO_AUDIT,
+    memory: Settings = _NO_LIMITS,
+    now_us: int | None = None,
+    on_disk: int = 0,
+    repo: str | None = None,
+    pins: Iterable[str] = (),
+    place: str = "",
+    chosen: Iterable[str] = (),
+    inbox: Inbox | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+    stop: Callable[[], bool] = lambda: False,
+) -> AuditContext:
+    """The state of a folder now.
+
+    Args:
+        now_us: The time, in microseconds since 1970; by default that of the clock.
+        progress: Called with the step, the number done and the total.
+
+    Raises:
+        AuditCancelled: `stop` returned true.
+        FolderMissing: The folder is gone, or was replaced.
+        OSError: The folder itself cannot be read.
+    """
+    nodes = list(observer.store.scan(ROOT))
+    files = sum(node.kind is EntryKind.FILE for node in nodes)
+    inhabited = {node.path.rpartition("/")[0] for node in nodes}
+    notes: dict[str, Note] = {}
+    others: dict[str, OtherEntry] = {}
+    for node in sorted(nodes, key=lambda node: node.path):
+        if len(notes) % _EVERY == 0:
+            check_cancelled(stop)
+            if progress is not None:
+                progress("read", len(notes), files)
+        if node.kind is EntryKind.FILE:
+            notes[node.path] = _build_note(observer, node, memory.read_limit)
+        else:
+            others[node.path] = _build_other_entry(observer, node, is_empty=node.path not in inhabited)
+    return AuditContext(
+        notes=notes,
+        others=others,
+        observer=observer,
+        audit=settings,
+        memory=memory,
+        now_us=time.time_ns() // 1_000 if now_us is None else now_us,
+        on_disk=on_disk,
+        repo=repo,
+        pins=frozenset(pins),
+        place=place,
+        selection=frozenset(chosen),
+        inbox=inbox,
+        stop=stop,
+    )
+
+
+def _build_note(observer: Observer, node: Node, limit: int) -> Note:
+    data, problem = None, ""
+    try:
+        content = observer.store.read(MemoryPath.from_relative(node.path), limit=limit)
+        if content.node.path == node.path:  # else a link was put there since it was looked at
+            data, node = content.data, content.node
+        else:
+            problem = "It was replaced by a link while it was read."
+    except FileNotFoundError:
+        problem = "It went away while the folder was read."
+    except (NotRegularFile, SymlinkEscape):
+        problem = "It was replaced by something else while it was read."
+    except FileTooLarge as error:
+        problem = (
+            f"It has {format_human_size(error.size)}, and no more than {format_human_size(limit)} are read of a file."
+        )
+    except OSError as error:
+        problem = f"It cannot be read: {_describe_os_error(error)}."
+    return Note(node.path, data, node.mtime_ns, node.size, node.links, problem)
+
+
+def _build_other_entry(observer: Observer, node: Node, *, is_empty: bool) -> OtherEntry:
+    path = MemoryPath.from_relative(node.path)
+    if node.kind is EntryKind.DIRECTORY:
+        return OtherEntry(node.path, node.kind, problem=_describe_directory_problem(observer, path) if is_empty else "")
+    if node.kind is not EntryKind.LINK:
+        return OtherEntry(node.path, node.kind, what=node.special_kind)
+    try:
+        target = os.fsdecode(observer.store.read_link(path))
+    except (NotRegularFile, SymlinkEscape):
+        return OtherEntry(node.path, node.kind, problem="It was replaced by something else while it was looked at.")
+    except OSError as error:
+        return OtherEntry(node.path, node.kind, problem=f"It cannot be looked at: {_describe_os_error(error)}.")
+    try:
+        is_dangling = observer.store.get_node(path, follow=True) is None
+    except SymlinkEscape:
+        return OtherEntry(node.path, node.kind, target, leaves_folder=True)
+    except OSError as error:  # such as links that lead to each other
+        return OtherEntry(
+            node.path, node.kind, target, is_dangling=True, problem=f"It leads nowhere: {_describe_os_error(error)}."
+        )
+    return OtherEntry(node.path, node.kind, target, is_dangling=is_dangling)
+
+
+def _describe_directory_problem(observer: Observer, path: MemoryPath) -> str:
+    """Why nothing was found in a directory; empty where nothing is in it."""
+    try:
+        next(iter(observer.store.scan(path, complete=True)), None)
+    except OSError as error:
+        return f"It cannot be read: {_describe_os_error(error)}."
+    return ""
+
+
+def _describe_os_error(error: OSError) -> str:
+    return os.strerror(error.errno or 0).lower()
+
+
+# Prose notes, and positions in them.
+
+_PROSE = frozenset({"md", "txt"})
+_WORDS_OF_OLD = """
+archive archived archives history old log logs journal journals diary session sessions daily changelog meeting meetings
+decisions adr backup backups template templates example examples tmp trash
+"""
+_OLD = frozenset(_WORDS_OF_OLD.split())
+DATED = re.compile(r"(?<!\d)(?:19|20)\d\d(?:[-_./]?(?:0[1-9]|1[0-2])(?:[-_./]?\d\d)?)?(?!\d)")
+"""A year, a month or a day."""
+_LOADED = frozenset({"CLAUDE.md", "CLAUDE.local.md", "AGENTS.md"})
+
+
+def iter_prose_notes(subject: AuditContext) -> Iterator[tuple[Note, str]]:
+    """The notes in sentences and their texts, in order; hidden ones are none."""
+    for note in subject.notes.values():
+        if is_prose(note.path) and (text := note.text) is not None:
+            yield note, text
+
+
+def is_prose(path: str) -> bool:
+    """Whether a file is a note in sentences by its name, and not a hidden one."""
+    return detect_format(path) in _PROSE and not is_hidden(path)
+
+
+def is_hidden(path: str) -> bool:
+    """Whether a file, or a directory that it is in, is hidden."""
+    return path.startswith(".") or "/." in path
+
+
+def is_auto_loaded(path: str) -> bool:
+    """Whether a file is given to every session, so that nobody is ever seen to read it."""
+    return is_index(path) or path.rpartition("/")[2] in _LOADED
+
+
+def is_dated_note(path: str) -> bool:
+    """Whether a note tells of a day, or of the past, by its name or its directory: it need not hold today."""
+    return bool(DATED.search(path) or _OLD & set(re.split(r"[\W_]+", path.casefold())))
+
+
+def get_body(text: str) -> str:
+    """What a note says below its front matter."""
+    return text[find_front_matter_end(text) :]
+
+
+class LineOffsets:
+    """Converts between offsets in a text and its lines and columns."""
+
+    def __init__(self, text: str) -> None:
+        self._starts = [0]
+        self._length = len(text)
+        at = text.find("\n")
+        while at >= 0:
+            self._starts.append(at + 1)
+            at = text.find("\n", at + 1)
+
+    def to_offset(self, line: int, column: int = 0) -> int:
+        """The character at a column, from 0, of a line, from 1."""
+        return self._starts[line - 1] + column
+
+    def to_position(self, at: int) -> tuple[int, int]:
+        """The line and the column of a character, both from 1."""
+        line = bisect_right(self._starts, at)
+        return line, at - self._starts[line - 1] + 1
+
+    def get_bounds(self, line: int) -> tuple[int, int]:
+        """The first character of a line, from 1, and its end."""
+        return self._starts[line - 1], self._starts[line] - 1 if line < len(self._starts) else self._length

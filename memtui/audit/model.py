@@ -1,0 +1,301 @@
+"""Values of an audit: findings, rules and results, for screens, reports and pipelines."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+
+from memtui.core.settings import Budget
+from memtui.review.inbox import Inbox
+from memtui.scan.ruleset import load_rules
+from memtui.scan.samples import make_sample
+from memtui.scan.spots import Spot
+
+
+class Severity(StrEnum):
+    """How much a finding matters."""
+
+    FAIL = "fail"
+    """It must not stay."""
+    WARN = "warn"
+    """Somebody should look at it."""
+    INFO = "info"
+    """Worth knowing."""
+
+    @property
+    def rank(self) -> int:
+        """0 for the gravest."""
+        return ("fail", "warn", "info").index(self.value)
+
+
+class Family(StrEnum):
+    """What kind of thing a rule looks for."""
+
+    SECRET = "secret"
+    HIDDEN = "hidden"
+    """Deceptive text and names."""
+    PLANTED = "planted"
+    """Instructions for the model."""
+    INTEGRITY = "integrity"
+    UPKEEP = "upkeep"
+    CLAIMS = "claims"
+
+
+@dataclass(frozen=True, slots=True)
+class FindingLocation:
+    """Where a finding is.
+
+    Attributes:
+        path: Relative to the folder, "/"-joined; `""` for the folder itself. May hold surrogates (PEP 383).
+        line: From 1; `None` for the whole file.
+        column: In characters, from 1; `None` for the whole line.
+        end_column: Exclusive, from 1.
+    """
+
+    path: str
+    line: int | None = None
+    column: int | None = None
+    end_line: int | None = None
+    end_column: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FindingOrigin:
+    """Who brought something in, and when, as far as the journal knows.
+
+    Attributes:
+        actor: As shown: an agent's name, `you`, `outside`; empty if unknown.
+        at_us: When, in microseconds since 1970 (UTC).
+        is_exact: Whether it is that event; if not, it is older than the journal, or earlier texts are gone.
+    """
+
+    actor: str = ""
+    seq: int | None = None
+    at_us: int | None = None
+    command: str = ""
+    session: str | None = None
+    call_id: str | None = None
+    is_exact: bool = True
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is known who it was. A change that was found just now has nobody's number yet."""
+        return bool(self.actor)
+
+
+UNKNOWN = FindingOrigin()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """What a rule found, before it is known what becomes of it.
+
+    Attributes:
+        words: One sentence without a full stop; never a secret's value.
+        masked: Characters of the text, from and to, that reports mask.
+        evidence: Shown instead of the line.
+        identity: What distinguishes it from others of its rule in its file when lines move; by default its text.
+    """
+
+    rule: str
+    path: str
+    words: str
+    start: int | None = None
+    end: int | None = None
+    masked: tuple[int, int] | None = None
+    evidence: str | None = None
+    facts: Mapping[str, str | int | float] = field(default_factory=lambda: MappingProxyType({}))
+    identity: str | None = None
+
+    @classmethod
+    def from_spot(cls, spot: Spot, path: str) -> "Hit":
+        """A spot of a scan as a hit."""
+        return cls(spot.rule, path, spot.words, spot.start, spot.end, spot.masked)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditFinding:
+    """Something that a reviewer should look at.
+
+    Attributes:
+        severity: As configured; the rule's own may differ.
+        evidence: The line, secrets masked; empty if there is nothing to show.
+        fingerprint: Stable while lines above come and go: 16 hexadecimal digits, which tell nothing of a secret.
+        masked: Characters of the note's text, from and to, that `evidence` masks.
+    """
+
+    rule: str
+    family: Family
+    severity: Severity
+    location: FindingLocation
+    words: str
+    evidence: str
+    do: str
+    origin: FindingOrigin
+    fingerprint: str
+    facts: Mapping[str, str | int | float] = field(default_factory=lambda: MappingProxyType({}))
+    masked: tuple[int, int] | None = None
+
+
+# The result of an audit.
+
+
+@dataclass(frozen=True, slots=True)
+class SuppressedFinding:
+    """A finding that does not count."""
+
+    finding: AuditFinding
+    reason: str
+    until: str = ""  # the last day on which the exemption holds, `2026-12-31`; empty for ever
+    by: str = "exemption"  # `exemption` or `baseline`
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedRule:
+    """A rule that did not run."""
+
+    rule: str
+    reason: str  # why: `off`, `off by default`, `needs --repo DIR`
+
+
+@dataclass(frozen=True, slots=True)
+class PassedCheck:
+    """Something that was looked at and is in order."""
+
+    family: Family
+    name: str
+    words: str  # what was found to be in order, such as `23 of 23 parse`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainStatus:
+    """What is known of the journal."""
+
+    state: str  # `intact`, `broken`, `none` (there is no journal) or `unknown` (it could not be checked)
+    words: str
+    seq: int = 0  # the number of the last event on the disk; 0 if there is none
+    hash: str = ""
+    events: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditGrowth:
+    """How the folder and what is found in it went over time, for the charts of a report.
+
+    Attributes:
+        at_us: The moments, in microseconds since 1970, evenly spaced; empty without a journal.
+        writes: By actor, the changes in the span that ends at each moment; of many actors the rarest are summed
+            as `others`.
+        findings: By severity, how many of today's findings existed at each.
+        gathered: The number of actors summed as `others`.
+    """
+
+    at_us: tuple[int, ...] = ()
+    files: tuple[int, ...] = ()
+    bytes: tuple[int, ...] = ()
+    writes: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    findings: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    gathered: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """What an audit found.
+
+    Attributes:
+        taken_us: In microseconds since 1970 (UTC).
+        actors: Events by actor, the most first.
+        findings: The gravest first, then by path and line; without suppressed ones.
+        expired: Expired exemptions, as sentences.
+        digest: Over the rules that ran and their settings, 16 hexadecimal digits: the same digest, the same audit.
+        neutral: The rights that this process gave up, as sentences.
+        seconds: The time of each family, by name; and `read`.
+        settings: Names and values that differ from the defaults.
+    """
+
+    title: str
+    taken_us: int
+    files: int
+    bytes: int
+    tokens: int
+    events: int
+    actors: Mapping[str, int]
+    refused: int
+    chain: ChainStatus
+    findings: tuple[AuditFinding, ...]
+    excepted: tuple[SuppressedFinding, ...] = ()
+    expired: tuple[str, ...] = ()
+    skipped: tuple[SkippedRule, ...] = ()
+    passed: tuple[PassedCheck, ...] = ()
+    inbox: Inbox | None = None
+    growth: AuditGrowth | None = None
+    version: str = ""
+    rules: int = 0
+    digest: str = ""
+    neutral: tuple[str, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    settings: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    budgets: tuple[Budget, ...] = ()
+
+    def count_findings(self, severity: Severity) -> int:
+        """How many findings there are of a severity."""
+        return sum(finding.severity is severity for finding in self.findings)
+
+    def has_findings_at(self, level: Severity | None) -> bool:
+        """Whether there is a finding at or over a level; never for `None`."""
+        return level is not None and any(finding.severity.rank <= level.rank for finding in self.findings)
+
+
+# Rules.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditRule:
+    """One rule of an audit.
+
+    Attributes:
+        id: Permanent: baselines and exemptions contain it. Lower case, words joined by `-`.
+        bad: An example that it finds, as the tests check. Never a real secret.
+        settings: The names of settings in `[audit]` that tune it.
+        together: The sentence for more than a few hits in one file, with `{count}` and with `{some}` for the names of
+            three; empty to report each.
+        needs: A required option, such as `--repo`; else empty.
+    """
+
+    id: str
+    family: Family
+    severity: Severity
+    title: str
+    why: str
+    do: str
+    bad: str
+    good: str
+    is_on: bool = True
+    settings: tuple[str, ...] = ()
+    together: str = ""
+    needs: str = ""
+
+
+def read_rules(name: str) -> tuple[AuditRule, ...]:
+    """The rules of a file of `memtui/scan/rules`, in order."""
+    return tuple(
+        AuditRule(
+            id=entry.id,
+            family=Family(entry.get("family")),
+            severity=Severity(entry.get("severity")),
+            title=entry.text("title"),
+            why=entry.text("why"),
+            do=entry.text("do"),
+            bad=_fill_sample(entry.id, entry.text("bad")),
+            good=entry.text("good"),
+            is_on=entry.get("on", True),
+            settings=tuple(entry.get("settings", ())),
+            together=entry.text("together"),
+            needs=entry.text("needs"),
+        )
+        for entry in load_rules(name).values()
+    )
+
+
+def _fill_sample(rule: str, text: str) -> str:
+    return text.replace("{sample}", make_sample(rule)) if "{sample}" in text else text

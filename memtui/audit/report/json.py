@@ -1,0 +1,226 @@
+"""The report for programs: one JSON document. What its fields mean stands in `docs/audit-1.schema.json`.
+
+Schema 1. Additions do not raise the number. Whatever comes from files and names is hostile: in the document no
+character is hidden, and none is a lone surrogate, so any parser reads it and no terminal obeys it.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from memtui.audit.model import Audit, AuditFinding, AuditGrowth, ChainStatus, FindingOrigin
+from memtui.audit.report.wording import (
+    SEVERITIES,
+    encode_undecodable,
+    find_worst_severity,
+    format_utc,
+    mask_secrets,
+    replace_all_surrogates,
+    replace_surrogates,
+)
+from memtui.core.events import Version
+from memtui.core.paths import MemoryPath
+from memtui.core.unicode import visible_json
+from memtui.review.inbox import ChangedFile, ChangeRun, Inbox, ReviewMark
+
+SCHEMA = 1
+KIND = "memtui audit"
+
+
+def render_json(audit: Audit) -> str:
+    """The report as a JSON document, legible, with a line feed at its end."""
+    return visible_json(json.dumps(build_document(audit), ensure_ascii=False, indent=2, allow_nan=False)) + "\n"
+
+
+def build_document(audit: Audit) -> dict[str, Any]:
+    """The report as values that JSON has."""
+    gravest = find_worst_severity(audit)
+    document = {
+        "schema": SCHEMA,
+        "kind": KIND,
+        "memtui": audit.version,
+        "folder": audit.title,
+        "taken": format_utc(audit.taken_us),
+        "verdict": gravest.value if gravest else "clean",
+        "summary": _summary_to_json(audit),
+        "chain": _chain_to_json(audit.chain),
+        "findings": [finding_to_json(each) for each in audit.findings],
+        "excepted": [
+            {
+                "by": each.by,
+                "reason": each.reason,
+                "until": each.until or None,
+                "finding": finding_to_json(each.finding),
+            }
+            for each in audit.excepted
+        ],
+        "expired": list(audit.expired),
+        "skipped": [{"rule": each.rule, "reason": each.reason} for each in audit.skipped],
+        "passed": [{"family": each.family.value, "name": each.name, "words": each.words} for each in audit.passed],
+        "inbox": _inbox_to_json(audit.inbox) if audit.inbox is not None else None,
+        "growth": _growth_to_json(audit.growth) if audit.growth is not None else None,
+        "neutral": list(audit.neutral),
+        "rules": {"ran": audit.rules, "digest": audit.digest},
+        "settings": dict(audit.settings),
+        "seconds": {name: round(value, 6) for name, value in audit.seconds.items() if math.isfinite(value)},
+    }
+    return replace_all_surrogates(document)  # type: ignore[no-any-return]
+
+
+def finding_to_json(found: AuditFinding) -> dict[str, Any]:
+    """One finding as values that JSON has."""
+    place = found.location
+    return {
+        "rule": found.rule,
+        "family": found.family.value,
+        "severity": found.severity.value,
+        **path_to_json(place.path),
+        "line": place.line,
+        "column": place.column,
+        "end_line": place.end_line,
+        "end_column": place.end_column,
+        "words": found.words,
+        "evidence": found.evidence,
+        "masked": found.masked is not None,
+        "do": found.do,
+        "origin": origin_to_json(found.origin),
+        "fingerprint": found.fingerprint,
+        "facts": facts_to_json(found.facts),
+    }
+
+
+def path_to_json(path: str) -> dict[str, str | None]:
+    """A path of the folder, in the three ways in which the document gives it."""
+    readable = replace_surrogates(path)
+    return {
+        "path": str(MemoryPath.from_relative(readable)),
+        "relative": readable,
+        "path_base64": encode_undecodable(path),
+    }
+
+
+def origin_to_json(known: FindingOrigin) -> dict[str, Any] | None:
+    """Who brought something in; `None` where that is not known."""
+    if not known.is_known and known.seq is None:
+        return None
+    return {
+        "actor": known.actor or None,
+        "seq": known.seq,
+        "ts": format_utc(known.at_us),
+        "command": known.command,
+        "session": known.session,
+        "call_id": known.call_id,
+        "exact": known.is_exact,
+    }
+
+
+def facts_to_json(given: Mapping[str, str | int | float]) -> dict[str, str | int | float]:
+    """What a program may want to know, in values that JSON has."""
+    return {name: value for name, value in given.items() if isinstance(value, str) or math.isfinite(value)}
+
+
+def _summary_to_json(audit: Audit) -> dict[str, Any]:
+    return {
+        **{severity.value: audit.count_findings(severity) for severity in SEVERITIES},
+        "excepted": len(audit.excepted),
+        "files": audit.files,
+        "bytes": audit.bytes,
+        "tokens": audit.tokens,
+        "events": audit.events,
+        "refused": audit.refused,
+        "budgets": [
+            {"name": one.name, "used": one.used, "of": one.limit, "share": round(one.share, 6), "setting": one.setting}
+            for one in audit.budgets
+        ],
+        "actors": [{"actor": name, "events": events} for name, events in audit.actors.items()],
+    }
+
+
+def _chain_to_json(chain: ChainStatus) -> dict[str, Any]:
+    head = f"{chain.seq}:{chain.hash}" if chain.hash else None
+    return {"state": chain.state, "words": chain.words, "events": chain.events, "head": head}
+
+
+def _inbox_to_json(inbox: Inbox) -> dict[str, Any]:
+    return {
+        "since": {"seq": inbox.since, "ts": format_utc(inbox.since_us), "words": inbox.since_words},
+        "until": inbox.until,
+        "problem": inbox.problem or None,
+        "files": [_file_to_json(each) for each in inbox.files],
+        "folders": [_file_to_json(each) for each in inbox.folders],
+        "runs": [_run_to_json(each) for each in inbox.runs],
+        "marks": [_mark_to_json(each) for each in inbox.marks],
+    }
+
+
+def _file_to_json(changed: ChangedFile) -> dict[str, Any]:
+    return {
+        "sign": changed.sign,
+        **path_to_json(changed.path),
+        "was": path_to_json(changed.previous_path) if changed.previous_path else None,
+        "before": _version_to_json(changed.before),
+        "after": _version_to_json(changed.after),
+        "added": changed.added,
+        "removed": changed.removed,
+        "actors": list(changed.actors),
+        "sessions": list(changed.sessions),
+        "events": [event.seq for event in changed.events],
+        "run": changed.run,
+        "verdict": changed.verdict.value if changed.verdict else None,
+        "marks": [_mark_to_json(each) for each in changed.marks],
+        "earlier": _mark_to_json(changed.earlier) if changed.earlier is not None else None,
+    }
+
+
+def _version_to_json(version: Version | None) -> dict[str, Any] | None:
+    if version is None:
+        return None
+    return {"kind": version.kind.value, "sha256": version.sha256, "size": version.size}
+
+
+def _run_to_json(run: ChangeRun) -> dict[str, Any]:
+    return {
+        "number": run.number,
+        "actor": run.actor,
+        "session": run.session,
+        "first": run.first,
+        "last": run.last,
+        "ts": format_utc(run.at_us),
+        "until": format_utc(run.until_us),
+        "paths": [path_to_json(path) for path in run.paths],
+        "added": run.added,
+        "removed": run.removed,
+        "lost": [
+            {**path_to_json(fact.path), "line": fact.line, "text": mask_secrets(fact.text), "seq": fact.seq}
+            for fact in run.lost
+        ],
+        "unlisted": run.unlisted,
+        "unsearched": run.unsearched or None,
+    }
+
+
+def _mark_to_json(mark: ReviewMark) -> dict[str, Any]:
+    return {
+        "reviewer": mark.reviewer,
+        "ts": format_utc(mark.at_us),
+        "verdict": mark.verdict.value,
+        **path_to_json(mark.path),
+        "before": mark.before or None,
+        "after": mark.after or None,
+        "hunk": mark.hunk or None,
+        "words": mask_secrets(mark.words),
+        "seq": mark.seq,
+        "head": mark.head or None,
+    }
+
+
+def _growth_to_json(growth: AuditGrowth) -> dict[str, Any]:
+    return {
+        "ts": [format_utc(at) for at in growth.at_us],
+        "files": list(growth.files),
+        "bytes": list(growth.bytes),
+        "writes": [{"actor": name, "counts": list(counts)} for name, counts in growth.writes.items()],
+        "gathered": growth.gathered,
+        "findings": {name: list(counts) for name, counts in growth.findings.items()},
+    }

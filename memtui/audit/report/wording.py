@@ -1,0 +1,172 @@
+"""What every report says in the same words: the verdict, where and when, who, and how much.
+
+A report leaves the machine that it was made on, so its times are UTC and say so.
+"""
+
+import base64
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from memtui.audit.masking import mask_message
+from memtui.audit.model import Audit, FindingLocation, FindingOrigin, Severity
+from memtui.core.unicode import escape_character, visible
+from memtui.core.wording import format_count
+
+SEVERITIES = (Severity.FAIL, Severity.WARN, Severity.INFO)
+"""The gravest first."""
+UNTOLD = "Who brought these in is not known: the journal does not tell of any of them."
+"""What is said once where it is known of no finding."""
+TITLES = {Severity.FAIL: "Must not stay", Severity.WARN: "Should be looked at", Severity.INFO: "Worth knowing"}
+"""What a severity asks of its reader."""
+CHANGES = {"+": "new", "~": "changed", "-": "deleted", ">": "renamed"}
+"""What the sign of a changed file means."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def format_utc(microseconds: int | None) -> str | None:
+    """A time as programs read it: `2026-11-21T10:14:02.000123Z`; `None` for one that no calendar has."""
+    at = _to_datetime(microseconds)
+    return None if at is None else at.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def format_minute(microseconds: int | None) -> str:
+    """A time as people read it: `2026-11-21 10:14 UTC`."""
+    at = _to_datetime(microseconds)
+    return "at an unknown time" if at is None else f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+def format_day(microseconds: int) -> str:
+    """A day as people read it: `2026-11-21`; empty for one that no calendar has."""
+    at = _to_datetime(microseconds)
+    return "" if at is None else f"{at:%Y-%m-%d}"
+
+
+def format_second(microseconds: int) -> str:
+    """A time as people read it, where minutes are too long: `2026-11-21 10:14:02 UTC`."""
+    at = _to_datetime(microseconds)
+    return "" if at is None else f"{at:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def replace_surrogates(text: str) -> str:
+    r"""The text without lone surrogates, which no encoding has: an undecodable byte becomes `\xff`."""
+    return _SURROGATE.sub(lambda match: escape_character(match.group()), text)
+
+
+def replace_all_surrogates(value: Any) -> Any:
+    """A value of JSON with the lone surrogates of all its texts replaced."""
+    match value:
+        case str():
+            return replace_surrogates(value)
+        case dict():
+            return {replace_surrogates(name): replace_all_surrogates(each) for name, each in value.items()}
+        case list():
+            return list(map(replace_all_surrogates, value))
+        case _:
+            return value
+
+
+def encode_undecodable(path: str) -> str | None:
+    """The bytes of a name that is not UTF-8, in Base64; `None` for one that is."""
+    if not _SURROGATE.search(path):
+        return None
+    return base64.b64encode(encode_name(path)).decode("ascii")
+
+
+def encode_name(path: str) -> bytes:
+    """The bytes of a name, as the file system has them."""
+    try:
+        return path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # a surrogate that stands for no byte: no file system gave us this
+        return path.encode("utf-8", "surrogatepass")
+
+
+def sanitize_text(text: str, *, limit: int = 0) -> str:
+    """A text from outside on one line, with what is hidden in it made visible.
+
+    Args:
+        limit: Characters after which it is cut; 0 for never.
+    """
+    cut = limit and len(text) > limit
+    whole = visible(text[:limit] if cut else text, newline="\\n", tab=" ")
+    return f"{whole}…" if cut else whole
+
+
+def format_location(place: FindingLocation) -> str:
+    """A place as people write it: `notes/today.md:3:14`; `the folder` for the folder itself."""
+    parts = [sanitize_text(place.path) or "the folder"]
+    if place.line is not None:
+        parts.append(str(place.line))
+        if place.column is not None:
+            parts.append(str(place.column))
+    return ":".join(parts)
+
+
+def find_worst_severity(audit: Audit) -> Severity | None:
+    """The gravest severity that was found; `None` for no finding at all."""
+    return next((severity for severity in SEVERITIES if audit.count_findings(severity)), None)
+
+
+def format_verdict(audit: Audit) -> str:
+    """The result as one sentence, without what is from outside."""
+    fails, warns, infos = (audit.count_findings(severity) for severity in SEVERITIES)
+    if not fails + warns + infos:
+        return "Nothing was found."
+    parts: list[str] = []
+    for number, words in ((fails, "must not stay"), (warns, "should be looked at"), (infos, "worth knowing")):
+        if number:
+            parts.append(f"{f'{number:,}' if parts else format_count(number, 'finding')} {words}")
+    return f"{', '.join(parts)}."
+
+
+def format_message(words: str) -> str:
+    """What a rule says, as a sentence of its own: with a capital letter, unless it begins with a name."""
+    first = words.split(" ", 1)[0]
+    begun = words[:1].upper() + words[1:] if first.isascii() and first.isalpha() and first.islower() else words
+    return f"{begun.rstrip('.')}."
+
+
+def format_actor(actor: str) -> str:
+    """Who did something, where no column says what it is: `outside memtui`; an agent cannot be called `outside`."""
+    return "outside memtui" if actor == "outside" else actor
+
+
+def has_known_origins(audit: Audit) -> bool:
+    """Whether anything is known of who brought in what; if not, it is enough to say so once."""
+    return any(each.origin.is_known or each.origin.seq is not None for each in audit.findings)
+
+
+def describe_origin(origin: FindingOrigin) -> list[str]:
+    """Who brought something in, and when, in parts; what is in them from outside is as it is."""
+    if not origin.is_known:
+        if origin.seq is None:
+            return ["not known"]
+        return ["not known", f"there when memtui first looked, {format_minute(origin.at_us)}", f"event {origin.seq:,}"]
+    parts = [format_actor(origin.actor)]
+    if origin.at_us is not None:
+        parts.append(format_minute(origin.at_us))
+    if origin.command:
+        parts.append(origin.command)
+    parts.append("not recorded" if origin.seq is None else f"event {origin.seq:,}")
+    if origin.call_id:
+        parts.append(f"call {origin.call_id}")
+    if origin.session:
+        parts.append(f"session {origin.session}")
+    if not origin.is_exact and origin.seq is not None:
+        parts.append("or somebody before: earlier texts are gone")
+    return parts
+
+
+def mask_secrets(text: str) -> str:
+    """A text that nobody has looked at yet, such as a line that was dropped, with what is secret in it masked."""
+    return mask_message(text)
+
+
+def _to_datetime(microseconds: int | None) -> datetime | None:
+    if microseconds is None:
+        return None
+    try:
+        at = datetime.fromtimestamp(microseconds // 1_000_000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return at.replace(microsecond=microseconds % 1_000_000)

@@ -1,0 +1,25 @@
+"""Instructions that somebody may have planted for the model. Warnings only: a filter of patterns is no gate.
+
+What is told is what an honest note has no reason for; each finding says its reason. What helps against the rest is to
+see who wrote a note, to approve what changed, and to undo it quickly.
+"""
+
+from collections.abc import Iterator
+
+from memtui.audit.context import AuditContext, Note
+from memtui.audit.model import AuditRule, Hit, read_rules
+from memtui.scan.injection import find_injections
+
+RULES: tuple[AuditRule, ...] = read_rules("injection")
+
+
+def check_note(note: Note, subject: AuditContext) -> Iterator[Hit]:
+    """Possible injections in one note; each rule reports a place once."""
+    del subject
+    if note.text is None:
+        return
+    seen: set[tuple[str, int]] = set()
+    for spot in find_injections(note.text, note.path):
+        if (spot.rule, spot.start) not in seen:
+            seen.add((spot.rule, spot.start))
+            yield Hit.from_spot(spot, note.path)

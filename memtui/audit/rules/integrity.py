@@ -1,0 +1,195 @@
+"""Whether a folder and its record are whole: what memtui did not record, what leads elsewhere, what cannot be read."""
+
+from collections.abc import Iterator
+
+from memtui.audit.context import AuditContext, Note, OtherEntry
+from memtui.audit.model import AuditRule, Hit, read_rules
+from memtui.audit.outside import find_external_changes
+from memtui.core.edits import format_human_size
+from memtui.core.errors import Refusal
+from memtui.core.events import EntryKind
+from memtui.core.messages import MessageKey, summarize_refusal
+from memtui.core.paths import MAX_LEVELS, ROOT_NAME, parse_path
+from memtui.core.unicode import to_one_line
+from memtui.engine import JournalSource
+from memtui.notes.formats import detect_format
+from memtui.review.tracks import iter_event_bodies
+from memtui.scan.names import find_oddities
+from memtui.scan.syntax import find_broken
+
+_REFUSED = b'"result":"refused"'
+_SHARE_OF_NUL = 4  # where more than one character of so many is NUL, the text is of another encoding
+_FEWEST_WIDE = 16
+_SHOWN = 3
+_BINARY = frozenset({
+    "png", "jpg", "jpeg", "gif", "webp", "avif", "heic", "bmp", "ico", "tiff", "pdf", "zip", "gz", "tgz", "xz", "bz2",
+    "zst", "7z", "tar", "db", "sqlite", "sqlite3", "mp3", "mp4", "m4a", "wav", "ogg", "webm", "mov", "woff", "woff2",
+    "ttf", "otf", "docx", "xlsx", "pptx", "odt", "epub", "pyc", "bin", "ds_store", "npy", "npz", "parquet", "pkl",
+    "swp",
+})  # fmt: skip
+"""Endings of files that are no text, and need not be."""
+
+
+RULES: tuple[AuditRule, ...] = read_rules("integrity")
+
+
+def check_note(note: Note, subject: AuditContext) -> Iterator[Hit]:
+    """What is wrong with one file."""
+    if note.data is None:
+        yield _build_file_hit(note.path, "unreadable", _to_clause(note.problem) or "it cannot be read")
+    elif note.text is None:
+        yield from _check_encoding(note.path, note.data)
+    elif len(note.text) >= _FEWEST_WIDE and note.text.count("\0") * _SHARE_OF_NUL > len(note.text):
+        yield _build_file_hit(note.path, "not-utf8", "no text: it looks like UTF-16 without its mark", byte=1, line=1)
+    else:
+        yield from (Hit.from_spot(spot, note.path) for spot in find_broken(note.text, note.path))
+    limit = subject.memory.max_file_bytes
+    if limit and note.size > limit:
+        words = f"it has {format_human_size(note.size)}, and {format_human_size(limit)} are the limit of a file"
+        yield _build_file_hit(note.path, "over-limit", words, bytes=note.size, limit=limit)
+    if note.links > 1:
+        names = f"{note.links} names" if note.links > 2 else "a second name"
+        yield _build_file_hit(note.path, "hard-link", f"the file has {names} on its file system", links=note.links)
+
+
+def _check_encoding(path: str, data: bytes) -> Iterator[Hit]:
+    name = path.rpartition("/")[2].lower()
+    if detect_format(path) in _BINARY or name == ".ds_store":
+        return
+    kind = detect_format(path)
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        encoding = "UTF-32" if data.startswith(b"\xff\xfe\0\0") else "UTF-16"
+        yield _build_file_hit(path, "not-utf8", f"no UTF-8 text: it looks like {encoding}", byte=1, line=1)
+        return
+    if kind not in _TEXTS and b"\x00" in data[:8_000]:
+        return  # a program's own file
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        words = f"no UTF-8 text: \\x{data[error.start]:02x} at byte {error.start + 1:,}, in line {line:,}"
+        yield _build_file_hit(path, "not-utf8", words, byte=error.start + 1, line=line)
+
+
+_TEXTS = frozenset({"md", "txt", "json", "jsonl", "yaml", "toml", "xml", "html", "csv", "tsv"})
+
+
+def check_folder(subject: AuditContext) -> Iterator[Hit]:
+    """What is wrong with the folder as a whole, and with its record."""
+    for other in subject.others.values():
+        yield from _check_other_entry(other)
+    yield from _check_names(subject)
+    yield from _check_limits(subject)
+    yield from _check_journal(subject)
+
+
+def _check_other_entry(other: OtherEntry) -> Iterator[Hit]:
+    target = f"“{to_one_line(other.target)}”"
+    if other.kind is EntryKind.LINK and other.leaves_folder:
+        yield _build_file_hit(other.path, "link-leaves", f"a link out of the folder, to {target}", target=other.target)
+    elif other.kind is EntryKind.LINK and other.is_dangling:
+        words = f"a link to {target}, where nothing is" if not other.problem else f"a link to {target}: "
+        yield _build_file_hit(other.path, "dangling-link", words + _to_clause(other.problem), target=other.target)
+    elif other.problem:
+        yield _build_file_hit(other.path, "unreadable", _to_clause(other.problem))
+    elif other.kind is EntryKind.OTHER:
+        yield _build_file_hit(other.path, "special-file", f"{other.what or 'something that is no file'}, and no note")
+
+
+def _check_names(subject: AuditContext) -> Iterator[Hit]:
+    """Names that the engine would reject; names that only look deceptive belong to another family."""
+    for path in (*subject.notes, *subject.others):
+        name = path.rpartition("/")[2]
+        try:
+            parse_path(f"{ROOT_NAME}/{name}", making=True)
+        except Refusal as refusal:
+            if any(oddity.rule == "deceptive-name" for oddity in find_oddities(name)):
+                continue
+            what = {
+                MessageKey.ESCAPES: "the name reads as another path once it is decoded",
+                MessageKey.NAME_TOO_LONG: "the name is longer than 255 bytes",
+            }.get(refusal.message, "the name holds a character that is not allowed")
+            yield _build_file_hit(path, "forbidden-name", f"{what}: “{to_one_line(name)}”")
+
+
+def _check_limits(subject: AuditContext) -> Iterator[Hit]:
+    memory = subject.memory
+    total = sum(note.size for note in subject.notes.values())
+    if memory.max_total_bytes and total > memory.max_total_bytes:
+        limit = format_human_size(memory.max_total_bytes)
+        words = f"the folder has {format_human_size(total)}, and {limit} are its limit"
+        yield _build_file_hit("", "over-limit", words, "bytes", bytes=total, limit=memory.max_total_bytes)
+    files = len(subject.notes)
+    if memory.max_files and files > memory.max_files:
+        words = f"the folder has {files:,} files, and {memory.max_files:,} are its limit"
+        yield _build_file_hit("", "over-limit", words, "files", files=files, limit=memory.max_files)
+    for path in (*subject.notes, *subject.others):
+        levels = path.count("/") + 1
+        if levels == MAX_LEVELS + 1:  # what is further down is not told again
+            words = f"it is {levels} levels deep, and {MAX_LEVELS} are the limit"
+            words += ": no agent can name it, or what is below it"
+            yield _build_file_hit(path, "over-limit", words, levels=levels)
+
+
+def _check_journal(subject: AuditContext) -> Iterator[Hit]:
+    """What is wrong with the record, and what it tells."""
+    recorded = subject.observer.recorded
+    if not subject.on_disk and not recorded.is_damaged and (recorded.source is JournalSource.NONE or subject.notes):
+        words = _to_clause(recorded.problem) or "nothing was recorded of this folder before"
+        yield _build_file_hit("", "no-journal", words)
+    if subject.has_enabled_rule("chain-broken") and subject.chain.state == "broken":
+        yield _build_file_hit("", "chain-broken", f"the record is {subject.chain.words}")
+    yield from _has_reviewed_head(subject)
+    since = (subject.inbox.since or None) if subject.inbox is not None else None
+    if subject.has_enabled_rule("outside-change"):
+        yield from find_external_changes(subject, since)
+    if subject.has_enabled_rule("refused-outside"):
+        yield from _report_refused_calls(subject, since or 0)
+
+
+def _has_reviewed_head(subject: AuditContext) -> Iterator[Hit]:
+    """Whether the record still holds what the last reviewer saw of it."""
+    marks = [mark for mark in subject.inbox.marks if mark.head] if subject.inbox is not None else []
+    if not marks:
+        return
+    mark = max(marks, key=lambda mark: mark.at_us)
+    by = f"which {to_one_line(mark.reviewer)} noted" if mark.reviewer else "which a reviewer noted"
+    if mark.seq > subject.on_disk:
+        words = f"event {mark.seq:,}, {by}, is not in the record, which ends with event {subject.on_disk:,}"
+    else:
+        event = subject.observer.history.get_event(mark.seq) if mark.seq else None
+        if not mark.seq or (event is not None and event.hash.startswith(mark.head)):
+            return
+        words = f"event {mark.seq:,} is not the one {by}: the record was rewritten, or replaced by another one"
+    yield _build_file_hit("", "head-gone", words, f"{mark.seq} {mark.head}", seq=mark.seq)
+
+
+def _report_refused_calls(subject: AuditContext, after: int) -> Iterator[Hit]:
+    """Calls that named places outside the folder, together."""
+    history = subject.observer.history
+    count, last = 0, 0
+    shown: list[str] = []
+    for number, body in iter_event_bodies(subject.observer, after, subject.on_disk):
+        if _REFUSED not in body:
+            continue
+        event = history.get_event(number)
+        if event is None or summarize_refusal(event) != "outside /memories":
+            continue
+        count, last = count + 1, number
+        if len(shown) < _SHOWN and (path := to_one_line(event.path[:200])) not in shown:
+            shown.append(path)
+    if count:
+        calls = "1 call" if count == 1 else f"{count:,} calls"
+        words = f"{calls} tried to leave the folder: {', '.join(f'“{path}”' for path in shown)}"
+        yield _build_file_hit("", "refused-outside", words, f"{last}", calls=count, seq=last)
+
+
+def _build_file_hit(path: str, rule: str, words: str, identity: str | None = None, **facts: str | int) -> Hit:
+    """A finding about a file as a whole."""
+    safe = {name: to_one_line(fact) if isinstance(fact, str) else fact for name, fact in facts.items()}
+    return Hit(rule, path, words, evidence="", facts=safe, identity=identity or path)
+
+
+def _to_clause(sentence: str) -> str:
+    """A sentence as a part of another one."""
+    return sentence[:1].lower() + sentence[1:].rstrip(".")

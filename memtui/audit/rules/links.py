@@ -1,0 +1,168 @@
+"""Links that lead to no note, and notes that no link leads to."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from memtui.audit.context import AuditContext, LineOffsets, is_auto_loaded, is_hidden, is_prose, iter_prose_notes
+from memtui.audit.model import Hit
+from memtui.core.events import EntryKind
+from memtui.core.unicode import to_one_line
+from memtui.notes.links import Link, LinkTargets, find_links, get_note_names
+from memtui.notes.memory_index import is_index, parse_index
+
+_DEAD = "dead-link"
+_ORPHAN = "orphan"
+_UNWRITTEN = "unwritten-note"
+IDS = (_DEAD, _ORPHAN, _UNWRITTEN)
+
+_EXTENSIONS = "md markdown mdx txt json jsonl yaml yml toml xml html csv tsv pdf png jpg jpeg gif svg webp"
+_NOTES = frozenset(_EXTENSIONS.split())
+"""Extensions of what stands in a memory folder; a link to anything else is rather one into somebody's code."""
+_NO_NAME = re.compile(r"[$={}<>*|\"']|\.\.\.|\A[-\d\s,.;:]*\Z|\A-|\\")
+_PLACEHOLDER = re.compile(
+    r"(?:.*/)?(?:path|file|filename|name|note|page|title|url|link|target|example|foo|bar|x+|your[-_ ].*)(?:\.\w+)?\Z",
+    re.IGNORECASE,
+)
+_MOST_SOUGHT = 200  # dead links for which the nearest name is looked for
+_FEWEST = 8
+_LINKED = 0.8  # the share of notes with a link to them from which on links are a habit
+
+
+class LinkMap(NamedTuple):
+    """How the notes of a folder hang together."""
+
+    paths: LinkTargets
+    links: Mapping[str, list[Link]]
+
+
+def collect_links(subject: AuditContext) -> LinkMap:
+    """Read the links of all notes."""
+    names: dict[str, Sequence[str]] = {}
+    links: dict[str, list[Link]] = {}
+    for note, text in iter_prose_notes(subject):
+        subject.check_cancelled()
+        names[note.path] = get_note_names(text)
+        links[note.path] = find_links(text, note.path)
+    return LinkMap(LinkTargets(subject.notes, names), links)
+
+
+def check_links(subject: AuditContext, linked: LinkMap) -> Iterator[Hit]:
+    """Dead links of all notes, and notes without a link to them."""
+    places, links = linked
+    known = LinkResolver(subject)
+    led_to: set[str] = set()
+    for path, found in links.items():
+        text = subject.notes[path].text or ""
+        entries = set(parse_index(text, path).entries) if is_index(path) else set()
+        lines: LineOffsets | None = None
+        for link in found:
+            target = places.resolve(link, path)
+            if target is not None:
+                if target != path:
+                    led_to.add(target)
+                continue
+            if link in entries or not known.is_dead(link, path):
+                continue  # of an index, an entry without a file is another finding
+            lines = lines or LineOffsets(text)
+            if known.is_unwritten(link):
+                yield known.build_hit(_UNWRITTEN, "names {}, which nobody has written", link, path, lines)
+            else:
+                yield known.build_hit(_DEAD, "links to {}, which is not there", link, path, lines)
+    if not any(is_index(path) for path in subject.notes):
+        yield from _find_orphans(subject, led_to)
+
+
+def _find_orphans(subject: AuditContext, led_to: set[str]) -> Iterator[Hit]:
+    notes = [path for path in subject.notes if is_prose(path) and not is_auto_loaded(path)]
+    linked = sum(path in led_to for path in notes)
+    if len(notes) < _FEWEST or linked < _LINKED * len(notes):
+        return
+    for path in notes:
+        name = path.rpartition("/")[2].casefold().partition(".")[0]
+        if path not in led_to and name not in ("readme", "index", "home", "_index"):
+            words = f"no note links to it, as they do to {linked:,} of {len(notes):,}"
+            yield Hit(_ORPHAN, path, words, identity="")
+
+
+class LinkResolver:
+    """What a link could have meant."""
+
+    def __init__(self, subject: AuditContext) -> None:
+        self._subject = subject
+        self._directories = {path for path, other in subject.others.items() if other.kind is EntryKind.DIRECTORY}
+        self._by_name: Mapping[str, str] = {path.rpartition("/")[2].casefold(): path for path in sorted(subject.notes)}
+        self._sought = 0
+        self._nearest: dict[str, str] = {}
+
+    def is_dead(self, link: Link, path: str) -> bool:
+        """Whether a link that leads to no note was meant to lead to one in the folder."""
+        if link.kind == "url" or not link.path:
+            return False
+        wanted = link.path.rstrip("/")
+        if wanted in self._directories or wanted in self._subject.others:
+            return False
+        if _NO_NAME.search(link.target) or _PLACEHOLDER.match(wanted):
+            return False
+        if is_hidden(path):
+            return False
+        extension = wanted.rpartition("/")[2].rpartition(".")[2].casefold()
+        has_extension = "." in wanted.rpartition("/")[2].lstrip(".") and extension in _NOTES
+        match link.kind:
+            case "wiki":
+                return has_extension or "." not in wanted or " " in wanted
+            case "import":
+                return has_extension and not self._is_in_repository(wanted)
+            case _:
+                return has_extension and self._is_in_folder(link) and not self._is_in_repository(wanted)
+
+    def is_unwritten(self, link: Link) -> bool:
+        """Whether a link names a note that nobody has written yet, rather than one that is called otherwise."""
+        name = (link.path or "").rpartition("/")[2]
+        return link.kind == "wiki" and "." not in name and not self.find_nearest(link)
+
+    def _is_in_folder(self, link: Link) -> bool:
+        """Whether a link leads into a directory that there is, or names a note that stands elsewhere.
+
+        One into another directory is rather meant from where somebody's code is.
+        """
+        path = link.path or ""
+        above = path.rpartition("/")[0]
+        if not above or above in self._directories or above.partition("/")[0] in self._directories:
+            return True
+        return path.rpartition("/")[2].casefold() in self._by_name
+
+    def _is_in_repository(self, wanted: str) -> bool:
+        repository = self._subject.repository
+        return repository is not None and repository.has_path(wanted)
+
+    def build_hit(self, rule: str, sentence: str, link: Link, path: str, lines: LineOffsets) -> Hit:
+        """The finding of a dead link, with the name that is nearest to it."""
+        nearest = self.find_nearest(link)
+        words = sentence.format(to_one_line(link.target))
+        facts: dict[str, str | int | float] = {"target": link.target}
+        if nearest:
+            words += f"; {to_one_line(nearest)} is"
+            facts["nearest"] = nearest
+        start, end = (lines.to_offset(link.line, column) for column in link.span)
+        return Hit(rule, path, words, start=start, end=end, facts=facts)
+
+    def find_nearest(self, link: Link) -> str:
+        """The note whose name is nearest to that of a link; empty if none is near."""
+        wanted = link.path or ""
+        if wanted not in self._nearest:
+            self._nearest[wanted] = self._search_nearest(wanted)
+        return self._nearest[wanted]
+
+    def _search_nearest(self, wanted: str) -> str:
+        self._sought += 1
+        if self._sought > _MOST_SOUGHT or not self._by_name:
+            return ""
+        from rapidfuzz import fuzz, process  # noqa: PLC0415 - start-up: 30 ms, for dead links only
+
+        name = wanted.rstrip("/").rpartition("/")[2].casefold()[:200]
+        if name in self._by_name:
+            return self._by_name[name]
+        spelled = name if "." in name else f"{name}.md"
+        found = process.extractOne(spelled, self._by_name.keys(), scorer=fuzz.ratio, score_cutoff=80)
+        return self._by_name[found[0]] if found else ""

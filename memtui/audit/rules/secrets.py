@@ -1,0 +1,38 @@
+"""Secrets: credentials and personal data in notes.
+
+The rules are in `memtui/scan/rules/secrets.toml`. How many of what they should find they find, and how much else, is
+measured on the corpus of the tests.
+"""
+
+import re
+from collections.abc import Iterator
+
+from memtui.audit.context import AuditContext, Note
+from memtui.audit.masking import mask_lines
+from memtui.audit.model import AuditRule, Hit, read_rules
+from memtui.scan.secrets import find_secrets
+
+_LONG = re.compile(r"(?=[A-Za-z_.-]*[0-9])[A-Za-z0-9_.+=-]{16}")  # what has to stand in a name that holds a secret
+
+RULES: tuple[AuditRule, ...] = read_rules("secrets")
+
+
+def check_note(note: Note, subject: AuditContext) -> Iterator[Hit]:
+    """The secrets in one note."""
+    del subject
+    if note.text is not None:
+        yield from (Hit.from_spot(spot, note.path) for spot in find_secrets(note.text))
+
+
+def check_folder(subject: AuditContext) -> Iterator[Hit]:
+    """The secrets in names of files and directories: a listing shows them to everybody, and so does a report.
+
+    The place is told whole. It is what a person opens the file by, and what a baseline, an exemption and SARIF know it
+    by: a masked one would lead nowhere, and two files might have the same. The words and the evidence do not repeat it.
+    """
+    for path in (*subject.notes, *subject.others):
+        name = path.rpartition("/")[2]
+        if _LONG.search(name):
+            for spot in find_secrets(name):
+                words = f"{spot.words}, in the name itself"
+                yield Hit(spot.rule, path, words, evidence=mask_lines([name])[0], identity=spot.rule)

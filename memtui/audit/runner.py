@@ -1,0 +1,272 @@
+"""The run of an audit: read a folder, apply every rule, and collect the findings. Nothing is changed."""
+
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from datetime import UTC, date, datetime
+from typing import Any
+
+import memtui
+from memtui.audit.cancel import AuditCancelled, check_cancelled
+from memtui.audit.context import AuditContext, build_context
+from memtui.audit.finding_builder import FindingBuilder
+from memtui.audit.growth import collect_growth as growth_of
+from memtui.audit.model import Audit, AuditFinding, AuditGrowth, AuditRule, ChainStatus, Hit, SuppressedFinding
+from memtui.audit.passed_checks import find_passed_checks
+from memtui.audit.provenance import TAMPERED, OriginTracer, summarize_journal
+from memtui.audit.registry import FAMILIES, collect_rules
+from memtui.audit.rules import self_checks
+from memtui.audit.selection import RuleSelection, describe_changed_settings, select_rules
+from memtui.audit.suppressions import find_expired, find_suppression
+from memtui.core.settings import AuditSettings, Settings, compute_budgets, estimate_token_count
+from memtui.engine import Engine, Observer
+from memtui.engine.pins import load_pins
+from memtui.review.inbox import Inbox
+
+# One pass of all rules over a folder.
+
+Progress = Callable[[str, int, int], None]
+"""Told what is done, how many, and of how many."""
+
+_EVERY = 64  # notes between two reports of how far it is
+
+
+_FAMILY_NAMES = {"secrets": "secret", "injection": "planted"}  # by module, where the family has another name
+
+
+def get_family_name(family: Any) -> str:
+    """The name of a family in reports and in the progress."""
+    module: str = family.__name__.rpartition(".")[2]
+    return _FAMILY_NAMES.get(module, module)
+
+
+@dataclass
+class AuditInspection:
+    """One pass of all rules over a folder.
+
+    Attributes:
+        tell: Called with the findings of each family, without suppressed ones.
+        excepted: Suppressed findings.
+        ran: The ids of rules that ran to their end.
+        found: The ids of rules with findings, suppressed ones included.
+    """
+
+    families: Sequence[Any]
+    rules: Mapping[str, AuditRule]
+    subject: AuditContext
+    choice: RuleSelection
+    builder: FindingBuilder
+    baseline: Collection[str]
+    _: KW_ONLY
+    today: date
+    progress: Progress | None = None
+    tell: Callable[[Sequence[AuditFinding]], None] | None = None
+    findings: list[AuditFinding] = field(default_factory=list)
+    excepted: list[SuppressedFinding] = field(default_factory=list)
+    expired: list[str] = field(default_factory=list)
+    ran: set[str] = field(default_factory=set)
+    found: set[str] = field(default_factory=set)
+
+    def run(self, seconds: dict[str, float]) -> None:
+        """Ask every family; `AuditCancelled` where `stop` returned true."""
+        for family in self.families:
+            began = time.perf_counter()
+            name = get_family_name(family)
+            mine = {rule.id for rule in family.RULES} & set(self.choice.severities)
+            if mine:
+                crashes = _RuleCrashes(name)
+                hits = list(self._collect_hits(family, name, crashes))
+                self._add_findings(self.builder.build_findings([*hits, *crashes.build_hits()]))
+                if not crashes.count:
+                    self.ran |= mine
+            seconds[name] = time.perf_counter() - began
+        old = find_expired(self.subject.audit.exemptions, self.today)
+        self.expired += [sentence for _, sentence in old]
+        self._add_findings(self.builder.build_findings([hit for hit, _ in old]))
+        self.ran |= {rule.id for rule in self_checks.RULES} & set(self.choice.severities)
+
+    def _collect_hits(self, family: Any, name: str, crashes: "_RuleCrashes") -> Iterator[Hit]:
+        """The hits of a family. An exception in one note becomes a finding, and the other notes are still checked."""
+        check_note = getattr(family, "check_note", None)
+        if check_note is not None:
+            notes = self.subject.notes
+            for number, note in enumerate(notes.values()):
+                if number % _EVERY == 0:
+                    self.subject.check_cancelled()
+                    if self.progress is not None:
+                        self.progress(name, number, len(notes))
+                try:
+                    yield from self._validate_hits(check_note(note, self.subject))
+                except Exception as error:  # a bug in one rule must not hide what the others find: it is a finding
+                    crashes.add(error, note.path)
+        check_folder = getattr(family, "check_folder", None)
+        if check_folder is not None:
+            self.subject.check_cancelled()
+            try:
+                yield from self._validate_hits(check_folder(self.subject))
+            except Exception as error:  # as above
+                crashes.add(error, "")
+
+    def _validate_hits(self, hits: Iterable[Hit]) -> Iterator[Hit]:
+        """The same hits; `LookupError` for one of an unknown rule."""
+        for hit in hits:
+            if hit.rule not in self.rules:
+                raise LookupError(hit.rule)
+            yield hit
+
+    def _add_findings(self, found: list[AuditFinding]) -> None:
+        counted = []
+        for finding in found:
+            self.found.add(finding.rule)
+            exception = find_suppression(finding, self.subject.audit.exemptions, self.baseline, self.today)
+            if exception is None:
+                counted.append(finding)
+            else:
+                self.excepted.append(exception)
+        self.findings += counted
+        if self.tell is not None and counted:
+            self.tell(counted)
+
+
+class _RuleCrashes:
+    """What broke down in a family: told once, however many notes it was."""
+
+    def __init__(self, family: str) -> None:
+        self.count = 0
+        self._family = family
+        self._first: tuple[Exception, str] | None = None
+
+    def add(self, error: Exception, path: str) -> None:
+        """Note what broke down, and in which note: empty for the folder as a whole."""
+        if isinstance(error, AuditCancelled):
+            raise error
+        self.count += 1
+        self._first = self._first or (error, path)
+
+    def build_hits(self) -> Iterator[Hit]:
+        """All of it as one."""
+        if self._first is None:
+            return
+        error, path = self._first
+        kind = type(error).__name__
+        where = "a note" if self.count == 1 else f"{self.count:,} notes"
+        words = f"the {self._family} rules broke down in {where if path else 'the folder as a whole'}: {kind}"
+        facts: dict[str, str | int | float] = {"family": self._family, "error": kind, "notes": self.count}
+        yield Hit(self_checks.CRASHED, path, words, facts=facts, identity=f"{self._family} {kind}")
+
+
+_NO_AUDIT = AuditSettings()
+_NO_LIMITS = Settings()
+
+
+def run_audit(
+    observer: Observer,
+    *,
+    title: str,
+    place: str = "",
+    settings: AuditSettings = _NO_AUDIT,
+    memory: Settings = _NO_LIMITS,
+    repo: str | None = None,
+    only: Collection[str] | None = None,
+    inbox: Inbox | None = None,
+    growth: bool = False,
+    neutral: tuple[str, ...] = (),
+    baseline: Collection[str] | None = None,
+    pins: Iterable[str] | None = None,
+    progress: Progress | None = None,
+    found: Callable[[Sequence[AuditFinding]], None] | None = None,
+    stop: Callable[[], bool] = lambda: False,
+    now_us: int | None = None,
+    families: Sequence[Any] = FAMILIES,
+) -> Audit:
+    """Look for everything that is wrong in a folder.
+
+    Args:
+        only: Ids of rules, patterns of ids and names of families.
+        neutral: The rights that this process gave up, as sentences.
+        baseline: Fingerprints of known findings; `None` without a baseline.
+        found: Called with the findings of each family, without suppressed ones.
+
+    Raises:
+        AuditCancelled: `stop` returned true.
+        FolderMissing, StateUnusable: The folder or its journal cannot be read.
+    """
+    now_us = time.time_ns() // 1_000 if now_us is None else now_us
+    seconds: dict[str, float] = {}
+    began = time.perf_counter()
+    observer.reconcile(stop=stop)
+    check_cancelled(stop)
+    last = observer.get_head()[0] if isinstance(observer, Engine) and not observer.read_only else observer.recorded.last
+    rules = collect_rules(families)
+    choice = select_rules(rules.values(), settings, only=only, repo=repo, has_baseline=baseline is not None)
+    subject = build_context(
+        observer,
+        settings=settings,
+        memory=memory,
+        now_us=now_us,
+        on_disk=last,
+        repo=repo,
+        pins=load_pins(observer).paths if pins is None else pins,
+        place=place,
+        chosen=choice.severities,
+        inbox=inbox,
+        progress=progress,
+        stop=stop,
+    )
+    seconds["read"] = time.perf_counter() - began
+    began = time.perf_counter()
+    record = summarize_journal(observer, last, stop=stop)
+    chain = subject.chain
+    seconds["journal"] = time.perf_counter() - began
+    origins = OriginTracer(observer, record, is_intact=chain.state == "intact")
+    builder = FindingBuilder(rules, choice.severities, subject, origins)
+    today = datetime.fromtimestamp(now_us // 1_000_000, UTC).date()
+    inspection = AuditInspection(
+        families, rules, subject, choice, builder, baseline or (), today=today, progress=progress, tell=found
+    )
+    inspection.run(seconds)
+    files, size = len(subject.notes), sum(note.size for note in subject.notes.values())
+    tokens = sum(estimate_token_count(note.text) for note in subject.notes.values() if note.text is not None)
+    return Audit(
+        title=title,
+        taken_us=now_us,
+        files=files,
+        bytes=size,
+        tokens=tokens,
+        events=last,
+        actors=record.actors,
+        refused=record.refused,
+        chain=chain,
+        findings=tuple(sorted(inspection.findings, key=get_sort_key)),
+        excepted=tuple(sorted(inspection.excepted, key=lambda each: get_sort_key(each.finding))),
+        expired=tuple(inspection.expired),
+        skipped=choice.skipped,
+        passed=find_passed_checks(rules, subject, chain, inspection.ran, inspection.found),
+        inbox=inbox,
+        growth=_collect_growth(observer, inspection.findings, now_us, chain) if growth else None,
+        version=memtui.__version__,
+        rules=len(choice.severities),
+        digest=choice.digest,
+        neutral=neutral,
+        seconds=seconds,
+        settings=describe_changed_settings(settings),
+        budgets=compute_budgets(files=files, bytes=size, tokens=tokens, memory=memory, audit=settings),
+    )
+
+
+def get_sort_key(finding: AuditFinding) -> tuple[int, str, int, str, int]:
+    """What findings are sorted by: the gravest first, then by path and line."""
+    place = finding.location
+    return finding.severity.rank, place.path, place.line or 0, finding.rule, place.column or 0
+
+
+def _collect_growth(
+    observer: Observer, findings: Sequence[AuditFinding], now_us: int, chain: ChainStatus
+) -> AuditGrowth | None:
+    """How the folder went over time; `None` where the journal cannot be read, since somebody has rewritten it."""
+    try:
+        return growth_of(observer, findings, now_us)
+    except TAMPERED:
+        if chain.state == "intact":
+            raise
+        return None

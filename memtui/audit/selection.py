@@ -1,0 +1,91 @@
+"""The selection of rules and their severities: their defaults, then the settings."""
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, fields
+from fnmatch import fnmatchcase
+
+from memtui.audit.model import AuditRule, Severity, SkippedRule
+from memtui.core.settings import AuditSettings
+
+_OFF = "off"
+_ON = "on"
+_SOFTER = frozenset({"no-journal"})  # rules that only inform where a baseline says what was there before
+_REPO = "--repo"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSelection:
+    """The rules of one audit."""
+
+    severities: Mapping[str, Severity]
+    skipped: tuple[SkippedRule, ...]
+    digest: str  # over the rules that run and their settings, 16 hexadecimal digits
+
+
+def select_rules(
+    rules: Iterable[AuditRule],
+    settings: AuditSettings,
+    *,
+    only: Collection[str] | None = None,
+    repo: str | None = None,
+    has_baseline: bool = False,
+) -> RuleSelection:
+    """Choose among the rules.
+
+    Args:
+        only: Ids, patterns of ids and names of families; a rule that is named by its id runs even if it is off.
+    """
+    severities: dict[str, Severity] = {}
+    skipped: list[SkippedRule] = []
+    for rule in rules:
+        word = find_setting(rule.id, settings.rules)
+        if only is not None and not any(matches_rule(each, rule) for each in only):
+            skipped.append(SkippedRule(rule.id, "not asked for"))
+        elif word == _OFF and not (only is not None and rule.id in only):
+            skipped.append(SkippedRule(rule.id, "off"))
+        elif rule.needs.startswith(_REPO) and repo is None:
+            skipped.append(SkippedRule(rule.id, "needs --repo DIR"))
+        elif not rule.is_on and not word and not (only is not None and rule.id in only):
+            skipped.append(SkippedRule(rule.id, "off by default"))
+        else:
+            severity = rule.severity if word in ("", _ON, _OFF) else Severity(word)
+            softer = has_baseline and rule.id in _SOFTER and word in ("", _ON)
+            severities[rule.id] = Severity.INFO if softer else severity
+    return RuleSelection(severities, tuple(skipped), _compute_digest(severities, settings))
+
+
+def matches_rule(pattern: str, rule: AuditRule) -> bool:
+    """Whether an id, a pattern of ids or the name of a family means a rule."""
+    return pattern in (rule.id, rule.family) or fnmatchcase(rule.id, pattern)
+
+
+def find_setting(rule: str, words: Mapping[str, str]) -> str:
+    """What was settled for a rule; empty if nothing was. Its own id comes first, then the last pattern that fits."""
+    if rule in words:
+        return words[rule]
+    return next((word for pattern, word in reversed(list(words.items())) if fnmatchcase(rule, pattern)), "")
+
+
+def describe_changed_settings(settings: AuditSettings) -> dict[str, str]:
+    """How an audit was set, as far as it is not by default, in words."""
+    default = AuditSettings()
+    changed = {
+        each.name: str(getattr(settings, each.name))
+        for each in fields(AuditSettings)
+        if each.name not in ("rules", "exemptions") and getattr(settings, each.name) != getattr(default, each.name)
+    }
+    return changed | {f"rules.{rule}": word for rule, word in settings.rules.items()}
+
+
+def _compute_digest(severities: Mapping[str, Severity], settings: AuditSettings) -> str:
+    limits = {
+        each.name: getattr(settings, each.name)
+        for each in fields(AuditSettings)
+        if each.name not in ("rules", "exemptions")
+    }
+    canonical = json.dumps(
+        [sorted((rule, severity.value) for rule, severity in severities.items()), limits], sort_keys=True
+    )
+    return hashlib.sha256(canonical.encode()).hexdigest()[:16]

@@ -1,0 +1,190 @@
+"""`memtui mv`: give memories other names, with their history."""
+
+import argparse
+import shlex
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from memtui.cli import context, output, restore
+from memtui.cli.context import open_memory, require_writable
+from memtui.cli.output import ExitCode, UsageError
+from memtui.cli.parsing import Options, Parser, Verb
+from memtui.cli.restore import get_exit_code
+from memtui.core.events import EntryKind
+from memtui.core.history import ActionResult
+from memtui.core.paths import MemoryPath
+from memtui.core.unicode import to_one_line
+from memtui.engine import Engine
+
+# `memtui mv` and `memtui cp`.
+
+
+def add_move_options(parser: Parser) -> None:
+    """Declare the arguments of both."""
+    parser.add_value("paths", "PATH", "what, and last where to: a new name or a directory", nargs="+")
+    parser.add_flag("-n --dry-run", "only say what would change")
+
+
+def run_move(options: Options, given: argparse.Namespace, verb: str, past: str) -> int:
+    """Run `mv` or `cp`, and print the result. Raises `Failure` for arguments that contradict."""
+    if len(given.paths) < 2:
+        raise UsageError(f"memtui {verb}: say where to: memtui {verb} {given.paths[0]} NEW")
+    if not given.dry_run:
+        require_writable(options, f"Not {past}")
+    path = context.resolve_folder(options)
+    with open_memory(path, options) as memory:
+        pairs = _resolve_targets(memory, given.paths, path, verb)
+        act = memory.files.move if verb == "mv" else memory.files.copy
+        result = act(pairs, rehearse=given.dry_run)
+        if given.dry_run and result.changes and not options.json:
+            for old, new in pairs.items():
+                output.print_line(f"{to_one_line(old)} -> {to_one_line(new)}")
+            return ExitCode.OK
+        done = _format_moved(pairs, result, past) if result.event else ""
+        code = restore.print_result(result, options, done, folder=path, dry_run=given.dry_run)
+        has_name_already = result.event is None and not result.changes and not result.skipped
+        return ExitCode.FINDINGS if has_name_already else code
+
+
+def _resolve_targets(memory: Engine, words: Sequence[str], path: str, verb: str) -> dict[str, str]:
+    *sources, target = words
+    place = context.parse_memory_path(target, path)
+    entry = memory.get_entry(place.relative) if not place.is_root else None
+    into = place.is_root or target.endswith("/") or (entry is not None and entry.kind is EntryKind.DIRECTORY)
+    if len(sources) > 1 and not into:
+        raise UsageError(
+            f"memtui {verb}: {place} is no directory, and several things cannot have one name. To make it one, "
+            f"write {target}/"
+        )
+    pairs: dict[str, str] = {}
+    for source in sources:
+        old = context.parse_memory_path(source, path)
+        if old.is_root:
+            raise UsageError(f"memtui {verb}: that is the whole folder. Name what is in it.")
+        name = "/".join((*place.parts, old.name)) if into else place.relative
+        pairs[old.relative] = name
+    return pairs
+
+
+def _format_moved(pairs: Mapping[str, str], result: ActionResult, past: str) -> str:
+    count = sum(not result.skipped or old not in {skipped.path for skipped in result.skipped} for old in pairs)
+    if len(pairs) == 1:
+        old, new = next(iter(pairs.items()))
+        what = f"{past.capitalize()} {old} to {new}"
+    else:
+        what = f"{past.capitalize()} {count:,} things"
+    return f"{to_one_line(what)}. memtui undo takes it back."
+
+
+MV_VERB = Verb("mv", add_move_options, partial(run_move, verb="mv", past="moved"))
+CP_VERB = Verb("cp", add_move_options, partial(run_move, verb="cp", past="copied"))
+
+
+# `memtui rm`: delete memories; every text stays in the record.
+
+_NOT_DELETED = "Not deleted"
+
+
+def add_rm_options(parser: Parser) -> None:
+    parser.add_value("paths", "PATH", "files, or directories with all that is in them", nargs="+")
+    restore.add_confirm_options(parser)
+
+
+def run_rm(options: Options, arguments: argparse.Namespace) -> int:
+    if not arguments.dry_run:
+        require_writable(options, _NOT_DELETED)
+    path = context.resolve_folder(options)
+    found = [context.parse_memory_path(given, path) for given in arguments.paths]
+    if any(place.is_root for place in found):
+        raise UsageError("memtui rm: that is the whole folder. Name what is in it.")
+    paths = list(dict.fromkeys(place.relative for place in found))
+    with open_memory(path, options) as memory:
+        return restore.run_with_confirmation(
+            lambda rehearse: memory.files.delete(paths, rehearse=rehearse),
+            options,
+            arguments,
+            done=lambda result: _format_deleted(paths, result),
+            question="Delete this?",
+            not_done=_NOT_DELETED,
+            folder=path,
+            ask=len(paths) > 1 or _is_directory(memory, paths[0]),
+        )
+
+
+def _is_directory(memory: Engine, path: str) -> bool:
+    entry = memory.get_entry(path)
+    return entry is not None and entry.kind is EntryKind.DIRECTORY
+
+
+def _format_deleted(paths: list[str], result: ActionResult) -> str:
+    what = paths[0] if len(paths) == 1 else restore.format_file_count(result.changes)
+    return f"{to_one_line(f'Deleted {what}')}. Nothing is lost: memtui undo brings it back."
+
+
+RM_VERB = Verb("rm", add_rm_options, run_rm)
+
+
+# `memtui protect`: let no agent change some memories, or say which ones.
+
+
+def add_protect_options(parser: Parser) -> None:
+    parser.add_value("paths", "PATH", "files, or directories with all that is in them", nargs="*")
+    parser.add_flag("--off", "let agents change them again")
+    parser.add_flag("--list", "only list what is protected, as without a PATH")
+
+
+def run_protect(options: Options, arguments: argparse.Namespace) -> int:
+    if arguments.off and not arguments.paths:
+        raise UsageError("memtui protect: name what agents may change again. See: memtui protect --list")
+    if arguments.list and (arguments.paths or arguments.off):
+        raise UsageError("memtui protect: --list stands alone. See: memtui protect --help")
+    if arguments.paths:
+        require_writable(options, "Nothing was changed")
+    path = context.resolve_folder(options)
+    paths = list(dict.fromkeys(context.parse_memory_path(given, path).relative for given in arguments.paths))
+    with open_memory(path, options) as memory:
+        return (
+            _change_protection(memory, options, paths, off=arguments.off) if paths else _list_protected(memory, options)
+        )
+
+
+def _list_protected(memory: Engine, options: Options) -> int:
+    protected = [str(MemoryPath.from_relative(path)) for path in memory.files.get_protected()]
+    if options.json:
+        output.print_json({"protected": protected})
+        return ExitCode.OK
+    for path in protected:
+        output.print_line(to_one_line(path))
+    if not protected and not options.quiet:
+        output.print_message(
+            "Nothing is protected: agents may change everything. To protect a file: memtui protect PATH"
+        )
+    return ExitCode.OK
+
+
+def _change_protection(memory: Engine, options: Options, paths: list[str], *, off: bool) -> int:
+    result = memory.files.unprotect(paths) if off else memory.files.protect(paths)
+    if options.json:
+        protected = [str(MemoryPath.from_relative(path)) for path in memory.files.get_protected()]
+        done, problem = result.event is not None, result.problem or None
+        output.print_json({"done": done, "problem": problem, "protected": protected})
+    elif result.problem:
+        output.print_message(result.problem)
+    elif not options.quiet:
+        output.print_line(_format_protected(paths, off=off))
+    if result.problem and not result.skipped:
+        return ExitCode.FINDINGS
+    return get_exit_code(result)
+
+
+def _format_protected(paths: list[str], *, off: bool) -> str:
+    what = to_one_line(str(MemoryPath.from_relative(paths[0]))) if len(paths) == 1 else f"{len(paths):,} paths"
+    if off:
+        return f"No longer protected: {what}. Agents may change {'it' if len(paths) == 1 else 'them'} again."
+    quoted = [shlex.quote(path or ".") for path in paths]
+    back = " ".join(["memtui protect --off", *(path if to_one_line(path) == path else "PATH" for path in quoted)])
+    it = "it" if len(paths) == 1 else "them"
+    return f"Protected: {what}. Agents can view {it}, and not change {it}. {back} takes that back."
+
+
+PROTECT_VERB = Verb("protect", add_protect_options, run_protect)

@@ -1,0 +1,140 @@
+"""Questions of agents in other processes: the change in sentences, and a number for each answer."""
+
+from typing import TYPE_CHECKING
+
+from memtui.cli.reader import sentences
+from memtui.cli.reader.compose import compose_text
+from memtui.cli.reader.session import ReaderSession
+from memtui.core.approvals import Allow, Deny, Edit, Proposal, Verdict
+from memtui.core.events import format_actor_name
+from memtui.core.wording import format_place
+from memtui.flows.approvals import ApprovalQueue, describe_request, format_deadline
+
+if TYPE_CHECKING:
+    from memtui.agents.remote_approval import ApprovalQuestion, ApprovalServer
+
+
+class ReaderApprovals:
+    """The questions that wait for this person."""
+
+    def __init__(self, session: ReaderSession) -> None:
+        self._session = session
+        self._queue = ApprovalQueue()
+
+    def start_server(self) -> "ApprovalServer":
+        """Begin to listen to agents; the caller closes the server."""
+        from memtui.agents.remote_approval import ApprovalServer  # noqa: PLC0415 - start-up: only to ask
+
+        notify = self._session.dialog.notify
+        server = ApprovalServer(
+            self._session.state_directory, self._add_question, ended=self._drop_question, failed=notify
+        )
+        server.start()
+        return server
+
+    @property
+    def waiting(self) -> "list[ApprovalQuestion]":
+        """Those that are not answered yet, in the order of arrival."""
+        return [question for question in tuple(self._queue.waiting) if not question.closed_reason]
+
+    # In the server's thread
+
+    def _add_question(self, question: "ApprovalQuestion") -> None:
+        request, notify = describe_request(question.proposal), self._session.dialog.notify
+        if self._queue.add(question):
+            notify(f"{request}. It waits until {format_deadline(question)}. Choose Agents that ask.")
+        elif question.answer(Allow()):
+            notify(f"Let through, as you said: {request}.")
+
+    def _drop_question(self, question: "ApprovalQuestion") -> None:
+        if self._queue.remove(question):
+            self._session.dialog.notify(f"{describe_request(question.proposal)}: {question.closed_reason}")
+
+    # In the main thread
+
+    def answer_waiting(self) -> None:
+        """Have the person answer the questions, one after the other."""
+        dialog = self._session.dialog
+        if not self.waiting:
+            dialog.say("No agent asks anything.")
+            question = "Some changes are let through, as you said. Be asked about all again?"
+            if self._queue.has_allowances and dialog.confirm(question):
+                self._queue.clear_allowances()
+                dialog.say("From now on you are asked about every change again.")
+            return
+        while waiting := self.waiting:
+            if not self._answer_question(waiting[0]):
+                return
+
+    def _answer_question(self, question: "ApprovalQuestion") -> bool:
+        """Have one answered; tells whether to go on with the next."""
+        dialog, proposal = self._session.dialog, question.proposal
+        dialog.say(f"{describe_request(proposal)}. It waits until {format_deadline(question)}.")
+        verdict = ask_verdict(self._session, proposal, away="Later")
+        if verdict is None:
+            dialog.say("It is still asked.")
+            return False
+        dialog.say(self._queue.answer(question, verdict)[0])
+        for each in self._queue.pop_allowed():
+            if each.answer(Allow()):
+                dialog.say(f"Let through, as you said: {describe_request(each.proposal)}.")
+        return True
+
+
+def ask_verdict(session: ReaderSession, proposal: Proposal, *, away: str) -> Verdict | None:
+    """Read a change out, and ask for a verdict; `None` for not now, which is called `away`."""
+    dialog, actor = session.dialog, format_actor_name(proposal.actor)
+    if proposal.again:
+        dialog.say(proposal.again)
+    folder = proposal.files[0].path.rpartition("/")[0] if proposal.files else ""
+    where = folder or "this folder"
+    choices = [("Yes, this change", "yes"), ("No", "no"), ("No, and say why", "why")]
+    if proposal.editable_change is not None and proposal.text(proposal.editable_change.after) is not None:
+        choices.append(("Edit it first", "edit"))
+    choices += [
+        (f"Yes, and to all that {actor} asks of {where}, until you quit", "always"),
+        ("Hear it again", "again"),
+        (away, "away"),
+    ]
+    is_heard = False
+    while True:
+        if not is_heard:
+            dialog.read_out(_describe_changes(proposal))
+        match dialog.choose("Your answer:", choices, known=is_heard):
+            case "yes":
+                return Allow()
+            case "always":
+                return Allow(always=folder)
+            case "no":
+                return Deny()
+            case "why":
+                return Deny(dialog.ask(f"Why not, for {actor}:").strip())
+            case "edit":
+                text = _edit_proposal(session, proposal)
+                if text is not None:
+                    return Edit(text)
+                is_heard = True
+            case "again":
+                is_heard = False
+            case _:
+                return None
+
+
+def _edit_proposal(session: ReaderSession, proposal: Proposal) -> str | None:
+    """The text of a proposal as the person changes it; `None` if it is left as it is."""
+    change = proposal.editable_change
+    assert change is not None
+    text = proposal.text(change.after) or ""
+    new = compose_text(session, change.path, text, done="Answer with this text")
+    return None if new == text else new
+
+
+def _describe_changes(proposal: Proposal) -> list[str]:
+    if proposal.command == "rename":
+        return [f"It becomes {format_place(proposal.new_path or '')}. No text changes."]
+    lines: list[str] = []
+    for change in proposal.files:
+        lines += [f"{change.path}:"] if len(proposal.files) > 1 else []
+        old, new = (b"" if each is None else proposal.get_data(each) for each in (change.before, change.after))
+        lines += sentences.describe_difference(change.before, change.after, old, new)
+    return lines or ["Only folders come or go."]

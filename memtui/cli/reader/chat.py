@@ -1,0 +1,190 @@
+"""A conversation with Claude, line by line: its text, the calls, and the questions."""
+
+import queue
+import re
+from typing import TYPE_CHECKING
+
+from memtui.agents.chat import events
+from memtui.agents.chat.events import ChatEvent, ChatOptions, Prompt, TurnOutcome
+from memtui.cli.context import open_chat_session
+from memtui.cli.reader.approvals import ask_verdict
+from memtui.cli.reader.session import ReaderSession
+from memtui.core.approvals import Stop
+from memtui.core.wording import SPOKEN, format_changed_lines, format_event_clause
+from memtui.flows.approvals import describe_request, describe_verdict
+
+if TYPE_CHECKING:
+    from memtui.agents.chat.conversation import ChatController
+
+
+_PAUSE = 0.2
+_KEPT = re.compile(r" Your message is kept(?:; Enter tries again)?\.\Z")
+"""A hint that holds for the screen alone."""
+_COMMANDS = "/again says the last message again, /undo takes the last turn back, /new begins anew, /back ends."
+
+
+def run_reader_chat(
+    session: ReaderSession,
+    chat_options: ChatOptions,
+    *,
+    state: str | None = None,
+    resume: str | None = None,
+    fork: str | None = None,
+) -> None:
+    """Talk until the person ends it; `resume` and `fork` name a session to go on with, or with a copy of."""
+    from memtui.agents.chat.conversation import ChatController  # noqa: PLC0415 - start-up: loads the client
+
+    record = open_chat_session(session.engine, session.folder, chat_options, state=state, resume=resume, fork=fork)
+    arrived: queue.SimpleQueue[ChatEvent] = queue.SimpleQueue()
+    chat = ChatController(session.engine, chat_options, arrived.put, session=record)
+    try:
+        _ReaderConversation(session, chat, arrived).run()
+    finally:
+        chat.close()
+        record.close()
+
+
+class _ReaderConversation:
+    """One conversation."""
+
+    def __init__(self, session: ReaderSession, chat: "ChatController", arrived: queue.SimpleQueue[ChatEvent]) -> None:
+        self._session = session
+        self._dialog = session.dialog
+        self._chat = chat
+        self._events = arrived
+        self._line = ""
+        self._last = chat.unanswered
+        self._is_running = False
+
+    def run(self) -> None:
+        """Take a message, have it answered, and so on."""
+        self._dialog.say(f"Talking with Claude. Ctrl+C stops an answer; {_COMMANDS}")
+        if self._last is not None:
+            self._dialog.say(f"Your last message got no answer: {self._last.text}")
+        self._chat.start()
+        while True:
+            try:
+                words = self._dialog.ask("You:").strip()
+            except KeyboardInterrupt:
+                self._dialog.say("", "The conversation is ended.")
+                return
+            match words:
+                case "":
+                    continue
+                case "/back" | "/quit" | "/exit":
+                    return
+                case "/again" if self._last is not None:
+                    self._send_prompt(self._last)
+                case "/again":
+                    self._dialog.say("Nothing was said yet.")
+                case "/undo":
+                    self._chat.undo_turn()
+                    self._read_events(events.TurnUndone, events.Notice)
+                case "/new":
+                    self._chat.clear()
+                    self._read_events(events.ConversationRewound, events.Notice)
+                    self._dialog.say("A new conversation begins.")
+                case _ if words.startswith("/") and " " not in words:
+                    self._dialog.say(f"There is no {words}. {_COMMANDS}")
+                case _:
+                    self._send_prompt(Prompt(words))
+
+    def _send_prompt(self, prompt: Prompt) -> None:
+        self._last = prompt
+        self._chat.send(prompt)
+        self._read_events(events.TurnEnded)
+
+    def _read_events(self, *ends: type[ChatEvent]) -> None:
+        """Handle events up to one of the types `ends`; Ctrl+C stops the turn."""
+        while True:
+            try:
+                self._dialog.raise_pending_interrupt()
+                event = self._events.get(timeout=_PAUSE)
+            except queue.Empty:
+                continue
+            except KeyboardInterrupt:
+                self._chat.stop()
+                if not self._is_running:
+                    self._dialog.say("", "Not waited for any more.")
+                    return
+                continue
+            try:
+                self._handle_event(event)
+            except KeyboardInterrupt:
+                self._chat.stop()
+            if isinstance(event, ends) or (isinstance(event, events.ChatFault) and not self._is_running):
+                return
+
+    def _handle_event(self, event: ChatEvent) -> None:
+        say = self._dialog.say
+        match event:
+            case events.TurnStarted():
+                self._is_running = True
+                say("Claude:")
+            case events.TextDelta():
+                self._say_text(event.text)
+            case events.ApprovalNeeded():
+                self._end_line()
+                self._ask_person(event)
+            case events.CallEnded():
+                self._end_line()
+                say(_format_call(event))
+            case events.Notice() | events.RetryScheduled():
+                self._end_line()
+                say(event.sentence)
+            case events.TurnUndone():
+                say(event.sentence)
+            case events.ChatFault():
+                self._end_line()
+                say(f"{_KEPT.sub('', event.sentence)} /again says it again.")
+            case events.TurnEnded():
+                self._is_running = False
+                self._end_line()
+                self._say_turn_end(event)
+
+    def _say_text(self, text: str) -> None:
+        """Whole lines only: a screen reader would spell the pieces."""
+        *lines, self._line = (self._line + text).split("\n")
+        for line in lines:
+            if line.strip():
+                self._dialog.say(line)
+
+    def _end_line(self) -> None:
+        line, self._line = self._line, ""
+        if line.strip():
+            self._dialog.say(line)
+
+    def _ask_person(self, event: events.ApprovalNeeded) -> None:
+        self._dialog.say(f"{describe_request(event.proposal)}.")
+        try:
+            verdict = ask_verdict(self._session, event.proposal, away="Stop Claude") or Stop()
+        except BaseException:
+            self._chat.answer(event.number, Stop())
+            raise
+        self._chat.answer(event.number, verdict)
+        if not isinstance(verdict, Stop):
+            self._dialog.say(describe_verdict(verdict, event.proposal))
+
+    def _say_turn_end(self, event: events.TurnEnded) -> None:
+        for each in event.memory_changes:
+            was = f", was {each.old_path}" if each.old_path is not None else ""
+            self._dialog.say(
+                f"Remembered: {each.how} {each.path}{was}{format_changed_lines(each.added, each.removed, SPOKEN)}."
+            )
+        match event.end:
+            case TurnOutcome.STOPPED:
+                self._dialog.say("Stopped. What was said until then is kept.")
+            case TurnOutcome.CUT:
+                self._dialog.say("The answer ended before its end.")
+            case TurnOutcome.REFUSED:
+                self._dialog.say("Claude declined to go on.")
+            case TurnOutcome.TOO_MANY_CALLS:
+                self._dialog.say("The turn had too many calls, and was ended.")
+
+
+def _format_call(event: events.CallEnded) -> str:
+    """One tool call, in a sentence."""
+    if event.event is not None:
+        return f"{format_event_clause(event.edit or event.event, SPOKEN)}."
+    first = event.text.split("\n", 1)[0][:400]
+    return f"Claude called {event.name}{f', which failed: {first}' if event.is_error else ''}."

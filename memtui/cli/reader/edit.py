@@ -1,0 +1,199 @@
+"""Writing notes: a text is composed in an editor or line by line, and saved by the flows of `memtui.flows.edit`.
+
+A draft is saved after each step, so that a terminal that is closed loses no word.
+"""
+
+from datetime import date
+
+from memtui.cli.reader import sentences
+from memtui.cli.reader.compose import compose_text
+from memtui.cli.reader.session import PHRASES, ReaderDialog, ReaderSession
+from memtui.core.errors import MemtuiError, Refusal
+from memtui.core.merge import MergeHunk
+from memtui.core.paths import MemoryPath, parse_path
+from memtui.core.wording import format_count
+from memtui.editing import templates
+from memtui.editing.conflict import ConflictChoice, ConflictPrompt, MergeTexts
+from memtui.editing.drafts import DraftNotSaved, EditDraft
+from memtui.editing.save import EditBase, NoteSaver, find_draft_base, prepare_note
+from memtui.flows.dialog import run_flow
+from memtui.flows.edit import offer_draft, save
+from memtui.flows.files import make_directory
+
+
+def edit_note(session: ReaderSession, path: str, *, new_text: str | None = None) -> None:
+    """Edit a note, or write a new one that begins with `new_text`."""
+    if not session.check_writable("Not edited"):
+        return
+    opened = NoteSaver(session.engine, path).open()
+    note = prepare_note(opened)
+    if note.problem and not note.is_too_large:  # large ones go to the person's own editor
+        session.dialog.say(opened.problem or f"It can only be read. {note.problem}")
+        return
+    drafts = session.drafts
+    if drafts.find_elsewhere(path):
+        session.dialog.say("It is being edited in another window of memtui, too.")
+    text = new_text if opened.data is None and new_text is not None else note.base.text
+    dialog = ReaderEditDialog(session, note.base, text)
+    for draft in drafts.find(path, former=opened.former, now=note.base.text if opened.data is not None else None):
+        goes_on = run_flow(offer_draft(dialog, drafts, draft, 0))
+        if goes_on is None:
+            return
+        if goes_on:
+            dialog.adopt_draft(draft)
+            break
+    dialog.edit()
+
+
+def write_new_note(session: ReaderSession, folder: str) -> None:
+    """Ask for a name in a folder and a kind, then write the note."""
+    dialog = session.dialog
+    if not session.check_writable("Nothing was created"):
+        return
+    where = f" in {folder}" if folder else ""
+    name = dialog.ask(f"Name of the new note{where}, a slash at its end makes a folder:").strip()
+    path = session.resolve_path(name, folder) if name else None
+    if path is None:
+        return
+    if name.endswith("/"):
+        session.report(make_directory(PHRASES, session.engine, path))
+        return
+    path = templates.add_extension(path)
+    try:  # names that agents may not make are not made by a person either
+        parse_path(str(MemoryPath.from_relative(path)), making=True)
+    except Refusal as refusal:
+        dialog.say(refusal.format_text(session.config.memory.messages).removeprefix("Error: "))
+        return
+    if session.get_entry(path) is not None:
+        dialog.say(f"{path} is there already. Choose it under Files to edit it.")
+        return
+    text = templates.build_plain_text(path)
+    if templates.is_note_name(path):
+        kinds = [(kind.label, kind) for kind in templates.list_templates(path)]
+        kind = dialog.choose(f"What is {path}?", kinds, known=False)
+        if kind is None:
+            return
+        text = templates.fill_template(kind, path, date.today())
+    edit_note(session, path, new_text=text)
+
+
+class ReaderEditDialog(ReaderDialog):
+    """The dialog about a text that is written line by line or in an editor."""
+
+    def __init__(self, session: ReaderSession, basis: EditBase, text: str) -> None:
+        super().__init__(session)
+        self.basis = basis
+        self.text = text
+        self._is_done = False
+        self._has_warned = False
+
+    def edit(self) -> None:
+        """Edit and save until the text is saved, or left."""
+        while not self._is_done:
+            new = compose_text(self._session, self.basis.path, self.text, save_draft=self._save_draft)
+            if new is None:
+                return
+            self.text = new
+            if new == self.basis.text and self.basis.data is not None:
+                self.drop_draft(self.basis.path)
+                self.report("Nothing was changed.")
+                return
+            self._save_draft(new)
+            run_flow(save(self, self._session.engine, self._session.drafts))
+
+    def adopt_draft(self, draft: EditDraft) -> None:
+        """Go on with a draft."""
+        self.basis, self.text = find_draft_base(draft, self.basis, self._session.engine), draft.text
+        try:
+            self._session.drafts.adopt(draft)
+        except (MemtuiError, OSError) as error:
+            self.report(str(error))
+
+    def _save_draft(self, text: str) -> None:
+        """Save a draft; that none can be saved is reported once."""
+        try:
+            self._session.drafts.save(self.basis.path, text, self.basis.sha256)
+        except DraftNotSaved as error:
+            if not self._has_warned:
+                self.report(str(error))
+            self._has_warned = True
+
+    def revise(self, text: str, basis: EditBase) -> None:
+        """Replace the text; one that equals its version needs no saving."""
+        self.basis, self.text = basis, text
+        self._is_done = text == basis.text
+        if not self._is_done:
+            self._save_draft(text)
+
+    def rebase(self, path: str, basis: EditBase, saved_from: EditBase) -> None:
+        """The text was saved."""
+        del path
+        self.basis, self._is_done = basis, True
+        self.drop_draft(saved_from.path)
+
+    def go_to_line(self, line: int) -> None:
+        """Lines are named."""
+
+    def drop_draft(self, path: str) -> None:
+        """Drop the draft of a note."""
+        self._session.drafts.drop(path)
+
+    def leave(self, sentence: str) -> None:
+        """The text is closed."""
+        self._is_done = True
+        self.report(sentence)
+
+    def report(self, sentence: str, *, warning: bool = False) -> None:
+        """Say a sentence."""
+        del warning
+        self._session.dialog.say(sentence)
+
+    async def resolve_conflict(self, prompt: ConflictPrompt) -> ConflictChoice | None:
+        """Ask in a menu; the changes can be heard first, and a merge is decided place by place."""
+        dialog = self._session.dialog
+        name = "the other" if prompt.names[1] in ("now", "elsewhere") else prompt.names[1]
+        dialog.say(f"{prompt.path}: {prompt.title}.", f"{prompt.sides[0].replace('  ', ', ')}.", prompt.calm)
+        choices: list[tuple[str, ConflictChoice | str]] = [
+            ("Merge both" if isinstance(each.choice, MergeTexts) else each.label, each.choice)
+            for each in prompt.options
+        ]
+        choices += [(f"Hear what {name} changed", prompt.theirs)] if prompt.theirs is not None else []
+        choices += [("Hear what I changed", prompt.mine)]
+        back: list[tuple[str, None]] = [("Back to my text", None)]
+        for chosen in dialog.browse(lambda: ("What now?", [*choices, *back]), empty=""):
+            match chosen:
+                case str(text):
+                    lines = sentences.describe_line_differences(prompt.base or "", text)
+                    dialog.read_out(lines or ["The lines are the same."])
+                case MergeTexts():
+                    merged = self._merge_places(prompt, name)
+                    if merged is not None:
+                        return MergeTexts(merged, 0)
+                case choice:
+                    return choice
+        return None
+
+    def _merge_places(self, prompt: ConflictPrompt, name: str) -> str | None:
+        """Both texts in one; each place in conflict is asked about. `None` if the person goes back."""
+        merged = prompt.merged
+        assert merged is not None
+        decisions: list[tuple[str, ...]] = []
+        for number, place in enumerate(merged.conflicts, 1):
+            lines = self._ask_lines(place, name, f"Place {number} of {len(merged.conflicts)}")
+            if lines is None:
+                return None
+            decisions.append(lines)
+        counts = f"{format_count(merged.mine_count, 'place')} of yours and {merged.theirs_count:,} of the other"
+        self.report(f"Merged: {counts}, {len(decisions):,} decided by you.")
+        return merged.resolve(decisions)
+
+    def _ask_lines(self, place: MergeHunk, name: str, head: str) -> tuple[str, ...] | None:
+        """Ask which lines are to stand where both changed the same ones."""
+        dialog = self._session.dialog
+        dialog.say(f"{head}, line {place.first_line:,}: both changed it.")
+        for whose, lines in (("Before", place.base), ("Yours", place.mine), (name.capitalize(), place.theirs)):
+            words = [line.removesuffix("\n") or "an empty line" for line in lines] or ["nothing"]
+            dialog.say(*(f"{whose}: {line}" for line in words))
+        both = (*place.mine, *place.theirs)
+        options = [("Yours", place.mine), (f"That of {name}", place.theirs), ("Both, yours first", both)]
+        return dialog.choose("What stands there?", options, known=False)

@@ -1,0 +1,404 @@
+"""`memtui DIR --screen-reader`: the menu from which everything else is reached."""
+
+from collections.abc import Callable, Sequence
+from contextlib import closing, nullcontext
+from functools import partial
+from typing import TYPE_CHECKING
+
+from memtui.cli import output
+from memtui.cli.context import resolve_existing_folder
+from memtui.cli.output import ExitCode, Failure, UsageError, exit_on_signals
+from memtui.cli.reader import actions, edit, find, notes, sentences
+from memtui.cli.reader.approvals import ReaderApprovals
+from memtui.cli.reader.dialog import Prompter, Quit, is_open
+from memtui.cli.reader.sentences import format_event_sentence, format_time, select_file_changes
+from memtui.cli.reader.session import ReaderSession, open_session
+from memtui.cli.reader.unseen import UnseenNote
+from memtui.core.errors import FolderMissing, MemoryClosed, MemtuiError
+from memtui.core.events import EntryKind, Event, FolderEntry
+from memtui.core.paths import format_path
+from memtui.core.wording import SPOKEN, describe_loss, format_by_actor, format_count, format_size
+from memtui.places.find import MemoryLocation, MemoryOwner, find_memory_folders, format_owner, format_project
+
+if TYPE_CHECKING:
+    from memtui.agents.chat.events import ChatOptions
+    from memtui.config import LoadedConfig
+
+ON = "[memtui screen reader mode: on]"
+"""The first line: it confirms that the mode is on."""
+_RECENT = 200
+"""Events that are listed."""
+_PAUSE = 0.5
+"""Seconds between two looks at the journal."""
+_ONLY_NAMES = 200
+"""Entries from which on only names are said: a look at each would be waited for."""
+_KINDS = {EntryKind.LINK: ", a link", EntryKind.OTHER: ", no regular file"}
+
+_Action = Callable[[ReaderSession], None]
+
+
+def run_reader(
+    folder: str | None,
+    loaded: "LoadedConfig",
+    *,
+    state: str | None,
+    read_only: bool,
+    chat_options: "Callable[[], ChatOptions] | None" = None,
+    begin: _Action | None = None,
+    fd: int = 0,
+) -> int:
+    """Go on line by line until the person quits; returns the exit code. Without a folder one is asked for, without
+    `chat_options` no conversation is offered; `begin` takes the place of the menu.
+    """
+    output.print_line(ON)
+    output.flush()
+    if not is_open(fd):
+        raise UsageError("There is no input to read answers from. For scripts use: memtui ls, memtui log --json")
+    dialog = Prompter(fd)
+    with exit_on_signals(), dialog.open():
+        try:
+            dialog.say(*(problem.sentence for problem in loaded.problems))
+            chosen = folder if folder is not None else _choose_folder(dialog)
+            if chosen is None:
+                return ExitCode.OK
+            with open_session(chosen, state, read_only, dialog, loaded.config) as session:
+                approvals = ReaderApprovals(session)
+                with nullcontext() if session.engine.read_only else closing(approvals.start_server()):
+                    _greet(session)
+                    if begin is not None:
+                        begin(session)
+                    else:
+                        _run_menu(session, approvals, _list_chat_choices(chat_options, state))
+        except Quit:
+            pass
+        dialog.say("Closed.")
+    return ExitCode.OK
+
+
+def _choose_folder(dialog: Prompter) -> str | None:
+    places = find_memory_folders()
+    while True:
+        choices = [(_describe_folder(place), place.path) for place in places]
+        title = "Which memory folder? Found on this machine:" if places else "No memory folder was found here."
+        other = {"p": ("to type a path", "")}
+        chosen = dialog.choose(title, choices, others=other, known=False, enter="Enter quits")
+        if chosen is None:
+            return None
+        try:
+            return resolve_existing_folder(chosen or dialog.ask("Path of the folder:").strip() or ".")
+        except Failure as failure:
+            dialog.say(str(failure))
+
+
+def _describe_folder(place: MemoryLocation) -> str:
+    owner = format_owner(place) if place.owner is not MemoryOwner.HERE else ""
+    parts = (place.display_path, owner, format_project(place), format_count(place.files, "file"))
+    return ", ".join(filter(None, parts))
+
+
+def _greet(session: ReaderSession) -> None:
+    totals = session.engine.get_totals()
+    kind = ", read-only" if session.engine.read_only else ""
+    size = f"{format_count(totals.files, 'file')}, {format_size(totals.bytes, SPOKEN)}"
+    session.dialog.say(
+        f"{format_path(session.folder)}{kind}, {size}.",
+        "Everything has a number. b goes back, ? says it again, q quits.",
+    )
+    if drafts := session.drafts.list_latest():
+        names = ", ".join(dict.fromkeys(draft.path for draft in drafts[:5]))
+        session.dialog.say(f"Texts that were never saved are kept of {names}. Edit offers them.")
+
+
+# The first menu
+
+
+def _list_chat_choices(
+    chat_options: "Callable[[], ChatOptions] | None", state: str | None
+) -> list[tuple[str, _Action]]:
+    if chat_options is None:
+        return []
+
+    def talk(session: ReaderSession) -> None:
+        from memtui.cli.reader.chat import run_reader_chat  # noqa: PLC0415 - start-up: loads the conversation
+
+        run_reader_chat(session, chat_options(), state=state)
+
+    return [("Talk with Claude", talk)]
+
+
+def _list_menu_choices(
+    session: ReaderSession, approvals: ReaderApprovals, more: Sequence[tuple[str, _Action]]
+) -> list[tuple[str, _Action]]:
+    return [
+        ("What is new", visit_unseen),
+        ("Files", visit_folder),
+        ("Find", find.search_notes),
+        ("New note", lambda session: edit.write_new_note(session, "")),
+        ("Undo", actions.undo),
+        ("Redo", actions.redo),
+        ("Undo all that somebody did", actions.undo_by_actor),
+        ("Put the folder back as of a moment", actions.restore_folder),
+        ("What happened lately", visit_recent_events),
+        ("Deleted notes", notes.visit_deleted),
+        ("Follow what happens", follow_changes),
+        ("Agents that ask", lambda _: approvals.answer_waiting()),
+        *more,
+        *([("Bring back what went", actions.restore_loss)] if session.engine.loss is not None else []),
+        ("Quit", _quit),
+    ]
+
+
+def _quit(_: ReaderSession) -> None:
+    raise Quit
+
+
+def _run_menu(session: ReaderSession, approvals: ReaderApprovals, more: Sequence[tuple[str, _Action]]) -> None:
+    """The first menu, until the person quits; errors are said, and the menu comes again."""
+    dialog = session.dialog
+    last_state = ""
+    while True:
+        try:
+            state = _describe_state(session, approvals)
+            title = state if state != last_state else "First menu."
+            last_state = state
+            action = dialog.choose(title, _list_menu_choices(session, approvals, more), enter="", heed=True)
+        except (MemoryClosed, FolderMissing):
+            raise
+        except (MemtuiError, OSError) as error:  # not even the menu can be listed
+            dialog.say(_format_error(error))
+            dialog.ask("Enter tries again:")
+            continue
+        except KeyboardInterrupt:
+            dialog.say("", "Closed.")
+            raise
+        if action is not None:
+            _perform(session, action)
+
+
+def _perform(session: ReaderSession, action: _Action) -> None:
+    dialog = session.dialog
+    try:
+        try:
+            action(session)
+        except (MemoryClosed, FolderMissing):
+            raise
+        except (MemtuiError, OSError) as error:
+            dialog.say(_format_error(error))
+    except KeyboardInterrupt:
+        dialog.say("", "Back at the first menu.")
+
+
+def _describe_state(session: ReaderSession, approvals: ReaderApprovals) -> str:
+    """The news, losses and questions that wait."""
+    parts = [session.unseen.format_greeting() or "First menu."]
+    loss = session.engine.loss
+    if loss is not None:
+        parts.append(describe_loss(loss, SPOKEN))
+    waiting = approvals.waiting
+    if waiting:
+        parts.append(f"{format_count(len(waiting), 'question')} of agents {'waits' if len(waiting) == 1 else 'wait'}.")
+    return " ".join(filter(None, parts))
+
+
+def _format_error(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"It could not be done: {error.strerror.lower()}."
+    return str(error)
+
+
+# Events: since the person last looked, lately, and as they happen.
+
+
+def visit_unseen(session: ReaderSession) -> None:
+    """Offer the notes that others changed."""
+    dialog, engine, unseen = session.dialog, session.engine, session.unseen
+    head = 0
+
+    def list_choices() -> tuple[str, list[tuple[str, UnseenNote | str]]]:
+        nonlocal head
+        head = engine.get_head()[0]
+        new = unseen.list_notes()
+        title = f"New in {format_count(len(new), 'note')} since you last looked."
+        return title, [(_describe_unseen(each), each) for each in new]
+
+    marking: dict[str, tuple[str, UnseenNote | str]] = {"a": ("marks all as seen", "all")}
+    for note in dialog.browse(list_choices, empty="Nothing is new since you last looked.", others=marking):
+        if not isinstance(note, UnseenNote):
+            unseen.mark_seen(head)
+            dialog.say("All is marked as seen.")
+            return
+        texts = engine.history.text(note.before), engine.history.text(note.after)
+        dialog.read_out(sentences.describe_difference(note.before, note.after, *texts))
+        if note.after is not None:
+            notes.visit_note(session, note.path)
+
+
+def _describe_unseen(new: UnseenNote) -> str:
+    done = "is new" if new.before is None else "is deleted" if new.after is None else "changed"
+    if new.was and new.after is not None:
+        done = f"was {new.was}" + (" and changed" if new.before != new.after else "")
+    times = f", {format_count(new.times, 'change')}" if new.times > 1 else ""
+    return f"{new.path} {done}{times}; last at {format_time(new.last)}, {format_by_actor(new.last)}"
+
+
+def visit_recent_events(session: ReaderSession) -> None:
+    """Offer the last events, the newest first."""
+    engine = session.engine
+
+    def list_choices() -> tuple[str, list[tuple[str, Event]]]:
+        events = [event for event in engine.events(max(engine.get_head()[0] - _RECENT, 0)) if _is_change(event)]
+        choices = [(format_event_sentence(event), event) for event in reversed(events)]
+        return "What happened lately, the newest first.", choices
+
+    for event in session.dialog.browse(list_choices, empty="Nothing was recorded yet."):
+        _visit_event(session, event)
+
+
+def _visit_event(session: ReaderSession, event: Event) -> None:
+    changes = select_file_changes(event.changes)
+    path = changes[-1].path if changes else event.path.removeprefix("/memories/")
+    nothing = (event.is_error and event.answer) or "It changed nothing."
+    session.dialog.perform(
+        format_event_sentence(event, numbered=True),
+        {
+            "What it changed": lambda: session.dialog.read_out(
+                sentences.describe_changes(session.engine, changes) or [nothing]
+            ),
+            "Undo it": lambda: actions.undo(session, event.seq),
+            "Go to the note": lambda: notes.visit_note(session, path),
+        },
+    )
+
+
+def follow_changes(session: ReaderSession) -> None:
+    """Say one sentence for each change as it happens, until the person presses Enter."""
+    dialog, engine = session.dialog, session.engine
+    after = engine.get_head()[0]
+    dialog.say("Following. Enter ends it.")
+    last_error = ""
+    while True:
+        dialog.say_notices()
+        try:
+            for event in engine.events(after):
+                after = event.seq
+                if _is_change(event):
+                    dialog.say(format_event_sentence(event))
+            last_error = ""
+        except FolderMissing:
+            raise
+        except MemtuiError as error:
+            if str(error) != last_error:
+                last_error = str(error)
+                dialog.say(f"{last_error} Trying again.")
+        if dialog.skip_line(_PAUSE):
+            return
+
+
+def _is_change(event: Event) -> bool:
+    """Whether an event is a change, or a refused one: views are not said."""
+    return event.command != "view"
+
+
+# The files, folder by folder
+
+
+def visit_folder(session: ReaderSession, folder: str = "") -> None:
+    """Offer the entries of a folder, until the person goes back or it is gone."""
+    dialog = session.dialog
+    known = False
+    is_hidden_shown = session.config.ui.hidden
+    while True:
+        if not session.is_folder(folder):
+            dialog.say(f"The folder {folder} is not there any more.")
+            return
+        entries, hidden = _list_entries(session, folder, hidden=is_hidden_shown)
+        title = f"{folder or 'The memory folder'}, {_format_entry_counts(entries)}."
+        if hidden:
+            title += f" {format_count(hidden, 'hidden one')} not told."
+        others: dict[str, tuple[str, FolderEntry | str]] = {"o": ("for this folder's options", "options")}
+        if hidden or is_hidden_shown:
+            others["h"] = ("for hidden ones too" if hidden else "to leave out hidden ones", "hidden")
+        choices: list[tuple[str, FolderEntry | str]] = [
+            (_describe_entry(session, each, len(entries)), each) for each in entries
+        ]
+        chosen = dialog.choose(title, choices, others=others, known=known)
+        known = True
+        match chosen:
+            case None:
+                return
+            case "options":
+                if _manage_folder(session, folder, [entry.path for entry in entries]):
+                    return
+            case "hidden":
+                is_hidden_shown = not is_hidden_shown
+            case FolderEntry(kind=EntryKind.DIRECTORY) as entry:
+                visit_folder(session, entry.path)
+            case FolderEntry() as entry:
+                notes.visit_note(session, entry.path)
+
+
+def _manage_folder(session: ReaderSession, folder: str, paths: Sequence[str]) -> bool:
+    """Have one thing done with a folder; tells whether it is somewhere else now, or gone."""
+    dialog = session.dialog
+
+    def ask_paths() -> list[str]:
+        return [paths[number - 1] for number in dialog.ask_numbers("Their numbers in the list,", len(paths))]
+
+    def delete_several() -> None:
+        if several := ask_paths():
+            actions.delete(session, *several)
+
+    def move_several() -> None:
+        if several := ask_paths():
+            actions.move_paths(session, several)
+
+    choices: list[tuple[str, Callable[[], object]]] = [
+        ("New note or folder here", partial(edit.write_new_note, session, folder))
+    ]
+    if paths:
+        choices += [("Delete several here", delete_several), ("Move several here", move_several)]
+    if folder:
+        choices += [
+            ("Rename or move it", lambda: actions.rename(session, folder) is not None),
+            ("Copy it", partial(actions.copy, session, folder)),
+            ("Delete it", partial(actions.delete, session, folder)),
+        ]
+    protection = "Let agents change what is in it" if session.is_protected(folder) else "Protect it from agents"
+    choices.append((protection, partial(actions.protect, session, folder)))
+    chosen = dialog.choose(f"{folder or 'The memory folder'}.", choices)
+    return chosen is not None and chosen() is True
+
+
+def _list_entries(session: ReaderSession, folder: str, *, hidden: bool) -> tuple[list[FolderEntry], int]:
+    """The entries of a folder, folders first; and how many hidden ones are left out."""
+    start = f"{folder}/" if folder else ""
+    found: list[FolderEntry] = []
+    left_out = 0
+    for entry in session.engine.iter_names():
+        name = entry.path[len(start) :]
+        if not entry.path.startswith(start) or not name or "/" in name:
+            continue
+        if name.startswith(".") and not hidden:
+            left_out += 1
+        else:
+            found.append(entry)
+    found.sort(key=lambda each: (each.kind is not EntryKind.DIRECTORY, each.path.casefold(), each.path))
+    return found, left_out
+
+
+def _describe_entry(session: ReaderSession, entry: FolderEntry, count: int) -> str:
+    name = entry.path.rpartition("/")[2]
+    if entry.kind is EntryKind.DIRECTORY:
+        return f"{name}, folder"
+    if entry.kind in _KINDS:
+        return f"{name}{_KINDS[entry.kind]}"
+    found = session.engine.get_entry(entry.path) if count <= _ONLY_NAMES else None
+    return f"{name}, {format_size(found.size, SPOKEN)}" if found is not None and found.size is not None else name
+
+
+def _format_entry_counts(entries: Sequence[FolderEntry]) -> str:
+    folders = sum(each.kind is EntryKind.DIRECTORY for each in entries)
+    files = len(entries) - folders
+    parts = [format_count(folders, "folder")] if folders else []
+    parts += [format_count(files, "file")] if files or not folders else []
+    return " and ".join(parts)

@@ -1,0 +1,331 @@
+"""Words for numbers, times and events: one form for each style in which people meet them.
+
+Every surface asks here, so that a note of 400 days is `1y` on the screen and in `ls` alike. Text from outside is made
+safe for a terminal elsewhere: see `memtui.core.unicode`.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from enum import Enum, auto
+
+from memtui.core.events import Change, EntryKind, Event, Person, Result, format_actor_in_sentence, format_actor_name
+from memtui.core.mass_loss import MassLoss
+from memtui.core.messages import summarize_refusal
+from memtui.core.paths import ROOT_NAME
+from memtui.core.settings import estimate_token_count
+from memtui.core.unicode import measure_cells
+
+
+class WordStyle(Enum):
+    COLUMN = auto()
+    """In a column of few cells: `812B`, `41K`."""
+    SCREEN = auto()
+    """In a line of the screen: `812 B`, `41K`."""
+    PLAIN = auto()
+    """In printed sentences and reports: `812 B`, `41 KB`."""
+    SPOKEN = auto()
+    """Heard, not seen, so without signs and abbreviations: `812 bytes`, `41 kilobytes`."""
+
+
+COLUMN, SCREEN, PLAIN, SPOKEN = WordStyle
+
+# Numbers
+
+
+def format_count(count: int, one: str, several: str = "") -> str:
+    """A number with its noun: `1 note`, `1,200 notes`, `2 memories`."""
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
+def format_memory_count(count: int) -> str:
+    return format_count(count, "memory", "memories")
+
+
+def format_file_count(count: int) -> str:
+    return format_count(count, "file")
+
+
+def format_short_count(count: int) -> str:
+    """A number to a tenth: `820`, `18.2k`, `1.2M`."""
+    if count < 1_000:
+        return str(count)
+    return f"{count / 1e3:,.1f}k" if count < 999_950 else f"{count / 1e6:,.1f}M"
+
+
+def format_column_count(count: int) -> str:
+    """A number of files in at most four cells: `18`, `9999`, `12k`, `1.2m`."""
+    if count < 10_000:
+        return str(count)
+    if count < 1_000_000:
+        return f"{count // 1000}k"
+    return f"{count / 1_000_000:.1f}m" if count < 9_950_000 else f"{count // 1_000_000}m"
+
+
+def format_line_count(lines: int) -> str:
+    """A number of lines in at most three cells: `999`, `12k`, `.3m`, `1m`."""
+    if lines < 1000:
+        return str(lines)
+    if lines < 100_000:
+        return f"{lines // 1000}k"
+    return f".{lines // 100_000}m" if lines < 1_000_000 else f"{min(lines // 1_000_000, 99)}m"
+
+
+def format_token_count(count: int) -> str:
+    """How many tokens, as an estimate: `~41 tok`, `~18.2k tok`."""
+    return f"~{count:,} tok" if count < 10_000 else f"~{format_short_count(count)} tok"
+
+
+def estimate_tokens(text: str) -> str:
+    return format_token_count(estimate_token_count(text))
+
+
+_UNITS = {"K": "kilobytes", "M": "megabytes", "G": "gigabytes", "T": "terabytes", "P": "petabytes", "E": "exabytes"}
+
+
+def format_size(size: int, style: WordStyle = SCREEN) -> str:
+    """Bytes, in powers of 1,024: `812 B`, `4.0K`, `41K`; plain `41 KB`, spoken `41 kilobytes`; in a column `812B`."""
+    if size < 1_000:
+        return format_count(size, "byte") if style is SPOKEN else f"{size}{'' if style is COLUMN else ' '}B"
+    value = float(size)
+    for unit, name in _UNITS.items():
+        value /= 1_024
+        if value < 999.5:
+            number = f"{value:.1f}" if value < 9.95 else f"{value:.0f}"
+            return f"{number} {name}" if style is SPOKEN else f"{number} {unit}B" if style is PLAIN else number + unit
+    return "huge"
+
+
+# Times
+
+_DAY = 86_400
+_AGES = ((60, "s", 1), (3_600, "m", 60), (_DAY, "h", 3_600), (100 * _DAY, "d", _DAY), (365 * _DAY, "w", 7 * _DAY))
+_DURATIONS = ((_DAY, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
+
+
+def format_age(seconds: float, style: WordStyle = SCREEN) -> str:
+    """How long ago, in at most three cells: `14s`, `3h`, `9d`, `20w`, `1y`; over a minute ahead, in a column, `fut`."""
+    if style is COLUMN and seconds < -60:
+        return "fut"
+    for limit, unit, length in _AGES:
+        if seconds < limit:
+            return f"{max(int(seconds // length), 0)}{unit}"
+    return f"{min(int(seconds // (365 * _DAY)), 99)}y"
+
+
+def format_duration(seconds: float) -> str:
+    """A length of time in its largest unit up to days: `300 days`, `2 hours`, `40 minutes`, `under a second`."""
+    for length, name in _DURATIONS:
+        if seconds >= length:
+            return format_count(int(seconds // length), name)
+    return "under a second"
+
+
+def format_latency(milliseconds: float, gap: str = " ") -> str:
+    """How long a call took: `2 ms`, `1.2 s`, `75 s`; without the space where there is little room."""
+    if milliseconds < 999.5:
+        return f"{milliseconds:.0f}{gap}ms"
+    seconds = milliseconds / 1000
+    return f"{seconds:.1f}{gap}s" if seconds < 9.95 else f"{min(seconds, 9999):.0f}{gap}s"
+
+
+def format_clock(event: Event) -> str:
+    return datetime.fromtimestamp(event.at_us / 1e6).strftime("%H:%M:%S")
+
+
+def format_event_time(event: Event, now_us: int | None = None, style: WordStyle = SCREEN) -> str:
+    """When an event began: the time, with the date where it was another day; without seconds but on the screen."""
+    at = datetime.fromtimestamp(event.at_us / 1e6)
+    now = datetime.now() if now_us is None else datetime.fromtimestamp(now_us / 1e6)
+    clock = "%H:%M:%S" if style is SCREEN else "%H:%M"
+    return at.strftime(clock if at.date() == now.date() else f"%Y-%m-%d {clock}")
+
+
+# Names and paths
+
+
+def to_relative_path(path: str) -> str:
+    """A canonical path without `/memories/`; the folder itself and anything else as it is."""
+    return path.removeprefix(ROOT_NAME + "/")
+
+
+def format_place(path: str) -> str:
+    """A canonical path in a sentence: without `/memories/`, and `the folder` for the folder itself."""
+    return "the folder" if path == ROOT_NAME else to_relative_path(path)
+
+
+def shorten(text: str, width: int, *, tail: int = 0) -> str:
+    """A line of at most `width` cells, with `..` for its middle or end; `tail` characters of its end stay."""
+    if measure_cells(text) <= width:
+        return text
+    end = text[len(text) - tail :]
+    while text and measure_cells(text) + 2 + measure_cells(end) > width:
+        text = text[:-1]
+    return f"{text.rstrip(' ')}..{end}"
+
+
+# Events
+
+_DONE = {
+    "create": "created",
+    "str_replace": "changed",
+    "insert": "added to",
+    "delete": "deleted",
+    "rename": "renamed",
+    "copy": "copied",
+    "view": "looked at",
+    "found": "found",
+    "created": "created",
+    "modified": "changed",
+    "deleted": "deleted",
+    "renamed": "renamed",
+    "write": "wrote",
+    "restore": "restored",
+    "clear": "cleared",
+    "protect": "protected",
+    "unprotect": "stopped protecting",
+}
+_WANTED = {"str_replace": "change", "insert": "add to", "view": "look at"}
+_TAKEN_BACK = {"undo": "undid", "redo": "redid"}
+_ON_FILES = frozenset({"rename", "copy", "delete"})
+_LONGEST_REASON = 400
+
+
+def format_actor(event: Event) -> str:
+    """The actor as a sentence begins: `You`, `Claude`, `Somebody outside memtui`."""
+    if event.is_outside:
+        return "Somebody outside memtui"
+    return "You" if isinstance(event.actor, Person) else format_actor_name(event.actor)
+
+
+def format_by_actor(event: Event) -> str:
+    """The same in the midst of a sentence: `by Claude`, `by you`."""
+    return f"by {'somebody outside memtui' if event.is_outside else format_actor_in_sentence(event.actor)}"
+
+
+def describe_event(event: Event, style: WordStyle = SCREEN) -> str:
+    """What happened, in one sentence that names the actor and the file."""
+    if style is SPOKEN:
+        return f"{format_event_clause(event, style)}."
+    actor, path = format_actor(event), to_relative_path(event.path)
+    match event.result:
+        case Result.REFUSED:
+            return f"Refused: {actor} asked to {event.command} {path}. {summarize_refusal(event).capitalize()}."
+        case Result.UNCERTAIN:
+            done = _describe_action(event, style)
+            return f"{actor} {done}, but the disk did not confirm it. Look at the file before going on."
+        case Result.ABORTED:
+            return f"Not done: the program died before {path} was changed ({event.command} by {actor})."
+    return f"{format_event_clause(event, style)}."
+
+
+def format_event_clause(event: Event, style: WordStyle = SCREEN) -> str:
+    """An event as a sentence without its stop, such as `Claude changed notes.md (+1 -1)`.
+
+    Spoken, it says what the result was as well: `Claude changed notes.md, 1 line added, 1 removed`.
+    """
+    if event.command == "found":
+        return f"memtui found {event.note or format_place(event.path)}"
+    if event.command == "began":
+        return f"A new record began here{f': {event.note}' if event.note else ''}".rstrip(".")
+    done = f"{format_actor(event)} {_describe_action(event, style)}"
+    counts = format_changed_lines(event.added, event.removed, style)
+    note = "" if event.command in _TAKEN_BACK or counts else event.note
+    if style is not SPOKEN:
+        many = f" ({note})" if note and event.changes and not _is_of_many(event) else ""
+        return f"{done}{counts}{many}"
+    if event.command in ("claimed", "imported"):
+        return f"{format_actor(event)}: {event.note}".rstrip(".")
+    match event.result:
+        case Result.REFUSED:
+            wanted = f"{_WANTED.get(event.command, event.command)} {format_place(event.path)}{_format_target(event)}"
+            return f"{format_actor(event)} wanted to {wanted}, and was refused: {_get_refusal_reason(event)}"
+        case Result.UNCERTAIN:
+            return f"{done}, but the disk did not confirm it: look at the file before going on"
+        case Result.ABORTED:
+            return f"Not done, because the program died before it: {done}"
+        case Result.NO_CHANGE if event.command not in ("view", "protect", "unprotect"):
+            return f"{done}, and it was the same as before{f': {event.note}' if event.note else ''}"
+    return f"{done}{counts}{f', {note}' if note and not _is_of_many(event) else ''}".rstrip(".")
+
+
+def format_changed_lines(added: int | None, removed: int | None, style: WordStyle = SCREEN) -> str:
+    """` (+3 -1)`, spoken `, 3 lines added, 1 removed`; nothing where lines do not apply, or where none changed."""
+    if style is not SPOKEN:
+        parts = [f"{sign}{count}" for sign, count in (("+", added), ("-", removed)) if count]
+        return f" ({' '.join(parts)})" if parts and None not in (added, removed) else ""
+    parts = [f"{count:,} {word}" for count, word in ((added, "added"), (removed, "removed")) if count]
+    if not parts:
+        return ""
+    first, *rest = parts
+    number, word = first.split(" ")
+    return ", " + ", ".join([f"{number} {'line' if number == '1' else 'lines'} {word}", *rest])
+
+
+def _describe_action(event: Event, style: WordStyle) -> str:
+    path = format_place(event.path)
+    if event.command in _TAKEN_BACK:
+        return f"{_TAKEN_BACK[event.command]} {_format_numbers(event.undoes, style)}{path}"
+    if _is_of_many(event):
+        return f"{_DONE[event.command]} {event.note}{'' if path == 'the folder' else f' in {path}/'}"
+    if event.command == "redact":
+        return f"removed a text of {path} from the record"
+    if event.command == "create" and any(change.before is not None for change in event.changes if _is_file(change)):
+        return f"overwrote {path}"
+    return f"{_DONE.get(event.command, event.command)} {path}{_format_target(event)}"
+
+
+def _format_numbers(seqs: Sequence[int], style: WordStyle) -> str:
+    numbers = [str(seq) if style is SPOKEN else f"#{seq}" for seq in seqs]
+    if not numbers:
+        return ""
+    which = " and ".join(numbers) if len(numbers) <= 2 else f"{numbers[0]} to {numbers[-1]}"
+    many = ("event " if len(numbers) == 1 else "events ") if style is SPOKEN else ""
+    return f"{many}{which} in "
+
+
+def _format_target(event: Event) -> str:
+    return f" to {format_place(event.new_path)}" if event.new_path else ""
+
+
+def _get_refusal_reason(event: Event) -> str:
+    answer = (event.answer or "").strip().removeprefix("Error: ").split("\n", 1)[0] or event.note
+    return answer[:_LONGEST_REASON].rstrip(".") or "no reason is recorded"
+
+
+def _is_of_many(event: Event) -> bool:
+    """Whether a person did it to several files at once: its path is only where they all lie, its note what they are."""
+    if event.command not in _ON_FILES or not event.note or event.new_path is not None:
+        return False
+    return to_relative_path(event.path) not in {change.path for change in event.changes}
+
+
+def _is_file(change: Change) -> bool:
+    version = change.after or change.before
+    return version is not None and version.kind is EntryKind.FILE
+
+
+def describe_loss(loss: MassLoss, style: WordStyle = SCREEN) -> str:
+    """What was lost, when and by whom, such as `23 of 23 memories went at 10:14:02 (outside memtui).`"""
+    total = max(loss.files, len(loss.changes))  # what was made and taken away meanwhile is among what went
+    if style is SPOKEN:
+        parts = [f"{loss.deleted:,} of {format_count(total, 'note')} went"] if loss.deleted else []
+        emptied = f"{loss.emptied:,} of {format_count(total, 'note')} lost nearly all of what they held"
+        parts += [emptied] if loss.emptied else []
+        time = format_event_time(loss.event, style=style)
+        return f"{', and '.join(parts)} at {time}, {format_by_actor(loss.event)}."
+    parts = [f"{loss.deleted:,} of {total:,} memories went"] if loss.deleted else []
+    if loss.emptied:
+        emptied = f"{format_count(loss.emptied, 'was', 'were')} emptied"
+        parts.append(emptied if parts else f"{loss.emptied:,} of {total:,} memories were emptied")
+    return f"{', '.join(parts)} at {format_clock(loss.event)} ({format_actor_in_sentence(loss.event.actor)})."
+
+
+def count_unseen_changes(events: Iterable[Event]) -> str:
+    """What became of the files while nobody looked, such as `3 changed, 1 gone`; empty if nothing did."""
+    paths: dict[str, Change] = {}
+    for event in events:
+        if not event.is_error and event.command != "found":
+            paths.update((change.path, change) for change in event.changes if _is_file(change))
+    gone = sum(change.after is None for change in paths.values())
+    counts = (len(paths) - gone, "changed"), (gone, "gone")
+    return ", ".join(f"{count:,} {word}" for count, word in counts if count)

@@ -1,0 +1,1 @@
+"""Saving, drafts, conflicts and templates, without a screen."""

@@ -1,0 +1,370 @@
+"""Applying change sets: what restoring, undoing and saving all come down to.
+
+Several paths change in one event here, and no file system can do that in one step. So everything is looked at before
+anything is touched, each path is changed in a step that is whole in itself, and the outcome is reported path by path.
+"""
+
+import errno
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from memtui.core.errors import MemtuiError, SymlinkEscape, UnconfirmedChange
+from memtui.core.events import Change, EntryKind, Event, Version, squash_changes
+from memtui.core.history import SkippedPath, SkipReason
+from memtui.core.paths import MemoryPath
+from memtui.engine import reconcile
+from memtui.engine.ledger import Ledger
+from memtui.engine.move_apply import MovePlan
+from memtui.engine.refusals import explain_error
+from memtui.journal.sqlite import Journal, KnownPath
+from memtui.store.base import UNSEEN, ConcurrentChange, Node, Store, Transaction
+
+_HOPELESS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
+"""Faults after which the other paths are not tried any more."""
+_EXPLAINED = 100
+"""Conflicts that are said with their event; where there are more, nobody reads them all."""
+_DIRECTORY = Version(EntryKind.DIRECTORY)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSet:
+    """The versions that paths are to hold.
+
+    Attributes:
+        target: The version that each path is to hold; `None` for nothing.
+        expected: What must stand at a path now; a path that is not named here may hold anything.
+        texts: Bytes by SHA-256, of versions that are new.
+        moves: Things that are to be moved, as `(from, to)`; before anything else.
+        known_conflicts: Paths that are not to be changed, and why.
+        others: Whether what is neither file, directory nor link may be deleted; it is not made again.
+        fresh: Whether a path that is expected to hold nothing is a new name: what stands there did not come since.
+    """
+
+    target: Mapping[str, Version | None]
+    expected: Mapping[str, Version | None] = field(default_factory=dict)
+    texts: Mapping[str, bytes] = field(default_factory=dict)
+    moves: tuple[tuple[str, str], ...] = ()
+    known_conflicts: tuple[SkippedPath, ...] = ()
+    others: bool = False
+    fresh: bool = False
+
+
+Progress = Callable[[int, int], bool]
+"""Told how many of how many are done; what it answers says whether to go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _ChangeStep:
+    path: str
+    node: Node | None
+    before: Version | None
+    after: Version | None
+
+
+@dataclass(slots=True)
+class AppliedChanges:
+    """The outcome of a change set.
+
+    Attributes:
+        known: The known state of the paths now.
+        skipped: Planned changes that were not made, and why.
+        moved: What was moved by itself, `(old, new)`.
+        certain: Whether the disk confirmed it.
+    """
+
+    changes: list[Change] = field(default_factory=list)
+    known: dict[str, KnownPath | None] = field(default_factory=dict)
+    skipped: list[SkippedPath] = field(default_factory=list)
+    moved: tuple[tuple[str, str], ...] = ()
+    certain: bool = True
+
+
+class PreparedChangeSet:
+    """A change set compared with what stands there now. The writer lock must be held while it lives.
+
+    Attributes:
+        skipped: What cannot be done, and why.
+        already: Paths that hold the target, although something else was expected there.
+        relocation: The moves, made before anything else.
+    """
+
+    def __init__(
+        self, change_set: ChangeSet, store: Store, ledger: Ledger, journal: Journal, progress: Progress | None = None
+    ) -> None:
+        self._progress = progress
+        self._store = store
+        self._ledger = ledger
+        self._journal = journal
+        self._texts = change_set.texts
+        self.skipped: list[SkippedPath] = list(change_set.known_conflicts)
+        self.already: list[SkippedPath] = []
+        self._removals: list[_ChangeStep] = []
+        self._directories: list[_ChangeStep] = []
+        self._writes: list[_ChangeStep] = []
+        refused = {conflict.path for conflict in self.skipped}
+        self.relocation = MovePlan(change_set.moves, change_set.expected, store, ledger, fresh=change_set.fresh)
+        self.skipped += self.relocation.skipped
+        steps = [
+            step
+            for path in sorted(change_set.target, key=lambda each: each.split("/"))
+            if path not in refused and (step := self._plan_step(path, change_set)) is not None
+        ]
+        self._order_steps(steps)
+        self._explain_conflicts()
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """What would be changed, moves and removals first."""
+        steps = (*self._removals, *self._directories, *self._writes)
+        return squash_changes(
+            (*self.relocation.get_changes(), *(Change(step.path, step.before, step.after) for step in steps))
+        )
+
+    @property
+    def new_texts(self) -> Mapping[str, bytes]:
+        return self._texts
+
+    def apply(self, transaction: Transaction) -> AppliedChanges:
+        """Make the changes.
+
+        Raises:
+            ConcurrentChange: Another program was faster with the first step, and nothing was done: plan it anew.
+            OSError: The first step could not be done, and nothing was.
+            StrandedMove: Something could neither be moved on nor back; recovery records the outcome.
+        """
+        done = AppliedChanges()
+        steps = (*self._removals, *self._directories, *self._writes)
+        total, count = len(self.relocation.moves) + len(steps), 0
+
+        def step_done() -> bool:
+            nonlocal count
+            count += 1
+            return self._progress is None or self._progress(count, total)
+
+        try:
+            with transaction.batch_sync():
+                stopped = self._apply_moves(transaction, done, step_done)
+                hopeless = ""
+                for step in steps:
+                    if hopeless or stopped:
+                        why = SkipReason.STOPPED if stopped else SkipReason.NOT_WRITTEN
+                        done.skipped.append(SkippedPath(step.path, why, detail=hopeless))
+                    else:
+                        hopeless = self._apply_step(transaction, step, done)
+                        stopped = not step_done()
+        except UnconfirmedChange:
+            done.certain = False
+        done.changes = list(squash_changes(done.changes))
+        return done
+
+    # Planning
+
+    def _plan_step(self, path: str, change_set: ChangeSet) -> _ChangeStep | None:
+        """What has to be done at one path; `None` for nothing."""
+        target = change_set.target[path]
+        try:
+            node = reconcile.find_node(self._store, path)
+            now = self._ledger.compare_path(path, node)
+        except (OSError, SymlinkEscape) as error:
+            self.skipped.append(SkippedPath(path, SkipReason.UNREADABLE, detail=explain_error(error)))
+            return None
+        expected = change_set.expected.get(path, now)
+        is_taken = change_set.fresh and now is not None and expected is None
+        if now == target and not is_taken:
+            if now != expected:
+                self.already.append(SkippedPath(path, SkipReason.CHANGED))
+            return None
+        if now != expected:
+            self.skipped.append(SkippedPath(path, SkipReason.TAKEN if is_taken else SkipReason.CHANGED))
+        elif now is not None and now.kind is EntryKind.FILE and now.sha256 is None:
+            self.skipped.append(SkippedPath(path, SkipReason.UNREADABLE, detail="what stands there could not be kept"))
+        elif now is not None and now.kind is EntryKind.OTHER and not change_set.others:
+            self.skipped.append(SkippedPath(path, SkipReason.IN_THE_WAY))
+        elif target is not None and (reason := self._find_unwritable(target)) is not None:
+            self.skipped.append(SkippedPath(path, reason))
+        else:
+            return _ChangeStep(path, node, now, target)
+        return None
+
+    def _find_unwritable(self, version: Version) -> SkipReason | None:
+        """Why a version cannot be written, if so."""
+        if version.kind is EntryKind.OTHER:
+            return SkipReason.NO_FILE
+        is_kept = version.sha256 is not None and (
+            version.sha256 in self._texts or self._journal.has_text(version.sha256)
+        )
+        return None if is_kept or version.kind is EntryKind.DIRECTORY else SkipReason.TEXT_GONE
+
+    def _order_steps(self, steps: Iterable[_ChangeStep]) -> None:
+        """Put steps into the order in which they can be taken, with the directories that they need."""
+        steps = list(steps)
+        removed = {step.path for step in steps if step.before is not None and not _is_rewritten(step)}
+        removed -= self._find_needed_directories(steps, removed)
+        removed -= _find_target_parents(steps)
+        made = {path for path, kind in self.relocation.final.items() if kind is EntryKind.DIRECTORY}
+        made.update(self.relocation.made)
+        for step in reversed(steps):
+            if step.path in removed:
+                self._removals.append(_ChangeStep(step.path, step.node, step.before, None))
+        for step in steps:
+            if step.after is None or (step.before is not None and step.path not in removed and not _is_rewritten(step)):
+                if step.after is not None:
+                    self.skipped.append(SkippedPath(step.path, SkipReason.IN_THE_WAY))
+                continue
+            if not self._plan_parents(step.path, removed, made):
+                continue
+            fresh = _ChangeStep(step.path, None if step.path in removed else step.node, step.before, step.after)
+            if step.after.kind is EntryKind.DIRECTORY:
+                if step.path not in made:
+                    made.add(step.path)
+                    self._directories.append(fresh)
+            else:
+                self._writes.append(fresh)
+
+    def _find_needed_directories(self, steps: list[_ChangeStep], removed: set[str]) -> set[str]:
+        """Directories among those to be removed that hold something which stays."""
+        needed: set[str] = set()
+        for step in steps:
+            if step.path in removed and step.node is not None and step.node.kind is EntryKind.DIRECTORY:
+                try:
+                    below = (node.path for node in self._store.scan(MemoryPath.from_relative(step.path)))
+                    stays = any(path not in removed and not self.relocation.is_moving(path) for path in below)
+                except OSError:
+                    stays = True
+                if stays:
+                    needed.add(step.path)
+        return needed
+
+    def _plan_parents(self, path: str, removed: set[str], made: set[str]) -> bool:
+        """See that the directory of a path is there or will be; `False` if something else is in its way."""
+        missing: list[str] = []
+        parent = os.path.dirname(path)
+        while parent and parent not in made:
+            if parent in removed:
+                missing.append(parent)
+            else:
+                try:
+                    node = reconcile.find_node(self._store, parent)
+                except OSError:
+                    node = None
+                if node is not None and node.kind is EntryKind.DIRECTORY:
+                    break
+                if node is not None:
+                    self.skipped.append(SkippedPath(path, SkipReason.IN_THE_WAY))
+                    return False
+                missing.append(parent)
+            parent = os.path.dirname(parent)
+        for directory in reversed(missing):
+            made.add(directory)
+            if directory not in removed:
+                self._ledger.compare_path(directory, None)  # one that was there before and has gone
+            self._directories.append(_ChangeStep(directory, None, None, _DIRECTORY))
+        return True
+
+    def _explain_conflicts(self) -> None:
+        """Say of each conflict which event it comes from: one that was only just noticed, or a recorded one."""
+        if not any(conflict.reason is SkipReason.CHANGED for conflict in (*self.skipped, *self.already)):
+            return
+        noticed: dict[str, Event] = {}
+        for event in self._ledger.make_events():
+            noticed.update((change.path, event) for change in event.changes)
+        for found in (self.skipped, self.already):
+            for at, conflict in enumerate(found[:_EXPLAINED]):
+                if conflict.reason is SkipReason.CHANGED and conflict.since is None:
+                    recorded = self._journal.get_path_events(conflict.path, limit=1)
+                    since = noticed.get(conflict.path) or (recorded[0] if recorded else None)
+                    found[at] = replace(conflict, since=since)
+
+    # Applying
+
+    def _apply_moves(self, transaction: Transaction, done: AppliedChanges, step_done: Callable[[], bool]) -> bool:
+        """Move what is to be moved. Returns whether it was stopped."""
+        if not self.relocation.moves:
+            return False
+        relocated = self.relocation.apply(transaction, step_done)
+        done.changes += relocated.get_changes()
+        done.known.update(self.relocation.get_known())
+        done.known.update((change.path, self._get_known(change.path, _DIRECTORY)) for change in relocated.made)
+        done.skipped += relocated.get_skipped()
+        done.moved = relocated.tops
+        done.certain = done.certain and relocated.certain
+        return relocated.stopped
+
+    def _apply_step(self, transaction: Transaction, step: _ChangeStep, done: AppliedChanges) -> str:
+        """Take one step. Returns why no other one needs to be tried, if so."""
+        try:
+            known = self._perform_step(transaction, step)
+        except UnconfirmedChange:
+            done.certain = False  # it stands all the same
+            known = KnownPath(step.after, UNSEEN) if step.after is not None else None
+        except ConcurrentChange:
+            if not done.changes:
+                raise
+            done.skipped.append(SkippedPath(step.path, SkipReason.CHANGED))
+            return ""
+        except (OSError, SymlinkEscape) as error:
+            if isinstance(error, FileNotFoundError | FileExistsError) and not done.changes:
+                raise ConcurrentChange from error
+            if isinstance(error, OSError) and error.errno == errno.ENOTEMPTY:
+                return ""  # something came into a directory that was to go: it stays
+            if not done.changes and not isinstance(error, SymlinkEscape):
+                raise
+            done.skipped.append(SkippedPath(step.path, SkipReason.NOT_WRITTEN, detail=explain_error(error)))
+            return explain_error(error) if isinstance(error, OSError) and error.errno in _HOPELESS else ""
+        done.changes.append(Change(step.path, step.before, step.after))
+        done.known[step.path] = known
+        return ""
+
+    def _perform_step(self, transaction: Transaction, step: _ChangeStep) -> KnownPath | None:
+        path = MemoryPath.from_relative(step.path)
+        if step.after is None:
+            assert step.node is not None
+            if step.node.kind is EntryKind.DIRECTORY:
+                transaction.remove_empty(path)
+            else:
+                transaction.delete(path, expected={step.path: step.node.stamp})
+            return None
+        if step.after.kind is EntryKind.DIRECTORY:
+            transaction.make_directory(path)
+            return self._get_known(step.path, _DIRECTORY)
+        data = self._get_text(step.after)
+        if step.after.kind is EntryKind.LINK:
+            return KnownPath(step.after, transaction.make_link(path, data).node.stamp)
+        expected = step.node.stamp if step.node is not None else None
+        return KnownPath(step.after, transaction.write(path, data, expected=expected).node.stamp)
+
+    def _get_known(self, path: str, version: Version) -> KnownPath:
+        """What is known of a path that was just changed. That it cannot be looked at does not undo the change."""
+        try:
+            node = self._store.get_node(MemoryPath.from_relative(path))
+        except (OSError, MemtuiError):
+            node = None
+        return KnownPath(version, node.stamp if node else UNSEEN)
+
+    def _get_text(self, version: Version) -> bytes:
+        assert version.sha256 is not None
+        data = self._texts.get(version.sha256)
+        if data is None:
+            data = self._journal.get_text(version.sha256)
+        if data is None:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))  # it was there when this was planned
+        return data
+
+
+def _find_target_parents(steps: Iterable[_ChangeStep]) -> set[str]:
+    """Directories that stand, and hold something that is wanted: to go, and be made again, is no change."""
+    standing = {step.path for step in steps if step.before is not None and step.before.kind is EntryKind.DIRECTORY}
+    needed: set[str] = set()
+    for step in steps:
+        if step.after is not None:
+            parent = os.path.dirname(step.path)
+            while parent:
+                needed.add(parent)
+                parent = os.path.dirname(parent)
+    return standing & needed
+
+
+def _is_rewritten(step: _ChangeStep) -> bool:
+    files = step.before is not None and step.before.kind is EntryKind.FILE
+    return files and step.after is not None and step.after.kind is EntryKind.FILE

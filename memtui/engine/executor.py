@@ -1,0 +1,374 @@
+"""Execution of commands: they are validated, planned, applied and recorded, or refused in the contract's words."""
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from memtui.core import commands, edits
+from memtui.core.approvals import Proposal
+from memtui.core.edits import DEPTH, ListingEntry, format_human_size, format_listing
+from memtui.core.errors import (
+    LockTimeout,
+    MemtuiError,
+    Refusal,
+    StaleApproval,
+    StateUnusable,
+    SymlinkEscape,
+    UnconfirmedChange,
+)
+from memtui.core.events import Actor, Agent, Answer, Change, EntryKind, Event, Version, sha256
+from memtui.core.messages import MessageKey, format_message, quote_value
+from memtui.core.paths import MemoryPath
+from memtui.core.settings import Settings
+from memtui.core.wording import format_count
+from memtui.engine.context import EngineContext
+from memtui.engine.ledger import Ledger
+from memtui.engine.planner import ChangePlan, Planner
+from memtui.engine.refusals import describe_command, describe_error, make_command_refusal
+from memtui.journal.sqlite import KnownPath
+from memtui.store.base import (
+    ConcurrentChange,
+    FileContent,
+    FileTooLarge,
+    Node,
+    NotRegularFile,
+    ReadableStore,
+    Transaction,
+)
+
+# Views: for an agent, and for a person.
+
+NOT_THERE = "It is not there any more."
+"""What is said of a path at which nothing stands; whatever else keeps it from being looked at is said otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class PathContent:
+    """What stands at a path for a person who looks: looking is no event.
+
+    Attributes:
+        node: `None` if nothing is there.
+        data: A file's bytes; `None` if they could not be read.
+        problem: Why not, as a sentence; empty if they could.
+    """
+
+    node: Node | None
+    data: bytes | None = None
+    problem: str = ""
+
+
+class Viewer:
+    """Shows what is there; nothing is recorded."""
+
+    def __init__(self, store: ReadableStore, settings: Settings) -> None:
+        self._store = store
+        self._settings = settings
+
+    def view(self, command: commands.View, *, as_agent: bool) -> tuple[str, FileContent | None, str]:
+        path = command.path
+        node = self._store.get_node(path, follow=True)
+        if node is None:
+            raise Refusal(MessageKey.VIEW_MISSING, path=path)
+        if node.kind is EntryKind.DIRECTORY:
+            limit = self._settings.listing_limit if as_agent else 0
+            text = format_listing(str(path), self._iter_listing(node), limit=limit)
+            return text, None, format_count(text.count("\n") - 1, "entry", "entries")
+        if node.kind is not EntryKind.FILE:
+            raise Refusal(MessageKey.UNSUPPORTED_TYPE, path=path)
+        limit = self._settings.read_limit
+        try:
+            content = self._store.read(path, limit=limit)
+            text = content.data.decode("utf-8")
+        except FileNotFoundError:
+            raise Refusal(MessageKey.GONE, path=path) from None
+        except NotRegularFile:
+            raise Refusal(MessageKey.UNSUPPORTED_TYPE, path=path) from None
+        except FileTooLarge as error:
+            sizes = {"size": format_human_size(error.size), "limit": format_human_size(limit)}
+            raise Refusal(MessageKey.TOO_LARGE_TO_READ, path=path, **sizes) from None
+        except UnicodeDecodeError:
+            raise Refusal(MessageKey.NOT_UTF8, path=path) from None
+        char_limit = self._settings.view_char_limit if as_agent else 0
+        lines = edits.count_lines(text)
+        answer = edits.format_view(text, str(path), command.view_range, limit=char_limit)
+        return answer, content, format_count(lines, "line")
+
+    def _iter_listing(self, directory: Node) -> Iterator[ListingEntry]:
+        """What a listing adds up. Links are looked through only where they are listed."""
+        start = len(directory.path) + 1 if directory.path else 0
+        for node in self._store.scan(MemoryPath.from_relative(directory.path)):
+            parts = tuple(node.path[start:].split("/"))
+            if node.kind is not EntryKind.LINK:
+                yield ListingEntry(parts, node.kind is EntryKind.DIRECTORY, node.size)
+            elif len(parts) <= DEPTH:
+                yield from self._iter_linked(parts, node)
+
+    def _iter_linked(self, parts: tuple[str, ...], link: Node) -> Iterator[ListingEntry]:
+        try:
+            target = self._store.get_node(MemoryPath.from_relative(link.path), follow=True)
+        except (SymlinkEscape, OSError):
+            return
+        if target is None:
+            return
+        yield ListingEntry(parts, target.kind is EntryKind.DIRECTORY, target.size)
+        if target.kind is EntryKind.DIRECTORY:
+            start = len(target.path) + 1 if target.path else 0
+            for node in self._store.scan(MemoryPath.from_relative(target.path)):
+                if node.kind is not EntryKind.LINK:
+                    inner = (*parts, *node.path[start:].split("/"))
+                    yield ListingEntry(inner, node.kind is EntryKind.DIRECTORY, node.size)
+
+    def inspect_path(self, place: MemoryPath) -> PathContent:
+        node: Node | None = None
+        try:
+            node = self._store.get_node(place)
+            if node is None:
+                return PathContent(None, problem=NOT_THERE)
+            if node.kind is EntryKind.LINK:
+                return self._inspect_link(place, node)
+            if node.kind is not EntryKind.FILE:
+                return PathContent(node)
+            return PathContent(node, self._store.read(place, limit=self._settings.read_limit).data)
+        except FileTooLarge as error:
+            size, limit = format_human_size(error.size), format_human_size(self._settings.read_limit)
+            return PathContent(node, problem=f"It is too large to show: {size}; the limit is {limit}.")
+        except (NotRegularFile, FileNotFoundError):
+            return PathContent(None, problem="It changed while it was opened.")
+        except SymlinkEscape:
+            return PathContent(None, problem="It lies behind a link that leads out of the memory folder.")
+        except OSError as error:
+            return PathContent(node, problem=f"It cannot be read: {describe_error(error)}.")
+
+    def _inspect_link(self, place: MemoryPath, link: Node) -> PathContent:
+        try:
+            target = self._store.get_node(place, follow=True)
+        except (SymlinkEscape, OSError):
+            return PathContent(link, problem="It is a link that leads out of the memory folder. It is not followed.")
+        if target is None:
+            return PathContent(link, problem="It is a link to something that is not there.")
+        if target.kind is not EntryKind.FILE:
+            return PathContent(link, problem=f"It is a link to {MemoryPath.from_relative(target.path)}.")
+        return PathContent(link, self._store.read(place, limit=self._settings.read_limit).data)
+
+
+_ATTEMPTS = 8
+"""How often a change is planned anew when somebody outside is faster."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandCall:
+    """One call of `execute`, while it lasts."""
+
+    raw: object
+    actor: Actor
+    call_id: str | None
+    started_ns: int
+    at_us: int
+    command: commands.Command | None = None
+    aliases: tuple[str, ...] = ()
+    approved: tuple[Change, ...] | None = None
+
+    def make_event(self, *, arguments: bool = True) -> Event:
+        """An event with all that is known of the call so far; its arguments are made JSON only if asked, for speed."""
+        recorded = commands.filter_arguments(self.raw)
+        name = recorded.get("command")
+        event = Event(
+            at_us=self.at_us,
+            actor=self.actor,
+            command=name if isinstance(name, str) else "?",
+            path=quote_value(recorded.get("path", recorded.get("old_path", ""))),
+            duration_us=(time.perf_counter_ns() - self.started_ns) // 1_000,
+            call_id=self.call_id,
+            aliases=self.aliases,
+            arguments=commands.encode_arguments(recorded) if arguments else None,
+        )
+        if self.command is None:
+            return event
+        path = self.command.old_path if isinstance(self.command, commands.Rename) else self.command.path
+        new_path = str(self.command.new_path) if isinstance(self.command, commands.Rename) else None
+        return replace(event, path=str(path), new_path=new_path)
+
+
+class Executor:
+    """Carries out commands. The caller keeps the memory open meanwhile."""
+
+    def __init__(self, context: EngineContext, viewer: Viewer) -> None:
+        self._context = context
+        self._viewer = viewer
+
+    def begin_call(
+        self, command: object, actor: Actor, call_id: str | None, approved: tuple[Change, ...] | None = None
+    ) -> CommandCall:
+        """A call that begins now. Making it raises nothing, whatever the command is."""
+        return CommandCall(
+            command, actor, call_id, time.perf_counter_ns(), self._context.get_now_us(), approved=approved
+        )
+
+    def execute(self, call: CommandCall) -> Answer:
+        command = call.raw
+        try:
+            parsed = commands.parse_command(command)
+        except Refusal as refusal:
+            return self._record_refusal(call, refusal)
+        call = replace(call, command=parsed.command, aliases=parsed.aliases)
+        try:
+            if isinstance(parsed.command, commands.View):
+                return self._execute_view(call, parsed.command)
+            return self._execute_change(call, parsed.command)
+        except StaleApproval:
+            raise  # whoever approved it is asked anew
+        except (OSError, MemtuiError) as error:
+            return self._record_refusal(call, make_command_refusal(error, parsed.command))
+
+    def propose(self, call: CommandCall) -> Proposal | None:
+        try:
+            parsed = commands.parse_command(call.raw).command
+            if isinstance(parsed, commands.View) or self._context.read_only:
+                return None
+            self._context.protection.check_command(call.actor, parsed)
+            totals = self._context.journal.get_totals() if isinstance(call.actor, Agent) else None
+            ledger = self._context.make_ledger(call.at_us)
+            plan = Planner(self._context.store, ledger, self._context.settings, totals).plan(parsed)
+            self._context.protection.check_changes(call.actor, plan.changes, describe_command(parsed))
+            versions = [each for change in plan.changes for each in (change.before, change.after)]
+            hashes = {each.sha256 for each in versions if each and each.kind is EntryKind.FILE and each.sha256}
+            texts = {sha: text for sha in hashes if (text := self._get_text(sha, ledger)) is not None}
+        except (OSError, MemtuiError, ConcurrentChange):
+            return None  # it is refused, or done at another moment: `execute` says it under the lock
+        if not plan.changes:
+            return None
+        event = replace(call, command=parsed).make_event(arguments=False)
+        raw = dict(call.raw) if isinstance(call.raw, Mapping) else {}
+        return Proposal(
+            call.actor, event.command, event.path, event.new_path, call.call_id, plan.changes, texts, plan.answer, raw
+        )
+
+    def _get_text(self, sha: str, ledger: Ledger) -> bytes | None:
+        text = ledger.texts.get(sha)
+        return self._context.journal.get_text(sha) if text is None else text
+
+    def answer_instead(
+        self, call: CommandCall, message: MessageKey, *, is_error: bool, note: str, values: Mapping[str, object]
+    ) -> Answer:
+        try:
+            parsed = commands.parse_command(call.raw)
+        except Refusal as refusal:
+            return self._record_refusal(call, refusal)
+        call = replace(call, command=parsed.command, aliases=parsed.aliases)
+        text = format_message(
+            message, self._context.settings.messages, **{**describe_command(parsed.command), **values}
+        )
+        event = replace(call.make_event(), answer=text, is_error=is_error, no_change=not is_error, note=note)
+        return self.record(text, event)
+
+    def _execute_view(self, call: CommandCall, command: commands.View) -> Answer:
+        text, content, note = self._viewer.view(command, as_agent=isinstance(call.actor, Agent))
+        event = replace(call.make_event(), note=note)
+        texts: dict[str, bytes] = {}
+        if content is None:
+            event = replace(event, answer=text)
+        else:
+            known = self._get_known(content.node.path)
+            if known and known.stamp == content.node.stamp:
+                version = known.version
+            else:
+                version = Version(EntryKind.FILE, sha256(content.data), len(content.data))
+                texts[version.sha256 or ""] = content.data
+            event = replace(event, viewed=version)
+        return self.record(text, event, texts=texts, durable=False)
+
+    def _get_known(self, path: str) -> KnownPath | None:
+        try:
+            return self._context.journal.get_known(path)
+        except StateUnusable:
+            return None  # a view is answered all the same
+
+    def _execute_change(self, call: CommandCall, command: commands.ChangeCommand) -> Answer:
+        if self._context.read_only:
+            raise Refusal(MessageKey.READ_ONLY, **describe_command(command))
+        with self._context.begin_transaction() as transaction:
+            totals = self._context.journal.get_totals() if isinstance(call.actor, Agent) else None
+            ledger = self._context.make_ledger(call.at_us)
+            for _ in range(_ATTEMPTS):
+                try:
+                    self._context.protection.check_command(call.actor, command)
+                    plan = Planner(self._context.store, ledger, self._context.settings, totals).plan(command)
+                    self._context.protection.check_changes(call.actor, plan.changes, describe_command(command))
+                    if call.approved is not None and plan.changes != call.approved:
+                        raise StaleApproval(f"{describe_command(command)['path']} has changed since that was shown.")
+                    return self._apply_plan(call, plan, ledger, transaction)
+                except ConcurrentChange:
+                    ledger.reset()
+                except Refusal as refusal:
+                    # Under the lock still: what was seen from outside may not be recorded over a later command.
+                    return self._record_refusal(call, refusal, ledger)
+        raise LockTimeout("Another program keeps changing the file.")
+
+    def _apply_plan(self, call: CommandCall, plan: ChangePlan, ledger: Ledger, transaction: Transaction) -> Answer:
+        event = call.make_event(arguments=not isinstance(call.command, commands.Create))  # its text is the version
+        added, removed = plan.counts or (None, None)
+        event = replace(event, answer=plan.answer, changes=plan.changes, added=added, removed=removed)
+        if not plan.changes:
+            return self.record(plan.answer, replace(event, no_change=True), ledger)
+        try:
+            ours = {change.after.sha256 for change in plan.changes if change.after is not None}
+            # What somebody else wrote may stand nowhere else once we have changed it.
+            intent = self._context.journal.add_intent(event, ledger.texts, durable=not ours.issuperset(ledger.texts))
+        except StateUnusable as error:
+            assert call.command is not None
+            values = {**describe_command(call.command), "reason": describe_error(error)}
+            raise Refusal(MessageKey.UNRECORDED, **values) from error
+        certain = True
+        try:
+            known = plan.apply(transaction)
+        except UnconfirmedChange:
+            certain = False
+            try:
+                known = self._context.recovery.get_known_after(plan.changes)
+            except (OSError, MemtuiError):
+                return _make_unconfirmed_answer(event)
+        except Exception:  # raised again; an interrupt may come after the move and keeps its intent for recovery
+            self._context.journal.drop_intent(intent)
+            raise
+        if not certain:
+            text = format_message(MessageKey.UNCERTAIN, path=event.path)
+            event = replace(event, answer=text, is_error=True, note="uncertain")
+        event = replace(event, duration_us=(time.perf_counter_ns() - call.started_ns) // 1_000)
+        try:
+            events, known = [*ledger.make_events(), event], {**ledger.known, **known}
+            recorded = self._context.journal.append_events(events, known=known, intent=intent)  # which holds the texts
+        except StateUnusable:
+            return _make_unconfirmed_answer(event)
+        self._context.calls.mark_changed()
+        return Answer(event.answer or "", event.is_error, recorded[-1])
+
+    def _record_refusal(self, call: CommandCall, refusal: Refusal, ledger: Ledger | None = None) -> Answer:
+        text = refusal.format_text(self._context.settings.messages)
+        event = replace(call.make_event(), answer=text, is_error=True)
+        return self.record(text, event, ledger, durable=False)
+
+    def record(
+        self,
+        text: str,
+        event: Event,
+        ledger: Ledger | None = None,
+        *,
+        texts: Mapping[str, bytes] | None = None,
+        durable: bool = True,
+    ) -> Answer:
+        """Record an event that changes nothing, and answer. A journal that fails does not take the answer away."""
+        events = [*(ledger.make_events() if ledger else ()), event]
+        kept = {**(ledger.texts if ledger else {}), **(texts or {})}
+        try:
+            known = ledger.known if ledger else None
+            event = self._context.journal.append_events(events, texts=kept, known=known, durable=durable)[-1]
+        except StateUnusable:
+            return Answer(text, event.is_error, replace(event, note="not recorded"))
+        self._context.calls.mark_changed()
+        return Answer(text, event.is_error, event)
+
+
+def _make_unconfirmed_answer(event: Event) -> Answer:
+    """The answer where a change stands that could not be recorded: its intent is kept, and the next writer does."""
+    text = format_message(MessageKey.UNCERTAIN, path=event.path)
+    return Answer(text, True, replace(event, answer=text, is_error=True, note="uncertain"))

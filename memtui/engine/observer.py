@@ -1,0 +1,317 @@
+"""The half of the engine that cannot write: it notices changes, and answers questions about what is and what was.
+
+An audit holds nothing else. There is no command here that changes anything, the store that it is given has no way to
+write, and what it finds is recorded in a journal in memory, which is gone with it.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from itertools import islice
+from typing import Self
+
+from memtui.core import commands
+from memtui.core.errors import FolderMissing, MemtuiError, Refusal, StateUnusable
+from memtui.core.events import Event, FolderEntry, Version
+from memtui.core.mass_loss import MassLoss
+from memtui.core.paths import MemoryPath
+from memtui.core.settings import Settings
+from memtui.engine import reconcile as engine_reconcile
+from memtui.engine.context import ObserverContext
+from memtui.engine.executor import PathContent, Viewer
+from memtui.engine.history import FOUND_UNTIL, JournalHistory
+from memtui.engine.imported_history import NOTED
+from memtui.engine.ledger import LOOKED_AT
+from memtui.engine.redaction import Redactor
+from memtui.engine.refusals import describe_error, make_command_refusal
+from memtui.engine.stats import MassLossMonitor
+from memtui.journal.announcements import AnnouncementStore
+from memtui.journal.sqlite import FolderTotals, Journal, KnownPath
+from memtui.store.base import UNSEEN, ReadableStore
+
+# Detecting external changes, and the daily pruning after it.
+
+_DEVICE = "device"
+_PRUNED = "pruned"
+_DAY_US = 86_400_000_000
+_SPARED_DAYS = 7
+"""What stood in the folder within this time is not removed for its bytes alone: somebody may want it back."""
+
+
+class ExternalChangeDetector:
+    """Finds changes from outside, and records them.
+
+    Args:
+        context: The context of the engine.
+        redactor: Removes texts that are older than they are to be kept, once a day; `None` to remove nothing.
+    """
+
+    def __init__(self, context: ObserverContext, redactor: Redactor | None = None) -> None:
+        self._context = context
+        self._redactor = redactor
+        self._is_baseline_recorded = False
+
+    @property
+    def is_baseline_recorded(self) -> bool:
+        if not self._is_baseline_recorded:
+            self._is_baseline_recorded = self._context.journal.get_metadata(LOOKED_AT) is not None
+        return self._is_baseline_recorded
+
+    def reconcile(self, paths: Iterable[str] | None, stop: Callable[[], bool]) -> int:
+        context, calls = self._context, self._context.calls
+        first_look = not self.is_baseline_recorded
+        if paths is None:
+            self._check_mounted()
+        if not context.read_only and context.journal.get_intents():  # read-only, their writers may live
+            with context.begin_transaction():
+                pass
+        count = 0
+        finished = True
+        limit = context.settings.read_limit
+        found = engine_reconcile.find_suspects(
+            context.store, context.journal, paths, limit=limit, stop=lambda: calls.is_closed
+        )
+        for batch in engine_reconcile.iter_batches(found):
+            if calls.is_closed or stop():
+                finished = False
+                break
+            with context.begin_transaction():
+                ledger = context.make_ledger(context.get_now_us(), first_look)
+                engine_reconcile.compare_suspects(context.store, ledger, batch)
+                events = ledger.make_events()
+                if events or ledger.known:
+                    context.journal.append_events(events, texts=ledger.texts, known=ledger.known, durable=False)
+            count += len(events)
+            if events:
+                calls.mark_changed()
+                calls.notify()
+        if first_look and finished and not calls.is_closed and paths is None:
+            context.journal.set_metadata(FOUND_UNTIL, str(context.journal.get_head()[0]))
+            context.journal.set_metadata(LOOKED_AT, str(context.get_now_us()))
+            calls.mark_changed()
+        if finished and paths is None and not calls.is_closed:
+            self._prune_daily()
+        return count
+
+    def _check_mounted(self) -> None:
+        """Raise `FolderMissing` for an empty mount point: files were here, and the device is another one now."""
+        context, store, journal = self._context, self._context.store, self._context.journal
+        device, noted = store.device, journal.get_metadata(_DEVICE)
+        if device == noted:
+            return
+        if noted is not None and journal.get_totals().files and next(store.iter_names(), None) is None:
+            raise FolderMissing(
+                f"{store.title} is empty and lies on another disk than before: it seems that its own is not "
+                "mounted. Nothing was recorded. If it is meant to be empty, put a file there."
+            )
+        if not context.read_only and journal.get_totals().files:
+            journal.set_metadata(_DEVICE, device)
+
+    def _prune_daily(self) -> None:
+        context, journal = self._context, self._context.journal
+        days, size = context.settings.keep_days, context.settings.keep_bytes
+        now_us = context.get_now_us()
+        last = int(journal.get_metadata(_PRUNED) or 0)
+        if self._redactor is None or context.read_only or not (days or size) or last <= now_us < last + _DAY_US:
+            return
+        spared_since_us = now_us - _SPARED_DAYS * _DAY_US
+        older_than_us = now_us - days * _DAY_US if days else None
+        self._redactor.prune(older_than_us, size or None, rehearse=False, spared_since_us=spared_since_us)
+        journal.set_metadata(_PRUNED, str(now_us))
+
+
+def load_known_from_export(
+    journal: Journal, standing: Mapping[str, Version], *, found_until: int, imported_until: int
+) -> None:
+    """Fill the known state from an exported journal, which has no such table: every path is looked at anew."""
+    known: dict[str, KnownPath | None] = {path: KnownPath(version, UNSEEN) for path, version in standing.items()}
+    last = journal.get_event(journal.get_head()[0])
+    journal.append_events([], known=known, durable=False)
+    if last is not None:
+        journal.set_metadata(FOUND_UNTIL, str(found_until))
+        journal.set_metadata(LOOKED_AT, str(last.at_us))
+    if imported_until:
+        journal.set_metadata(NOTED, str(imported_until))
+
+
+_PAGE = 256
+
+
+class JournalSource(Enum):
+    JOURNAL = "journal"
+    EXPORT = "export"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedState:
+    """The record of a folder when it was opened (`last` event, 0 for none, and `head`); later events are of this look.
+
+    Attributes:
+        location: The file it was read from, as a person writes it; empty for none.
+        problem: Why there is none, as a sentence; empty if there is one.
+    """
+
+    source: JournalSource
+    last: int
+    head: str
+    has_texts: bool = True
+    location: str = ""
+    problem: str = ""
+    is_damaged: bool = False
+
+
+class Observer:
+    """A memory that is only looked at. Every method may be called from any thread.
+
+    Args:
+        journal: What was recorded, in memory: what this look finds is added to it.
+        now_ns: The clock, in nanoseconds since 1970.
+        announced: Where agents announce their own writes; by default nowhere.
+        recorded: What the journal is, and holds; by default a journal with all that it holds now.
+        context: The context of the engine that this is the half of; by default one of its own, which cannot write.
+
+    Raises:
+        ValueError: The journal is one on the disk.
+    """
+
+    def __init__(
+        self,
+        store: ReadableStore,
+        journal: Journal,
+        *,
+        settings: Settings | None = None,
+        now_ns: Callable[[], int] = time.time_ns,
+        announced: AnnouncementStore | None = None,
+        recorded: RecordedState | None = None,
+        context: ObserverContext | None = None,
+    ) -> None:
+        if context is None:
+            if journal.path is not None:
+                raise ValueError("an observer is given a journal in memory")
+            context = ObserverContext(
+                store, journal, settings or Settings(), announced or AnnouncementStore(None), now_ns
+            )
+        self._context = context
+        self.store = store
+        self.journal = journal
+        self.settings = context.settings
+        self.read_only = context.read_only
+        self.recorded = recorded or RecordedState(JournalSource.JOURNAL, *journal.get_head())
+        self._calls = context.calls
+        self._viewer = Viewer(store, self.settings)
+        self._losses = MassLossMonitor(journal)
+        self.history = JournalHistory(journal, context.calls)
+        """What was: every version, the folder at any moment, and who wrote which line."""
+        self._detector = ExternalChangeDetector(context)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of store and journal, once calls of other threads have ended; a look for changes ends early."""
+        if self._calls.close():
+            self.store.close()
+            self.journal.close()
+
+    # Changes from outside
+
+    @property
+    def is_baseline_recorded(self) -> bool:
+        """Whether all that was in the folder at first has been recorded."""
+        return self._detector.is_baseline_recorded
+
+    def reconcile(self, paths: Iterable[str] | None = None, *, stop: Callable[[], bool] = lambda: False) -> int:
+        """Look for changes from outside, and record them.
+
+        Args:
+            paths: Where to look, relative to the folder; `None` for everywhere.
+            stop: Asked between batches; what is settled by then stays settled.
+
+        Returns:
+            How many events were recorded.
+
+        Raises:
+            LockTimeout, FolderMissing, StateUnusable: It could not be looked, and nothing was recorded.
+        """
+        try:
+            with self._calls.track_change():
+                return self._detector.reconcile(paths, stop)
+        except OSError as error:
+            raise StateUnusable(f"Changes cannot be looked for: {describe_error(error)}.") from error
+
+    @property
+    def loss(self) -> MassLoss | None:
+        """Much that went at once and is not back, if not dismissed; raises `StateUnusable` or `MemoryClosed`."""
+        with self._calls.track():
+            return self._losses.get_current()
+
+    # Looking
+
+    def get_head(self) -> tuple[int, str]:
+        """The number of the last event, and the hash of the chain up to it."""
+        with self._calls.track():
+            return self.journal.get_head()
+
+    def get_totals(self) -> FolderTotals:
+        """How many files there are, as far as is known, and their bytes."""
+        with self._calls.track():
+            return self.journal.get_totals()
+
+    def get_metadata(self, name: str) -> str | None:
+        """A small value that was kept under a name."""
+        with self._calls.track():
+            return self.journal.get_metadata(name)
+
+    def events(self, after: int = 0) -> Iterator[Event]:
+        """The events after a number, in order, as far as there are any by now."""
+        while True:
+            with self._calls.track():
+                page = self.journal.get_events(after, limit=1_000)
+            yield from page
+            if len(page) < 1_000:
+                return
+            after = page[-1].seq
+
+    def iter_names(self) -> Iterator[FolderEntry]:
+        """Everything in the folder, not looked at more closely than its name."""
+        names = self.store.iter_names()
+        while True:
+            with self._calls.track():
+                page = list(islice(names, _PAGE))
+            yield from page
+            if len(page) < _PAGE:
+                return
+
+    def get_entry(self, path: str) -> FolderEntry | None:
+        """One thing in the folder, looked at; `None` if it cannot be."""
+        try:
+            with self._calls.track():
+                node = self.store.get_node(MemoryPath.from_relative(path))
+        except (MemtuiError, OSError):
+            return None
+        return FolderEntry(path, node.kind, node.size, node.mtime_ns) if node else None
+
+    def inspect_path(self, path: str) -> PathContent:
+        """What stands at a path, for a person."""
+        with self._calls.track():
+            return self._viewer.inspect_path(MemoryPath.from_relative(path))
+
+    def preview_view(self, path: MemoryPath, *, view_range: object = None) -> str:
+        """What an agent that views a path would be answered now; nobody is told, and nothing is recorded."""
+        command = commands.View(path, view_range)
+        try:
+            with self._calls.track():
+                return self._viewer.view(command, as_agent=True)[0]
+        except Refusal as refusal:
+            return refusal.format_text(self.settings.messages)
+        except (OSError, MemtuiError) as error:
+            return make_command_refusal(error, command).format_text(self.settings.messages)
+
+    def subscribe(self, callback: Callable[[], object]) -> Callable[[], None]:
+        """Call back after events were recorded here; see `CallTracker.subscribe`."""
+        return self._calls.subscribe(callback)

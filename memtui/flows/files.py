@@ -1,0 +1,285 @@
+"""Create, rename, move, copy, delete and protect: which question is asked first, and which sentence is reported.
+
+A question is asked where more than one file, or something protected, is at stake.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, Protocol
+
+from memtui.core.events import Change, EntryKind
+from memtui.core.history import ActionResult, SkipReason
+from memtui.core.unicode import to_one_line
+from memtui.core.wording import format_count, format_file_count
+from memtui.editing.external_editor import EditorUnavailable
+from memtui.engine import Engine
+from memtui.flows.dialog import Dialog, FlowOutcome, Phrases, describe_skipped, format_hint
+from memtui.flows.rename_plan import RenamePlan, can_be_written, format_paths, parse_renames
+
+
+@dataclass(frozen=True, slots=True)
+class FileFlowOutcome:
+    """The sentence to report, the path to go to (empty for none), and whether something was changed."""
+
+    outcome: FlowOutcome | None = None
+    path: str = ""
+    is_changed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FolderContext:
+    """The state of the folder as its user interface knows it, by path."""
+
+    is_folder: Callable[[str], bool]
+    exists: Callable[[str], bool]
+    is_protected: Callable[[str], bool]
+
+
+class RenameDialog(Dialog, Protocol):
+    """A dialog in which many names are changed as a text."""
+
+    async def edit_names(self, text: str, parse: Callable[[str], RenamePlan]) -> str | None:
+        """The text as the person leaves it; `None` to go back. Raises `EditorUnavailable`."""
+
+    async def review_renames(
+        self, title: str, rows: Sequence[tuple[str, str]], question: str
+    ) -> Literal["yes", "edit"] | None:
+        """Show old and new names, or problems; without a question the only ways are to edit again or to go back."""
+
+
+def describe_paths(paths: Collection[str], is_folder: Callable[[str], bool]) -> str:
+    """Some entries in a few words: `plan.md`, `notes/`, `3 files in notes/`, `2 folders and 5 files`."""
+    if len(paths) == 1:
+        path = next(iter(paths))
+        return f"{to_one_line(path)}{'/' if is_folder(path) else ''}"
+    folders = sum(map(is_folder, paths))
+    files = len(paths) - folders
+    words = [format_count(folders, "folder")] if folders else []
+    words += [format_file_count(files)] if files else []
+    parents = {_get_parent(path) for path in paths}
+    parent = next(iter(parents)) if len(parents) == 1 else ""
+    return " and ".join(words) + (f" in {to_one_line(parent)}/" if parent else "")
+
+
+def make_directory(phrases: Phrases, engine: Engine, path: str) -> FileFlowOutcome:
+    """Make a folder."""
+    result = engine.files.make_directory(path)
+    return _make_outcome(phrases, result, f"Created the folder {to_one_line(path)}/.", path=path)
+
+
+def create(phrases: Phrases, engine: Engine, path: str, data: bytes, note: str) -> FileFlowOutcome:
+    """Create a memory with its first text; `note` is for the log."""
+    result = engine.files.create(path, data, note=note)
+    return _make_outcome(phrases, result, f"Created {to_one_line(path)}.", path=path)
+
+
+async def rename(dialog: Dialog, engine: Engine, old: str, new: str, known: FolderContext) -> FileFlowOutcome:
+    """Give one memory, or a folder with all that is in it, another path."""
+    end = "/" if known.is_folder(old) else ""
+    result = await dialog.run(f"Renaming {to_one_line(old)}", lambda step: engine.files.move({old: new}, progress=step))
+    verb = "Renamed" if _get_parent(old) == _get_parent(new) else "Moved"
+    words = f"{verb} {to_one_line(old)}{end} to {to_one_line(new)}{end}."
+    return _make_outcome(dialog.phrases, result, words, path=new)
+
+
+async def move_into(
+    dialog: Dialog, engine: Engine, paths: Collection[str], folder: str, known: FolderContext
+) -> FileFlowOutcome:
+    """Move memories into a folder, under their own names."""
+    moves = {path: new for path in paths if (new := join_folder(folder, path)) != path}
+    if not moves:
+        subject = "It is" if len(paths) == 1 else "All are"
+        return FileFlowOutcome(FlowOutcome(f"{subject} in {_format_folder(folder)} already."))
+    words = describe_paths(moves, known.is_folder)
+    result = await dialog.run(f"Moving {words}", lambda step: engine.files.move(moves, progress=step))
+    return _make_outcome(
+        dialog.phrases,
+        result,
+        f"Moved {words} to {_format_folder(folder)}.",
+        _format_undo_hint(dialog.phrases, moves),
+        path=next(iter(moves.values())),
+    )
+
+
+async def copy_to(dialog: Dialog, engine: Engine, copies: Mapping[str, str], known: FolderContext) -> FileFlowOutcome:
+    """Copy memories, or folders with all that is in them."""
+    words = describe_paths(copies, known.is_folder)
+    result = await dialog.run(f"Copying {words}", lambda step: engine.files.copy(copies, progress=step))
+    new = next(iter(copies.values()))
+    target = _format_folder(_get_parent(new)) if len(copies) > 1 else to_one_line(new)
+    return _make_outcome(dialog.phrases, result, f"Copied {words} to {target}.", path=new)
+
+
+async def delete(dialog: Dialog, engine: Engine, paths: Sequence[str], known: FolderContext) -> FileFlowOutcome:
+    """Delete memories; folders, several and protected ones after a question. Only the files that were counted go: one
+    that an agent changes meanwhile stays.
+    """
+    phrases, words = dialog.phrases, describe_paths(paths, known.is_folder)
+    protected = [path for path in paths if known.is_protected(path)]
+    if len(paths) == 1 and not known.is_folder(paths[0]) and not protected:
+        result = await dialog.call(lambda: engine.files.delete(paths))
+        return _make_outcome(phrases, result, f"Deleted {words}.", _format_restore_hint(phrases, "it"))
+    rehearsal = await dialog.call(
+        lambda: engine.files.delete(paths, partial=True, rehearse=True), f"Looking at {words}"
+    )
+    if not rehearsal.changes:
+        return _make_outcome(phrases, rehearsal, "")
+    if not await dialog.confirm(_format_delete_question(phrases, words, paths, rehearsal, protected, known)):
+        return FileFlowOutcome(FlowOutcome("Nothing was deleted."))
+    expected = {change.path: change.before for change in rehearsal.changes}
+    result = await dialog.run(
+        f"Deleting {words}", lambda step: engine.files.delete(paths, expected=expected, partial=True, progress=step)
+    )
+    them = "it" if len(paths) == 1 and not known.is_folder(paths[0]) else "all of it"
+    skipped = {left.path for left in result.skipped}
+    words = describe_paths([path for path in paths if path not in skipped] or paths, known.is_folder)
+    return _make_outcome(phrases, result, f"Deleted {words}.", _format_restore_hint(phrases, them))
+
+
+def _format_delete_question(
+    phrases: Phrases,
+    target: str,
+    paths: Sequence[str],
+    rehearsal: ActionResult,
+    protected: Collection[str],
+    known: FolderContext,
+) -> str:
+    count = _count_files(rehearsal.changes)
+    words = f"Delete {target}"
+    if any(map(known.is_folder, paths)):
+        if len(paths) == 1:
+            words += f" and the {format_file_count(count)} in it" if count else ", which is empty"
+        else:
+            words += f", {format_file_count(count)} in all"
+    words += "?"
+    if protected:
+        them = "It is" if len(paths) == 1 else f"{len(protected):,} of them {'is' if len(protected) == 1 else 'are'}"
+        words += f" {them} protected from agents."
+    if rehearsal.skipped:
+        words += f" Left as it is: {describe_skipped(rehearsal)}."
+    them = "it" if len(paths) == 1 and count <= 1 else "them"
+    lists, undo = phrases.name_action("browse.deleted"), phrases.name_action("browse.undo")
+    return f"{words} {lists} lists {them} afterwards, {undo} brings {them} back."
+
+
+async def rename_many(
+    dialog: RenameDialog, engine: Engine, paths: Sequence[str], known: FolderContext
+) -> FileFlowOutcome:
+    """Rename memories in a text, one a line."""
+    phrases, plain = dialog.phrases, [path for path in paths if can_be_written(path)]
+    if not plain:
+        one_by_one = format_hint(phrases, "file.rename", "renames them one at a time.")
+        return FileFlowOutcome(FlowOutcome(f"These names hold characters that cannot be seen:{one_by_one}", True))
+    text = format_paths(plain, known.is_folder)
+
+    def parse(text: str) -> RenamePlan:
+        return parse_renames(text, plain, is_folder=known.is_folder, exists=known.exists, phrases=phrases)
+
+    while True:
+        try:
+            edited = await dialog.edit_names(text, parse)
+        except EditorUnavailable as error:
+            return FileFlowOutcome(FlowOutcome(str(error), is_warning=True))
+        if edited is None:
+            return FileFlowOutcome(FlowOutcome("Nothing was renamed."))
+        text, plan = edited, parse(edited)
+        moves, problems = dict(plan.moves), [str(each) for each in plan.problems]
+        if not problems and not moves:
+            return FileFlowOutcome(FlowOutcome("No name was changed: nothing was renamed."))
+        words = describe_paths(moves, known.is_folder) if moves else ""
+        if not problems:
+            rehearse = partial(engine.files.move, moves, rehearse=True)
+            rehearsal = await dialog.call(rehearse, f"Looking at {len(moves):,} names")
+            problems = [left.sentence for left in rehearsal.skipped] or [rehearsal.problem] * bool(rehearsal.problem)
+        if problems:
+            answer = await dialog.review_renames("These names cannot be", [(each, "") for each in problems], "")
+        else:
+            question = _format_rename_question(phrases, moves, hidden=len(paths) - len(plain))
+            answer = await dialog.review_renames(f"{words} to be renamed", list(moves.items()), question)
+        if answer is None:
+            return FileFlowOutcome(FlowOutcome("Nothing was renamed."))
+        if answer == "yes":
+            break
+    result = await dialog.run(f"Renaming {words}", lambda step: engine.files.move(moves, progress=step))
+    new = next(iter(moves.values()))
+    target = f" to {to_one_line(new)}" if len(moves) == 1 else ""
+    return _make_outcome(phrases, result, f"Renamed {words}{target}.", _format_undo_hint(phrases, moves), path=new)
+
+
+def _format_rename_question(phrases: Phrases, moves: Mapping[str, str], *, hidden: int) -> str:
+    target = "it" if len(moves) == 1 else f"all {len(moves):,}"
+    question = f"Rename {target}? {_format_undo_hint(phrases, moves)}"
+    if hidden:
+        one_by_one = format_hint(phrases, "file.rename", "renames them one at a time.")
+        were = "was" if hidden == 1 else "were"
+        question += f" {hidden:,} with characters that cannot be seen {were} not offered:{one_by_one}"
+    return question
+
+
+def protect(
+    phrases: Phrases, engine: Engine, paths: Sequence[str], known: FolderContext, *, on: bool
+) -> FileFlowOutcome:
+    """Let no agent change these paths, or let them again."""
+    words = describe_paths(paths, known.is_folder)
+    if on:
+        result = engine.files.protect(paths)
+        again = format_hint(phrases, "file.protect", "again lets them.")
+        words = f"Protected {words}: no agent can change {'it' if len(paths) == 1 else 'them'}.{again}"
+    else:
+        result = engine.files.unprotect(paths)
+        words = f"No longer protected: {words}. Agents can change {'it' if len(paths) == 1 else 'them'} again."
+    if result.problem:
+        return FileFlowOutcome(FlowOutcome(result.problem, is_warning=True))
+    return FileFlowOutcome(FlowOutcome(words, event=result.event.seq if result.event else 0), is_changed=True)
+
+
+def _make_outcome(
+    phrases: Phrases, result: ActionResult, done: str, again: str = "", *, path: str = ""
+) -> FileFlowOutcome:
+    """The outcome: done, partly done, or not done and why; `again` says how it is undone."""
+    if result.event is None:
+        return FileFlowOutcome(FlowOutcome(result.problem or "There was nothing to do.", is_warning=True))
+    undo = phrases.name_action("browse.undo")
+    again = again or f"{undo} takes it back."
+    words = f"{done} {again}"
+    stopped = sum(left.reason is SkipReason.STOPPED for left in result.skipped)
+    if stopped:
+        words = f"Stopped: {format_file_count(stopped)} left as before. What was done by then stays; "
+        words += f"{undo} takes that back."
+    elif result.skipped:  # named first: lines are cut at the end
+        words = f"{done} Left as it is: {describe_skipped(result)}. {again}"
+    if result.problem:
+        words = result.problem
+    return FileFlowOutcome(
+        FlowOutcome(words, bool(result.skipped or result.problem), result.event.seq), path, is_changed=True
+    )
+
+
+def _count_files(changes: Iterable[Change]) -> int:
+    """How many files, links and the like are concerned, directories left aside."""
+    versions = {change.path: change.after or change.before for change in changes}
+    return sum(version is not None and version.kind is not EntryKind.DIRECTORY for version in versions.values())
+
+
+def _format_undo_hint(phrases: Phrases, moves: Mapping[str, str]) -> str:
+    return f"{phrases.name_action('browse.undo')} takes {'all of it' if len(moves) > 1 else 'it'} back."
+
+
+def _format_restore_hint(phrases: Phrases, target: str) -> str:
+    undo, deleted = phrases.name_action("browse.undo"), phrases.name_action("browse.deleted")
+    return f"{undo} brings {target} back, {deleted} lists what is gone."
+
+
+def join_folder(folder: str, path: str) -> str:
+    """The path of an entry in another folder, under its own name."""
+    name = path.rpartition("/")[2]
+    return f"{folder}/{name}" if folder else name
+
+
+def _get_parent(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _format_folder(folder: str) -> str:
+    return f"{to_one_line(folder)}/" if folder else "the memory folder"

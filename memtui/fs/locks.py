@@ -1,0 +1,207 @@
+"""The writer lock: the kernel's, so that it goes when its process does. Never a file with a number in it.
+
+`flock` on a descriptor of its own for each holder, so that threads exclude each other as well. Where a file system
+knows no such thing, a record lock (POSIX), which every network file system knows that knows any lock. Which one is
+a matter of the file system alone: two processes with two kinds of lock would not exclude each other.
+"""
+
+import errno
+import fcntl
+import os
+import struct
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Literal
+
+from memtui.core.errors import LockTimeout, StateUnusable
+from memtui.fs.beneath import close_quietly
+
+Locking = Literal["flock", "record"]
+
+_PAUSES = (0.0002, 0.0005, 0.001, 0.002, 0.005)
+_NEXT_PAUSES = (*(0.0002,) * 20, *(0.0005,) * 200, 0.005)
+"""For the one that is next: the others wait for it."""
+_TURN = 1
+"""The byte of the lock's file that is held by who is next, besides the lock itself."""
+_UNKNOWN = (errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
+"""What a file system answers to a call that it never knows. Not so ENOLCK: that may be over in a moment."""
+_NO_LOCKS = (*_UNKNOWN, errno.ENOLCK, errno.EBADF)
+"""The same for a lock that is only asked for once; EBADF is the answer of NFS for a directory."""
+_NONE = (
+    "The state directory is on a file system without locks, where two writers could collide: nothing is written. "
+    "Choose another one with --state."
+)
+
+_mutexes: dict[tuple[int, int], threading.Lock] = {}
+"""Record locks are a process's own: they exclude no threads, and closing any descriptor of the file gives them back.
+So whoever opens the file in this process holds the mutex of its directory."""
+_mutexes_lock = threading.Lock()
+
+_holders: set[object] = set()
+"""One for each lock that a thread of this process holds, or is about to ask for."""
+_stopping = False
+_holding = threading.Condition()
+
+
+@contextmanager
+def suspend_locking(seconds: float) -> Iterator[bool]:
+    """Let no thread of this process hold a lock, for a process that is about to be stopped (SIGSTOP keeps locks).
+
+    Yields whether all holders had let go within `seconds`.
+    """
+    global _stopping  # noqa: PLW0603 - the state of the process is what this is about
+    with _holding:
+        _stopping = True
+        try:
+            yield _holding.wait_for(lambda: not _holders, seconds)
+        finally:
+            _stopping = False
+            _holding.notify_all()
+
+
+@contextmanager
+def _count_holder() -> Iterator[None]:
+    holder = object()
+    with _holding:
+        _holding.wait_for(lambda: not _stopping)
+        _holders.add(holder)
+    try:
+        yield
+    finally:
+        with _holding:
+            _holders.discard(holder)  # in a forked child it is forgotten already
+            _holding.notify_all()
+
+
+def lock_file(fd: int, *, shared: bool = False, seconds: float = 0.0) -> bool:
+    """Lock an open file or directory for as long as it is open.
+
+    Returns:
+        Whether it is locked; `False` where the file system knows no locks.
+
+    Raises:
+        LockTimeout: Another holder has it for longer than `seconds`.
+        OSError: It cannot be locked.
+    """
+    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    try:
+        return _poll_lock(lambda: fcntl.flock(fd, kind | fcntl.LOCK_NB), time.monotonic() + seconds)
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+        return False
+
+
+@contextmanager
+def hold_lock(directory: int, seconds: float, locking: Locking | None = None) -> Iterator[Locking]:
+    """Hold the lock of a directory, the file `lock` in it; yields its kind, by default as the file system can.
+
+    Raises:
+        LockTimeout: Another holder has it for too long.
+        StateUnusable: The directory is gone, or its file system knows no locks.
+        OSError: The file cannot be opened or locked.
+    """
+    with _count_holder(), _hold_lock(directory, seconds, locking) as kind:
+        yield kind
+
+
+@contextmanager
+def _hold_lock(directory: int, seconds: float, locking: Locking | None) -> Iterator[Locking]:
+    deadline = time.monotonic() + seconds
+    if locking != "record":
+        fd = _open_lock_file(directory)
+        try:
+            if _lock_fairly(fd, deadline):
+                yield "flock"
+                return
+        finally:
+            close_quietly(fd)
+    mutex = _get_mutex(directory)
+    if not mutex.acquire(timeout=max(deadline - time.monotonic(), 0.0)):
+        raise _make_lock_timeout()
+    try:
+        fd = _open_lock_file(directory)
+        try:
+            if not _poll_lock(lambda: fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB), deadline):
+                raise StateUnusable(_NONE) from OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+            yield "record"
+        finally:
+            close_quietly(fd)
+    finally:
+        mutex.release()
+
+
+def _open_lock_file(directory: int) -> int:
+    try:
+        return os.open("lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600, dir_fd=directory)
+    except FileNotFoundError as error:
+        raise StateUnusable("The state directory is not there any more.") from error
+
+
+def _lock_fairly(fd: int, deadline: float) -> bool:
+    """Ask for `flock` in turns: a writer without a pause would never let another one in.
+
+    The turn is a lock of the open file as well, of another kind (`F_OFD_SETLK`, Linux), where that can be had.
+    """
+    in_turn = False
+    if _HAS_TURNS:
+        with suppress(OSError):
+            in_turn = _poll_lock(lambda: _set_turn_lock(fd, fcntl.F_WRLCK), deadline)
+    try:
+        pauses = _NEXT_PAUSES if in_turn else _PAUSES
+        return _poll_lock(lambda: fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB), deadline, pauses)
+    finally:
+        if in_turn:
+            with suppress(OSError):  # closing the file gives it back as well
+                _set_turn_lock(fd, fcntl.F_UNLCK)
+
+
+_HAS_TURNS = sys.platform == "linux" and hasattr(fcntl, "F_OFD_SETLK")
+
+
+def _set_turn_lock(fd: int, kind: int) -> None:
+    fcntl.fcntl(fd, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", kind, os.SEEK_SET, _TURN, 1, 0))
+
+
+def _poll_lock(ask: Callable[[], None], deadline: float, pauses: Sequence[float] = _PAUSES) -> bool:
+    """Ask for a lock, ever less often: there is no time limit of its own. `False` where there is no such lock."""
+    attempt = 0
+    while True:
+        try:
+            ask()
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise _make_lock_timeout() from None
+            time.sleep(pauses[min(attempt, len(pauses) - 1)])
+            attempt += 1
+        except OSError as error:
+            if error.errno not in _UNKNOWN:
+                raise
+            return False
+        else:
+            return True
+
+
+def _make_lock_timeout() -> LockTimeout:
+    return LockTimeout("Another program is writing to the memory folder.")
+
+
+def _get_mutex(directory: int) -> threading.Lock:
+    seen = os.fstat(directory)
+    with _mutexes_lock:
+        return _mutexes.setdefault((seen.st_dev, seen.st_ino), threading.Lock())
+
+
+def _reset_mutexes() -> None:
+    """In a forked child nobody holds what another thread of its parent held: those threads are not there."""
+    global _mutexes_lock, _holding, _stopping  # noqa: PLW0603 - they may have been held at that moment
+    _mutexes_lock, _holding = threading.Lock(), threading.Condition()
+    _stopping = False
+    _holders.clear()
+    _mutexes.clear()
+
+
+os.register_at_fork(after_in_child=_reset_mutexes)

@@ -1,0 +1,286 @@
+"""Putting an engine together: which folder, which state directory, which journal.
+
+The state must lie where the agent cannot reach it: where it lies is decided in `memtui.fs.state` and nowhere else.
+"""
+
+import contextlib
+import os
+import stat
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from memtui.core.errors import FolderMissing, JournalDamaged, StateUnusable
+from memtui.core.events import Event, Memtui
+from memtui.core.paths import ROOT_NAME, format_path
+from memtui.core.settings import Settings
+from memtui.engine import Engine, JournalSource, Observer, RecordedState
+from memtui.engine.observer import load_known_from_export
+from memtui.fs.state import get_state_directory, make_private_directory
+from memtui.journal import transfer
+from memtui.journal.announcements import AnnouncementStore
+from memtui.journal.sqlite import SET_ASIDE, Journal
+from memtui.journal.transfer import is_database
+from memtui.places.find import remember_folder
+from memtui.store.folder import FolderStore
+from memtui.store.memory import MemoryStore
+from memtui.store.open_folder import ReadOnlyFolder
+
+JOURNAL = "journal.db"
+_LOCK_SECONDS = 5.0
+_BEGUN = "begun"
+"""A file beside the journal that says that there was one: made once there is."""
+_GONE = "the journal that was kept for this folder before is gone"
+
+
+def open(
+    folder: str | os.PathLike[str],
+    *,
+    state: str | os.PathLike[str] | None = None,
+    read_only: bool = False,
+    settings: Settings | None = None,
+) -> Engine:
+    """Open a memory folder, and record what changed in it since it was last looked at.
+
+    Args:
+        folder: An existing directory; `~` is expanded.
+        state: The directory for the journal; by default one of the folder's own below `$XDG_STATE_HOME/memtui`.
+        read_only: Whether every change is refused, and nothing is written anywhere.
+        settings: How commands behave.
+
+    Returns:
+        The open memory, also a context manager.
+
+    Raises:
+        FolderMissing: There is no such directory. None is ever made.
+        StateUnusable: The journal cannot be kept there, or is not a journal of this version.
+    """
+    engine = connect(folder, state=state, read_only=read_only, settings=settings)
+    try:
+        engine.reconcile()
+    except BaseException:
+        engine.close()
+        raise
+    return engine
+
+
+def open_in_memory(*, settings: Settings | None = None) -> Engine:
+    """A memory that is kept nowhere, for tests and for trying things out."""
+    return Engine(MemoryStore(), Journal(None), settings=settings)
+
+
+def connect(
+    folder: str | os.PathLike[str],
+    *,
+    state: str | os.PathLike[str] | None = None,
+    read_only: bool = False,
+    settings: Settings | None = None,
+) -> Engine:
+    """As `open`, without looking for changes yet: a screen paints first and looks then."""
+    path, title = _resolve_folder(folder)
+    where = get_state_directory(path, state)
+    journal = where / JOURNAL
+    if read_only:
+        store = FolderStore(path, None, title=title)
+        try:
+            known = Journal.copy_from(str(journal))
+            if _is_journal_missing(where) and not known.get_head()[0]:
+                _append_begin_event(known, _GONE)  # as where it can be recorded
+            return Engine(store, known, settings=settings, read_only=True, announced=AnnouncementStore(where))
+        except BaseException:
+            store.close()
+            raise
+    try:
+        was_used = (where / _BEGUN).exists()
+        make_private_directory(where)
+        remember_folder(where, path)
+        store = FolderStore(path, str(where), title=title)
+    except OSError as error:
+        raise _make_unusable_error(where, error) from error
+    try:
+        known = _open_journal(journal, store, was_used=was_used)
+        return Engine(store, known, settings=settings, announced=AnnouncementStore(where))
+    except BaseException as error:
+        store.close()
+        if isinstance(error, OSError):
+            raise _make_unusable_error(where, error) from error
+        raise
+
+
+def observe(
+    folder: str | os.PathLike[str],
+    *,
+    state: str | os.PathLike[str] | None = None,
+    journal: str | os.PathLike[str] | None = None,
+    settings: Settings | None = None,
+    look: bool = True,
+) -> Observer:
+    """Open a folder only to look at it, with what cannot write. Nothing is created or changed, there or elsewhere.
+
+    The record is copied into memory, and changes since are found and kept there only. Where the journal cannot be read,
+    as by another user, the folder is looked at as one without: `Observer.recorded` says so.
+
+    Args:
+        folder: An existing directory; `~` is expanded. It may be a copy, or on a file system that is mounted read-only.
+        state: The directory of the journal; by default as for `open`.
+        journal: A journal that is named itself: a `journal.db`, or an export of `memtui export`.
+        settings: What is read, and in which words agents would be answered.
+        look: Whether it is looked for changes before it returns; else by `Observer.reconcile`.
+
+    Raises:
+        FolderMissing: There is no such directory, or it may not be read.
+        StateUnusable: The journal that was named cannot be used, or `state` is inside the folder.
+    """
+    path, title = _resolve_folder(folder)
+    where = get_state_directory(path, state)
+    if journal is not None:
+        known, recorded = _open_named_journal(_resolve_journal_path(journal, path))
+    else:
+        known, recorded = _load_readable_journal(where)
+    store: ReadOnlyFolder | None = None
+    try:
+        store = ReadOnlyFolder(path, title=title, state=str(where))
+        announced = AnnouncementStore(where) if journal is None else None
+        observer = Observer(store, known, settings=settings, announced=announced, recorded=recorded)
+        if look:
+            observer.reconcile()
+    except BaseException:
+        known.close()
+        if store is not None:
+            store.close()
+        raise
+    return observer
+
+
+def _resolve_folder(folder: str | os.PathLike[str]) -> tuple[str, str]:
+    """A folder's path, with links resolved, and its name for a person; raises `FolderMissing`."""
+    path = os.path.realpath(os.path.expanduser(folder))
+    title = format_path(path)
+    try:
+        if stat.S_ISDIR(os.stat(path).st_mode):
+            return path, title
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError as error:
+        raise FolderMissing(f"{title} cannot be opened: {os.strerror(error.errno or 0).lower()}.") from error
+    raise FolderMissing(f"No folder at {title}.")
+
+
+def _load_readable_journal(where: Path) -> tuple[Journal, RecordedState]:
+    """The folder's own journal in memory, or an empty one if there is none that can be read."""
+    path = str(where / JOURNAL)
+    place = format_path(path)
+    if _is_journal_missing(where):
+        problem = f"The journal that was kept for this folder is gone from {place}."
+        return _make_empty_journal(place, problem, is_damaged=True)
+    try:
+        os.stat(path)
+        journal = Journal.copy_from(path)
+    except FileNotFoundError:
+        return _make_empty_journal(place, "memtui has recorded nothing of this folder.")
+    except OSError as error:
+        reason = os.strerror(error.errno or 0).lower()
+        return _make_empty_journal(place, f"The journal {place} cannot be read: {reason}.")
+    except StateUnusable as unusable:
+        return _make_empty_journal(place, str(unusable), is_damaged=isinstance(unusable, JournalDamaged))
+    return journal, _make_recorded(journal, JournalSource.JOURNAL, place)
+
+
+def _make_empty_journal(place: str, problem: str, *, is_damaged: bool = False) -> tuple[Journal, RecordedState]:
+    journal = Journal(None)
+    recorded = _make_recorded(journal, JournalSource.NONE, place, has_texts=False)
+    return journal, replace(recorded, problem=problem, is_damaged=is_damaged)
+
+
+def _make_recorded(journal: Journal, source: JournalSource, place: str, *, has_texts: bool = True) -> RecordedState:
+    return RecordedState(source, *journal.get_head(), has_texts=has_texts, location=place)
+
+
+def _resolve_journal_path(journal: str | os.PathLike[str], folder: str) -> str:
+    """The real path of a journal that was named; raises `StateUnusable` if an agent could write it there."""
+    place = os.path.realpath(os.path.expanduser(journal))
+    if place.startswith(folder.rstrip("/") + "/"):
+        words = "is inside the memory folder, where an agent could write it. Nothing of it was used."
+        raise StateUnusable(f"The journal {format_path(place)} {words} Name a copy outside.")
+    return place
+
+
+def _open_named_journal(path: str) -> tuple[Journal, RecordedState]:
+    """A journal that was named: a database, or an export. Raises `StateUnusable`."""
+    place = format_path(path)
+    if is_database(path, title=place):
+        journal = Journal.copy_from(path)
+        return journal, _make_recorded(journal, JournalSource.JOURNAL, place)
+    found = transfer.read_export(path, title=place)
+    load_known_from_export(
+        found.journal, found.versions_by_path, found_until=found.found_until, imported_until=found.imported_until
+    )
+    return found.journal, _make_recorded(found.journal, JournalSource.EXPORT, place, has_texts=found.has_texts)
+
+
+def _make_unusable_error(where: Path, error: OSError) -> StateUnusable:
+    reason = os.strerror(error.errno or 0).lower()
+    return StateUnusable(f"The state directory {format_path(where)} cannot be used: {reason}.")
+
+
+def _open_journal(path: Path, store: FolderStore, *, was_used: bool) -> Journal:
+    """Open the journal, or set a damaged one aside and begin anew. What happened is the new one's first event."""
+    was_there = _has_journal_data(path)
+    try:
+        journal = Journal(str(path))
+    except JournalDamaged:
+        with store.begin_transaction(_LOCK_SECONDS):
+            try:
+                return Journal(str(path))  # somebody else has done it meanwhile
+            except JournalDamaged as damaged:
+                aside = _move_damaged_aside(path)
+                journal = Journal(str(path))
+                _append_begin_event(journal, f"the journal before was damaged and is set aside as {aside}: {damaged}")
+                return journal
+    if was_used and not was_there:
+        with store.begin_transaction(_LOCK_SECONDS):
+            if journal.get_head()[0] == 0:
+                _append_begin_event(journal, _GONE)
+    if not was_used:
+        path.with_name(_BEGUN).touch(0o600)
+    return journal
+
+
+def _has_journal_data(path: Path) -> bool:
+    """Whether there is a journal that holds anything; what cannot be looked at is told by whoever reads it."""
+    try:
+        seen = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return seen.st_size > 0 or not stat.S_ISREG(seen.st_mode)
+
+
+def _is_journal_missing(where: Path) -> bool:
+    """Whether there was a journal in a state directory, and is none any more."""
+    return os.path.exists(where / _BEGUN) and not _has_journal_data(where / JOURNAL)
+
+
+def _move_damaged_aside(path: Path) -> str:
+    """Give a journal's files other names, under which they can still be looked at; returns the name."""
+    moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+    aside = path.with_name(f"{path.stem}{SET_ASIDE}{moment}{path.suffix}")
+    for end in ("-wal", "-shm", ""):  # SQLite removes a log that lies beside a new journal
+        with contextlib.suppress(FileNotFoundError):
+            os.rename(f"{path}{end}", f"{aside}{end}")
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(f"{path}.suspect")
+    return aside.name
+
+
+def _append_begin_event(journal: Journal, note: str) -> None:
+    event = Event(at_us=time.time_ns() // 1_000, actor=Memtui(), command="began", path=ROOT_NAME, note=note)
+    journal.append_events([event])
+
+
+def connect_without_journal(folder: str | os.PathLike[str], *, settings: Settings | None = None) -> Engine:
+    """A folder whose journal cannot be used: read-only, without its past. Raises `FolderMissing`."""
+    path = os.path.realpath(os.path.expanduser(folder))
+    return Engine(FolderStore(path, None, title=format_path(path)), Journal(None), settings=settings, read_only=True)

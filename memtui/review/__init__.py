@@ -1,0 +1,1 @@
+"""The review of changes: the inbox, its marks and the verdicts on what changed since."""

@@ -1,0 +1,315 @@
+"""Passwords and keys behind or beside their names: `password: …`, `API_KEY=…`, a column of a table, a sentence.
+
+Behind a name that says that it is a secret, what has to be judged is the value: most of them are references,
+placeholders, or words of a sentence. A value that could be a hash, a commit or an identifier is none, for these are
+everywhere. Beside a name, the name proves little, so only values count that nobody would write for a word: of three
+kinds of characters at least.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from itertools import islice
+
+from memtui.scan.checksums import check_crc32
+from memtui.scan.ruleset import load_rules
+from memtui.scan.spots import Spot
+from memtui.scan.tokens import count_steps, find_word, measure_entropy
+
+_RULE = "password-assignment"
+_CLUES = (
+    "pass", "pw", "key", "secret", "token", "cred", "kennwort", "senha", "contrase", "wachtwoord", "heslo", "parola",
+    "salasana",
+)  # fmt: skip
+_NAME_BEFORE = re.compile(r"[\w.-]{0,60}")  # what of a name stands before the word in it, read from its end
+_REST = re.compile(r"[\w-]{0,40}")
+_BLOCK = re.compile(r"[|>][-+0-9]{0,2}[ \t]{0,8}\r?\n")
+_BLOCK_LINE = re.compile(r"[ \t]{1,40}(?P<word>[^\s\"'`<>]{1,300})[ \t]{0,8}(?:\r?\n|\Z)")
+_MOST_LINES = 20
+_FLAG = re.compile(r"[ \t]{1,3}(?P<quote>[\"']?)")
+_BARE = re.compile(r"[^\s\"'`<>,;(){}\[\]|\\]{1,300}")
+_BEHIND = re.compile(r"&(?:(?:quot|lt|gt|apos|nbsp|#\d{1,5});?|[A-Za-z_.-]{1,40}=)")
+"""What ends a value in an address and in HTML."""
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\dA-Za-z_]+")
+_FEWEST_OF_PASSWORD, _FEWEST_OF_KEY, _LONGEST = 6, 16, 300
+_STEPS = 0.6  # how many of its characters may follow the one before
+_DIGIT, _LETTER = re.compile(r"[0-9]"), re.compile(r"[A-Za-z]")
+_CHECKED = ("ghp_", "gho_", "ghu_", "ghr_", "npm_")
+_BITS_OF_KEY = 3.0
+"""Bits for each character that the value of a key has at least: that of sixteen random ones is about 3.6."""
+
+_NAMES = ("pass", "pw", "kennwort", "senha")
+_OTHER_NAMES = ("contraseña", "mot de passe", "пароль", "كلمة المرور", "密码", "密碼", "パスワード", "비밀번호")
+"""How names begin beside which passwords stand; of those with letters of their own only where a text has such."""
+_ACCOUNTS = ("login", "log in", "cred", "zugang", "anmeldung")
+_STATEMENT = re.compile(r"pass[ \t]{0,3}\r?\n")  # what in Python is none
+_TABLE_RULE = re.compile(
+    r"^[ \t]{0,8}\|?[ \t]{0,8}:?-{2,200}:?[ \t]{0,8}(?:\|[ \t]{0,8}:?-{2,200}:?[ \t]{0,8}){1,40}\|?[ \t]{0,8}\r?$",
+    re.MULTILINE,
+)
+"""The line between the head of a table and its rows."""
+_MOST = 200
+_ROWS = 200
+
+
+@cache
+def _get_pattern(name: str) -> re.Pattern[str]:
+    return load_rules("secrets")[_RULE].get_pattern(name)
+
+
+@cache
+def _get_words(name: str) -> frozenset[str]:
+    return frozenset(load_rules("secrets")[_RULE].get_words(name))
+
+
+@cache
+def _load_names() -> tuple[tuple[str, list[tuple[str, int, bool]]], ...]:
+    """Names of secrets by the clue that is in each, where in it, and whether they name a password."""
+    entry = load_rules("secrets")[_RULE]
+    passwords, keys = entry.get_words("passwords"), entry.get_words("keys")
+    names = [name for name in (*passwords, *keys) if name.isascii()]
+    return tuple(
+        (clue, [(name, name.index(clue), name in passwords) for name in names if clue in name]) for clue in _CLUES
+    )
+
+
+@cache
+def _load_foreign_names() -> tuple[str, ...]:
+    return tuple(name for name in load_rules("secrets")[_RULE].get_words("passwords") if not name.isascii())
+
+
+def find_assigned(text: str, lowered: str, clues: frozenset[str]) -> Iterator[Spot]:
+    """Secrets that are written behind their names."""
+    seen = 0
+    starts = sorted(_find_names(lowered, clues))
+    for start, stem, is_password in starts:
+        if start < seen:
+            continue
+        end = _REST.match(text, start + len(stem)).end()  # type: ignore[union-attr]
+        begin = start - _NAME_BEFORE.match(text[max(0, start - 60) : start][::-1]).end()  # type: ignore[union-attr]
+        seen = end
+        if not _is_name(text[begin:end], stem):
+            continue
+        sign = _match_sign(text, begin, end, is_password=is_password)
+        if sign is None:
+            continue
+        quote, at, is_prose, is_tag = sign
+        until = 0
+        if not is_tag and not quote and (block := _join_block(text, at)) is not None:
+            value, at, until = block
+        else:
+            value = _read_value(text, at, quote)
+        if not quote:
+            value = _BEHIND.split(value, maxsplit=1)[0]
+        if text[begin - 1 : begin] == ":" and text[end : end + 1] == ":":
+            continue  # the name of a resource, such as `arn:…:secret:…`
+        if _is_secret(value, is_password=is_password, is_prose=is_prose):
+            seen = until or at + len(value)
+            words = "a password behind its name" if is_password else "a key or a token behind its name"
+            yield Spot("secret", _RULE, begin, seen, words, (at, seen))
+
+
+def _match_sign(text: str, begin: int, end: int, *, is_password: bool) -> tuple[str, int, bool, bool] | None:
+    """The sign between a name and its value: the quote, where the value begins, whether it is prose, or a tag."""
+    found = _get_pattern("assignment").match(text, end)
+    if found is None and text[begin : begin + 2] == "--":
+        found = _FLAG.match(text, end)
+    if found is None:
+        is_tag = text[end : end + 1] == ">" and text[begin - 1 : begin] == "<"
+        return ("", end + 1, False, True) if is_tag else None
+    groups = found.groupdict()
+    if groups.get("of") and not is_password:
+        return None
+    quote = found["quote"]
+    return quote, found.end(), not quote and (groups.get("how") or "=") not in ("=", ":=", "=>", "=="), False
+
+
+def is_key(value: str) -> bool:
+    """Whether a machine has made it for nothing but to be secret, as far as that can be seen."""
+    return _is_secret(value, is_password=False, is_prose=False)
+
+
+def is_password(value: str) -> bool:
+    """Whether nobody would take it for anything but a password, wherever it stands: of three kinds of characters."""
+    kinds = (
+        any(map(str.islower, value)),
+        any(map(str.isupper, value)),
+        any(map(str.isdigit, value)),
+        any(not letter.isalnum() and letter not in "-_./,:'’\"`" for letter in value),
+    )
+    is_word = re.fullmatch(r"[\w.+-]+@[\w.-]+|\W*[A-Za-z]+\W*\d{0,4}\W*|[^\W_]+(?:[(\[{<=|/].*)", value)
+    return (
+        8 <= len(value) <= 64
+        and value.isascii()
+        and (sum(map(str.isdigit, value)) > 1 or (kinds[2] and kinds[3]))
+        and not value.startswith("-")
+        and not re.match(r"\d+[:.]\d", value)
+        and sum(kinds) >= 3
+        and not is_word
+        and not re.search(r"[(){}\[\]<>|=;`\\]|//|\.\w{2,4}\Z", value)
+        and _is_secret(value, is_password=True, is_prose=True)
+    )
+
+
+def _find_names(lowered: str, clues: frozenset[str]) -> Iterator[tuple[int, str, bool]]:
+    for clue, stems in _load_names():
+        if clue in clues:
+            for at in find_word(lowered, clue):
+                for stem, before, is_password in stems:
+                    if lowered.startswith(stem, at - before) and at >= before:
+                        yield at - before, stem, is_password
+    if not lowered.isascii():
+        for stem in _load_foreign_names():
+            yield from ((at, stem, True) for at in find_word(lowered, stem))
+
+
+def _is_name(name: str, stem: str) -> bool:
+    """Whether a name names a secret, and not something about one."""
+    words = [word.casefold() for word in _WORD.findall(name)]
+    return len(words) <= 8 and _get_words("other_names").isdisjoint(words) and not name.casefold().endswith(stem + "s")
+
+
+def _join_block(text: str, at: int) -> tuple[str, int, int] | None:
+    """What a block of YAML (1.2.2, 8.1) says whose lines are a word each, put together; and from where to where."""
+    head = _BLOCK.match(text, at)
+    lines: list[re.Match[str]] = []
+    end = head.end() if head is not None else at
+    while head is not None and len(lines) < _MOST_LINES and (line := _BLOCK_LINE.match(text, end)) is not None:
+        lines.append(line)
+        end = line.end()
+    if not lines:
+        return None
+    return "".join(line["word"] for line in lines), lines[0].start("word"), lines[-1].end("word")
+
+
+def _read_value(text: str, at: int, quote: str) -> str:
+    if quote:
+        end = text.find(quote, at, at + _LONGEST + 1)
+        line = text.find("\n", at, at + _LONGEST + 1)
+        return "" if end < 0 or -1 < line < end else text[at:end]
+    found = _BARE.match(text, at)
+    if found is None or text[found.end() : found.end() + 1] in ("(", "[", "{"):
+        return ""  # a call, or an element
+    return found.group().rstrip(".:*!?,。、)」")
+
+
+def _is_secret(value: str, *, is_password: bool, is_prose: bool) -> bool:
+    if not (_FEWEST_OF_PASSWORD if is_password else _FEWEST_OF_KEY) <= len(value) <= _LONGEST:
+        return False
+    if not (_looks_invented(value) if is_password else _looks_random(value)) or " " in value or "\t" in value:
+        return False
+    if is_prose and is_password and not _looks_strong(value):
+        return False
+    bare = value.rstrip("=")
+    if (
+        bare.casefold() in _get_words("other_values")
+        or _get_pattern("type").fullmatch(value)
+        or _get_pattern("placeholder").search(value)
+        or count_steps(value) > _STEPS
+    ):
+        return False
+    if (
+        _get_pattern("reference").match(value)
+        or _get_pattern("name").fullmatch(bare)
+        or _get_pattern("camel_case").fullmatch(bare)
+        or _get_pattern("identifier").fullmatch(value)
+    ):
+        return False
+    return not value.startswith(_CHECKED) or check_crc32(value)  # else it was made up
+
+
+def _looks_invented(value: str) -> bool:
+    """Whether somebody would take it for a password: of more than one kind of character, and no word or name."""
+    letters = any(map(str.isalpha, value))
+    digits = any(map(str.isdigit, value))
+    others = any(not letter.isalnum() and letter not in "-_./,:" for letter in value)
+    return len(set(value)) >= 4 and letters + digits + others >= 2 and letters
+
+
+def _looks_strong(value: str) -> bool:
+    """Whether it is no word of a sentence, such as `Base64-encoded` or `5-minute`."""
+    digits = sum(map(str.isdigit, value))
+    others = any(not letter.isalnum() and letter not in "-_./,:'’" for letter in value.strip("()[]\"'"))
+    return (
+        value.isascii() and (digits >= 1 or others) and not re.fullmatch(r"\d+[-A-Za-z]+|[A-Za-z]+[-/][A-Za-z]+", value)
+    )
+
+
+def _looks_random(value: str) -> bool:
+    """Whether a machine has made it: many different characters, digits among letters, and no words."""
+    if not value.isascii() or not _DIGIT.search(value) or not _LETTER.search(value):
+        return False
+    if measure_entropy(value) < _BITS_OF_KEY:
+        return False
+    parts = [part for part in re.split(r"[^A-Za-z0-9]+", value) if part]
+    wordy = sum(len(part) for part in parts if part.isalpha() and (part.islower() or part.istitle() or part.isupper()))
+    return wordy <= len(value) // 2
+
+
+# Beside a name
+
+
+def find_beside(text: str, lowered: str, clues: frozenset[str]) -> Iterator[Spot]:
+    """Passwords near their name."""
+    if not clues.isdisjoint(_NAMES) or not lowered.isascii():
+        for found in _find_all(
+            _get_pattern("beside"), text, lowered, (*_NAMES, *(_OTHER_NAMES if not lowered.isascii() else ()))
+        ):
+            if not _STATEMENT.match(text, found.start()):
+                yield from _find_password(text, *found.span("value"), found.start(), "a password beside its name")
+        if "|" in text and "--" in text:
+            yield from _find_in_tables(text)
+    if not clues.isdisjoint(("log", "cred", "zugang", "anmeldung")):
+        for found in _find_all(_get_pattern("pair"), text, lowered, _ACCOUNTS):
+            yield from _find_password(text, *found.span("value"), found.start(), "a name with its password")
+    if "_KEY" in text:
+        for found in _get_pattern("variable").finditer(text):
+            if is_key(found["value"]) and _get_words("public_keys").isdisjoint(found["name"].split("_")):
+                words = "a key or a token behind its name"
+                yield Spot("secret", _RULE, *found.span(), words, found.span("value"))
+    if " -" in text and any(name in lowered for name in ("redis-cli", "docker login", "sshpass")):
+        for found in _get_pattern("command").finditer(text):
+            yield from _find_password(text, *found.span("value"), found.start(), "a password on a command line")
+
+
+def _find_all(pattern: re.Pattern[str], text: str, lowered: str, names: tuple[str, ...]) -> Iterator[re.Match[str]]:
+    """Where an expression that begins with a name is in a text, none over another."""
+    end = 0
+    for at in sorted(at for name in names for at in find_word(lowered, name)):
+        found = pattern.match(text, at) if at >= end else None
+        if found is not None:
+            yield found
+            end = found.end()
+
+
+def _find_in_tables(text: str) -> Iterator[Spot]:
+    """Cells of a column that is called a password."""
+    for rule in islice(_TABLE_RULE.finditer(text), _MOST):
+        first = text.rfind("\n", max(0, rule.start() - 2_000), max(0, rule.start() - 1)) + 1
+        head = text[first : max(first, rule.start() - 1)]
+        columns = [number for number, cell in enumerate(head.split("|")) if _get_pattern("column").fullmatch(cell)]
+        if not columns:
+            continue
+        end = rule.end()
+        for _ in range(_ROWS):
+            at = end + 1
+            if at >= len(text):
+                break
+            end = text.find("\n", at)
+            end = len(text) if end < 0 else end
+            row = text[at : min(end, at + 2_000)]
+            if "|" not in row:
+                break
+            place = at
+            for number, cell in enumerate(row.split("|")):
+                value = cell.strip(" \t\r`*\"'")
+                if number in columns and value:
+                    start = text.index(value, place)
+                    yield from _find_password(text, start, start + len(value), start, "a password in a table")
+                place += len(cell) + 1
+
+
+def _find_password(text: str, start: int, end: int, begin: int, words: str) -> Iterator[Spot]:
+    value = text[start:end].rstrip("`'\"*.,;:)]|>}")
+    if is_password(value):
+        yield Spot("secret", _RULE, begin, start + len(value), words, (start, start + len(value)))

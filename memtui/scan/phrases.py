@@ -1,0 +1,297 @@
+"""Ways to say something to a model: phrases with a regex, and combinations of stems from the lexicon.
+
+A regex is slow, and any note has words with which one begins. So it is asked only where words of all kinds stand near
+each other without which it cannot match.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, cached_property
+from typing import Any, NamedTuple
+
+from memtui.scan.ruleset import Entry, join_lines, load_rules
+
+_HEAD = 5  # letters of a word by which it is looked for
+_LETTERS = b"abcdefghijklmnopqrstuvwxyz0123456789"
+_PARTS = bytes(byte if byte >= 128 or byte in _LETTERS else 32 for byte in range(256))
+"""A blank for each ASCII character that is neither a small letter nor a digit."""
+_UNSPACED = bytes(120 if 0xE3 <= byte <= 0xED else 32 for byte in range(256))
+"""An `x` for each byte with which a character of U+3000 to U+D7FF begins."""
+_FIRST_UNSPACED = "\u1100"  # the first character of scripts without blanks between words
+_BEFORE = 40  # characters before its rarest word within which a phrase begins, if the entry says nothing else
+_BEHIND = 260  # characters behind its rarest word within which a phrase ends
+_FURTHEST = 260  # characters before its rarest word within which any phrase begins
+_LONG = 4_000  # characters that are looked through at once: in a long text nearly all words stand somewhere
+_SENTENCE_END = re.compile(r"[.!?](?=\s)|[\n。！？]")
+_CLAUSE_END = re.compile(r"[.!?,;](?=\s)|[\n。！？，、；]|,(?=[^\x00-\x7f])")
+_GAP = 30  # characters between a negation and what it denies, if the entry says nothing else
+_WITHIN = 100  # characters between the stems of a combination, if the entry says nothing else
+
+
+class Kind(NamedTuple):
+    """Words of which one is always in a phrase.
+
+    Attributes:
+        words: Words or their beginnings, in lower case, each with the first letters of its parts; `None` for a script
+            without blanks.
+        heads: Of each word the longest head; empty if a word has none.
+    """
+
+    words: tuple[tuple[str, frozenset[str] | None], ...]
+    heads: frozenset[str]
+
+    def select(self, heads: frozenset[str]) -> list[str]:
+        """The words that may be in a text of which the first letters of all words are known."""
+        return [word for word, parts in self.words if parts is None or parts <= heads]
+
+
+class Piece(NamedTuple):
+    """A part of a text that is looked through at once."""
+
+    start: int
+    end: int
+    heads: frozenset[str]  # the first letters of the words in it and around it
+
+
+class Phrase:
+    """A way to say something to a model.
+
+    Args:
+        table: Its keys in the file: `keywords` and `regex`, or `stems`; `description`, `before`.
+
+    Attributes:
+        kinds: Each must occur; the first is the rarest, near which is searched.
+    """
+
+    def __init__(self, entry: Entry, table: Mapping[str, Any], lexicon: Mapping[str, list[str]]) -> None:
+        self.rule = entry.id
+        self.description: str = table.get("description", entry.description)
+        self._table = table
+        self._lists: list[list[str]] = [
+            [word for name in names.split() for word in lexicon[name]] for names in table.get("stems", ())
+        ]
+        words = [[word.rstrip("*") for word in each] for each in self._lists] or table["keywords"]
+        self.kinds = tuple(map(_make_kind, words))
+        self._within: int = table.get("within", _WITHIN)
+        self._before: int = table.get("before", self._within if self._lists else _BEFORE)
+        self._not_before, self._not_within, self._unless = (
+            [word for name in table.get(key, ()) for word in lexicon[name]]
+            for key in ("not_before", "not_within", "unless")
+        )
+        self._end = _CLAUSE_END if table.get("clause", False) else _SENTENCE_END
+
+    def find(self, text: str, piece: Piece) -> Iterator[tuple[int, int]]:
+        """Where it stands in a piece of a folded text."""
+        for kind in self.kinds:
+            if kind.heads and kind.heads.isdisjoint(piece.heads):
+                return
+        words = [kind.select(piece.heads) for kind in self.kinds]
+        if not all(words):
+            return
+        for start, end in find_windows(text, words[0], self._before, _BEHIND, piece.start, piece.end):
+            if all([_has_any(text, each, start, end) for each in words[1:]]):  # noqa: C419 - a list is twice as fast here
+                yield from self._find_stems(text, start, end) if self._lists else self._find_regex(text, start, end)
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The whole, over folded text; what matches a group `shown` is what is shown, or all of it."""
+        return re.compile(join_lines(self._table["regex"]))
+
+    def _find_regex(self, text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+        has_shown = "shown" in self.pattern.groupindex
+        for found in self.pattern.finditer(text, start, end):
+            yield found.span("shown" if has_shown and found["shown"] is not None else 0)
+
+    @cached_property
+    def _stems(self) -> list[re.Pattern[str]]:
+        return [re.compile(_join_stems(words)) for words in self._lists]
+
+    @cached_property
+    def _negation(self) -> re.Pattern[str] | None:
+        """A negation shortly before the end of what is searched."""
+        unless = rf"(?! (?:{'|'.join(map(re.escape, self._unless))})\b)" if self._unless else ""
+        gap = f"[^\\n.]{{0,{self._table.get('gap', _GAP)}}}\\Z"
+        return re.compile(f"(?:{_join_stems(self._not_before)}){unless}{gap}") if self._not_before else None
+
+    @cached_property
+    def _exclusion(self) -> re.Pattern[str] | None:
+        return re.compile(_join_stems(self._not_within)) if self._not_within else None
+
+    def _find_stems(self, text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Where a stem of each list stands in one sentence, near the first; in order, if the entry wants it so."""
+        until = start
+        for first in self._stems[0].finditer(text, start, end):
+            if first.start() < until:
+                continue
+            begin = max(start, first.start() - self._within)
+            begin = max((found.end() for found in self._end.finditer(text, begin, first.start())), default=begin)
+            last = min(end, first.end() + self._within)
+            stop = self._end.search(text, first.end(), last)
+            last = stop.start() if stop is not None else last
+            spans = self._combine(text, first.span(), begin, last)
+            if spans is not None and not self._is_negated(text, begin, spans):
+                yield spans
+                until = spans[1]
+
+    def _combine(self, text: str, first: tuple[int, int], begin: int, last: int) -> tuple[int, int] | None:
+        low, high = first
+        is_ordered = self._table.get("ordered", False)
+        for stems in self._stems[1:]:
+            found = stems.search(text, high if is_ordered else begin, last)
+            if found is None:
+                return None
+            low, high = min(low, found.start()), max(high, found.end())
+        return low, high
+
+    def _is_negated(self, text: str, begin: int, span: tuple[int, int]) -> bool:
+        if self._negation is not None and self._negation.search(text, begin, span[0]):
+            return True
+        return self._exclusion is not None and self._exclusion.search(text, *span) is not None
+
+
+def _make_kind(words: list[str]) -> Kind:
+    heads = [find_heads(word) if word[0] < _FIRST_UNSPACED else None for word in words]
+    longest = [max(parts, key=len) for parts in heads if parts]
+    return Kind(tuple(zip(words, heads, strict=True)), frozenset(longest if len(longest) == len(words) else ()))
+
+
+def _join_stems(words: list[str]) -> str:
+    """A regex of stems: `ignor*` begins a word, `send` is one; of scripts without blanks each may be within one."""
+    parts = []
+    for word in words:
+        stem = word.rstrip("*")
+        is_spaced = stem[0] < _FIRST_UNSPACED
+        begin = r"(?<![^\W_])" if is_spaced and stem[0].isalnum() else ""
+        end = r"[^\W_]*" if stem != word else r"(?![^\W_])" if is_spaced and stem[-1].isalnum() else ""
+        parts.append(f"{begin}{re.escape(stem)}{end}")
+    return "|".join(parts)
+
+
+@cache
+def load_phrases() -> tuple[Phrase, ...]:
+    """All phrases and combinations of stems, in the order of the file."""
+    rules = load_rules("injection")
+    return tuple(
+        Phrase(entry, table, rules.lexicon)
+        for key in ("phrases", "stems")
+        for entry in rules.values()
+        for table in entry.get(key, ())
+    )
+
+
+class _PhraseIndex(NamedTuple):
+    by_head: dict[str, set[int]]
+    """The numbers of phrases by the first letters of what they are looked for near."""
+    first: frozenset[str]
+    unspaced: list[tuple[str, int]]
+    """Words of scripts without blanks, and the numbers of the phrases that are looked for near them."""
+    signs: list[tuple[str, int]]
+    """The same of what holds no letter."""
+    known: frozenset[str]
+    """The first letters of all words in phrases."""
+
+
+@cache
+def _load_index() -> _PhraseIndex:
+    by_head: dict[str, set[int]] = {}
+    unspaced: list[tuple[str, int]] = []
+    signs: list[tuple[str, int]] = []
+    for number, phrase in enumerate(load_phrases()):
+        for word, heads in phrase.kinds[0].words:
+            if heads is None:
+                unspaced.append((word, number))
+            elif heads:
+                by_head.setdefault(max(heads, key=len), set()).add(number)
+            else:
+                signs.append((word, number))
+    known = frozenset(
+        head for phrase in load_phrases() for kind in phrase.kinds for _, heads in kind.words for head in heads or ()
+    )
+    return _PhraseIndex(by_head, frozenset(by_head), unspaced, signs, known)
+
+
+def find_phrases(text: str, pieces: list[Piece]) -> Iterator[tuple[Phrase, int, int]]:
+    """The phrases in a folded text, which is looked through piece by piece, and where each stands."""
+    seen: set[tuple[str, int, int]] = set()
+    for piece in pieces:
+        for phrase, start, end in _find_in_piece(text, piece):
+            if (phrase.rule, start, end) not in seen:
+                seen.add((phrase.rule, start, end))
+                yield phrase, start, end
+
+
+def _find_in_piece(text: str, piece: Piece) -> Iterator[tuple[Phrase, int, int]]:
+    index = _load_index()
+    numbers: set[int] = set()
+    for head in index.first & piece.heads:
+        numbers |= index.by_head[head]
+    numbers.update([number for word, number in index.signs if text.find(word, piece.start, piece.end + 8) >= 0])
+    if may_be_unspaced(text[piece.start : piece.end]):
+        unspaced = index.unspaced
+        numbers.update([number for word, number in unspaced if text.find(word, piece.start, piece.end + 8) >= 0])
+    if not numbers:
+        return
+    piece = piece._replace(heads=index.known & piece.heads)
+    phrases = load_phrases()
+    for number in sorted(numbers):
+        for start, end in phrases[number].find(text, piece):
+            yield phrases[number], start, end
+
+
+def split_pieces(text: str) -> list[Piece]:
+    """The pieces of a folded text, and the first letters of the words in and around each."""
+    if len(text) <= _LONG:
+        return [Piece(0, len(text), find_heads(text))]
+    return [
+        Piece(start, start + _LONG, find_heads(text[max(0, start - _FURTHEST) : start + _LONG + _BEHIND]))
+        for start in range(0, len(text), _LONG)
+    ]
+
+
+def collect_heads(pieces: list[Piece]) -> frozenset[str]:
+    """The first letters of all words of a text, given its pieces."""
+    return pieces[0].heads.union(*[piece.heads for piece in pieces[1:]])
+
+
+def find_heads(text: str) -> frozenset[str]:
+    """The first letters of all words of a folded text, by way of bytes, which are parted ten times as fast."""
+    words = text.encode("utf-8", "surrogatepass").translate(_PARTS).decode("utf-8", "surrogatepass").split()
+    return frozenset([word[:_HEAD] for word in set(words)])
+
+
+def may_be_unspaced(text: str) -> bool:
+    """Whether there may be words of a script without blanks between them: Chinese, Japanese, Korean."""
+    return not text.isascii() and b"x" in text.encode("utf-8", "surrogatepass").translate(_UNSPACED)
+
+
+def find_windows(
+    text: str, words: Iterable[str], before: int, behind: int, first: int = 0, last: int | None = None
+) -> Iterator[tuple[int, int]]:
+    """The parts of a text in which a word stands, with so many characters around it; none twice."""
+    last = len(text) if last is None else last
+    places = sorted(at for word in words for at in _find_word(text, word, first, last))
+    start = end = -1
+    for place in places:
+        if end < 0:
+            start = max(0, place - before)
+        elif place - before > end:
+            yield start, end
+            start = place - before
+        end = place + behind
+    if end >= 0:
+        yield start, end
+
+
+def _has_any(text: str, words: Iterable[str], start: int, end: int) -> bool:
+    """Whether one of some words stands in a part of a text."""
+    for word in words:  # noqa: SIM110 - a loop is twice as fast here
+        if text.find(word, start, end) >= 0:
+            return True
+    return False
+
+
+def _find_word(text: str, word: str, first: int, last: int) -> Iterator[int]:
+    at = text.find(word, first, last + len(word) - 1)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + len(word), last + len(word) - 1)

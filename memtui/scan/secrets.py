@@ -1,0 +1,80 @@
+"""Secrets in a note: keys by forms that their issuers have published, and what is named as a secret.
+
+And nothing else: a rule that cries at every long word is a rule that nobody reads. A place is found once, by the rule
+that knows most of it. The rules are in `rules/secrets.toml`.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from memtui.notes.spans import find_long_numbers, make_numeric_outline
+from memtui.scan.credentials import find_in_addresses, find_in_files, find_named, find_private_keys, find_signed_tokens
+from memtui.scan.decoders import decode_lines, find_encoded, find_wrapped
+from memtui.scan.passwords import find_assigned, find_beside
+from memtui.scan.personal import find_accounts, find_cards, find_national_ids
+from memtui.scan.spots import Spot
+from memtui.scan.tokens import find_clues, find_long_words, find_tokens, join_words, lower_text
+
+
+def find_secrets(text: str) -> Iterator[Spot]:
+    """The secrets in a text, by rule, not in order. Of each, `masked` is what nobody is shown who did not ask."""
+    spans = find_long_words(text)
+    others = list(find_wrapped(text, spans))
+    for decoded in decode_lines(text):
+        words = find_long_words(decoded.text)
+        others += _drop_overlaps(decoded.locate(each) for each in _start_detectors(decoded.text, words))
+    plain = _drop_overlaps(_start_detectors(text, spans))
+    yield from _merge_overlaps([*others, *plain]) if others else plain
+
+
+def _drop_overlaps(sources: Iterable[Iterator[Spot]]) -> Iterator[Spot]:
+    """The spots of some detectors, without those that overlap a spot of an earlier one."""
+    taken: list[tuple[int, int]] = []
+    for source in sources:
+        for spot in source:
+            span = _get_span(spot)
+            at = bisect_left(taken, span)
+            if (at and taken[at - 1][1] > span[0]) or (at < len(taken) and taken[at][0] < span[1]):
+                continue
+            taken.insert(at, span)
+            yield spot
+
+
+def _get_span(spot: Spot) -> tuple[int, int]:
+    """The characters of a secret, from and to."""
+    return spot.masked or (spot.start, spot.end)
+
+
+def _merge_overlaps(spots: list[Spot]) -> Iterator[Spot]:
+    """Of spots over one another the one that knows most, or covers the others; it hides what all of them do.
+
+    What stands there in two halves is one spot, though a half may look like a whole.
+    """
+    spots.sort(key=_get_span)
+    at = 0
+    while at < len(spots):
+        start, end = _get_span(spots[at])
+        group = [spots[at]]
+        while at + len(group) < len(spots) and _get_span(following := spots[at + len(group)])[0] < end:
+            end = max(end, _get_span(following)[1])
+            group.append(following)
+        at += len(group)
+        known = [spot for spot in group if spot.rule != "password-assignment"] or group
+        widest = [spot for spot in known if _get_span(spot) == (start, end)]
+        yield widest[-1] if widest else replace(known[0], masked=(start, end))
+
+
+def _start_detectors(text: str, spans: list[tuple[int, int]]) -> list[Iterator[Spot]]:
+    """What looks for secrets, those first that know most."""
+    lowered, words, outline = lower_text(text), join_words(text, spans), make_numeric_outline(text)
+    clues, numbers = find_clues(lowered), find_long_numbers(text, outline)
+    found = [find_private_keys(text), find_signed_tokens(text)]
+    if words:
+        found += [find_tokens(text, words), find_encoded(text, spans)]
+    found += [find_named(text, lowered, clues), find_in_files(text, clues), find_in_addresses(text)]
+    if numbers:
+        found += [find_cards(text, outline), find_accounts(text, outline)]
+    if numbers or words:
+        found.append(find_national_ids(text, lowered, words, numbers))
+    return [*found, find_assigned(text, lowered, clues), find_beside(text, lowered, clues)]

@@ -1,0 +1,346 @@
+"""An opened memory folder: reading it, and the calls that writing to it is made of.
+
+Every call stays below the opened root. A file that must lie somewhere for a moment lies in the state directory where
+that is on the same file system, else under a temporary name that no listing shows and that the next writer removes.
+"""
+
+import contextlib
+import errno
+import os
+import re
+import secrets
+import stat
+from collections.abc import Callable, Iterator
+
+from memtui.core.errors import FolderMissing, SymlinkEscape
+from memtui.core.events import EntryKind, FolderEntry
+from memtui.core.paths import MemoryPath
+from memtui.fs.atomic import get_nameless_flag
+from memtui.fs.beneath import Moving, PathHandle, Resolver, RootDirectory, close_quietly, exchange, rename_noreplace
+from memtui.fs.locks import Locking, hold_lock
+from memtui.fs.no_atime import open_without_atime
+from memtui.store.base import READ, FileContent, Node, NotRegularFile, make_node, read_consistently, write_all
+
+# Temporary names, and the token that marks them as ours.
+
+_JUDGED, _UNJUDGED = "0", "f"
+"""How the last part of a passing name begins: what is not whole yet or may go, and what nobody has looked at since
+it was moved aside."""
+_START = ".memtui-"
+_NEW_TOKEN = "token."
+"""What the name of a token begins with that is not whole yet."""
+_TOKEN_SECONDS = 5.0
+_RANDOM = re.compile("[0-9a-f]{16}")
+
+
+def _make_temporary_prefix(state: int, locking: Locking | None) -> str:
+    """The prefix of a folder's temporary names: drawn by lot once, and kept where no agent can read it."""
+    token = _read_token(state)
+    if token is None:
+        with hold_lock(state, _TOKEN_SECONDS, locking):  # one process makes it, and removes a dead one's
+            token = _read_token(state) or _make_token(state)
+    return f"{_START}{token}-"
+
+
+def _read_temporary_prefix(state: str) -> str:
+    """The prefix as far as a reader of the state directory can know it; empty if not."""
+    try:
+        fd = os.open(state, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            token = _read_token(fd)
+        finally:
+            close_quietly(fd)
+    except OSError:
+        return ""
+    return "" if token is None else f"{_START}{token}-"
+
+
+def is_safe_to_remove(name: str) -> bool:
+    """Whether what has a passing name may be removed without being looked at."""
+    return name[-16] == _JUDGED
+
+
+def _read_token(state: int) -> str | None:
+    try:
+        fd = open_without_atime("token", os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW, directory=state)
+    except FileNotFoundError:
+        return None
+    try:
+        token = os.read(fd, 64).decode("ascii", "replace")
+    finally:
+        close_quietly(fd)
+    return token if _RANDOM.fullmatch(token) else None
+
+
+def _make_token(state: int) -> str:
+    for name in os.listdir(state):
+        if name.startswith(_NEW_TOKEN):
+            os.unlink(name, dir_fd=state)
+    token, passing = secrets.token_hex(8), _NEW_TOKEN + secrets.token_hex(8)
+    fd = os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=state)
+    try:
+        write_all(fd, token.encode())
+        os.rename(passing, "token", src_dir_fd=state, dst_dir_fd=state)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(passing, dir_fd=state)
+        raise
+    finally:
+        close_quietly(fd)
+    return token
+
+
+# Reading a folder: read-only descriptors, no link followed out of it, and no time of last access changed
+# (`memtui.fs.beneath`) but those of links.
+
+
+class ReadOnlyFolder:
+    """A directory of memory files that is only looked at. See `ReadableStore`.
+
+    The state directory, if there is one, holds the mark of temporary names. `resolver` says how paths are confined; by
+    default as the kernel allows.
+
+    Raises:
+        FolderMissing: There is no directory at `path`, or it cannot be opened.
+    """
+
+    def __init__(
+        self, path: str, *, title: str = "", state: str | None = None, resolver: Resolver | None = None
+    ) -> None:
+        self.title = title or path
+        try:
+            self.root = RootDirectory(os.path.realpath(path), resolver)
+        except OSError as error:
+            raise FolderMissing(f"{self.title} cannot be opened: {os.strerror(error.errno or 0).lower()}.") from error
+        self.path = self.root.path
+        self._temporary_prefix = _read_temporary_prefix(state) if state is not None else ""
+
+    @property
+    def resolver(self) -> Resolver:
+        """How paths are confined: by the kernel's `openat2`, or by our own walk."""
+        return self.root.resolver
+
+    @property
+    def device(self) -> str:
+        return str(self.root.identity[0])
+
+    def close(self) -> None:
+        self.root.close()
+
+    def get_node(self, path: MemoryPath, *, follow: bool = False) -> Node | None:
+        self._check_root()
+        if any(map(self.is_temporary_name, path.parts)):
+            return None
+        try:
+            with self.root.resolve_path(path.parts, follow=follow) as place:
+                return make_node("/".join(place.parts), place.stat())
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def read(self, path: MemoryPath, *, limit: int) -> FileContent:
+        with self.root.resolve_path(path.parts, follow=True) as place:
+            if not stat.S_ISREG(place.stat().st_mode):
+                raise NotRegularFile
+            fd = self._open_for_reading(place)
+            try:
+                return read_consistently(fd, "/".join(place.parts), limit)
+            finally:
+                close_quietly(fd)
+
+    def read_link(self, path: MemoryPath) -> bytes:
+        with self.root.resolve_path(path.parts, follow=False) as place:
+            try:
+                return os.fsencode(os.readlink(place.name, dir_fd=place.fd))
+            except OSError as error:
+                if error.errno == errno.EINVAL:
+                    raise NotRegularFile from None
+                raise
+
+    def scan(self, below: MemoryPath, *, complete: bool = False) -> Iterator[Node]:
+        if below.is_root:
+            self._check_root()
+        for directory, entry in self.iter_raw_entries(below.parts, complete=complete):
+            try:
+                seen = entry.stat(follow_symlinks=False)
+            except FileNotFoundError:
+                continue
+            except PermissionError:
+                if complete:
+                    raise
+                continue  # a directory that may be listed, but not entered
+            yield make_node(directory + entry.name, seen)
+
+    def iter_names(self) -> Iterator[FolderEntry]:
+        self._check_root()
+        for directory, entry in self.iter_raw_entries(()):
+            if entry.is_dir(follow_symlinks=False):
+                kind = EntryKind.DIRECTORY
+            elif entry.is_file(follow_symlinks=False):
+                kind = EntryKind.FILE
+            else:
+                kind = EntryKind.LINK if entry.is_symlink() else EntryKind.OTHER
+            yield FolderEntry(directory + entry.name, kind)
+
+    def iter_raw_entries(
+        self,
+        parts: tuple[str, ...],
+        *,
+        complete: bool = False,
+        check: Callable[[int], None] = lambda _: None,
+        root: RootDirectory | None = None,
+    ) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
+        """Every entry below a directory (of the folder, or `root`) with its directory's path, empty or ending in `/`.
+
+        `complete`: an unreadable directory inside is an error. `check` gets each descriptor before it is listed.
+        """
+        root = root or self.root
+        top = "/".join(parts)
+        todo = [top]
+        while todo:
+            path = todo.pop()
+            try:
+                fd = root.open_directory(tuple(path.split("/")) if path else ())
+            except (FileNotFoundError, NotADirectoryError, SymlinkEscape):
+                continue  # gone or replaced meanwhile
+            except OSError:
+                if complete or path == top:
+                    raise
+                continue  # not ours to read: its own entry says so
+            prefix = path + "/" if path else ""
+            inner: list[str] = []
+            try:
+                check(fd)
+                with os.scandir(fd) as entries:
+                    for entry in entries:
+                        if self.is_temporary_name(entry.name):
+                            continue
+                        if entry.is_dir(follow_symlinks=False):
+                            inner.append(prefix + entry.name)
+                        yield prefix, entry
+            finally:
+                close_quietly(fd)
+            todo += reversed(inner)
+
+    def is_temporary_name(self, name: str) -> bool:
+        """Whether a name is one of our temporary ones, which no other program can know, so nothing can be hidden so."""
+        start = self._temporary_prefix
+        return bool(start) and name.startswith(start) and _RANDOM.fullmatch(name, len(start)) is not None
+
+    def _open_for_reading(self, place: PathHandle) -> int:
+        try:
+            return open_without_atime(place.name, READ, directory=place.fd)
+        except OSError as error:
+            if error.errno in (errno.ELOOP, errno.ENXIO):
+                raise NotRegularFile from None  # swapped for a link or a socket since it was looked at
+            raise
+
+    def _check_root(self) -> None:
+        try:
+            if self.root.is_current():
+                return
+        except OSError as error:
+            reason = os.strerror(error.errno or 0).lower()
+            raise FolderMissing(f"{self.title} cannot be looked at: {reason}.") from error
+        raise FolderMissing(f"{self.title} is not there any more: it was moved, unmounted, deleted or replaced.")
+
+
+class WritableFolder(ReadOnlyFolder):
+    """An opened folder with a state directory, and how things are done on its file system.
+
+    Args:
+        path: An existing directory.
+        state: A directory outside it, for the lock and for files on their way; made if missing. `None` for a
+            folder that is only looked at: every change is refused as on a read-only file system.
+        title: The folder's name for a person.
+        resolver: How paths are confined; by default as the kernel allows.
+        nameless: Whether new files are made without a name (`O_TMPFILE`) where the system can.
+        moving: The best way to move things that is tried; see `Moving`.
+        locking: How writers exclude each other; by default as the file system of the state directory can.
+
+    Attributes:
+        tmpfile: The flag by which a file is made that has no name yet; 0 where that is not done, or cannot be.
+        is_clean: Whether leftovers were removed, and none was left since.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        state: str | None,
+        *,
+        title: str = "",
+        resolver: Resolver | None = None,
+        nameless: bool = True,
+        moving: Moving = "renameat2",
+        locking: Locking | None = None,
+    ) -> None:
+        super().__init__(path, title=title, resolver=resolver)
+        self.tmpfile = get_nameless_flag() if nameless else 0
+        self.moving: Moving = moving
+        self.is_clean = False
+        self._locking = locking
+        self._state_root: RootDirectory | None = None
+        if state is not None:
+            try:
+                os.makedirs(state, mode=0o700, exist_ok=True)
+                self._state_root = RootDirectory(os.path.realpath(state), self.root.resolver)
+                self._temporary_prefix = _make_temporary_prefix(self.state_fd, locking)
+            except BaseException:
+                self.close()
+                raise
+
+    def close(self) -> None:
+        super().close()
+        if self._state_root is not None:
+            self._state_root.close()
+            self._state_root = None
+
+    @property
+    def state_root(self) -> RootDirectory:
+        """The state directory, below which things are put aside."""
+        assert self._state_root is not None
+        return self._state_root
+
+    @property
+    def state_fd(self) -> int:
+        """The descriptor of the state directory; -1 without one."""
+        return self._state_root.fd if self._state_root is not None else -1
+
+    def make_temporary_name(self, *, judged: bool = True) -> str:
+        """A temporary name; it says whether the file may be removed without being looked at."""
+        return self._temporary_prefix + (_JUDGED if judged else _UNJUDGED) + secrets.token_hex(8)[1:]
+
+    def move_noreplace(self, old: PathHandle, new: PathHandle) -> None:
+        """Move something to a name that must be free; raises `FileExistsError`."""
+        rename_noreplace(old, new, self.moving)
+
+    def exchange(self, one: PathHandle, other: PathHandle) -> bool:
+        """Let two things take each other's places in one step; `False` where that is not done, or cannot be."""
+        return self.moving == "renameat2" and exchange(one, other)
+
+    def remove_tree(self, place: PathHandle) -> None:
+        """Remove a tree that is out of sight already. Inner directories are first moved up, so depth costs nothing."""
+        fd, todo = place.fd, [place.name]
+        while todo:
+            top = todo.pop()
+            try:
+                inner = os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=fd)
+            except NotADirectoryError:
+                os.unlink(top, dir_fd=fd)
+                continue
+            except OSError as error:
+                if error.errno != errno.ELOOP:
+                    raise
+                os.unlink(top, dir_fd=fd)
+                continue
+            try:
+                with os.scandir(inner) as entries:
+                    found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+                for entry_name, is_directory in found:
+                    if is_directory:
+                        todo.append(moved := self.make_temporary_name())
+                        os.rename(entry_name, moved, src_dir_fd=inner, dst_dir_fd=fd)
+                    else:
+                        os.unlink(entry_name, dir_fd=inner)
+            finally:
+                close_quietly(inner)
+            os.rmdir(top, dir_fd=fd)

@@ -1,1 +1,0 @@
-"""Two people changed one note: what each of them did to it, and what can be chosen."""

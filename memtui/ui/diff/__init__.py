@@ -1,3 +1,0 @@
-"""Two texts compared, on screen."""
-
-from memtui.ui.diff.view import DiffView as DiffView

@@ -1,1 +1,0 @@
-"""Editing a memory: the text area, how a text becomes rows, finding, merging while one types."""

@@ -1,1 +1,0 @@
-"""The versions of one path: what each was, when, and by whom."""

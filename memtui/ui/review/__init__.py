@@ -1,0 +1,1 @@
+"""Inspections: a folder open for an audit and a review."""

@@ -1,0 +1,140 @@
+"""The protocol between the audit screen and the folder that it shows.
+
+An *audit* checks rules, a *review* records the verdicts of a person; an *inspection* is a folder open for both.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from memtui.audit.model import Audit, AuditFinding
+from memtui.core.diffs import TextDiff
+from memtui.core.history import ActionResult, SurroundingCalls
+from memtui.core.settings import AuditSettings
+from memtui.review.inbox import ChangedFile, ChangedHunk, Inbox, ReviewMark, ReviewVerdict
+
+if TYPE_CHECKING:  # the engine is loaded behind the first paint
+    from memtui.engine import Engine, Observer
+
+
+FORMATS = {"text": "txt", "md": "md", "html": "html", "json": "json", "sarif": "sarif"}
+"""The formats of a report, and the extensions of their files."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeComparison:
+    """A changed file, compared.
+
+    Attributes:
+        difference: `None` where there is no diff of lines.
+        hunks: Its hunks, with the marks on each.
+        notice: Why there is no diff, in a few words.
+        detail: A sentence about that.
+    """
+
+    difference: TextDiff | None
+    hunks: Sequence[ChangedHunk] = ()
+    notice: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditCallbacks:
+    """Callbacks of a running audit, called in its thread.
+
+    Attributes:
+        progress: The step, how much of it is done, and the total.
+        inbox: The changes.
+        found: The findings of one family.
+        stop: Whether the audit is cancelled.
+    """
+
+    progress: Callable[[str, int, int], None]
+    inbox: Callable[[Inbox], None]
+    found: Callable[[Sequence[AuditFinding]], None]
+    stop: Callable[[], bool]
+
+
+class Inspection(Protocol):
+    """A folder that is audited and reviewed. Methods may take time, and are called from a worker.
+
+    Attributes:
+        title: The path of the folder, as shown.
+        reviewer: The name of the reviewer.
+        settings: Of the audit.
+        enforced: The limits that the kernel enforces, or why it does not, as a sentence; empty in an ordinary session.
+        review_location: The path of the review file, as shown.
+        is_confined: Whether the kernel enforces limits.
+        can_revert: Whether changes can be reverted: an ordinary session.
+        observer: The open memory; `None` before it is open. Each audit opens another one.
+    """
+
+    title: str
+    reviewer: str
+    settings: AuditSettings
+    enforced: str
+    review_location: str
+    is_confined: bool
+    can_revert: bool
+    observer: "Observer | None"
+
+    def open_folder(self) -> None:
+        """Open the folder, once.
+
+        Raises:
+            MemtuiError: It cannot be opened; nothing was changed.
+        """
+
+    def run_audit(self, callbacks: AuditCallbacks) -> Audit:
+        """Audit the folder.
+
+        Raises:
+            Stopped: The audit was cancelled.
+            MemtuiError: It failed.
+        """
+
+    def read_text(self, path: str) -> str | None:
+        """The text of a note; `None` if it is no text, or is gone."""
+
+    def compare(self, file: ChangedFile) -> ChangeComparison:
+        """The hunks of a changed file."""
+
+    def find_calls(self, seq: int) -> SurroundingCalls:
+        """The calls around an event."""
+
+    def record_verdict(
+        self, files: Sequence[ChangedFile], verdict: ReviewVerdict, *, hunk: ChangedHunk | None = None, words: str = ""
+    ) -> Sequence[ReviewMark]:
+        """Write a verdict on files, or on one hunk of one file; the last accepted hunk accepts its file.
+
+        Raises:
+            MemtuiError: It could not be written; nothing is kept.
+        """
+
+    def finish(self, shown: Inbox) -> ReviewMark:
+        """Write the end of a review of an inbox: the next review begins there.
+
+        Raises:
+            MemtuiError: It could not be written, or there are newer changes.
+        """
+
+    def revert(self, engine: "Engine", file: ChangedFile, hunk: ChangedHunk | None) -> ActionResult:
+        """Revert a change through the engine, so that it can be undone, and write that verdict.
+
+        Raises:
+            MemtuiError: It cannot be reverted, and nothing was changed; or the verdict could not be written.
+        """
+
+    def export(self, audit: Audit, format: str, path: str, *, force: bool) -> str:
+        """Write a report; returns its path, as shown.
+
+        Raises:
+            FileExistsError: There is a file, without `force`.
+            MemtuiError: It could not be written.
+        """
+
+    def watch(self, changed: Callable[[], object]) -> Callable[[], None]:
+        """Call back, from a thread, at each change in the folder; returns the function that ends this."""
+
+    def close(self) -> None:
+        """Close the folder."""

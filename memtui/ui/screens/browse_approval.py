@@ -1,0 +1,95 @@
+"""Questions of other processes over a folder: the queue, and the banner that names the first one.
+
+No screen opens by itself, because the person may be typing.
+"""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.binding import Binding, BindingType
+
+from memtui.core.approvals import Allow
+from memtui.core.unicode import to_one_line
+from memtui.flows.approvals import ApprovalQueue, describe_request, format_deadline
+from memtui.ui.key_names import label_key
+from memtui.ui.messages import APPROVAL_BANNER, RemoteApprovalEnded, RemoteApprovalRequested
+from memtui.ui.screens.folder import FolderController, FolderScreen
+
+if TYPE_CHECKING:  # loaded with the server that receives questions, behind the first paint
+    from memtui.agents.remote_approval import ApprovalQuestion
+
+
+class ApprovalController(FolderController):
+    """Shows and answers the questions of other processes."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f9", "answer_question", "answer", id="browse.answer", tooltip="Answer an agent that asks", show=False,
+                priority=True),
+    ]  # fmt: skip
+
+    def __init__(self, screen: FolderScreen) -> None:
+        super().__init__(screen)
+        self.questions = ApprovalQueue()
+
+    @on(RemoteApprovalRequested)
+    def _add_remote_question(self, message: RemoteApprovalRequested) -> None:
+        question = message.question
+        if question.closed_reason:
+            return
+        if not self.questions.add(question):
+            self._allow_question(question)
+            return
+        if len(self.questions.waiting) == 1:
+            self.app.bell()
+        self.show_question_banner()
+
+    @on(RemoteApprovalEnded)
+    def _end_remote_question(self, message: RemoteApprovalEnded) -> None:
+        question = message.question
+        if not self.questions.remove(question):
+            return
+        self.screen.show_message(f"{describe_request(question.proposal)}: {question.closed_reason}", warning=True)
+        self.show_question_banner()
+        from memtui.ui.screens.approval import ApprovalScreen  # noqa: PLC0415 - start-up: loads the diff
+
+        for screen in self.app.screen_stack:
+            if isinstance(screen, ApprovalScreen):
+                screen.end_question(question)
+
+    def show_question_banner(self) -> None:
+        """Show the banner, or remove it where the queue is empty."""
+        waiting, key = self.questions.waiting, label_key("browse.answer")
+        if not waiting:
+            self.screen.raise_alarm(APPROVAL_BANNER, "", "")
+            return
+        more = f" {len(waiting) - 1:,} more behind it." if len(waiting) > 1 else ""
+        until = f"until {format_deadline(waiting[0])}.{more}"
+        self.screen.raise_alarm(
+            APPROVAL_BANNER, f"{describe_request(waiting[0].proposal)}.", f"{key} answers, {until}",
+            above=f"{key} answers back among the files, {until}",
+        )  # fmt: skip
+
+    def answer_allowed(self) -> None:
+        """Answer the questions that are allowed by now."""
+        for question in self.questions.pop_allowed():
+            self._allow_question(question)
+        self.show_question_banner()
+
+    def _allow_question(self, question: "ApprovalQuestion") -> None:
+        if question.answer(Allow()):
+            request, key = to_one_line(describe_request(question.proposal)), label_key("browse.answer")
+            words = f"Let through, as you said: {request}. {key} asks you again from now on."
+            self.screen.show_message(words)
+
+    def action_answer_question(self) -> None:
+        if not self.screen.is_current:
+            return
+        if self.questions.waiting:
+            from memtui.ui.screens.approval import ApprovalScreen  # noqa: PLC0415 - start-up: loads the diff
+
+            self.app.push_screen(ApprovalScreen(self, title=self.screen.folder_title))
+        elif self.questions.has_allowances:
+            self.questions.clear_allowances()
+            self.screen.show_message("From now on you are asked about every change again.")
+        else:
+            self.screen.show_message("No agent asks anything.")

@@ -1,0 +1,312 @@
+"""The terminal: its background color, its driver, and a filter for what is written to it.
+
+Textual's writer dies of the first error, and its queue then blocks the program for ever: a closed window would leave a
+process behind. Here errors of a terminal that has gone are ignored.
+"""
+
+import codecs
+import os
+import re
+import select
+import sys
+import termios
+import threading
+import time
+from collections.abc import Iterable
+from io import TextIOWrapper
+from typing import IO, Any, cast
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.color import Color
+from textual.drivers.linux_driver import LinuxDriver
+from textual.filter import LineFilter
+from textual.message import Message
+
+from memtui.core.unicode import UNSAFE
+from memtui.ui.textual_private import XTermParser
+
+# Whether the terminal is light or dark: it is asked, while everything else is being loaded.
+#
+# The question (OSC 11) is followed by one that every terminal answers (its attributes), so that a terminal which
+# does not know the first is not waited for. Whatever else arrives meanwhile was typed by the person, and is handed
+# on to the application; an answer that comes too late is taken out of what the application reads. Nothing here knows
+# Textual: it runs before Textual is there.
+
+LIMIT = 0.1
+"""Seconds to wait for an answer."""
+_QUESTION = b"\x1b]11;?\x1b\\\x1b[c"
+_COLOUR = re.compile(
+    rb"\x1b\]11;rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})[^\x07\x1b]*(?:\x07|\x1b\\)"
+)
+_ATTRIBUTES = re.compile(rb"\x1b\[\?[0-9;]*c")
+_BEGUN = re.compile(rb"\x1b(?:\](?:1(?:1(?:;[^\x07\x1b]{0,40}(?:\x1b)?)?)?)?|\[(?:\?[0-9;]{0,60})?)?\Z")
+"""The beginning of an answer at the end of the input; also that of a key such as Up, which then is handed on."""
+_SILENT = ("", "dumb", "linux", "unknown")
+"""Terminals that would show the query."""
+_LATE_SECONDS = 5.0
+"""How long an answer may still come."""
+
+_asked: "BackgroundQuery | None" = None
+
+
+def start_query() -> "BackgroundQuery | None":
+    """Query the background in a thread; `None` without a terminal."""
+    global _asked  # noqa: PLW0603 - a process has one terminal
+    if _asked is None and _can_query():
+        _asked = BackgroundQuery(sys.__stdin__.fileno(), sys.__stdout__.fileno())  # type: ignore[union-attr]
+        _asked.start()
+    return _asked
+
+
+def get_query() -> "BackgroundQuery | None":
+    return _asked
+
+
+def reset_query() -> None:
+    global _asked  # noqa: PLW0603 - as above
+    if _asked is not None:
+        _asked.restore()
+    _asked = None
+
+
+def _can_query() -> bool:
+    if os.environ.get("TERM", "") in _SILENT:
+        return False
+    try:
+        fds = [stream.fileno() for stream in (sys.__stdin__, sys.__stdout__) if stream is not None]
+        # Who is in the background would be stopped for it.
+        return len(fds) == 2 and all(map(os.isatty, fds)) and os.tcgetpgrp(fds[0]) == os.getpgrp()
+    except (OSError, ValueError):
+        return False
+
+
+class BackgroundQuery:
+    """One query of the terminal's background; `attributes` are the terminal's before it, if they can be read."""
+
+    def __init__(self, read_fd: int, write_fd: int) -> None:
+        self._read_fd = read_fd
+        self._write_fd = write_fd
+        self._started_at = time.monotonic()
+        self._buffer = b""
+        self._light: bool | None = None
+        self._waiting = True
+        self._enough = threading.Event()
+        self._finished = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="memtui-background", daemon=True)
+        self.attributes: list[Any] | None = None
+
+    def start(self) -> None:
+        try:
+            self.attributes = termios.tcgetattr(self._read_fd)
+            silent = termios.tcgetattr(self._read_fd)
+            silent[3] &= ~(termios.ECHO | termios.ICANON)
+            silent[0] &= ~termios.ICRNL  # Enter typed ahead arrives as the application will expect it
+            silent[6][termios.VMIN], silent[6][termios.VTIME] = 1, 0
+            termios.tcsetattr(self._read_fd, termios.TCSANOW, silent)  # what was typed before stays
+        except termios.error:
+            self._waiting = False
+            self._finished.set()
+            return
+        self._thread.start()
+
+    def is_light(self) -> bool | None:
+        """Whether the background is light; waits up to `LIMIT`, `None` without an answer."""
+        self._finished.wait(max(self._started_at + LIMIT - time.monotonic(), 0.0))
+        return self._light
+
+    def hand_over(self) -> bytes:
+        """Stop reading; returns the input read so far that is no answer."""
+        self._enough.set()
+        if self._thread.is_alive():
+            self._thread.join(LIMIT)
+        held, self._buffer = self._buffer, b""
+        return self.strip_answers(held)
+
+    def strip_answers(self, data: bytes) -> bytes:
+        """The input without answers, also such as come late and in pieces."""
+        if not self._waiting:
+            return data
+        if time.monotonic() - self._started_at > _LATE_SECONDS:
+            self._waiting = False
+        data, self._buffer = self._buffer + data, b""
+        data = self._extract_answers(data)
+        if self._waiting and (begun := _BEGUN.search(data)) is not None and len(begun[0]) > 1:
+            data, self._buffer = data[: begun.start()], begun[0]
+        return data
+
+    def restore(self) -> None:
+        self._enough.set()
+        if self.attributes is not None:
+            try:
+                termios.tcsetattr(self._read_fd, termios.TCSANOW, self.attributes)
+            except termios.error:  # it has gone
+                return
+
+    def _run(self) -> None:
+        try:
+            os.write(self._write_fd, _QUESTION)
+            while self._waiting and not self._enough.is_set():
+                if not select.select([self._read_fd], [], [], 0.02)[0]:
+                    continue
+                data = os.read(self._read_fd, 4_096)
+                if not data:
+                    return
+                self._buffer = self._extract_answers(self._buffer + data)
+        except OSError:
+            return
+        finally:
+            self._finished.set()
+
+    def _extract_answers(self, data: bytes) -> bytes:
+        """The input without whole answers; the last one ends the wait."""
+        if (color := _COLOUR.search(data)) is not None:
+            self._light = _is_light(color.groups())
+            data = data[: color.start()] + data[color.end() :]
+        if (attributes := _ATTRIBUTES.search(data)) is not None:
+            self._waiting = False
+            data = data[: attributes.start()] + data[attributes.end() :]
+        return data
+
+
+def _is_light(parts: tuple[bytes, ...]) -> bool:
+    red, green, blue = (int(part, 16) / float(16 ** len(part) - 1) for part in parts)
+    return bool(0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.5)
+
+
+_TICK_SECONDS = 0.1
+_LETTING_GO_SECONDS = 2.0
+"""How long a write in progress is waited for before memtui is stopped."""
+_CHUNK = 4_096
+
+
+class BackgroundDetected(Message):
+    """The terminal says, later than it was waited for, whether it is light."""
+
+    def __init__(self, light: bool) -> None:
+        """Tell it.
+
+        Args:
+            light: Whether it is.
+        """
+        super().__init__()
+        self.light = light
+
+
+class TerminalDriver(LinuxDriver):
+    """Textual's driver, over a file that survives the loss of the terminal."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        if self._file is not None:
+            self._file = cast("TextIOWrapper[Any]", _HangupSafeFile(self._file))
+
+    def start_application_mode(self) -> None:
+        """As Textual does; the attributes to restore are those from before the query."""
+        super().start_application_mode()  # type: ignore[no-untyped-call]
+        question = get_query()
+        if question is not None and question.attributes is not None:
+            self.attrs_before = question.attributes
+
+    def _sigtstp_application(self, *_: object) -> None:
+        """Stop, without the lock of the folder: agents go on writing meanwhile."""
+        from memtui.fs.locks import suspend_locking  # noqa: PLC0415 - start-up: only for Ctrl+Z
+
+        with suspend_locking(_LETTING_GO_SECONDS):
+            super()._sigtstp_application()
+
+    def _sigcont_application(self, *_: object) -> None:
+        """Continue after a stop only: a lost terminal sends SIGCONT too, and Textual would start its threads twice."""
+        if self._must_signal_resume:
+            super()._sigcont_application()
+
+    def run_input_thread(self) -> None:
+        """Process the input, first what was typed during start-up, without answers to the query."""
+        parser = XTermParser(self._debug)
+        decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        question = get_query()
+        typed = question.hand_over() if question is not None else b""
+        was_told = question is None or question.is_light() is not None
+        while True:
+            self._process(parser.feed(text) if (text := decode(typed)) else ())
+            self._process(parser.tick())
+            if self.exit_event.is_set():
+                break
+            typed = b""
+            if select.select([self.fileno], [], [], _TICK_SECONDS)[0]:
+                typed = os.read(self.fileno, _CHUNK)
+                if not typed:  # a pipe at its end
+                    self.exit_event.wait(_TICK_SECONDS)
+                elif question is not None:
+                    typed = question.strip_answers(typed)
+                    if not was_told and (light := question.is_light()) is not None:
+                        was_told = True
+                        self._app.post_message(BackgroundDetected(light))
+
+    def _process(self, messages: Iterable[Message]) -> None:
+        for message in messages:
+            self.process_message(message)
+
+
+class _HangupSafeFile:
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+
+    def write(self, text: str) -> None:
+        try:
+            self._file.write(text)
+        except OSError:
+            return
+
+    def flush(self) -> None:
+        try:
+            self._file.flush()
+        except OSError:
+            return
+
+    def fileno(self) -> int:
+        return self._file.fileno()
+
+
+# The second wall: a filter over every line on its way to the terminal.
+#
+# Textual hands control codes from text straight to the terminal: a note could write the clipboard (OSC 52) or
+# the window title. `memtui.ui.theme` keeps them out of our own widgets; this gate catches what a dialog, a
+# library or a mistake lets through, so that no byte of a note can ever drive the terminal.
+#
+# `add_line_filter` puts one `TerminalSanitizer()` behind the filters of Textual.
+
+_UNSAFE = re.compile(f"[{UNSAFE}]")
+
+
+class TerminalSanitizer(LineFilter):
+    """Removes control, bidi, invisible and tag characters and terminal hyperlinks from every segment."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """The same list when nothing was wrong, else a cleaned copy of the same width in cells."""
+        del background
+        search = _UNSAFE.search
+        for text, style, control in segments:
+            if control is None and (search(text) or (style is not None and style.link)):
+                return [_sanitize_segment(segment) for segment in segments]
+        return segments
+
+
+def _sanitize_segment(segment: Segment) -> Segment:
+    if segment.control is not None:
+        return segment
+    text, style, _ = segment
+    if style is not None and style.link:
+        style = _strip_link(style)
+    if not _UNSAFE.search(text):
+        return Segment(text, style)
+    width = cell_len(text)
+    cleaned = _UNSAFE.sub(lambda match: "?" * cell_len(match.group()), text)
+    return Segment(cleaned + " " * (width - cell_len(cleaned)), style)
+
+
+def _strip_link(style: Style) -> Style:
+    """The style without its terminal hyperlink; the meta that Textual needs for the mouse stays."""
+    unlinked = style.update_link(None)
+    return unlinked + Style.from_meta(style.meta) if style.meta and not unlinked.meta else unlinked

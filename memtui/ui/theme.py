@@ -1,0 +1,145 @@
+"""Themes and safe text: the configured theme, else one that suits the terminal."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len, set_cell_size
+from textual.content import Content
+from textual.theme import BUILTIN_THEMES
+
+from memtui.core.suggestion import format_suggestion
+from memtui.core.unicode import visible
+
+if TYPE_CHECKING:
+    from memtui.config import ConfigProblem, LoadedConfig
+
+
+AUTO = "auto"
+OURS = (
+    # Blue on black, and green or cyan on white, cannot be read in the palettes of most terminals.
+    replace(
+        BUILTIN_THEMES["ansi-dark"],
+        primary="ansi_bright_blue",
+        secondary="ansi_bright_cyan",
+        error="ansi_bright_red",
+        variables={
+            **BUILTIN_THEMES["ansi-dark"].variables,
+            "block-cursor-background": "ansi_blue",
+            "block-cursor-foreground": "ansi_bright_white",
+        },
+    ),
+    replace(
+        BUILTIN_THEMES["ansi-light"],
+        secondary="ansi_magenta",
+        success="ansi_blue",
+        variables={
+            **BUILTIN_THEMES["ansi-light"].variables,
+            "block-cursor-background": "ansi_black",
+            "block-cursor-foreground": "ansi_bright_white",
+        },
+    ),
+)
+"""Themes that replace Textual's of the same name."""
+_MANY = ("truecolor", "24bit")
+_NO_SCREEN = ("", "dumb")
+"""Terminals of tests and pictures."""
+
+
+def choose_theme(
+    wanted: str, *, light: bool | None, no_color: bool = False, environ: Mapping[str, str] = os.environ
+) -> str:
+    """The theme at the start.
+
+    Args:
+        wanted: A theme, or `auto`.
+        light: Whether the terminal reports a light background; `None` without a report.
+        no_color: Whether everything becomes gray: the 16 colors have no grays.
+        environ: The environment.
+    """
+    if wanted in BUILTIN_THEMES:
+        return wanted
+    if light is None:
+        light = environ.get("COLORFGBG", "").rpartition(";")[2] in ("7", "15")
+    if not has_many_colors(environ) and not no_color:
+        return "ansi-light" if light else "ansi-dark"
+    return "catppuccin-latte" if light else "textual-dark"
+
+
+def has_many_colors(environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether the terminal has at least 256 colors, as Rich will find out."""
+    if environ.get("COLORTERM", "").strip().lower() in _MANY:
+        return True
+    forced = environ.get("TEXTUAL_COLOR_SYSTEM", "auto")
+    if forced in ("256", "truecolor"):
+        return True
+    term = environ.get("TERM", "").strip().lower()
+    return term in _NO_SCREEN or term.rpartition("-")[2] in ("256color", "kitty")
+
+
+def find_theme_problems(loaded: "LoadedConfig") -> "list[ConfigProblem]":
+    from memtui.config import ConfigProblem  # noqa: PLC0415 - start-up: only for a problem
+
+    name = loaded.config.theme
+    names = [each.strip() for each in name.split(",")] if loaded.get_origin("theme") == "TEXTUAL_THEME" else [name]
+    if name == AUTO or any(each in BUILTIN_THEMES for each in names):
+        return []
+    there = f"There are: {', '.join((AUTO, *sorted(BUILTIN_THEMES)))}."
+    hint = format_suggestion(name, (AUTO, *BUILTIN_THEMES), there, shown='"{}"')
+    line = loaded.get_line("theme")
+    file, _, _ = loaded.get_origin("theme").rpartition(":")
+    where = f"{file}, line {line}: " if line else f"{loaded.get_origin('theme')}: "
+    return [ConfigProblem(f'{where}there is no theme "{name}". {hint} For now "{AUTO}" is used.', "theme", line)]
+
+
+# The first wall: the one door through which text from outside becomes something a widget can show.
+#
+# A plain `str` given to a Textual widget is markup: `[@click=…]` in a file name becomes a live action, `[/x]`
+# ends the app, and an escape sequence reaches the terminal. Whatever comes from files, names or agents passes
+# through `to_content` and is text from then on. The second wall is `memtui.ui.terminal`.
+
+TAB = "    "
+ELLIPSIS = ".."  # ASCII: the one-cell ellipsis is two cells wide in some East Asian terminals
+
+
+def to_content(text: str, style: str = "") -> Content:
+    """Text from outside as content: hidden characters become escapes, markup stays text.
+
+    Args:
+        text: Any text, lone surrogates included.
+        style: A Textual style, such as `"$text-warning"`; never taken from outside.
+    """
+    return Content.styled(visible(text, tab=TAB), style)
+
+
+def truncate(text: str, width: int) -> str:
+    """The text cut at its end to `width` cells; like `truncate_middle` for one line that `visible` has been through."""
+    if cell_len(text) <= width:
+        return text
+    if width <= len(ELLIPSIS):
+        return ELLIPSIS[: max(0, width)]
+    return set_cell_size(text, width - len(ELLIPSIS)).rstrip(" ") + ELLIPSIS
+
+
+def truncate_middle(name: str, width: int) -> str:
+    """The name cut in its middle to `width` cells, with its extension where it fits."""
+    if cell_len(name) <= width:
+        return name
+    stem, dot, extension = name.rpartition(".")
+    tail = dot + extension
+    if not stem or cell_len(tail) > width // 2:
+        stem, tail = name, ""
+    room = width - len(ELLIPSIS) - cell_len(tail)
+    if room < 2:
+        return truncate(name, width)
+    end = _take_last_cells(stem, room // 3)
+    return set_cell_size(stem, room - cell_len(end)).rstrip(" ") + ELLIPSIS + end + tail
+
+
+def _take_last_cells(text: str, width: int) -> str:
+    """The longest end of the text within `width` cells."""
+    end = text[max(0, len(text) - width) :]
+    while cell_len(end) > width:
+        end = end[1:]
+    return end

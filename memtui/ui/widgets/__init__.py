@@ -1,0 +1,1 @@
+"""Widgets: the tree, the note, the editor, the transcript, lists and panes."""

@@ -1,0 +1,127 @@
+"""The view of an empty folder, and the line of a position in the record."""
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.cells import cell_len
+from textual.app import RenderResult
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widget import Widget
+
+from memtui.core import wording
+from memtui.core.events import Event
+from memtui.core.paths import format_path
+from memtui.core.unicode import to_one_line
+from memtui.ui.key_names import label_key
+from memtui.ui.theme import to_content, truncate, truncate_middle
+
+if TYPE_CHECKING:
+    from memtui.places.find import MemoryLocation
+
+
+_NAME_WIDTH = 32
+_OWNER_WIDTH = 20
+_KEYS = 9
+"""Folders that a number opens."""
+
+
+class EmptyFolderView(Widget):
+    """Stands in place of the panes of an empty folder."""
+
+    places: reactive["Sequence[MemoryLocation]"] = reactive(())
+    """Other folders that were found on this machine."""
+    gone: reactive[int] = reactive(0)
+    """The number of memories that were deleted."""
+
+    def render(self) -> RenderResult:
+        lines = [
+            Content.styled(f"Nothing is remembered here {'any more' if self.gone else 'yet'}.", "bold"),
+            Content(""),
+            Content("An agent writes to this folder through its memory tool."),
+            Content("New files will appear here as they are written."),
+            Content(""),
+        ]
+        keys = {
+            "file.new": "add a memory yourself",
+            "browse.chat": "start a session with Claude",
+            "app.places": "open another folder",
+            "app.commands": "all commands",
+        }
+        if self.gone:
+            count = f"{wording.format_memory_count(self.gone)} {'was' if self.gone == 1 else 'were'}"
+            deleted = f"{count} here: look, and bring them back"
+            keys = {"browse.deleted": deleted, "browse.past": "the folder as it was at any time"} | keys
+        for name, words in keys.items():
+            lines.append(Content.assemble((f"  {label_key(name):<7}", "bold $text-accent"), words))
+        lines.append(Content(""))
+        if self.places:
+            rows = map(format_folder_row, range(1, 10), self.places)
+            lines += [Content("Also found on this machine:"), *rows, Content("")]
+        if not self.gone:
+            lines.append(Content("Nothing has been created or changed on disk."))
+        return Content("\n").join(lines)
+
+
+def format_folder_row(number: int, place: "MemoryLocation") -> Content:
+    """A folder on one line: its number key (up to 9), its path or that of its project, its owner, and its age."""
+    from memtui.places.find import MemoryOwner, format_owner  # noqa: PLC0415 - start-up: few folders are empty
+
+    name = to_one_line(format_path(place.project)) if place.project is not None else place.display_path
+    gone = " (gone)" if place.project_exists is False else ""
+    name = f"{truncate_middle(name, _NAME_WIDTH - len(gone))}{gone}"
+    files = f"{place.files:,}{'' if place.is_counted else '+'} {'file' if place.files == 1 else 'files'}"
+    files = files if place.files or place.is_counted else "does not answer"
+    when = f", {wording.format_age(time.time() - place.changed_ns / 1e9)} ago" if place.changed_ns else ""
+    return Content.assemble(
+        (f"  {number if number <= _KEYS else ' '}  ", "bold $text-accent"),
+        to_content(name + " " * (_NAME_WIDTH - cell_len(name))),
+        "  ",
+        to_content(
+            f"{truncate_middle(format_owner(place), _OWNER_WIDTH)}: " if place.owner is not MemoryOwner.HERE else ""
+        ),
+        (files if place.files or not place.is_counted else "empty") + when,
+    )
+
+
+class TimelinePosition(NamedTuple):
+    """A position in the record."""
+
+    at: int
+    """The number of the last event; 0 is before the first one."""
+    event: Event | None
+    """The last event."""
+
+
+class Timeline(Widget):
+    """The last event of a past state: in words, and on a line from the first event to the newest."""
+
+    DEFAULT_CSS = """
+    Timeline { height: 2; padding: 0 1; background: $panel; color: $foreground; }
+    """
+
+    current: reactive[TimelinePosition] = reactive(TimelinePosition(0, None))
+    last: reactive[int] = reactive(0)
+    """The number of the newest event."""
+
+    def render(self) -> RenderResult:
+        """`#41 of 260  Claude changed user_preferences.md (+1 -1)  10:14:02`, and the line below."""
+        if not self.last:
+            return Content("")  # the state is still being read
+        at, event = self.current
+        width = self.content_size.width
+        number = f"#{at:,} of {self.last:,}"
+        when = wording.format_event_time(event, time.time_ns() // 1_000) if event else ""
+        words = "Before anything was recorded"
+        if event is not None:
+            words = to_one_line(wording.describe_event(event) if event.is_error else wording.format_event_clause(event))
+        room = width - len(number) - len(when) - 4
+        words = truncate(words, max(room, 0))
+        gap = " " * max(room - cell_len(words), 0)
+        before = min(width - 1, (width - 1) * at // max(self.last, 1))
+        rest = ("─" * (width - 1 - before), "$foreground 40%")
+        head = Content.assemble((number, "bold $text-warning"), "  ", (words, "bold"), gap, "  ", when)
+        return Content("\n").join(
+            [head, Content.assemble(("━" * before, "$warning"), ("┃", "bold $text-warning"), rest)]
+        )

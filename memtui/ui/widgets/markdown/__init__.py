@@ -1,0 +1,1 @@
+"""A rendered note."""

@@ -1,0 +1,206 @@
+"""The note under the cursor: rendered, as its source, or exactly as a model is answered."""
+
+from enum import Enum
+from typing import ClassVar, Literal
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from memtui.core import wording
+from memtui.core.events import EntryKind
+from memtui.core.settings import AuditSettings
+from memtui.core.unicode import to_one_line
+from memtui.ui.key_names import label_key
+from memtui.ui.messages import EntryRead
+from memtui.ui.widgets.markdown.document import Ruler
+from memtui.ui.widgets.markdown.rows import detect_syntax
+from memtui.ui.widgets.markdown.view import NoteView
+
+
+class PreviewMode(Enum):
+    RENDERED = "rendered"
+    SOURCE = "as source"
+    MODEL = "as the model sees it"
+
+    @property
+    def label(self) -> str:
+        return self.value
+
+    def get_next(self) -> "PreviewMode":
+        """The mode after it, in a circle."""
+        ways = list(PreviewMode)
+        return ways[(ways.index(self) + 1) % len(ways)]
+
+
+class Preview:
+    """The content of the note pane.
+
+    Attributes:
+        text: The text that is shown; empty without one.
+        size: Bytes of the file.
+        data: The bytes that are shown as text; `None` without any.
+        loads: The part of an index that every session loads, in words; empty for other notes.
+        max_lines: Lines of an index that are loaded.
+        max_bytes: Bytes of an index that are loaded.
+    """
+
+    def __init__(self) -> None:
+        self.view = PreviewMode.RENDERED
+        self.text = ""
+        self.size = 0
+        self.data: bytes | None = None
+        self.loads = ""
+        plain = AuditSettings()
+        self.max_lines, self.max_bytes = plain.max_lines, plain.max_index_bytes
+
+    def show(self, read: EntryRead, note: NoteView, *, changed: bool, follow: bool) -> None:
+        """Show what was read, or why it cannot be shown.
+
+        Args:
+            read: The entry.
+            note: Where to show it.
+            changed: Whether the last change is unseen, so that its lines are marked.
+            follow: Whether the changed lines are brought into view.
+        """
+        self.clear()
+        seen, self.size = read.seen, read.seen.node.size if read.seen.node else 0
+        if self.view is PreviewMode.MODEL and read.as_model is not None and seen.node is not None:
+            self.text = read.as_model
+            note.show(read.as_model, syntax="text", mode="source", numbers=False, keep_place=read.again)
+            return
+        title = to_one_line(read.path.rpartition("/")[2])
+        if seen.node is None and read.change is not None:
+            event = read.change.event
+            words = f"Deleted. Its text is kept in the journal: {label_key('browse.history')} shows all its versions."
+            note.show_notice(title, "It was moved away." if event.new_path or event.moved else words)
+        elif seen.problem:
+            note.show_notice(title, seen.problem)
+        elif seen.node is not None and seen.node.kind is EntryKind.DIRECTORY:
+            note.show_notice(title + "/", f"A folder. {label_key('files.open')} opens or closes it.")
+        elif seen.data is None:
+            note.show_notice(title, "A FIFO, a socket or a device. memtui does not open it.")
+        else:
+            lines = read.change.lines if changed and read.change else frozenset[int]()
+            self.show_data(read.path, seen.data, note, lines=lines, follow=follow, again=read.again)
+
+    def clear(self) -> None:
+        self.text, self.size, self.data, self.loads = "", 0, None, ""
+
+    def _find_ruler(self, path: str) -> Ruler | None:
+        """Where the loading of an index stops when a session starts."""
+        from memtui.notes.memory_index import is_index, parse_index  # noqa: PLC0415 - start-up: few notes are indexes
+
+        if not is_index(path):
+            return None
+        index = parse_index(self.text, path, max_lines=self.max_lines, max_bytes=self.max_bytes)
+        self.loads = f"{wording.format_token_count(index.tokens)} each session"
+        if index.beyond is None:
+            return None
+        limit = f"{self.max_lines:,} lines" if index.limit == "lines" else wording.format_size(self.max_bytes)
+        left = index.lines - index.beyond + 1
+        return Ruler(index.beyond - 1, f"not loaded from here: over {limit}, {left:,} more")
+
+    def show_data(
+        self, path: str, data: bytes, note: NoteView, *, lines: frozenset[int], follow: bool, again: bool
+    ) -> None:
+        """Show the content of a file, or of an earlier version.
+
+        Args:
+            path: Its path, which decides how it is coloured.
+            data: Its bytes.
+            note: Where to show it.
+            lines: Numbers of the lines that are marked as changed, from 1.
+            follow: Whether the first of them is brought into view.
+            again: Whether it was on screen already, so that its place is kept.
+        """
+        title = to_one_line(path.rpartition("/")[2])
+        if not data:
+            note.show_notice(title, "This file is empty.")
+            return
+        if b"\0" in data[:8_192]:
+            note.show_notice(title, f"Binary data, {wording.format_size(len(data))}. It is not shown as text.")
+            return
+        self.data = data
+        try:
+            self.text = data.decode("utf-8")
+        except UnicodeDecodeError:
+            # Broken bytes become escapes such as \xff: nothing is hidden, and nothing is guessed.
+            self.text = data.decode("utf-8", "surrogateescape")
+            note.show(self.text, syntax="text", mode="source", keep_place=again)
+            return
+        mode: Literal["rendered", "source"] = "rendered" if self.view is PreviewMode.RENDERED else "source"
+        ruler = self._find_ruler(path) if path.endswith("MEMORY.md") else None
+        note.show(self.text, syntax=detect_syntax(path, self.text), mode=mode, keep_place=again, ruler=ruler)
+        note.highlight_lines(lines)
+        if follow and lines:
+            note.reveal_line(min(lines))
+
+
+class FindLine(Horizontal):
+    """A line to find a text in the open note, as in less and vim.
+
+    It searches as the person types; Enter keeps the matches and goes to the note, Esc forgets them.
+
+    Args:
+        note: Where to find.
+        id: The widget's id in the DOM.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "forget", "back", id="find.back", tooltip="Forget the search"),
+        Binding("down,ctrl+n", "next", "next", id="find.next", tooltip="To the next match"),
+        Binding("up", "previous", "previous", id="find.previous", tooltip="To the previous match"),
+    ]
+
+    DEFAULT_CSS = """
+    FindLine { height: 1; padding: 0 1; background: $panel; }
+    FindLine #prompt { width: 2; color: $text-accent; }
+    FindLine Input { width: 1fr; background: $panel; }
+    FindLine #count { width: auto; min-width: 12; text-align: right; }
+    """
+
+    def __init__(self, note: NoteView, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._note = note
+
+    def compose(self) -> ComposeResult:
+        yield Static("/", id="prompt")
+        yield Input(placeholder="Find in this note", compact=True)
+        yield Static(id="count")
+
+    def on_mount(self) -> None:
+        self.screen.add_class("-finding")
+        for line in self.query(Input):  # none if the program ends meanwhile
+            line.focus()
+
+    def on_unmount(self) -> None:
+        self.screen.remove_class("-finding")
+
+    @on(Input.Changed)
+    def _search(self, event: Input.Changed) -> None:
+        event.stop()
+        count = self._note.search(event.value)
+        words = wording.format_count(count, "match", "matches") if event.value else ""
+        self.query_one("#count", Static).update(Content(words))
+
+    @on(Input.Submitted)
+    def _keep_matches(self, event: Input.Submitted) -> None:
+        event.stop()
+        self._note.focus()
+        self.remove()
+
+    def action_forget(self) -> None:
+        """Back to the note as it was."""
+        self._note.search("")
+        self._note.focus()
+        self.remove()
+
+    def action_next(self) -> None:
+        self._note.action_match(1)
+
+    def action_previous(self) -> None:
+        self._note.action_match(-1)

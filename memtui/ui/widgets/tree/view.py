@@ -1,0 +1,532 @@
+"""The folder on screen: only the rows in view are drawn, and a flood of changes is one frame.
+
+The widget reads no disk: it is given entries and changes, and asks for the sizes and times of the rows that it paints.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Region
+from textual.message import Message
+from textual.reactive import reactive
+from textual.strip import Strip
+from textual.timer import Timer
+
+from memtui.core.events import EntryKind, FolderEntry
+from memtui.ui.widgets.row_list import RowsView
+from memtui.ui.widgets.tree.outline import (
+    Outline,
+    SortOrder,
+    TreeRow,
+    apply_moves,
+    find_neighbours,
+    get_parent,
+    is_in_any,
+    list_ancestors,
+    list_rows_above,
+)
+from memtui.ui.widgets.tree.row import (
+    SECOND,
+    draw_row,
+    format_row_age,
+    measure_indent,
+    measure_step,
+)
+from memtui.ui.widgets.tree.row_state import RowChange, RowChanges, TreeSelection
+
+FRESH = 1.5
+"""Seconds for which a row that changed is lit."""
+_RIGHT = 3
+"""The right button of the mouse."""
+
+
+class TreeView(RowsView):
+    """A folder as an outline.
+
+    Args:
+        outline: What to show at first.
+        now: The clock, in nanoseconds since the epoch.
+        id: The widget's id in the DOM.
+        classes: Its CSS classes.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "left,h", "close", "Collapse", id="files.close", tooltip="Collapse the folder, or go to the one around",
+            show=False,
+        ),
+        Binding(
+            "right,l", "into", "Expand", id="files.into", tooltip="Expand the folder, or open the file", show=False
+        ),
+        Binding(
+            "enter", "open", "open", id="files.open", tooltip="Open the file, or expand or collapse the folder",
+            show=False,
+        ),
+    ]  # fmt: skip
+
+    STYLES = "files--"
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        *(f"files--{change.name.lower()}" for change in RowChange),
+        *(f"files--{role}" for role in ("directory", "hidden", "detail", "fresh", "selected")),
+    }
+
+    DEFAULT_CSS = """
+    TreeView {
+        & > .files--directory { color: $text-primary; text-style: bold; }
+        & > .files--hidden, & > .files--detail { color: $foreground 85%; }
+        & > .files--new { color: $text-success; }
+        & > .files--changed, & > .files--renamed { color: $text-warning; }
+        & > .files--deleted { color: $text-error; text-style: strike; }
+        & > .files--problem { color: $text-error; text-style: bold; }
+        & > .files--fresh { background: $warning 25%; }
+        &:ansi > .files--fresh { background: ansi_default; text-style: underline; }
+        & > .files--selected { color: $text-accent; text-style: bold; }
+    }
+    """
+
+    class TreeMessage(Message):
+        """A message of this widget."""
+
+        def __init__(self, view: "TreeView") -> None:
+            super().__init__()
+            self.view = view
+
+        @property
+        def control(self) -> "TreeView":
+            """The widget, where Textual's selectors look for it."""
+            return self.view
+
+    class EntryMessage(TreeMessage):
+        """A message about one entry."""
+
+        def __init__(self, view: "TreeView", path: str, kind: EntryKind) -> None:
+            super().__init__(view)
+            self.path = path
+            self.kind = kind
+
+    class Highlighted(EntryMessage):
+        """The cursor is on another entry; `was_put` is false if it had to move because its entry disappeared."""
+
+        def __init__(self, view: "TreeView", path: str, kind: EntryKind, *, was_put: bool) -> None:
+            super().__init__(view, path, kind)
+            self.was_put = was_put
+
+        def can_replace(self, message: Message) -> bool:
+            """Only the last place of a moving cursor matters."""
+            return isinstance(message, TreeView.Highlighted) and message.view is self.view
+
+    class Opened(EntryMessage):
+        """The person asks for an entry that is not a directory."""
+
+    class MenuRequested(EntryMessage):
+        """The person clicks on an entry with the right button of the mouse."""
+
+    class SelectionChanged(TreeMessage):
+        """Other entries are selected."""
+
+    class DetailsRequested(TreeMessage):
+        """Rows on screen whose size or time is unknown; to be answered with `TreeView.touch`."""
+
+        def __init__(self, view: "TreeView", paths: tuple[str, ...]) -> None:
+            super().__init__(view)
+            self.paths = paths
+
+    class CursorMoved(TreeMessage):
+        """The cursor's row, from 1 (0 without rows), or the number of rows changed."""
+
+        def __init__(self, view: "TreeView", row: int, total: int) -> None:
+            super().__init__(view)
+            self.row = row
+            self.total = total
+
+        def can_replace(self, message: Message) -> bool:
+            """Only the last position matters."""
+            return isinstance(message, TreeView.CursorMoved) and message.view is self.view
+
+    protected: reactive[frozenset[str]] = reactive(frozenset, init=False)
+    """The entries that no agent may change, and the directories in which it may change nothing."""
+
+    def __init__(
+        self,
+        outline: Outline | None = None,
+        *,
+        now: Callable[[], int] = time.time_ns,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self.outline = outline or Outline()
+        """The rows; to be changed through the widget's own methods, which repaint."""
+        self.cursor_path: str | None = None
+        """The entry under the cursor; `None` without rows."""
+        self._now = now
+        self._last_position: tuple[int, int] | None = None
+        self.changes = RowChanges()
+        self.lights = RowLights(self, now)
+        self.selection = TreeSelection(self._notify_selection)
+        self._requests = DetailRequests(self)
+        self._ages: dict[int, tuple[int, str]] = {}  # by line on screen
+
+    def on_mount(self) -> None:
+        """Show the outline, and let ages pass."""
+        self._refresh_rows()
+        self.set_interval(1.0, self._refresh_ages)
+
+    def on_resize(self) -> None:
+        """Keep the cursor in view."""
+        self._ages.clear()
+        super().on_resize()
+
+    @property
+    def row_count(self) -> int:
+        return len(self.outline)
+
+    def show(self, outline: Outline) -> None:
+        """Show another outline, with the cursor on the same path if it is there; changes and pins stay."""
+        if self.outline.pins and not outline.pins:
+            outline.set_pins(self.outline.pins)
+        self.selection.discard([path for path in self.selection if path not in outline])
+        self.outline = outline
+        self._requests.clear()
+        self._refresh_rows()
+
+    def add(self, entries: Iterable[FolderEntry]) -> None:
+        """Add entries, or replace those of the same path."""
+        entries = list(entries)
+        self._requests.forget(entry.path for entry in entries)
+        self.outline.update(entries)
+        self._refresh_rows()
+
+    def drop(self, paths: Iterable[str]) -> None:
+        """Remove entries and all below them, with their changes."""
+        paths = list(paths)
+        candidates = find_neighbours(self.outline, self.cursor_path, paths)
+        for path in sorted(paths, reverse=True):  # the content of a directory before the directory
+            self.changes.forget(path)
+        self._requests.forget(paths)
+        self.selection.discard(paths)
+        self.outline.update((), paths)
+        self._refresh_rows(candidates)
+
+    def move_all(self, moves: Mapping[str, str]) -> None:
+        """Give entries other paths, at once; cursor, changes, pins and expanded directories go with them."""
+        done = self.outline.move_all(moves)
+        if not done:
+            return
+        if self.cursor_path is not None and (path := apply_moves(self.cursor_path, done)) != self.cursor_path:
+            self.cursor_path = path
+            self._notify_highlighted()
+        self.changes.move_all(done)
+        self.selection.move(done)
+        self._refresh_rows()
+
+    def touch(self, entries: Iterable[FolderEntry]) -> None:
+        """Set the sizes and times that `DetailsRequested` asks for; entries that are gone by now stay gone."""
+        self.add([entry for entry in entries if entry.path in self.outline])
+
+    def set_change(self, path: str, change: RowChange, when_ns: int) -> None:
+        """Show an entry as changed, and light its row for a moment if the change was just now.
+
+        Args:
+            path: The entry; it need not be visible, nor there yet.
+            change: The kind of change.
+            when_ns: Nanoseconds since the epoch.
+        """
+        self.changes.set(path, change)
+        self.lights.set_fresh(path, when_ns)
+        self.refresh()
+
+    def clear_change(self, path: str) -> None:
+        """Remove the change of an entry: the person has seen it."""
+        if self.changes.clear(path):
+            self.lights.clear_fresh(path)
+            self.refresh()
+
+    def _notify_selection(self) -> None:
+        self.post_message(self.SelectionChanged(self))
+        self.refresh()
+
+    def set_pins(self, paths: Iterable[str]) -> None:
+        """Have these entries on top, in that order, and no others."""
+        self.outline.set_pins(paths)
+        self._refresh_rows()
+
+    def is_protected(self, path: str) -> bool:
+        """Whether no agent may change an entry."""
+        return bool(self.protected) and is_in_any(path, self.protected)
+
+    def is_deleted(self, path: str) -> bool:
+        """Whether an entry is not there, or is shown struck through."""
+        return path not in self.outline or self.changes.get(path) is RowChange.DELETED
+
+    def set_sort(self, sort: SortOrder, reverse: bool = False) -> None:
+        """Order the names of each directory in another way; the cursor stays on its entry."""
+        self.outline.set_sort(sort, reverse)
+        self._refresh_rows()
+
+    def set_hidden(self, hidden: bool) -> None:
+        """Show names with a leading dot, or leave them out."""
+        candidates = None if hidden or self.cursor_path is None else list_rows_above(self.outline, self.cursor_path)
+        self.outline.set_hidden(hidden)
+        self._refresh_rows(candidates)
+
+    def move_to(self, path: str) -> bool:
+        """Put the cursor on an entry, expanding the directories around it; false if it is not there."""
+        self.outline.reveal(path)
+        row = self.outline.find_index(path)
+        if row is None:
+            return False
+        self._refresh_rows()
+        self._go_to_row(row)
+        return True
+
+    def find_name_region(self, path: str) -> Region | None:
+        """The cells of an entry's name on screen; `None` if its row is not in view."""
+        index = self.outline.find_index(path)
+        content = self.scrollable_content_region
+        if index is None or not 0 <= index - self.scroll_offset.y < content.height:
+            return None
+        row = self.outline.get_row(index)
+        start = measure_indent(row, content.width)
+        if row.entry.kind is EntryKind.DIRECTORY:
+            start += measure_step(content.width)
+        place = self.content_region
+        return Region(place.x + start, place.y + index - self.scroll_offset.y, content.width - start, 1)
+
+    # The cursor
+
+    def _select_row(self, row: int) -> None:
+        self._row = row
+        path = self.outline.get_path_at(row)
+        if path != self.cursor_path:
+            self.cursor_path = path
+            self._notify_highlighted(was_put=True)
+        self._notify_cursor()
+
+    def _refresh_rows(self, candidates: Iterable[str] | None = None) -> None:
+        """Show changed rows with the cursor on its entry, and that entry where it was on screen.
+
+        Args:
+            candidates: Where the cursor may go if its entry is no longer visible, best first.
+        """
+        if not self.is_attached:
+            return
+        before, top = self._row, self.scroll_offset.y
+        was_visible = top <= before < top + self.scrollable_content_region.height
+        self._set_height()
+        self._ages.clear()
+        cursor = self.cursor_path
+        paths = [] if cursor is None else [cursor, *(candidates or list_ancestors(cursor))]
+        found = next(((path, row) for path in paths if (row := self.outline.find_index(path)) is not None), None)
+        if found is None and self.row_count:
+            row = min(before, self.row_count - 1)
+            found = self.outline.get_path_at(row), row
+        path, self._row = found or (None, 0)
+        if path != cursor:
+            self.cursor_path = path
+            self._notify_highlighted()
+        if was_visible and top and self._row != before:
+            self.scroll_to(y=top + self._row - before, animate=False)
+        if was_visible:
+            self._bring_into_view()
+        self._notify_cursor()
+        self.refresh()
+
+    def _notify_highlighted(self, *, was_put: bool = False) -> None:
+        entry = None if self.cursor_path is None else self.outline.get(self.cursor_path)
+        if entry is not None:
+            self.post_message(self.Highlighted(self, entry.path, entry.kind, was_put=was_put))
+
+    def _notify_cursor(self) -> None:
+        if self._last_position != self.position:
+            self._last_position = self.position
+            self.post_message(self.CursorMoved(self, *self.position))
+
+    # Keys
+
+    def action_close(self) -> None:
+        """Collapse the directory, or go to the one around the entry."""
+        if self.cursor_path is None:
+            return
+        if self.outline.is_expanded(self.cursor_path):
+            self._toggle_directory(self.cursor_path)
+        elif (row := self.outline.find_index(get_parent(self.cursor_path))) is not None:
+            self._go_to_row(row)
+
+    def action_into(self) -> None:
+        """Expand the directory, or go to its first entry; open a file."""
+        path, below = self.cursor_path, self._row + 1
+        if path is None:
+            return
+        entry = self.outline.get(path)
+        if entry is None or entry.kind is not EntryKind.DIRECTORY:
+            self.action_open()
+        elif not self.outline.is_expanded(path):
+            self._toggle_directory(path)
+        elif below < self.row_count and get_parent(self.outline.get_path_at(below)) == path:
+            self._go_to_row(below)
+
+    def action_open(self) -> None:
+        """Open a file; expand or collapse a directory."""
+        entry = None if self.cursor_path is None else self.outline.get(self.cursor_path)
+        if entry is None:
+            return
+        if entry.kind is EntryKind.DIRECTORY:
+            self._toggle_directory(entry.path)
+        else:
+            self.post_message(self.Opened(self, entry.path, entry.kind))
+
+    def _toggle_directory(self, path: str) -> None:
+        self.outline.toggle(path)
+        self._refresh_rows()
+
+    # The mouse
+
+    def _handle_click(self, event: events.Click, x: int) -> None:
+        """Expand or collapse (on the triangle), select (with Ctrl), open (twice) or ask for the menu (right button)."""
+        row = self.outline.get_row(self._row)
+        width = self._viewport.width
+        on_triangle = 0 <= x - measure_indent(row, width) < measure_step(width)
+        if event.button == _RIGHT:
+            self.post_message(self.MenuRequested(self, row.path, row.entry.kind))
+        elif event.ctrl:
+            self.selection.toggle(row.path)
+        elif row.entry.kind is EntryKind.DIRECTORY and on_triangle:
+            self._toggle_directory(row.path)
+        elif event.chain == 2:
+            self.action_open()
+
+    def _refresh_ages(self) -> None:
+        """Repaint if an age on screen is another text by now."""
+        now = self._now()
+        if any(format_row_age(then, now) != text for then, text in self._ages.values()):
+            self.refresh()
+
+    # Paint
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one line of the widget; see `ScrollView`."""
+        width = self.scrollable_content_region.width
+        index = self.scroll_offset.y + y
+        if index >= self.row_count:
+            return Strip.blank(width, self._resolve_style(""))
+        row = self.outline.get_row(index)
+        self._requests.add(row)
+        now = self._now()
+        if row.newest_ns is None:
+            self._ages.pop(y, None)
+        else:
+            self._ages[y] = (row.newest_ns, format_row_age(row.newest_ns, now))
+        return draw_row(
+            row,
+            width,
+            now,
+            self._resolve_style,
+            change=self.changes.get(row.path) or (None if row.expanded else self.changes.get_below(row.path)),
+            cursor=index == self._row,
+            fresh=self.lights.is_fresh(row.path, now),
+            letter=self.lights.find_letter(row),
+            selected=row.path in self.selection,
+            protected=self.is_protected(row.path),
+        )
+
+
+class RowLights:
+    """The rows that are lit: for a moment after a change, and with a letter while an agent works on an entry.
+
+    Args:
+        view: The tree.
+        now: The clock, in nanoseconds since the epoch.
+    """
+
+    def __init__(self, view: TreeView, now: Callable[[], int]) -> None:
+        self._view = view
+        self._now = now
+        self._fresh_until: dict[str, int] = {}
+        self._timer: Timer | None = None
+        self.letters: dict[str, str] = {}  # by path
+
+    def set_fresh(self, path: str, when_ns: int) -> None:
+        """Light a row for a moment if its change was just now."""
+        until = when_ns + int(FRESH * SECOND)
+        if until > self._now() and self._view.is_attached and self._view.app.animation_level != "none":
+            self._fresh_until[path] = until
+            if self._timer is None:
+                self._timer = self._view.set_timer(FRESH, self._expire)
+
+    def clear_fresh(self, path: str) -> None:
+        """Darken a row that changed."""
+        self._fresh_until.pop(path, None)
+
+    def is_fresh(self, path: str, now: int) -> bool:
+        """Whether a row is lit for a change."""
+        return self._fresh_until.get(path, 0) > now
+
+    def set_letter(self, path: str, letter: str) -> None:
+        """Light a row with a letter before the name, such as `r` for reading; it need not be visible, nor there yet."""
+        self.letters[path] = letter
+        self._view.refresh()
+
+    def fade_letter(self, path: str) -> None:
+        """Remove a letter in a moment, so that a short one is seen too, unless another takes its place."""
+        letter = self.letters.get(path)
+        if letter is not None and self._view.is_attached:
+            self._view.set_timer(FRESH, lambda: self._remove_letter(path, letter))
+
+    def find_letter(self, row: TreeRow) -> str:
+        """The letter of an entry, or of an entry inside a collapsed directory."""
+        letter = self.letters.get(row.path, "")
+        if not letter and row.entry.kind is EntryKind.DIRECTORY and not row.expanded:
+            letter = next((each for path, each in self.letters.items() if path.startswith(row.path + "/")), "")
+        return letter
+
+    def _remove_letter(self, path: str, letter: str) -> None:
+        if self.letters.get(path) is letter:
+            del self.letters[path]
+            self._view.refresh()
+
+    def _expire(self) -> None:
+        now = self._now()
+        self._fresh_until = {path: until for path, until in self._fresh_until.items() if until > now}
+        self._timer = self._view.set_timer(0.25, self._expire) if self._fresh_until else None
+        self._view.refresh()
+
+
+class DetailRequests:
+    """The entries on screen whose size or time is unknown: each is asked for once, all of a frame together.
+
+    Args:
+        view: The tree, which posts the message.
+    """
+
+    def __init__(self, view: TreeView) -> None:
+        self._view = view
+        self._requested: set[str] = set()
+        self._queue: list[str] = []
+
+    def add(self, row: TreeRow) -> None:
+        """Ask for the details of a row, unless they are known or asked for."""
+        entry = row.entry
+        known = entry.mtime_ns is not None and (entry.size is not None or entry.kind is EntryKind.DIRECTORY)
+        if known or entry.path in self._requested:
+            return
+        self._requested.add(entry.path)
+        if not self._queue:
+            self._view.call_later(self._send)
+        self._queue.append(entry.path)
+
+    def forget(self, paths: Iterable[str]) -> None:
+        """These may be asked for again."""
+        self._requested.difference_update(paths)
+
+    def clear(self) -> None:
+        """All may be asked for again."""
+        self._requested.clear()
+
+    def _send(self) -> None:
+        paths, self._queue = tuple(self._queue), []
+        if paths:
+            self._view.post_message(TreeView.DetailsRequested(self._view, paths))

@@ -1,0 +1,110 @@
+"""Sizes, ages, counts and events in words: one form for each style."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.core.events import Agent, Event, Outside, Person
+from memtui.core.suggestion import find_nearest, format_suggestion
+from memtui.core.unicode import measure_cells
+from memtui.core.wording import (
+    COLUMN,
+    PLAIN,
+    SCREEN,
+    SPOKEN,
+    describe_event,
+    format_age,
+    format_count,
+    format_event_clause,
+    format_short_count,
+    format_size,
+    shorten,
+)
+
+DAY = 86_400
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [
+        (0, ("0B", "0 B", "0 B", "0 bytes")),
+        (1, ("1B", "1 B", "1 B", "1 byte")),
+        (999, ("999B", "999 B", "999 B", "999 bytes")),
+        (1_229, ("1.2K", "1.2K", "1.2 KB", "1.2 kilobytes")),
+        (41_984, ("41K", "41K", "41 KB", "41 kilobytes")),
+        (1_610_612_736, ("1.5G", "1.5G", "1.5 GB", "1.5 gigabytes")),
+    ],
+)
+def test_a_size_is_the_same_number_in_each_style(size: int, words: tuple[str, ...]) -> None:
+    assert tuple(format_size(size, style) for style in (COLUMN, SCREEN, PLAIN, SPOKEN)) == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (-5, "0s"), (59.9, "59s"), (3_600, "1h"), (99 * DAY, "99d"), (100 * DAY, "14w"), (364 * DAY, "52w"),
+        (365 * DAY, "1y"), (400 * DAY, "1y"), (729 * DAY, "1y"), (730 * DAY, "2y"),
+    ],
+)  # fmt: skip
+def test_an_age_is_in_years_from_the_first_one_on(seconds: float, words: str) -> None:
+    assert format_age(seconds) == format_age(seconds, COLUMN) == format_age(seconds, PLAIN) == words
+
+
+@given(st.floats(-1e9, 1e12))
+def test_an_age_fits_in_three_cells(seconds: float) -> None:
+    assert len(format_age(seconds, COLUMN)) <= 3
+
+
+def test_counts_have_their_noun_and_short_ones_a_tenth() -> None:
+    assert [format_count(count, "memory", "memories") for count in (0, 1, 1_200)] == [
+        "0 memories", "1 memory", "1,200 memories",
+    ]  # fmt: skip
+    assert [format_short_count(count) for count in (820, 18_249, 999_949, 999_950)] == [
+        "820",
+        "18.2k",
+        "999.9k",
+        "1.0M",
+    ]
+
+
+@given(st.text(st.characters(categories=("Ll", "Lo", "Lu")), max_size=60), st.integers(8, 30))
+def test_what_is_shortened_fits_and_keeps_its_end(text: str, width: int) -> None:
+    short = shorten(text, width, tail=2)
+    assert measure_cells(short) <= width or short == ".." + text[-2:]
+    assert short == text or short.endswith(".." + text[-2:])
+
+
+def make_event(**fields: object) -> Event:
+    """An event of Claude's, with some fields otherwise."""
+    known: dict[str, object] = {
+        "seq": 41, "at_us": 0, "actor": Agent("Claude"), "command": "str_replace", "path": "/memories/a.md",
+        "added": 1, "removed": 2,
+    }  # fmt: skip
+    return Event(**(known | fields))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("fields", "seen", "heard"),
+    [
+        ({}, "Claude changed a.md (+1 -2)", "Claude changed a.md, 1 line added, 2 removed"),
+        ({"actor": Person(), "command": "undo", "undoes": (7,), "added": None, "removed": None},
+         "You undid #7 in a.md", "You undid event 7 in a.md"),
+        ({"actor": Outside(), "command": "modified", "added": 0, "removed": 0},
+         "Somebody outside memtui changed a.md", "Somebody outside memtui changed a.md"),
+    ],
+)  # fmt: skip
+def test_an_event_is_one_sentence_on_the_screen_and_another_one_aloud(
+    fields: dict[str, object], seen: str, heard: str
+) -> None:
+    event = make_event(**fields)
+    assert (format_event_clause(event), format_event_clause(event, SPOKEN)) == (seen, heard)
+    assert describe_event(event) == f"{seen}."
+
+
+def test_a_mistyped_word_has_one_nearest() -> None:
+    assert find_nearest("LGO", ["log", "ls"]) == "log"
+    assert find_nearest("xyz", ["log", "ls"]) is None
+    assert find_nearest("ligth", ["settings.ui.light", "settings.theme"]) is None
+    assert find_nearest("ligth", ["settings.ui.light", "settings.theme"], dotted=True) == "settings.ui.light"
+    assert format_suggestion("lgo", ["log"], "None.", shown="'{}'") == "Did you mean 'log'?"
+    assert format_suggestion("xyz", ["log"], "None.") == "None."

@@ -1,0 +1,368 @@
+"""Secrets and what only looks like one. Whatever looks real here is put together when the test runs."""
+
+import pytest
+
+from memtui.scan.checksums import (
+    check_base58,
+    check_crc32,
+    check_luhn,
+    check_mod_97,
+    check_verhoeff,
+    encode_base58,
+    find_check,
+)
+from memtui.scan.samples import make_sample
+from memtui.scan.secrets import find_secrets
+from tests.bench.limits import at_most
+
+_W = "k7Rz2mQx9bTn4vLs8dHw"
+_KEY = "q9Z" + "x7Lm2Rt8Kp4Vw6Ns3Bd1Gh"
+_HEX = "9f86d081884c7d659a2feaa0c55ad015"
+
+
+def _rules(text: str) -> list[str]:
+    return [spot.rule for spot in find_secrets(text)]
+
+
+def test_a_key_in_which_a_word_comes_about_by_chance_is_one() -> None:
+    key = make_sample("together-key")
+    assert _rules(key[:20] + "fAKe" + key[24:]) == ["together-key"]
+    assert _rules(key[:20] + "FAKE" + key[24:]) == []
+
+
+def test_a_token_with_another_checksum_was_made_up_and_is_not_told() -> None:
+    for rule in ("github-token", "npm-token"):
+        token = make_sample(rule)
+        assert check_crc32(token)
+        other = token[:-1] + ("A" if token[-1] != "A" else "B")
+        assert _rules(f"token: {token}") == [rule]
+        assert _rules(f"token: {other}") == []
+
+
+def test_the_checksums_are_those_that_are_published() -> None:
+    assert check_crc32("ghp_" + "zQWBuTSOoRi4A9spHcVY5ncns" + "DkxkJ" + "0mLq17")  # shown by GitHub, revoked
+    assert check_luhn("4242424242424242")
+    assert not check_luhn("4242424242424241")
+    assert check_verhoeff("2363")
+    assert not check_verhoeff("2364")
+    assert check_base58(encode_base58(b"\x80" + bytes(range(32))))
+    assert not check_base58(encode_base58(b"\x80" + bytes(range(32)))[:-1] + "1")
+    assert check_mod_97("GB82WEST12345698765432")
+    assert not check_mod_97("GB82WEST12345698765433")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- password: hunter2" + "secret",
+        "password = '" + _W + "'",
+        "DB_PASSWORD=" + _W,
+        'export API_KEY="' + _KEY + '"',
+        '{"client_secret": "' + _KEY + '"}',
+        "token: " + _KEY,
+        "secret_key: '" + _KEY + "'  # rotate",
+        "the password for the wiki is Blue42" + "Sky",
+        "Passwort: Sommer" + "2024!",
+        "mot de passe : Soleil" + "99!x",
+        "contraseña: Verano" + "2024x",
+        "пароль: Zima" + "2024x",
+        "密码:Xia" + "tian88x",
+        "mysql --password=" + _W,
+        "mytool --token " + _KEY,
+        "https://api.example.com/x?api_key=" + _KEY + "&page=2",
+        "<password>" + _W + "</password>",
+        "**Password:** " + _W,
+        "spring.datasource.password=" + _W,
+        'dbPassword: "P@ss' + 'w0rd!9"',
+        "curl -u admin:" + _W + " https://example.com",
+    ],
+)
+def test_a_value_behind_the_name_of_a_secret_is_found(text: str) -> None:
+    assert _rules(text) == ["password-assignment"]
+    spot = next(find_secrets(text))
+    assert spot.masked is not None
+    value = text[slice(*spot.masked)]
+    assert len(value) >= 6
+    assert " " not in value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password: ${DB_PASSWORD}",
+        "password = $PASSWORD",
+        "password: {{ vault.db }}",
+        'api_key = os.environ["API_KEY"]',
+        "apiKey: process.env.API_KEY",
+        "token = getpass.getpass('Token: ')",
+        "secret: <your secret>",
+        "API_KEY=your-api-key-here-1234",
+        "PASSWORD=changeme",
+        "PASSWORD=change-me-123",
+        "password: see 1Password",
+        "Passwords are in 1Password, vault Platform9.",
+        "password: at least 12 characters",
+        "password: required",
+        "token: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        "token: 8c1f0ab",
+        "api_key: 7d4661f9-e710-4826-bf18-6cc9082989e3",
+        "secret: sha256:" + _HEX,
+        "password_hash = '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA'",
+        "max_tokens: 8192",
+        "token_count = 48213",
+        "password_min_length = 12",
+        "tokens: 10.4k",
+        "next_page_token: CAoQAhoLZXhhbXBsZS1pZDk4NzY1NDMyMQ9x",
+        "tokenizer: cl100k_base_v2_2024x",
+        "public_key: AAAAC3NzaC1lZDI1NTE5AAAAIg9a2bE7Mz27DkFO",
+        "secret: projects/42/secrets/db/versions/3",
+        "secret: vault:secret/data/db9#token",
+        "password: op://Platform/db9/password",
+        "password_file: /run/secrets/db9",
+        'password = request.form["password"]',
+        "token = await getToken(user1)",
+        "token: github-token-prod",
+        "secret: DB_SECRET_2024",
+        "password: ********",
+        "password: xxxxxxxxxx1",
+        "password: 2026-03-05",
+        "Password reset: 30 minutes",
+        "token: 1.2.3-beta4",
+        "key: value12345678901234",
+        "the token is refreshed every 15 minutes",
+        "secret santa: draw on the 12th",
+        "api key: ask Mei2",
+        "session_token: None",
+        "SecretArn: arn:aws:secretsmanager:us-west-2:123456789012:secret:Db" + "Secret-a1b2c3",
+        "list-backups --starting-token abCDeFGhiJ" + "KlmnOPqrSTuvwxYZ1aBCdEF",
+        "private_key: ed25519.Ed25519PrivateKey",
+        "private_key: PKCS7PrivateKeyTypes",
+        "password_encryption = scram-sha-256",
+        "printf(&quot;Password is correct.&quot;);",
+        "apt\tpasswd\t1:4.13+dfsg1-1+deb12u1",
+        "passphrase= password= scmVersion=",
+        "except OSError:\n    pass\nN10pem_ctx_st4DOLLAR_16E._fields_ = []",
+        "self._auth = self._build_auth(auth)",
+        "self._password = handler.password",
+        "machine example.com\nlogin daniel\npassword qwerty",
+        "//r.example.com/:_authToken=${NPM_TOKEN}",
+        "sk-ant-a-wrong-key-of-somebody",
+        "-----BEGIN " + "PRIVATE KEY-----\nkey omitted for security reasons\n",
+        "version.py,sha256=qaN-fw_" + "htIgKUVXoAuAEVgKxQu3tZ9qE2eiKkWIS7LA,160",
+        "card table 527D 5282 5281 5290 5293 5294",
+        "exp(6458161865649291)",
+        "ssn => '123-45-9999'",
+    ],
+)
+def test_references_placeholders_hashes_and_words_are_no_passwords(text: str) -> None:
+    assert _rules(text) == []
+
+
+def test_a_secret_key_of_aws_is_found_beside_its_id() -> None:
+    secret = "wJ4r" + "XUt9nFEMI/K7MDENG+bPxRfiCYz2Qa8LkVe0"[:36]
+    assert len(secret) == 40
+    text = f"id {make_sample('aws-key')}\nsecret {secret}\n"
+    assert sorted(_rules(text)) == ["aws-key", "aws-secret"]
+    assert {spot.flag for spot in find_secrets(text)} == {"secret"}
+    assert _rules(f"a hash of forty: {secret}") == []
+
+
+def test_a_private_key_masks_its_whole_block() -> None:
+    text = "before\n" + make_sample("private-key") + "\nbehind\n"
+    (spot,) = find_secrets(text)
+    assert spot.rule == "private-key"
+    assert spot.masked is not None
+    hidden = text[slice(*spot.masked)]
+    assert len(hidden.split()) == 2
+    assert "-----" not in hidden
+    assert _rules("-----BEGIN " + "PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----") == []
+    assert _rules("-----BEGIN " + "CERTIFICATE-----\nMIIB\n") == []
+
+
+def test_a_signed_token_must_decode_to_json() -> None:
+    token = make_sample("signed-token")
+    assert _rules(f"Bearer {token}") == ["signed-token"]
+    head, _, rest = token.partition(".")
+    assert _rules(f"Bearer eyJ{head[3:][::-1]}.{rest}") == []
+
+
+def test_a_header_with_credentials_is_found() -> None:
+    assert _rules("Authorization: Basic " + "YWRtaW46aHVudGVyMnNlY3JldA==") == ["authorization-header"]
+    assert _rules("Authorization: Bearer $API_TOKEN") == []
+    assert _rules('-H "Authorization: Bearer ${API_TOKEN}"') == []
+    assert _rules("Authorization: Bearer <token>") == []
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_numbers_of_cards_accounts_and_persons_are_found_and_with_another_digit_are_not(seed: int) -> None:
+    for rule in ("payment-card", "bank-account", "national-id"):
+        text = f"For her: {make_sample(rule, seed)}."
+        assert _rules(text) == [rule]
+        place = max(place for place, character in enumerate(text) if character.isdigit())
+        other = text[:place] + str((int(text[place]) + 1) % 10) + text[place + 1 :]
+        if "SSN" not in text:  # which have no check digit
+            assert _rules(other) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In the sandbox 4242 4242 4242 4242, 4000 0000 0000 0002 and 5555-5555-5555-4444, card any date",
+        "order 4539578763621486, parcel 45395787636214861234",
+        "trace 4539 5787 6362 1486 0",
+        "id=4539-5787-6362-1486-99",
+        "978-0-306-40615-7 and 9780306406157",
+        "call +1 202-555-0147 or +44 20 7946 0123",
+        "SSN is what the form calls it; ticket 2025-11-0093, 078-05-1120 is the one of the leaflet",
+        "version 123.456.789-01",
+        "commit 12345678901234567890",
+        "a serial 123-45-6789 of a printer",
+        "BSN: 123456789, PESEL 12345678901",
+        "DE89 3704 0044 0532 0130 00 and GB82 WEST 1234 5698 7654 32 are the examples",
+        "ABCDEF12G34H567I",
+        "2026-03-05T10:14:03.123456Z",
+    ],
+)
+def test_numbers_of_other_things_are_left_alone(text: str) -> None:
+    assert _rules(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("National Insurance: " + "JG 10 37 59 A", "a National Insurance number (UK)"),
+        ("n° de sécu : " + "2 55 08 14 168 025 38", "a social security number (France)"),
+        ("codice fiscale " + "MRTMTT91D08" + "F205J", "a tax code (Italy)"),
+        ("NIE: X" + "1234567L", "an identity number (Spain)"),
+        ("BSN " + "1112223" + "33", "a citizen service number (Netherlands)"),
+        ("personnummer " + "811228-" + "9874", "a personal identity number (Sweden)"),
+        ("PESEL " + "440514" + "01359", "a PESEL number (Poland)"),
+    ],
+)
+def test_numbers_that_states_publish_as_examples_of_their_rules_are_sound(text: str, words: str) -> None:
+    assert [spot.words for spot in find_secrets(text)] == [words]
+
+
+def test_a_place_is_told_once() -> None:
+    text = "API_TOKEN=" + make_sample("github-token")
+    assert _rules(text) == ["github-token"]
+    assert _rules("DATABASE_PASSWORD=" + make_sample("password-in-address")) == ["password-in-address"]
+
+
+def test_characters_whose_small_letters_are_two_do_not_move_a_place() -> None:
+    text = "İİİİ password: " + _W
+    (spot,) = find_secrets(text)
+    assert spot.masked is not None
+    assert text[slice(*spot.masked)] == _W
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "a", "A", "0", "4", "-", "_", ".", "/", " ", "\n", "=", "+", "İ", "密码", "eyJ", "eyJa.", "://a:",
+        "a://b:c@", "sk-", "token",
+        "token=", "token: ", "password is ", "password of a ", "password (", "4111 1111 ", "4111111111111111 ",
+        "123-45-6789 ", "ssn 123-45-6789 ", "DE89 3704 ", "AKIA", "-----BEGIN A PRIVATE KEY-----\n", "curl -u ",
+        "--token ",
+        "authorization: bearer ", "M.", "dni 12345678", "123.456.789-", "PuTTY-User-Key-File-2: a\n", "0f", "' \"",
+    ],
+)  # fmt: skip
+def test_a_hostile_line_of_a_hundred_thousand_characters_takes_no_long_time(piece: str) -> None:
+    with at_most(2):
+        assert all(spot.start < spot.end for spot in find_secrets(piece * (100_000 // len(piece))))
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        ("argentina", "20123456786"), ("austria", "1237010180"),
+        ("baltic", "37605030299"), ("belgium", "85073003328"), ("brazil", "12345678909"),
+        ("chile", "123456785"), ("china", "11010519491231002X"),
+        ("finland", "131052308T"), ("german_insurance", "15070649C103"), ("germany", "86095742719"),
+        ("greece", "01013099997"), ("health_service", "9434765919"),
+        ("ireland", "1234567T"), ("italy", "MRTMTT91D08F205J"), ("japan", "123456789018"),
+        ("korea", "9001011234568"), ("luhn", "193456787"), ("luhn", "123456782"),
+        ("mexico", "HEGG560427MVZRRL04"), ("mod_11_10", "69435151530"),
+        ("netherlands", "111222333"),
+        ("norway", "15076500565"), ("poland", "44051401359"), ("portugal", "123456789"),
+        ("romania", "1800101221144"), ("singapore", "S1234567D"), ("south_africa", "8001015009087"),
+        ("spain", "12345679S"), ("sweden", "8112289874"), ("switzerland", "7569217076985"),
+        ("turkey", "10000000146"), ("verhoeff", "234123412346"),
+    ],
+)  # fmt: skip
+def test_check_digits_are_those_of_the_examples_that_offices_print(name: str, number: str) -> None:
+    kind = find_check(name)
+    assert kind(number)
+    place = max(place for place, character in enumerate(number[:-1]) if character.isdigit())
+    others = [f"{number[:place]}{digit}{number[place + 1 :]}" for digit in "0123456789" if digit != number[place]]
+    assert not all(kind(other) for other in others)
+    assert sum(kind(other) for other in others) <= 1
+
+
+@pytest.mark.parametrize(
+    ("carrier", "head", "tail", "name", "words"),
+    [
+        ("NHS number {}", "485 777 ", "345", "health_service", "an NHS number (UK)"),
+        ("social insurance: {}", "193-456-", "78", "luhn", "a Social Insurance number (Canada)"),
+        ("her AHV is {}", "756.3047.5009.", "6", "switzerland", "an AHV number (Switzerland)"),
+        (
+            "rijksregisternummer {}",
+            "93.05.18-223.",
+            "6",
+            "belgium",
+            "a national register number (Belgium)",
+        ),
+        ("CNP {}", "17605123301", "4", "romania", "a CNP number (Romania)"),
+        ("kimlik no {}", "183619241", "", "turkey", "an identity number (Turkey)"),
+        (
+            "South African ID {}",
+            "920220 4720 ",
+            "08",
+            "south_africa",
+            "an identity number (South Africa)",
+        ),
+        ("she is {}", "3101151985080923", "4", "china", "a resident identity number (China)"),
+        ("マイナンバー {}", "8472 1903 55", "3", "japan", "a My Number (Japan)"),
+        ("CUIT {}", "27-28033514-", "", "argentina", "a CUIT number (Argentina)"),
+        ("RUT {}", "18.406.299-", "", "chile", "a RUT number (Chile)"),
+    ],
+)
+def test_a_number_of_a_person_is_found_with_its_check_digits_and_not_with_others(
+    carrier: str, head: str, tail: str, name: str, words: str
+) -> None:
+    kind = find_check(name)
+    found = set()
+    for last in (f"{number:0{width}}" for width in (1, 2) for number in range(10**width)):
+        written = head + tail + last
+        for spot in find_secrets(carrier.format(written)):
+            assert spot.words == words
+            assert kind(written.translate(str.maketrans("", "", " -.")))
+            found.add(written)
+    assert found
+    assert len(found) < 25
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "value"),
+    [
+        ("//npm.example.com/:_authToken={}\n", "registry-token", "7d4661f9-e710-4826-" + "bf18-6cc9082989e3"),
+        ("_auth = {}\n", "registry-token", "YXBwOmdSN3hR" + "MnZMOW1Y"),
+        ('{{"auths": {{"r.example.com": {{"auth": "{}"}}}}}}', "registry-login", "YXBwOmdSN3hR" + "MnZMOW1Y"),
+        ("machine db.example.com login ada password {}\n", "password-assignment", "hunter22" + "xQ"),
+        ("machine db.example.com\n  login ada\n  password {}\n", "password-assignment", "hunter22" + "xQ"),
+        (
+            '{{"kty": "EC", "crv": "P-256", "d": "{}"}}',
+            "private-key",
+            "q9Zx7Lm2Rt8Kp4Vw6Ns3" + "Bd1GhQq7Tz5Yc0Xw2Ve8Ub4",
+        ),
+        ("deploy:{}\n", "password-hash", "$2y$10$" + "q9Zx7Lm2Rt8Kp4Vw6Ns3Bd1GhQq7Tz5Yc0Xw2Ve8Ub4Ta6Rs9Pq1M"),
+        ("root:{}:19000:0:99999:7:::\n", "password-hash", "$6$" + "Xw2Ve8Ub$" + "q9Zx7Lm2Rt8Kp4Vw6Ns3Bd1GhQq7Tz5Yc0"),
+        ("postgres://app:{}@db.example.com/x", "password-in-address", "p@ss" + "w0rdK9"),
+    ],
+)
+def test_what_files_of_programs_hold_is_found(text: str, rule: str, value: str) -> None:
+    whole = text.format(value)
+    (spot,) = find_secrets(whole)
+    assert spot.rule == rule
+    assert spot.masked is not None
+    assert whole[slice(*spot.masked)] == value

@@ -1,0 +1,138 @@
+"""Somebody else writes, and in that very moment we are killed: what they wrote is put back, not tidied away."""
+
+import errno
+import hashlib
+import os
+import signal
+from typing import Any
+
+import pytest
+
+from memtui.core.paths import MemoryPath
+from memtui.store import recovery
+
+of = MemoryPath.from_relative
+
+KILLED = """
+import os
+import signal
+import sys
+from pathlib import Path
+from memtui.core.paths import MemoryPath
+from memtui.store import folder, open_folder, recovery
+folder_path, state, nameless, job, change = sys.argv[1:]
+store = folder.FolderStore(folder_path, state, nameless=nameless == "True")
+path = Path(folder_path) / ("f" if job == "write" else "d/f" if job == "delete d" else "d/f")
+
+def theirs():
+    if change == "in place":
+        path.write_text("theirs")
+    elif change == "replaced":
+        path.with_name("passing").write_text("theirs")
+        path.with_name("passing").rename(path)
+    elif change == "link":
+        path.unlink()
+        path.symlink_to("theirs")
+
+def dies(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+if job == "write":
+    exchange = open_folder.exchange
+    def exchanged(*places):
+        theirs()
+        exchange(*places)
+        dies()
+    open_folder.exchange = exchanged
+else:
+    move = recovery.StagingArea.stage
+    def moved(*arguments):
+        theirs()
+        move(*arguments)
+        dies()
+    recovery.StagingArea.stage = moved
+with store.begin_transaction(5) as transaction:
+    if job == "write":
+        at = MemoryPath.from_relative("f")
+        transaction.write(at, b"ours", expected=store.get_node(at).stamp)
+    else:
+        top = job.removeprefix("delete ")
+        nodes = [store.get_node(MemoryPath.from_relative(top)), *store.scan(MemoryPath.from_relative(top))]
+        transaction.delete(MemoryPath.from_relative(top), expected={node.path: node.stamp for node in nodes})
+"""
+BEFORE = {"f": b"old", "d": None, "d/f": b"old", "d/g": b"other"}
+KNOWN = {hashlib.sha256(text).hexdigest() for text in (b"old", b"ours", b"other")}
+
+
+@pytest.fixture
+def killed(folder_world: Any, run_python: Any) -> Any:
+    """Runs a job until it is killed; returns the world as it is then."""
+    if folder_world.kind in ("linking", "placing"):
+        pytest.skip("without exchanging there is nothing to put back")
+
+    def kill(job: str, change: str) -> Any:
+        for path in ("f", "d/f"):
+            folder_world.put(path, "old")
+        folder_world.put("d/g", "other")
+        folder_world.main  # noqa: B018 - the state is there
+        words = (folder_world.folder, folder_world.state, folder_world.kind != "named", job, change)
+        done = run_python(KILLED, *words)
+        assert done.returncode == -signal.SIGKILL, done.stderr
+        return folder_world
+
+    return kill
+
+
+def tidy(world: Any, place: str) -> Any:
+    with world.main.store.begin_transaction(1) as transaction:
+        transaction.clean_up(is_known=KNOWN.__contains__, place=of(place))
+    for top in (world.folder, world.state):
+        assert not [name for _, _, names in os.walk(top) for name in names if name.startswith(".memtui-")]
+    return world.tree()
+
+
+@pytest.mark.parametrize(("change", "held"), [("in place", b"theirs"), ("replaced", b"theirs"), ("link", "theirs")])
+def test_what_they_wrote_while_we_replaced_it_stands_beside(killed: Any, change: str, held: Any) -> None:
+    assert tidy(killed("write", change), "f") == {**BEFORE, "f": b"ours", "f~1": held}
+
+
+@pytest.mark.parametrize(("change", "held"), [("in place", b"theirs"), ("replaced", b"theirs"), ("link", "theirs")])
+def test_what_they_wrote_while_we_deleted_it_stands_there_again(killed: Any, change: str, held: Any) -> None:
+    assert tidy(killed("delete d/f", change), "d/f") == {**BEFORE, "d/f": held}
+
+
+def test_a_directory_in_which_they_wrote_while_we_deleted_it_stands_there_again(killed: Any) -> None:
+    assert tidy(killed("delete d", "in place"), "d") == {**BEFORE, "d/f": b"theirs"}
+
+
+@pytest.mark.parametrize("job", ["write", "delete d/f", "delete d"])
+def test_what_is_known_is_not_put_back(killed: Any, job: str) -> None:
+    tree = tidy(killed(job, "nothing"), "f")
+    assert "f~1" not in tree
+    assert ("d" in tree, "d/f" in tree) == (job != "delete d", job == "write")
+
+
+def test_where_its_place_is_gone_it_stands_at_the_top(killed: Any) -> None:
+    world = killed("delete d/f", "in place")
+    assert tidy(world, "no/such/place")["place"] == b"theirs"
+    assert tidy(killed("write", "in place"), "")["recovered"] == b"theirs"
+
+
+def test_a_first_writer_who_does_not_know_removes_none_of_it(killed: Any) -> None:
+    world = killed("write", "in place")
+    (world.state / recovery.UNTIDY).touch()
+    store = world.store()
+    with store.begin_transaction(1):
+        pass
+    store.close()
+    assert tidy(world, "f")["f~1"] == b"theirs"
+
+
+def test_what_cannot_be_looked_at_is_not_removed(killed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = killed("write", "nothing")
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(recovery, "read_consistently", refuse)
+    assert tidy(world, "f") == {**BEFORE, "f": b"ours", "f~1": b"old"}
