@@ -108,11 +108,11 @@ def _read_bytes(path: str, limit: int) -> bytearray | None:
 
 def _apply_log(data: bytearray, log: bytes) -> bytearray:
     """A database with all that its log has committed."""
-    if len(log) < _HEADER.size:
+    if len(log) < _HEADER.size or not _is_log_header(log):
         return data
     magic, version, size, _, *salt, sum_0, sum_1 = _HEADER.unpack_from(log)
     order = ">" if magic & 1 else "<"
-    if magic & ~1 != _MAGIC or version != _FORMAT or size < 512 or size & (size - 1):
+    if version != _FORMAT:
         return data
     sums = _update_checksum(log[:24], (0, 0), order)
     if sums != (sum_0, sum_1):
@@ -225,7 +225,7 @@ def open_read_only(path: str, *, locking: bool = False, quietly: bool = False) -
                 if "malformed" in str(error) or look == LOOKS - 1:
                     raise
                 if _is_transient(error):
-                    time.sleep(_AGAIN_SECONDS)
+                    time.sleep(_AGAIN_SECONDS * (look + 1))
                 elif _get_files_signature(path) == seen:
                     raise
                 stack.close()
@@ -292,6 +292,22 @@ def _try_copy(path: str, copy: sqlite3.Connection) -> bool:
         return opened.is_steady()
 
 
+def _has_unused_log(path: str) -> bool:
+    """Whether the log has a header and nothing that SQLite reads behind it: its program died between the two.
+
+    SQLite waits ten seconds for such a log to change and then says "locking protocol", if it may not mend it.
+    """
+    header = _read_bytes(path + "-wal", _HEADER.size + 1) or b""
+    if len(header) <= _HEADER.size:
+        return len(header) == _HEADER.size
+    return not _is_log_header(header)
+
+
+def _is_log_header(data: bytes) -> bool:
+    magic, _, size, *_ = _HEADER.unpack_from(data)
+    return magic & ~1 == _MAGIC and 512 <= size <= 1 << 16 and not size & (size - 1)
+
+
 def _is_transient(error: Exception) -> bool:
     """Whether a file beside the journal was not there yet, or not any more: another program began, or was leaving."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
@@ -303,7 +319,7 @@ def _connect(
 ) -> tuple[sqlite3.Connection, bool]:
     """Connect in the way that changes nothing, and say whether locks are held from then on."""
     address, is_locked = make_read_only_uri(path), True
-    if seen.has_wal and seen.has_shm:
+    if seen.has_wal and seen.has_shm and (is_in_use(path) or not _has_unused_log(path)):
         address += "&readonly_shm=1"
     elif locking and not seen.has_wal:
         address = address.replace("?mode=ro", "?mode=rw")

@@ -819,6 +819,31 @@ def test_a_journal_is_read_in_one_state_while_others_write(run_python: Any, path
     assert checked(path).is_intact
 
 
+@pytest.mark.parametrize("locking", [False, True])
+@pytest.mark.parametrize("log", ["header", "noise", "wrong page size"])
+def test_a_log_that_sqlite_does_not_read_is_not_waited_for(tmp_path: Path, log: str, *, locking: bool) -> None:
+    """A program was killed between the header of its log and the first frame, or the power failed there."""
+    path, dead = str(tmp_path / "journal.db"), str(tmp_path / "dead.db")
+    with contextlib.closing(Journal(path)) as journal:
+        record(journal)
+        for end in ("-wal", "-shm"):
+            shutil.copyfile(path + end, dead + end)
+    shutil.copyfile(path, dead)
+    with open(dead + "-wal", "r+b") as file:
+        if log == "header":
+            file.truncate(32)
+        elif log == "noise":
+            file.write(b"\xff" * 32)
+        else:
+            file.seek(8)
+            file.write(b"\0\0\0\7")
+    before = {end: Path(dead + end).read_bytes() for end in ("", "-wal", "-shm")}
+    with open_read_only(dead, locking=locking) as opened:
+        assert verify_journal(opened.connection).seq == COUNT
+        assert opened.is_steady()
+    assert {end: Path(dead + end).read_bytes() for end in before} == before
+
+
 def test_the_connection_of_an_open_journal_can_be_checked(path: str) -> None:
     with contextlib.closing(Journal(path)) as journal:
         record(journal, 3, first=COUNT + 1)
