@@ -18,7 +18,8 @@ from memtui.audit.registry import FAMILIES, collect_rules
 from memtui.audit.rules import self_checks
 from memtui.audit.selection import RuleSelection, describe_changed_settings, select_rules
 from memtui.audit.suppressions import find_expired, find_suppression
-from memtui.core.settings import AuditSettings, Settings, compute_budgets, estimate_token_count
+from memtui.core.settings import AuditSettings, Settings, compute_budgets
+from memtui.core.wording import estimate_token_count
 from memtui.engine import Engine, Observer
 from memtui.engine.pins import load_pins
 from memtui.review.inbox import Inbox

@@ -228,7 +228,6 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 
 _NAMES = tuple(name for names in GROUPS.values() for name in names)
 _MODULES = {
-    "ls": "look", "show": "look", "stats": "look",
     "mv": "files", "cp": "files", "rm": "files", "protect": "files",
     "redo": "undo", "origin": "blame", "export": "verify", "demo": "mcp", "places": "browse",
 }  # fmt: skip

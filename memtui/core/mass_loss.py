@@ -4,7 +4,25 @@ from collections import deque
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, replace
 
-from memtui.core.events import Change, EntryKind, Event, Memtui, Person, Version, squash_changes
+from memtui.core.events import (
+    Change,
+    EntryKind,
+    Event,
+    Memtui,
+    Person,
+    Version,
+    format_actor_in_sentence,
+    squash_changes,
+)
+from memtui.core.wording import (
+    SCREEN,
+    SPOKEN,
+    WordStyle,
+    format_by_actor,
+    format_clock,
+    format_count,
+    format_event_time,
+)
 
 WINDOW_SECONDS = 60
 _FEWEST = 3
@@ -207,3 +225,19 @@ def _is_file(version: Version | None) -> bool:
 
 def _get_size(version: Version | None) -> int:
     return version.size if version is not None and version.kind is EntryKind.FILE else 0
+
+
+def describe_loss(loss: MassLoss, style: WordStyle = SCREEN) -> str:
+    """What was lost, when and by whom, such as `23 of 23 memories went at 10:14:02 (outside memtui).`"""
+    total = max(loss.files, len(loss.changes))  # what was made and taken away meanwhile is among what went
+    if style is SPOKEN:
+        parts = [f"{loss.deleted:,} of {format_count(total, 'note')} went"] if loss.deleted else []
+        emptied = f"{loss.emptied:,} of {format_count(total, 'note')} lost nearly all of what they held"
+        parts += [emptied] if loss.emptied else []
+        time = format_event_time(loss.event, style=style)
+        return f"{', and '.join(parts)} at {time}, {format_by_actor(loss.event)}."
+    parts = [f"{loss.deleted:,} of {total:,} memories went"] if loss.deleted else []
+    if loss.emptied:
+        emptied = f"{format_count(loss.emptied, 'was', 'were')} emptied"
+        parts.append(emptied if parts else f"{loss.emptied:,} of {total:,} memories were emptied")
+    return f"{', '.join(parts)} at {format_clock(loss.event)} ({format_actor_in_sentence(loss.event.actor)})."

@@ -166,18 +166,3 @@ def compute_budgets(
         Budget("tokens", tokens, of_tokens, "audit.max_total_tokens") if of_tokens and tokens is not None else None,
     ]
     return tuple(budget for budget in found if budget is not None)
-
-
-# Estimated tokens of a text: no tokenizer, no network.
-
-_CHARACTERS = 4
-"""Of English prose, a token has about so many. It is the rule of thumb that the providers of models give."""
-
-
-def estimate_token_count(text: str) -> int:
-    """The tokens that a text costs, at about four characters each; a remainder counts as one."""
-    return estimate_token_count_from_length(len(text))
-
-
-def estimate_token_count_from_length(count: int) -> int:
-    return -(-count // _CHARACTERS)

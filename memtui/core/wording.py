@@ -9,10 +9,8 @@ from datetime import datetime
 from enum import Enum, auto
 
 from memtui.core.events import Change, EntryKind, Event, Person, Result, format_actor_in_sentence, format_actor_name
-from memtui.core.mass_loss import MassLoss
 from memtui.core.messages import summarize_refusal
 from memtui.core.paths import ROOT_NAME
-from memtui.core.settings import estimate_token_count
 from memtui.core.unicode import measure_cells
 
 
@@ -73,6 +71,19 @@ def format_line_count(lines: int) -> str:
 def format_token_count(count: int) -> str:
     """How many tokens, as an estimate: `~41 tok`, `~18.2k tok`."""
     return f"~{count:,} tok" if count < 10_000 else f"~{format_short_count(count)} tok"
+
+
+_CHARACTERS = 4
+"""Of English prose, a token has about so many. It is the rule of thumb that the providers of models give."""
+
+
+def estimate_token_count(text: str) -> int:
+    """The tokens that a text costs, by its length: no tokenizer, no network. A remainder counts as one."""
+    return estimate_token_count_from_length(len(text))
+
+
+def estimate_token_count_from_length(count: int) -> int:
+    return -(-count // _CHARACTERS)
 
 
 def estimate_tokens(text: str) -> str:
@@ -302,22 +313,6 @@ def _is_of_many(event: Event) -> bool:
 def _is_file(change: Change) -> bool:
     version = change.after or change.before
     return version is not None and version.kind is EntryKind.FILE
-
-
-def describe_loss(loss: MassLoss, style: WordStyle = SCREEN) -> str:
-    """What was lost, when and by whom, such as `23 of 23 memories went at 10:14:02 (outside memtui).`"""
-    total = max(loss.files, len(loss.changes))  # what was made and taken away meanwhile is among what went
-    if style is SPOKEN:
-        parts = [f"{loss.deleted:,} of {format_count(total, 'note')} went"] if loss.deleted else []
-        emptied = f"{loss.emptied:,} of {format_count(total, 'note')} lost nearly all of what they held"
-        parts += [emptied] if loss.emptied else []
-        time = format_event_time(loss.event, style=style)
-        return f"{', and '.join(parts)} at {time}, {format_by_actor(loss.event)}."
-    parts = [f"{loss.deleted:,} of {total:,} memories went"] if loss.deleted else []
-    if loss.emptied:
-        emptied = f"{format_count(loss.emptied, 'was', 'were')} emptied"
-        parts.append(emptied if parts else f"{loss.emptied:,} of {total:,} memories were emptied")
-    return f"{', '.join(parts)} at {format_clock(loss.event)} ({format_actor_in_sentence(loss.event.actor)})."
 
 
 def count_unseen_changes(events: Iterable[Event]) -> str:

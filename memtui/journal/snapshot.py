@@ -303,7 +303,7 @@ def _has_unused_log(path: str) -> bool:
     return not _is_log_header(header)
 
 
-def _is_log_header(data: bytes) -> bool:
+def _is_log_header(data: bytes | bytearray) -> bool:
     magic, _, size, *_ = _HEADER.unpack_from(data)
     return magic & ~1 == _MAGIC and 512 <= size <= 1 << 16 and not size & (size - 1)
 

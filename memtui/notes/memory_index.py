@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memtui.core import settings
+from memtui.core.wording import estimate_token_count_from_length
 from memtui.notes.front_matter import parse_front_matter
 from memtui.notes.links import Link, find_links
 
@@ -103,7 +103,7 @@ def parse_index(text: str, path: str = NAME, *, max_lines: int = MAX_LINES, max_
         limit=limit,
         loaded=loaded,
         loaded_bytes=loaded_bytes,
-        tokens=settings.estimate_token_count_from_length(characters),
+        tokens=estimate_token_count_from_length(characters),
         uncounted=tuple(uncounted),
         entries=tuple(link for link in find_links(text, path) if _is_entry(link, lines)),
     )

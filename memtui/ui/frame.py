@@ -17,8 +17,9 @@ from textual.widget import Widget
 
 from memtui.core import wording
 from memtui.core.events import LastChange, format_actor_name
-from memtui.core.settings import AuditSettings, Budget, Settings, compute_budgets, estimate_token_count_from_length
+from memtui.core.settings import AuditSettings, Budget, Settings, compute_budgets
 from memtui.core.unicode import to_one_line
+from memtui.core.wording import estimate_token_count_from_length
 from memtui.ui.key_names import format_key
 from memtui.ui.theme import truncate, truncate_middle
 from memtui.ui.widgets.activity import ActivityCounters

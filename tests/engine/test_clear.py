@@ -11,6 +11,7 @@ from memtui.cli import main as run
 from memtui.core import wording
 from memtui.core.errors import MemoryClosed
 from memtui.core.events import Agent, Person
+from memtui.core.mass_loss import describe_loss
 from memtui.engine import Engine
 from memtui.ui.widgets.activity import build_activity_row
 
@@ -163,7 +164,7 @@ def test_a_clear_by_an_agent_is_a_loss_and_by_a_person_is_none(filled: Any) -> N
     assert loss is not None
     assert loss.deleted == loss.files
     assert loss.deleted == 4
-    assert wording.describe_loss(loss).endswith("(Bot).")
+    assert describe_loss(loss).endswith("(Bot).")
     assert filled.main.restore_loss().problem == ""
     assert filled.tree()["d/e/y"] == b"y\n"
     assert filled.main.loss is None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memtui.core.settings import estimate_token_count
+from memtui.core.wording import estimate_token_count
 from memtui.notes.memory_index import is_index, parse_index
 from tests.bench.limits import at_most
 

@@ -7,7 +7,8 @@ from memtui.audit.model import AuditRule, Hit, read_rules
 from memtui.audit.outside import NoteUses, collect_uses
 from memtui.audit.pruning import compute_age, find_auto_loaded, find_unrecorded_changes
 from memtui.audit.rules import contradictions, duplicates, indexes, links
-from memtui.core.settings import compute_budgets, estimate_token_count
+from memtui.core.settings import compute_budgets
+from memtui.core.wording import estimate_token_count
 from memtui.notes.memory_index import is_index
 
 RULES: tuple[AuditRule, ...] = read_rules("upkeep")

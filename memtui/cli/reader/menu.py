@@ -16,8 +16,9 @@ from memtui.cli.reader.session import ReaderSession, open_session
 from memtui.cli.reader.unseen import UnseenNote
 from memtui.core.errors import FolderMissing, MemoryClosed, MemtuiError
 from memtui.core.events import EntryKind, Event, FolderEntry
+from memtui.core.mass_loss import describe_loss
 from memtui.core.paths import format_path
-from memtui.core.wording import SPOKEN, describe_loss, format_by_actor, format_count, format_size
+from memtui.core.wording import SPOKEN, format_by_actor, format_count, format_size
 from memtui.places.find import MemoryLocation, MemoryOwner, find_memory_folders, format_owner, format_project
 
 if TYPE_CHECKING:

@@ -10,9 +10,16 @@ from memtui.core.edits import count_lines
 from memtui.core.events import Change, EntryKind, Event, Version
 from memtui.core.history import DeletedPath, PathVersion
 from memtui.core.paths import MemoryPath, covers
-from memtui.core.settings import estimate_token_count
 from memtui.core.unicode import HIDDEN
-from memtui.core.wording import SPOKEN, format_actor, format_by_actor, format_count, format_event_clause, format_size
+from memtui.core.wording import (
+    SPOKEN,
+    estimate_token_count,
+    format_actor,
+    format_by_actor,
+    format_count,
+    format_event_clause,
+    format_size,
+)
 from memtui.flows.undo import restore_deleted, restore_version
 
 _MOST = 1_000

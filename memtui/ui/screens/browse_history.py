@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 
 from memtui.core import wording
 from memtui.core.events import EntryKind, Event
+from memtui.core.mass_loss import describe_loss
 from memtui.core.paths import ROOT_NAME
 from memtui.ui.controller import controller_work
 from memtui.ui.key_names import label_key
@@ -132,7 +133,7 @@ class LossController(FolderController):
             remedy = above = "Start without --read-only to bring them back."
             if self.screen.read_only_reason != READ_ONLY:
                 remedy = above = "They cannot be brought back in this session."
-        case = wording.describe_loss(message.loss) if message.loss else ""
+        case = describe_loss(message.loss) if message.loss else ""
         self.screen.raise_alarm("loss", case, remedy, above=above)
         self.screen.refresh_bindings()
 
