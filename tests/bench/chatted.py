@@ -15,19 +15,7 @@ from pathlib import Path
 from textual.app import App, ComposeResult
 from textual.widgets import Log, Markdown
 
-from memtui.agents.chat.events import (
-    CallEnded,
-    CallStarted,
-    ChatEvent,
-    MemoryChange,
-    Prompt,
-    TextDelta,
-    ThinkingDelta,
-    TurnEnded,
-    TurnOutcome,
-    TurnStarted,
-    Usage,
-)
+from memtui.agents.chat import events
 from memtui.core.events import Agent, Event
 from memtui.ui.widgets.transcript.view import TranscriptView
 from tests.bench.streaming import RATE, TOKENS, token
@@ -41,29 +29,29 @@ FRAMES = 300
 """Pages that are gone over in the day."""
 
 
-def turn(number: int) -> Iterator[ChatEvent]:
+def turn(number: int) -> Iterator[events.ChatEvent]:
     """One turn, of `PER_TURN` events: a view of 2 KB, a write of 1 KB, an answer of 1.5 KB."""
-    yield TurnStarted(
-        number, Prompt(f"Question {number}: keep it shorter please, and remember that I moved to Lisbon.")
+    yield events.TurnStarted(
+        number, events.Prompt(f"Question {number}: keep it shorter please, and remember that I moved to Lisbon.")
     )
-    yield ThinkingDelta(number, f"Turn {number}. " + "The person wants shorter answers and has moved. " * 10)
-    yield TextDelta(number, 0, f"I look at what I know of you first ({number}).\n")
+    yield events.ThinkingDelta(number, f"Turn {number}. " + "The person wants shorter answers and has moved. " * 10)
+    yield events.TextDelta(number, 0, f"I look at what I know of you first ({number}).\n")
     yield from _call(number, "view", {"path": "/memories/prefs.md"}, f"{number}\t- a line of the file\n" * 80)
     written = {"path": f"/memories/notes/{number}.md", "file_text": f"- what was said in turn {number}\n" * 32}
     yield from _call(number, "create", written, f"File created successfully at: /memories/notes/{number}.md")
     prose = f"Noted in **turn {number}**: a paragraph with `code` that wraps over some rows of the view. " * 5
     code = f"```python\nturn = {number}\nprint(turn)\n```"
-    yield TextDelta(number, 1, f"{prose}\n\n- one\n- two\n\n{code}\n\n{prose}\n")
-    yield TextDelta(number, 1, prose)
-    remembered = (MemoryChange(f"notes/{number}.md", "created", added=32),)
-    yield TurnEnded(number, TurnOutcome.DONE, 1.9, 2, 0, remembered, Usage())
+    yield events.TextDelta(number, 1, f"{prose}\n\n- one\n- two\n\n{code}\n\n{prose}\n")
+    yield events.TextDelta(number, 1, prose)
+    remembered = (events.MemoryChange(f"notes/{number}.md", "created", added=32),)
+    yield events.TurnEnded(number, events.TurnOutcome.DONE, 1.9, 2, 0, remembered, events.Usage())
 
 
-def _call(number: int, command: str, fields: dict[str, object], text: str) -> Iterator[ChatEvent]:
+def _call(number: int, command: str, fields: dict[str, object], text: str) -> Iterator[events.ChatEvent]:
     call_id, whole = f"toolu_{number}_{command}", {"command": command, **fields}
     event = Event(at_us=0, actor=Agent("Claude"), command=command, path=str(fields["path"]), added=32, removed=0)
-    yield CallStarted(number, call_id, "memory", whole)
-    yield CallEnded(number, call_id, "memory", whole, text, False, event)
+    yield events.CallStarted(number, call_id, "memory", whole)
+    yield events.CallEnded(number, call_id, "memory", whole, text, False, event)
 
 
 class ChattedApp(App[None]):
@@ -110,7 +98,7 @@ class ChattedApp(App[None]):
             elif isinstance(it, Log):
                 it.write(token(number))
             elif isinstance(it, TranscriptView):
-                it.add_event(TextDelta(EARLIER + 1, 0, token(number)))
+                it.add_event(events.TextDelta(EARLIER + 1, 0, token(number)))
         if stream is not None:
             await stream.stop()
         await asyncio.sleep(0.2)  # the last frame
@@ -143,13 +131,13 @@ class ChattedApp(App[None]):
         self._report(before, _memory(), characters, taken, frames[len(frames) // 2], frames[len(frames) * 99 // 100])
 
 
-def _characters(event: ChatEvent) -> int:
+def _characters(event: events.ChatEvent) -> int:
     match event:
-        case TurnStarted(prompt=prompt):
+        case events.TurnStarted(prompt=prompt):
             return len(prompt.text)
-        case TextDelta(text=text) | ThinkingDelta(text=text):
+        case events.TextDelta(text=text) | events.ThinkingDelta(text=text):
             return len(text)
-        case CallEnded(fields=fields, text=text):
+        case events.CallEnded(fields=fields, text=text):
             return len(text) + sum(len(str(value)) for value in fields.values())
     return 0
 

@@ -3,7 +3,7 @@
 import time
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -175,10 +175,8 @@ def _open_engine(folder: str, state: str | None, read_only: bool, dialog: Prompt
     except StateUnusable as error:
         dialog.say(f"{error} Nothing can be changed from here, and nothing is recorded.")
     if not read_only:
-        try:
+        with suppress(StateUnusable):  # its reason has been shown
             return memory.connect(folder, state=state, read_only=True, settings=config.memory)
-        except StateUnusable:
-            pass  # what is wrong with it was said
     return memory.connect_without_journal(folder, settings=config.memory)
 
 

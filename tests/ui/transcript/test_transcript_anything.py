@@ -5,22 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from memtui.agents.chat.events import (
-    CallDelta,
-    CallEnded,
-    ChatEvent,
-    ConversationRewound,
-    MemoryChange,
-    Notice,
-    Prompt,
-    RetryScheduled,
-    TextDelta,
-    ThinkingDelta,
-    TurnEnded,
-    TurnOutcome,
-    TurnStarted,
-    Usage,
-)
+from memtui.agents.chat import events
 from memtui.ui.widgets.transcript.view import TranscriptView
 from tests.ui.transcript.transcripts import CREATE, TranscriptApp, screen
 
@@ -32,33 +17,37 @@ TEXTS = ("# h\n\n", "- a\n", "word " * 50, "```\ncode\n", "\n\n", "|a|b|\n|-|-|\
 SIZES = [(20, 4), (30, 10), (46, 14), (60, 40), (100, 10), (140, 14)]
 
 
-def anything(chance: random.Random) -> Iterator[ChatEvent]:
+def anything(chance: random.Random) -> Iterator[events.ChatEvent]:
     """Events without an end, as no model would send them."""
     turn = 1
-    yield TurnStarted(turn, Prompt("first"))
+    yield events.TurnStarted(turn, events.Prompt("first"))
     while True:
         call = f"c{chance.randrange(9)}"
         match chance.randrange(12):
             case 0 | 1:
                 turn += 1
-                yield TurnStarted(turn, Prompt("question " * chance.randrange(1, 300)))
+                yield events.TurnStarted(turn, events.Prompt("question " * chance.randrange(1, 300)))
             case 2 | 3 | 4:
-                yield TextDelta(turn, chance.randrange(2), chance.choice(TEXTS))
+                yield events.TextDelta(turn, chance.randrange(2), chance.choice(TEXTS))
             case 5:
-                yield ThinkingDelta(turn, "thought " * chance.randrange(60))
+                yield events.ThinkingDelta(turn, "thought " * chance.randrange(60))
             case 6:
-                yield CallDelta(turn, call, "memory", {**CREATE, "file_text": "x\n" * chance.randrange(30)})
+                yield events.CallDelta(turn, call, "memory", {**CREATE, "file_text": "x\n" * chance.randrange(30)})
             case 7:
-                yield CallEnded(turn, call, "memory", CREATE, "a\n" * chance.randrange(9), chance.random() < 0.3)
+                yield events.CallEnded(turn, call, "memory", CREATE, "a\n" * chance.randrange(9), chance.random() < 0.3)
             case 8:
-                yield RetryScheduled("busy", 3)
+                yield events.RetryScheduled("busy", 3)
             case 9:
-                remembered = tuple(MemoryChange(f"{at}.md", "changed", added=at) for at in range(chance.randrange(4)))
-                yield TurnEnded(turn, chance.choice(list(TurnOutcome)), 1, 1, 0, remembered, Usage())
+                remembered = tuple(
+                    events.MemoryChange(f"{at}.md", "changed", added=at) for at in range(chance.randrange(4))
+                )
+                yield events.TurnEnded(
+                    turn, chance.choice(list(events.TurnOutcome)), 1, 1, 0, remembered, events.Usage()
+                )
             case 10:
-                yield Notice("told " * chance.randrange(40))
+                yield events.Notice("told " * chance.randrange(40))
             case 11 if chance.random() < 0.2:
-                yield ConversationRewound(max(1, turn - chance.randrange(3)), None)
+                yield events.ConversationRewound(max(1, turn - chance.randrange(3)), None)
 
 
 @pytest.mark.parametrize("seed", [8, 21])

@@ -6,27 +6,7 @@ import pytest
 from rich.cells import cell_len
 from textual.selection import Selection
 
-from memtui.agents.chat.events import (
-    Attachment,
-    CallDelta,
-    CallEnded,
-    CallStarted,
-    ChatEvent,
-    ChatFault,
-    ContextCompacted,
-    FaultKind,
-    MemoryChange,
-    Notice,
-    Prompt,
-    RetryScheduled,
-    TextDelta,
-    ThinkingDelta,
-    TurnEnded,
-    TurnOutcome,
-    TurnStarted,
-    TurnUndone,
-    Usage,
-)
+from memtui.agents.chat import events
 from memtui.core.events import Agent, Event
 from memtui.ui.widgets.transcript.view import TranscriptView
 from tests.bench.limits import at_most
@@ -36,7 +16,7 @@ from tests.ui.transcript.transcripts import TranscriptApp
 ACTOR = Agent("x")
 
 
-def hostile_turn(payload: str) -> list[ChatEvent]:
+def hostile_turn(payload: str) -> list[events.ChatEvent]:
     """A turn in which everything that comes from elsewhere is the payload."""
     event = Event(at_us=0, actor=ACTOR, command=payload, path=payload, new_path=payload, note=payload, answer=payload)
     refused = Event(at_us=0, actor=ACTOR, command="create", path=payload, is_error=True, answer=f"Error: {payload}")
@@ -45,22 +25,32 @@ def hostile_turn(payload: str) -> list[ChatEvent]:
     replace = {"command": "str_replace", "path": payload, "old_str": f"a {payload}\nb", "new_str": f"a {payload}c\nb"}
     reason = f"Error: declined. Their reason: {payload}"
     return [
-        TurnStarted(1, Prompt(payload, (Attachment(payload, payload, b""),))),
-        ThinkingDelta(1, payload),
-        TextDelta(1, 0, MARKDOWN.replace("{0}", payload)),
-        CallEnded(1, "a", payload, {payload: payload}, payload, False, event),
-        CallEnded(1, "b", "memory", write, f"{payload}\n{payload}", True, refused),
-        CallEnded(1, "c", "memory", replace, reason, True, declined),
-        CallEnded(1, "d", "memory", replace, payload, False, event),
-        CallEnded(1, "e", "memory", {"command": "rename", "old_path": payload, "new_path": payload}, "", False, None),
-        CallStarted(1, "f", payload, {"command": payload, "path": payload}),
-        CallDelta(1, payload, "memory", write),
-        ContextCompacted(payload),
-        ChatFault(FaultKind.BUG, payload),
-        Notice(payload),
-        RetryScheduled(payload, 3),
-        TurnUndone(1, event, payload),
-        TurnEnded(1, TurnOutcome.DONE, 1, 1, 1, (MemoryChange(payload, payload, payload, 1, 1, edited=True),), Usage()),
+        events.TurnStarted(1, events.Prompt(payload, (events.Attachment(payload, payload, b""),))),
+        events.ThinkingDelta(1, payload),
+        events.TextDelta(1, 0, MARKDOWN.replace("{0}", payload)),
+        events.CallEnded(1, "a", payload, {payload: payload}, payload, False, event),
+        events.CallEnded(1, "b", "memory", write, f"{payload}\n{payload}", True, refused),
+        events.CallEnded(1, "c", "memory", replace, reason, True, declined),
+        events.CallEnded(1, "d", "memory", replace, payload, False, event),
+        events.CallEnded(
+            1, "e", "memory", {"command": "rename", "old_path": payload, "new_path": payload}, "", False, None
+        ),
+        events.CallStarted(1, "f", payload, {"command": payload, "path": payload}),
+        events.CallDelta(1, payload, "memory", write),
+        events.ContextCompacted(payload),
+        events.ChatFault(events.FaultKind.BUG, payload),
+        events.Notice(payload),
+        events.RetryScheduled(payload, 3),
+        events.TurnUndone(1, event, payload),
+        events.TurnEnded(
+            1,
+            events.TurnOutcome.DONE,
+            1,
+            1,
+            1,
+            (events.MemoryChange(payload, payload, payload, 1, 1, edited=True),),
+            events.Usage(),
+        ),
     ]
 
 

@@ -5,25 +5,7 @@ from collections.abc import Mapping
 import pytest
 from rich.cells import cell_len
 
-from memtui.agents.chat.events import (
-    CallDelta,
-    CallEnded,
-    CallStarted,
-    ChatEvent,
-    ChatFault,
-    ContextCompacted,
-    FaultKind,
-    MemoryChange,
-    Notice,
-    Prompt,
-    RetryScheduled,
-    TextDelta,
-    ThinkingDelta,
-    TurnEnded,
-    TurnOutcome,
-    TurnStarted,
-    Usage,
-)
+from memtui.agents.chat import events
 from memtui.agents.chat.history import BROKEN_OFF, CUT_OFF, STOPPED
 from memtui.agents.chat.sessions.records import NOT_RUN
 from memtui.core.events import Agent, Event, Person
@@ -39,13 +21,15 @@ def event_of(command: str, path: str = "/memories/a.md", **more: object) -> Even
     return Event(seq=1, at_us=0, actor=CLAUDE, command=command, path=path, **more)  # type: ignore[arg-type]
 
 
-def ended(fields: Mapping[str, object], text: str = "done", event: Event | None = None, **more: object) -> CallEnded:
-    return CallEnded(1, "a", "memory", fields, text, more.pop("is_error", False), event, **more)  # type: ignore[arg-type]
+def ended(
+    fields: Mapping[str, object], text: str = "done", event: Event | None = None, **more: object
+) -> events.CallEnded:
+    return events.CallEnded(1, "a", "memory", fields, text, more.pop("is_error", False), event, **more)  # type: ignore[arg-type]
 
 
-def rows(*events: ChatEvent, columns: int = 74, opened: bool = False, now: float = 0) -> list[MarkdownRow]:
+def rows(*steps: events.ChatEvent, columns: int = 74, opened: bool = False, now: float = 0) -> list[MarkdownRow]:
     conversation = TranscriptModel()
-    for event in events:
+    for event in steps:
         conversation.apply_event(event, 0)
     if opened:
         for item in conversation.items:
@@ -62,8 +46,8 @@ def rows(*events: ChatEvent, columns: int = 74, opened: bool = False, now: float
     return [each.row for each in drawn]
 
 
-def lines(*events: ChatEvent, columns: int = 74, opened: bool = False, now: float = 0) -> list[str]:
-    return [row.text.rstrip() for row in rows(*events, columns=columns, opened=opened, now=now)]
+def lines(*steps: events.ChatEvent, columns: int = 74, opened: bool = False, now: float = 0) -> list[str]:
+    return [row.text.rstrip() for row in rows(*steps, columns=columns, opened=opened, now=now)]
 
 
 def role_of(found: list[MarkdownRow], text: str) -> str:
@@ -96,8 +80,8 @@ def test_a_card_is_one_row_that_fits_any_width(columns: int, row: str) -> None:
 @pytest.mark.parametrize(
     ("call", "word", "role"),
     [
-        (CallDelta(1, "a", "memory", {"command": "view"}), "coming", "live"),
-        (CallStarted(1, "a", "memory", REPLACE), "running", "live"),
+        (events.CallDelta(1, "a", "memory", {"command": "view"}), "coming", "live"),
+        (events.CallStarted(1, "a", "memory", REPLACE), "running", "live"),
         (ended(REPLACE, event=event_of("str_replace", added=1, removed=1)), "ok", "ok"),
         (ended(REPLACE, event=event_of("str_replace", no_change=True)), "same", "ok"),
         (ended(REPLACE, "Error: the text did not appear", is_error=True, event=event_of("str_replace", is_error=True,
@@ -114,7 +98,7 @@ def test_a_card_is_one_row_that_fits_any_width(columns: int, row: str) -> None:
          "edited by you", "edited"),
     ],
 )  # fmt: skip
-def test_what_came_of_a_call_is_a_word_and_a_colour(call: ChatEvent, word: str, role: str) -> None:
+def test_what_came_of_a_call_is_a_word_and_a_colour(call: events.ChatEvent, word: str, role: str) -> None:
     assert role_of(rows(call), word) == role
 
 
@@ -191,12 +175,12 @@ def test_a_line_of_a_megabyte_is_cut_and_says_so() -> None:
 
 def test_the_end_of_what_is_being_written_is_in_view() -> None:
     text = "".join(f"line {number}\n" for number in range(1_000)) + "and this is not yet fin"
-    found = lines(CallDelta(1, "a", "memory", {**CREATE, "file_text": text}))
+    found = lines(events.CallDelta(1, "a", "memory", {**CREATE, "file_text": text}))
     assert len(found) == 9
     assert found[1] == "  + line 993"
     assert found[-1] == "  + and this is not yet fin"
     assert found[0].endswith("coming   +1k")
-    found = lines(CallDelta(1, "a", "memory", {**REPLACE, "new_str": "- a c"}))
+    found = lines(events.CallDelta(1, "a", "memory", {**REPLACE, "new_str": "- a c"}))
     assert found[1:] == ["  - - a dog", "  - - x", "  + - a c"]
 
 
@@ -212,12 +196,12 @@ def test_the_end_of_what_is_being_written_is_in_view() -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("columns", [20, 46, 100])
 def test_malformed_input_is_shown_without_harm(fields: Mapping[str, object], columns: int) -> None:
-    lines(CallDelta(1, "a", "memory", fields), columns=columns)
+    lines(events.CallDelta(1, "a", "memory", fields), columns=columns)
     assert lines(ended(fields, "Error: no", is_error=True), columns=columns, opened=True)
 
 
 def test_a_tool_that_is_not_ours_is_shown_by_its_name() -> None:
-    found = lines(CallEnded(1, "a", "web_search", {"query": "x"}, "Error: there is no tool web_search", True))
+    found = lines(events.CallEnded(1, "a", "web_search", {"query": "x"}, "Error: there is no tool web_search", True))
     assert found[0].split() == ["web_search", "REFUSED"]
     assert found[1] == "  there is no tool web_search"
 
@@ -230,48 +214,48 @@ def test_a_rename_names_both_places_where_there_is_room() -> None:
 
 
 def test_cards_stand_close_together_unless_one_is_open() -> None:
-    calls = [CallEnded(1, name, "memory", CREATE, "done", False) for name in "ab"]
+    calls = [events.CallEnded(1, name, "memory", CREATE, "done", False) for name in "ab"]
     assert len(lines(*calls)) == 2
     found = lines(*calls, opened=True)
     assert found.count("") == 1
-    assert lines(TextDelta(1, 0, "text"), *calls)[1] == ""
+    assert lines(events.TextDelta(1, 0, "text"), *calls)[1] == ""
 
 
 def test_thinking_is_one_row_and_its_newest_line_while_it_goes_on() -> None:
-    thought = ThinkingDelta(1, "first line\nthe second line of what is thought")
+    thought = events.ThinkingDelta(1, "first line\nthe second line of what is thought")
     assert lines(thought, now=4) == ["thinking for 4 s, 9 words", "│ the second line of what is thought"]
-    found = lines(ThinkingDelta(1, "word " * 1_000 + "and the end of a long line"))
+    found = lines(events.ThinkingDelta(1, "word " * 1_000 + "and the end of a long line"))
     assert len(found) == 3
     assert found[-1].endswith("the end of a long line")
-    assert lines(thought, TextDelta(1, 0, "so"))[:1] == ["thought, 9 words"]
+    assert lines(thought, events.TextDelta(1, 0, "so"))[:1] == ["thought, 9 words"]
     assert lines(thought, now=75, opened=True) == [
         "thinking for 1 min 15 s, 9 words", "│ first line", "│ the second line of what is thought",
     ]  # fmt: skip
 
 
 def test_what_the_person_says_is_no_markdown() -> None:
-    found = lines(TurnStarted(1, Prompt("# not a heading\n\n**not bold**  <b>\r\nend")))
+    found = lines(events.TurnStarted(1, events.Prompt("# not a heading\n\n**not bold**  <b>\r\nend")))
     assert found[:3] == ["# not a heading", "", "**not bold**  <b>"]
 
 
 def test_a_long_paste_is_folded_and_says_how_much_more_there_is() -> None:
-    began = TurnStarted(1, Prompt("".join(f"log {number}\n" for number in range(100))))
+    began = events.TurnStarted(1, events.Prompt("".join(f"log {number}\n" for number in range(100))))
     found = lines(began)
     assert found[:2] == ["log 0", "log 1"]
     assert found[-2:] == ["log 7", ".. 92 more lines"]
     assert len(lines(began, opened=True)) == 100
-    one_line = lines(TurnStarted(1, Prompt("word " * 1_000)))
+    one_line = lines(events.TurnStarted(1, events.Prompt("word " * 1_000)))
     assert one_line[-1].endswith("more characters")
 
 
 def test_what_a_turn_changed_is_one_line_a_file() -> None:
     remembered = (
-        MemoryChange("people/me.md", "created", added=4),
-        MemoryChange("prefs.md", "changed", added=1, removed=1, edited=True),
-        MemoryChange("old.md", "deleted", removed=12),
-        MemoryChange("b.md", "renamed", old_path="a.md"),
+        events.MemoryChange("people/me.md", "created", added=4),
+        events.MemoryChange("prefs.md", "changed", added=1, removed=1, edited=True),
+        events.MemoryChange("old.md", "deleted", removed=12),
+        events.MemoryChange("b.md", "renamed", old_path="a.md"),
     )
-    found = lines(TurnEnded(1, TurnOutcome.DONE, 1, 3, 0, remembered, Usage()))
+    found = lines(events.TurnEnded(1, events.TurnOutcome.DONE, 1, 3, 0, remembered, events.Usage()))
     assert found == [
         "4 files changed   ^R review   /undo this turn",
         "+ people/me.md  +4",
@@ -280,65 +264,86 @@ def test_what_a_turn_changed_is_one_line_a_file() -> None:
         "> a.md -> b.md",
     ]
     assert (
-        lines(TurnEnded(1, TurnOutcome.DONE, 1, 3, 0, remembered, Usage()), TurnStarted(2, Prompt("x")))[0]
+        lines(
+            events.TurnEnded(1, events.TurnOutcome.DONE, 1, 3, 0, remembered, events.Usage()),
+            events.TurnStarted(2, events.Prompt("x")),
+        )[0]
         == "4 files changed"
     )
 
 
 def test_a_turn_that_changed_nothing_says_nothing() -> None:
-    assert lines(TextDelta(1, 0, "hello"), TurnEnded(1, TurnOutcome.DONE, 1, 0, 0, (), Usage())) == ["hello"]
+    assert lines(
+        events.TextDelta(1, 0, "hello"), events.TurnEnded(1, events.TurnOutcome.DONE, 1, 0, 0, (), events.Usage())
+    ) == ["hello"]
 
 
 @pytest.mark.parametrize(
     ("end", "words"),
     [
-        (TurnOutcome.STOPPED, "stopped by you"), (TurnOutcome.CUT, "cut short"), (TurnOutcome.REFUSED, "declined"),
-        (TurnOutcome.TOO_MANY_CALLS, "stopped after 200 tool calls"),
+        (events.TurnOutcome.STOPPED, "stopped by you"),
+        (events.TurnOutcome.CUT, "cut short"),
+        (events.TurnOutcome.REFUSED, "declined"),
+        (events.TurnOutcome.TOO_MANY_CALLS, "stopped after 200 tool calls"),
     ],
-)  # fmt: skip
-def test_a_turn_that_did_not_end_well_says_how(end: TurnOutcome, words: str) -> None:
-    assert words in lines(TurnEnded(1, end, 1, 200, 0, (), Usage()))[0]
+)
+def test_a_turn_that_did_not_end_well_says_how(end: events.TurnOutcome, words: str) -> None:
+    assert words in lines(events.TurnEnded(1, end, 1, 200, 0, (), events.Usage()))[0]
 
 
 def test_how_a_turn_ended_is_said_once() -> None:
-    told = Notice("The answer reached its longest length and ends here.")
-    found = lines(TurnStarted(1, Prompt("x")), told, TurnEnded(1, TurnOutcome.CUT, 1, 0, 0, (), Usage()))
+    told = events.Notice("The answer reached its longest length and ends here.")
+    found = lines(
+        events.TurnStarted(1, events.Prompt("x")),
+        told,
+        events.TurnEnded(1, events.TurnOutcome.CUT, 1, 0, 0, (), events.Usage()),
+    )
     assert "cut short" not in "".join(found)
-    found = lines(told, TurnStarted(1, Prompt("x")), TurnEnded(1, TurnOutcome.CUT, 1, 0, 0, (), Usage()))
+    found = lines(
+        told,
+        events.TurnStarted(1, events.Prompt("x")),
+        events.TurnEnded(1, events.TurnOutcome.CUT, 1, 0, 0, (), events.Usage()),
+    )
     assert "cut short" in "".join(found)
-    found = lines(TurnStarted(1, Prompt("x")), told, TurnEnded(1, TurnOutcome.STOPPED, 1, 0, 0, (), Usage()))
+    found = lines(
+        events.TurnStarted(1, events.Prompt("x")),
+        told,
+        events.TurnEnded(1, events.TurnOutcome.STOPPED, 1, 0, 0, (), events.Usage()),
+    )
     assert "stopped by you" in "".join(found)
 
 
 def test_two_hundred_files_are_not_two_hundred_rows() -> None:
-    remembered = tuple(MemoryChange(f"{number}.md", "created", added=1) for number in range(200))
-    found = lines(TurnEnded(1, TurnOutcome.DONE, 1, 3, 0, remembered, Usage()))
+    remembered = tuple(events.MemoryChange(f"{number}.md", "created", added=1) for number in range(200))
+    found = lines(events.TurnEnded(1, events.TurnOutcome.DONE, 1, 3, 0, remembered, events.Usage()))
     assert len(found) == 31
     assert found[-1] == ".. and 171 files more"
 
 
 def test_faults_waiting_and_remarks_stand_out_by_a_sign() -> None:
-    fault = rows(ChatFault(FaultKind.NETWORK, "Could not reach the host. Your message is kept; Enter tries again."))
+    fault = rows(
+        events.ChatFault(events.FaultKind.NETWORK, "Could not reach the host. Your message is kept; Enter tries again.")
+    )
     assert fault[0].text.startswith("! Could not reach")
     assert role_of(fault, "reach") == "fault"
-    assert lines(RetryScheduled("Busy.", 8), now=3) == ["! Busy. in 5 s"]
-    soon = RetryScheduled("Busy. Trying again in a moment (1 of 4); Esc stops.", 0.6)
+    assert lines(events.RetryScheduled("Busy.", 8), now=3) == ["! Busy. in 5 s"]
+    soon = events.RetryScheduled("Busy. Trying again in a moment (1 of 4); Esc stops.", 0.6)
     assert lines(soon, now=0) == ["! Busy. Trying again in 1 s (1 of 4); Esc stops."]
-    again = RetryScheduled("Busy. Trying again in 8 s (1 of 4); Esc stops.", 7.8)
+    again = events.RetryScheduled("Busy. Trying again in 8 s (1 of 4); Esc stops.", 7.8)
     assert lines(again) == ["! Busy. Trying again in 8 s (1 of 4); Esc stops."]
     assert lines(again, now=3) == ["! Busy. Trying again in 5 s (1 of 4); Esc stops."]
     assert lines(again, now=9) == ["! Busy. Trying again now (1 of 4); Esc stops."]
-    assert lines(Notice("Good to know.")) == ["Good to know."]
+    assert lines(events.Notice("Good to know.")) == ["Good to know."]
 
 
 def test_a_summary_can_be_unfolded() -> None:
-    assert len(lines(ContextCompacted("# Summary\n\nmuch"))) == 1
-    assert lines(ContextCompacted("# Summary\n\nmuch"), opened=True)[-1] == "│ much"
+    assert len(lines(events.ContextCompacted("# Summary\n\nmuch"))) == 1
+    assert lines(events.ContextCompacted("# Summary\n\nmuch"), opened=True)[-1] == "│ much"
 
 
 def test_names_stand_above_where_there_is_little_room() -> None:
-    assert lines(TurnStarted(1, Prompt("hello")), columns=43) == ["you", "hello"]
-    assert lines(TurnStarted(1, Prompt("hello")), columns=44) == ["hello"]
+    assert lines(events.TurnStarted(1, events.Prompt("hello")), columns=43) == ["you", "hello"]
+    assert lines(events.TurnStarted(1, events.Prompt("hello")), columns=44) == ["hello"]
 
 
 SOURCE = "para one\nstill one\n\n- a\n- b\n\n```python\nx = 1\n\ny = 2\n```\n\nlast"
