@@ -39,6 +39,15 @@ def _hidden(text: str, rule: str) -> str:
     return text[slice(*spots[0].masked)]
 
 
+def _check_halves(rules: list[str], carrier: str, between: str) -> None:
+    """A key whose halves are parted is found, and both are hidden with what stands between them."""
+    for rule in rules:
+        before, value, behind = _parts(rule)
+        half = len(value) // 2
+        pieces = value[:half] + between + value[half:]
+        assert _hidden(carrier.format(before + pieces + behind), rule) == pieces
+
+
 @pytest.mark.parametrize(
     ("carrier", "between"),
     [
@@ -51,11 +60,7 @@ def _hidden(text: str, rule: str) -> str:
     ],
 )
 def test_a_key_in_two_pieces_that_are_put_together_is_found_and_both_are_hidden(carrier: str, between: str) -> None:
-    for rule in _KEYS:
-        before, value, behind = _parts(rule)
-        half = len(value) // 2
-        pieces = value[:half] + between + value[half:]
-        assert _hidden(carrier.format(before + pieces + behind), rule) == pieces
+    _check_halves(_KEYS, carrier, between)
 
 
 _WRAPPED = sorted({rule for rule, form in _FORMS if "keywords" in form and len(_parts(rule)[1]) >= _LONG})
@@ -73,11 +78,7 @@ _WRAPPED = sorted({rule for rule, form in _FORMS if "keywords" in form and len(_
     ],
 )
 def test_a_key_that_is_wrapped_is_found_and_both_lines_are_hidden(carrier: str, between: str) -> None:
-    for rule in _WRAPPED:
-        before, value, behind = _parts(rule)
-        half = len(value) // 2
-        pieces = value[:half] + between + value[half:]
-        assert _hidden(carrier.format(before + pieces + behind), rule) == pieces
+    _check_halves(_WRAPPED, carrier, between)
 
 
 def test_a_key_in_many_lines_is_found() -> None:

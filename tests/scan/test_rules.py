@@ -1,15 +1,24 @@
-"""Every rule of every file: its entry is whole, it finds its bad example and no other rule does, and is fast."""
+"""Every rule of every file, one case a rule: its texts, its examples, its samples in all disguises, its regexes.
 
+What the code looks up in the files by name is compared with what is there.
+"""
+
+import ast
 import re
 from collections.abc import Callable, Iterator, Set
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import memtui
 from memtui import scan
 from memtui.audit.model import AuditRule, Family, Severity
-from memtui.audit.registry import RULES
+from memtui.audit.registry import FAMILIES, RULES
+from memtui.audit.rules import self_checks
+from memtui.core.settings import AuditSettings
 from memtui.scan import checksums
 from memtui.scan.hidden import find_hidden
 from memtui.scan.injection import find_injections
@@ -54,6 +63,9 @@ PATHS = {
 CARRIERS = ("{}", "key={}\n", '"{}",', "`{}`", "(see {})", "a\n\n{}\nb")
 _BY_WORDS = frozenset({"password-assignment", "authorization-header", "private-key", "google-account"})
 """Rules whose samples bring other words with them, so that they do not stand in any line."""
+_BLOCKS = frozenset({"private-key", "google-account"})
+"""Rules whose samples have several lines."""
+_UNSEEN = ("\u200b", "\u202e", "\u00ad\u2060", "\U000e0041")
 _CHECKED = {"github-token", "npm-token", "bitcoin-key", "payment-card", "bank-account"}
 """Rules whose samples have a checksum."""
 _LONG = 30_000
@@ -86,16 +98,14 @@ def _regexes(table: Any) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(("file", "entry"), ENTRIES, ids=[entry.id for _, entry in ENTRIES])
-def test_a_rule_is_whole_finds_its_bad_example_alone_and_passes_its_good_one(file: str, entry: Entry) -> None:
-    rule = RULES[entry.id]
-    _check_texts(file, entry, rule)
-    found = _find(file, entry, rule.bad)
-    assert found is None or found == {entry.id}
-    found = _find(file, entry, rule.good)
-    assert found is None or entry.id not in found
-    assert file != "secrets" or not found
+def test_a_rule_is_whole_finds_what_it_is_for_and_nothing_else(file: str, entry: Entry) -> None:
+    _check_texts(file, entry, RULES[entry.id])
+    _check_examples(file, entry, RULES[entry.id])
     if file == "secrets":
         _check_samples(entry)
+        _check_cut_samples(entry)
+    with at_most(2):
+        _check_regexes(entry)
 
 
 def _check_texts(file: str, entry: Entry, rule: AuditRule) -> None:
@@ -104,12 +114,23 @@ def _check_texts(file: str, entry: Entry, rule: AuditRule) -> None:
     assert isinstance(rule.family, Family)
     assert isinstance(rule.severity, Severity)
     assert file != "injection" or rule.severity is Severity.WARN  # a filter of patterns is no gate
+    assert all(hasattr(AuditSettings(), name) for name in rule.settings)
+    assert "!" not in rule.title + rule.why + rule.do
     for text in (rule.title, rule.why, rule.do, rule.bad, rule.good):
         assert text.strip()
         assert "{sample}" not in text
     assert rule.why.endswith(".")
     assert rule.do.endswith(".")
     assert not rule.title.endswith(".")
+
+
+def _check_examples(file: str, entry: Entry, rule: AuditRule) -> None:
+    """The rule alone finds the bad example, and no rule of secrets the good one."""
+    found = _find(file, entry, rule.bad)
+    assert found is None or found == {entry.id}
+    found = _find(file, entry, rule.good)
+    assert found is None or entry.id not in found
+    assert file != "secrets" or not found
 
 
 def _check_samples(entry: Entry) -> None:
@@ -133,17 +154,25 @@ def _check_mask(spot: Spot, text: str) -> None:
     assert text[start:end] not in spot.words
 
 
-@pytest.mark.parametrize(("file", "entry"), ENTRIES, ids=[entry.id for _, entry in ENTRIES])
-def test_every_regex_compiles_and_is_through_a_long_line_of_what_nearly_matches(file: str, entry: Entry) -> None:
-    del file
+def _check_cut_samples(entry: Entry) -> None:
+    """A sample that is cut by characters that are not shown is found and masked as one."""
+    sample = make_sample(entry.id)
+    for unseen in _UNSEEN if entry.id not in _BLOCKS else ():
+        text = f"the\u200b key: {sample[:6]}{unseen}{sample[6:]} of ada\u200b\n"
+        start, end = next(spot.masked or (spot.start, spot.end) for spot in find_secrets(text) if spot.rule == entry.id)
+        assert text[start:end].translate(dict.fromkeys(map(ord, unseen))).rstrip() in sample
+        assert text[end:].endswith("of ada\u200b\n")
+
+
+def _check_regexes(entry: Entry) -> None:
+    """Every regex compiles, and is through a long line of what nearly matches."""
     for name in entry.get("patterns", {}):
         assert entry.get_pattern(name)
     keywords = [str(each) for form in (entry._table, *entry.get("variants", ())) for each in form.get("keywords", ())]
     pieces = [*keywords[:2], make_sample(entry.id)[:-1] if entry.get("samples") else "ignore all ", "a", " ", "0"]
     for pattern in map(re.compile, map(join_lines, _regexes(entry._table))):
-        with at_most(2):
-            for piece in pieces:
-                assert all(found.end() <= _LONG for found in pattern.finditer(piece * (_LONG // len(piece))))
+        for piece in pieces:
+            assert all(found.end() <= _LONG for found in pattern.finditer(piece * (_LONG // len(piece))))
 
 
 def test_every_regex_that_several_rules_share_compiles() -> None:
@@ -151,9 +180,62 @@ def test_every_regex_that_several_rules_share_compiles() -> None:
 
 
 def test_no_id_is_there_twice_and_the_audit_has_every_rule() -> None:
-    ids = [entry.id for _, entry in ENTRIES]
+    ids = sorted(entry.id for _, entry in ENTRIES)
     assert len(ids) == len(set(ids))
-    assert set(ids) == set(RULES)
+    assert ids == sorted(RULES) == sorted(rule.id for family in (*FAMILIES, self_checks) for rule in family.RULES)
+
+
+# What the code names
+
+
+@cache
+def _find_lookups() -> list[tuple[str, ast.Call]]:
+    """The calls in memtui that get a pattern, each with its module."""
+    root = Path(memtui.__file__).parent
+    return [
+        (".".join((root.name, *file.relative_to(root).with_suffix("").parts)), node)
+        for file in sorted(root.rglob("*.py"))
+        if "get_pattern(" in (text := file.read_text(encoding="utf-8")) or "load_pattern(" in text
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call) and _get_called_name(node) in ("_get_pattern", "get_pattern", "load_pattern")
+    ]
+
+
+def _get_called_name(call: ast.Call) -> str:
+    return getattr(call.func, "id", "") or getattr(call.func, "attr", "")
+
+
+def _list_constants(tree: ast.AST) -> list[str]:
+    return [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+
+
+def test_every_pattern_that_is_looked_up_is_there() -> None:
+    of_rules = {name for _, entry in ENTRIES for name in entry.get("patterns", {})}
+    for module, call in _find_lookups():
+        names = [each.value for each in call.args if isinstance(each, ast.Constant)]
+        if len(names) < len(call.args):
+            continue
+        if isinstance(call.func, ast.Attribute):
+            assert set(names) <= of_rules, f"{module}:{call.lineno}"
+        else:
+            look_up = getattr(import_module(module), _get_called_name(call))
+            assert isinstance(look_up(*names), re.Pattern), f"{module}:{call.lineno}"
+
+
+def test_every_pattern_is_looked_up() -> None:
+    """By a name in the call itself, or anywhere in a module that looks up what a variable names."""
+    of_files: set[tuple[str, str]] = set()
+    of_rules: set[str] = set()
+    for module, call in _find_lookups():
+        source: ast.AST = call
+        if not all(isinstance(each, ast.Constant) for each in call.args):
+            source = ast.parse(Path(str(import_module(module).__file__)).read_text(encoding="utf-8"))
+        names = _list_constants(source)
+        bound = getattr(getattr(import_module(module), _get_called_name(call), None), "args", names)
+        of_files |= {(file, name) for file in bound if file in FILES for name in names}
+        of_rules |= set(names)
+    assert {(file, name) for file in FILES for name in load_rules(file).patterns} - of_files == set()
+    assert {name for _, entry in ENTRIES for name in entry.get("patterns", {})} - of_rules == set()
 
 
 def test_every_checksum_that_is_named_is_a_function_and_every_function_is_named() -> None:
