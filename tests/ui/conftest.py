@@ -14,13 +14,19 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from rich.cells import cell_len
+from textual.app import App, ComposeResult
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
+from textual.geometry import Region
+from textual.message import Message
 from textual.pilot import Pilot
+from textual.screen import Screen
+from textual.strip import Strip
+from textual.widget import Widget
 
 import memtui
 from memtui.config import LoadedConfig
@@ -28,7 +34,10 @@ from memtui.engine import Engine
 from memtui.ui.app import MemtuiApp
 from memtui.ui.key_names import set_keymap
 from memtui.ui.screens.browse import BrowseScreen
+from memtui.ui.terminal import TerminalSanitizer
 from tests.warm import Warm
+
+M = TypeVar("M", bound=Message)
 
 DEADLINE = 15.0
 """Seconds after which a condition is taken to hold never."""
@@ -50,19 +59,18 @@ def fill(folder: Path, files: Mapping[str, str | bytes]) -> None:
         path.write_bytes(held.encode() if isinstance(held, str) else held)
 
 
-class Opened:
-    """An application over a folder, with what a test does to it and sees of it."""
+class ScreenDriver:
+    """An application of which one screen is tested, with what a test does to it and sees of it."""
 
-    def __init__(self, app: MemtuiApp, pilot: Pilot[int], folder: Path, state: Path) -> None:
-        self.app = app
+    def __init__(self, app: App[Any], pilot: Pilot[Any], kind: type[Screen[Any]]) -> None:
+        self.app: Any = app
         self.pilot = pilot
-        self.folder = folder
-        self.state = state
+        self._kind = kind
 
     @property
-    def browse(self) -> BrowseScreen:
-        """The screen with the panes, also while another one is above it."""
-        return next(screen for screen in self.app.screen_stack if isinstance(screen, BrowseScreen))
+    def screen(self) -> Any:
+        """The screen that is tested, also while another one is above it."""
+        return next(screen for screen in self.app.screen_stack if isinstance(screen, self._kind))
 
     @property
     def text(self) -> str:
@@ -72,7 +80,76 @@ class Opened:
     @property
     def message(self) -> str:
         """What the message line says."""
-        return self.browse.message.text
+        return self.screen.message.text
+
+    async def press(self, *keys: str) -> None:
+        """Press keys."""
+        await self.pilot.press(*keys)
+
+    async def wait_for(self, condition: Callable[[], object], what: str = "") -> None:
+        """Wait until a condition holds; fail with what is on screen if it never does."""
+        await wait_for(self.app, self.pilot, condition, what)
+
+
+class ScreenApp(App[int]):
+    """Nothing but one screen, above an empty one."""
+
+    def __init__(self, pushed: Screen[None]) -> None:
+        super().__init__()
+        self._filters.append(TerminalSanitizer())
+        self.pushed: Any = pushed
+        self.left = False
+
+    def on_mount(self) -> None:
+        self.push_screen(Screen[None]())
+        self.push_screen(self.pushed, self._leave)
+
+    def _leave(self, _: None) -> None:
+        self.left = True
+
+
+class WidgetApp(App[None]):
+    """Nothing but one widget, and those of its messages that a subclass keeps."""
+
+    def __init__(self, view: Widget) -> None:
+        super().__init__()
+        self._filters.append(TerminalSanitizer())
+        self.view: Any = view
+        self.messages: list[Message] = []
+
+    def compose(self) -> ComposeResult:
+        yield self.view
+
+    def on_mount(self) -> None:
+        self.view.focus()
+
+    def get_messages(self, kind: type[M]) -> list[M]:
+        """The messages of a kind, in order."""
+        return [message for message in self.messages if isinstance(message, kind)]
+
+
+class PaintCounter:
+    """Counts how often the widget is painted with which a class inherits it."""
+
+    paints = 0
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        self.paints += 1
+        return super().render_lines(crop)  # type: ignore[misc,no-any-return]
+
+
+class Opened(ScreenDriver):
+    """An application over a folder."""
+
+    def __init__(self, app: MemtuiApp, pilot: Pilot[int], folder: Path, state: Path) -> None:
+        super().__init__(app, pilot, BrowseScreen)
+        self.folder = folder
+        self.state = state
+
+    @property
+    def browse(self) -> BrowseScreen:
+        """The screen with the panes."""
+        return self.screen
 
     @property
     def cursor(self) -> str | None:
@@ -102,14 +179,6 @@ class Opened:
     def put(self, name: str, held: str | bytes) -> None:
         """Write a file as somebody who is not memtui would."""
         fill(self.folder, {name: held})
-
-    async def press(self, *keys: str) -> None:
-        """Press keys."""
-        await self.pilot.press(*keys)
-
-    async def wait_for(self, condition: Callable[[], object], what: str = "") -> None:
-        """Wait until a condition holds; fail with what is on screen if it never does."""
-        await wait_for(self.app, self.pilot, condition, what)
 
     async def wait_for_screen(self, screen: type) -> None:
         """Wait until such a screen is on top."""
@@ -142,12 +211,12 @@ class Opened:
         return engine is not None and engine.journal.get_metadata("looked_at") is not None
 
 
-def screen_text(app: MemtuiApp) -> str:
+def screen_text(app: App[Any]) -> str:
     """What is drawn on the topmost screen, line by line."""
     return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips())
 
 
-async def wait_for(app: MemtuiApp, pilot: Pilot[int], condition: Callable[[], object], what: str = "") -> None:
+async def wait_for(app: App[Any], pilot: Pilot[Any], condition: Callable[[], object], what: str = "") -> None:
     """Wait until a condition holds; fail with what is on screen if it never does."""
     until = time.monotonic() + DEADLINE
     while not condition():

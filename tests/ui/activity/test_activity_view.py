@@ -2,7 +2,7 @@
 
 import pytest
 from rich.cells import cell_len
-from textual.app import App, ComposeResult
+from textual import on
 from textual.binding import Binding
 from textual.events import MouseScrollUp
 from textual.message import Message
@@ -10,58 +10,39 @@ from textual.scrollbar import ScrollTo, ScrollUp
 
 from memtui.core.unicode import HIDDEN
 from memtui.ui.widgets.activity import ActivityRow, ActivityView
-from tests.ui.conftest import until
+from tests.ui.conftest import PaintCounter, WidgetApp, until
 
 
-class CountingView(ActivityView):
-    """Counts how often it is painted."""
-
-    paints = 0
-
-    def render_lines(self, crop):  # type: ignore[no-untyped-def]
-        self.paints += 1
-        return super().render_lines(crop)
+class CountingView(PaintCounter, ActivityView):
+    """The activity, and how often it is painted."""
 
 
-class Screen(App[None]):
-    """A screen with nothing but the view, which keeps what it is told."""
+class Screen(WidgetApp):
+    """The activity alone, and what it says."""
 
     CSS = "ActivityView { width: 80; height: 10; }"
 
     def __init__(self, rows: list[ActivityRow], capacity: int = 1000) -> None:
-        super().__init__()
-        self.view = CountingView(capacity=capacity)
+        super().__init__(CountingView(capacity=capacity))
         self.view.append_rows(rows)
-        self.told: list[Message] = []
 
-    def compose(self) -> ComposeResult:
-        yield self.view
-
-    def on_mount(self) -> None:
-        self.view.focus()
-
-    def on_item_list_highlighted(self, message: ActivityView.Highlighted) -> None:
-        self.told.append(message)
-
-    def on_item_list_opened(self, message: ActivityView.Opened) -> None:
-        self.told.append(message)
-
-    def on_activity_view_follow_changed(self, message: ActivityView.FollowChanged) -> None:
-        self.told.append(message)
+    @on(ActivityView.Highlighted)
+    @on(ActivityView.Opened)
+    @on(ActivityView.FollowChanged)
+    def keep(self, message: Message) -> None:
+        self.messages.append(message)
 
     @property
     def follows(self) -> list[bool]:
-        return [message.follow for message in self.told if isinstance(message, ActivityView.FollowChanged)]
+        return [message.follow for message in self.get_messages(ActivityView.FollowChanged)]
 
     @property
     def opened(self) -> list[int]:
-        return [message.item.seq for message in self.told if isinstance(message, ActivityView.Opened) and message.item]
+        return [message.item.seq for message in self.get_messages(ActivityView.Opened) if message.item]
 
     @property
     def highlighted(self) -> list[int]:
-        return [
-            message.item.seq for message in self.told if isinstance(message, ActivityView.Highlighted) and message.item
-        ]
+        return [message.item.seq for message in self.get_messages(ActivityView.Highlighted) if message.item]
 
     @property
     def seen(self) -> list[int]:
@@ -103,7 +84,7 @@ async def test_moving_up_stops_following_and_holds_still() -> None:
             await pilot.pause()
             newest = app.cursor
             assert newest is not None
-            app.told.clear()
+            app.messages.clear()
             await pilot.press(*keys.split())
             cursor = 0 if above is None else newest - above
             assert app.cursor == cursor, keys

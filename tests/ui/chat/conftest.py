@@ -16,7 +16,7 @@ from memtui.ui.chat_app import ChatApp
 from memtui.ui.chat_start import MakeChat, SessionRequest
 from memtui.ui.screens.chat import ChatScreen
 from tests.ui.chat.acting import Play, Step
-from tests.ui.conftest import fill, screen_text, wait_for
+from tests.ui.conftest import ScreenDriver, fill, wait_for
 
 FILES: Mapping[str, str] = {
     "prefs.md": "# Preferences\n\n- short answers\n- Timezone: Berlin\n",
@@ -25,30 +25,14 @@ FILES: Mapping[str, str] = {
 }
 
 
-class Chatting:
-    """A chat over a folder, with what a test does to it and sees of it."""
+class Chatting(ScreenDriver):
+    """A chat over a folder."""
 
     def __init__(self, app: ChatApp, pilot: Pilot[int], folder: Path, state: Path, play: Play) -> None:
-        self.app = app
-        self.pilot = pilot
+        super().__init__(app, pilot, ChatScreen)
         self.folder = folder
         self.state = state
         self.play = play
-
-    @property
-    def screen(self) -> ChatScreen:
-        """The chat, also while another screen is above it."""
-        return next(screen for screen in self.app.screen_stack if isinstance(screen, ChatScreen))
-
-    @property
-    def text(self) -> str:
-        """All that is on the topmost screen."""
-        return screen_text(self.app)
-
-    @property
-    def message(self) -> str:
-        """What the message line says."""
-        return self.screen.message.text
 
     @property
     def written(self) -> str:
@@ -69,10 +53,6 @@ class Chatting:
         """Another engine over the same folder and journal, as another program would have it."""
         return memtui.open(self.folder, state=self.state)
 
-    async def press(self, *keys: str) -> None:
-        """Press keys."""
-        await self.pilot.press(*keys)
-
     async def type(self, text: str) -> None:
         """Type a text, key by key."""
         names = {
@@ -90,10 +70,6 @@ class Chatting:
         """Type a message and send it."""
         await self.type(text)
         await self.press("enter")
-
-    async def wait_for(self, condition: Callable[[], object], what: str = "") -> None:
-        """Wait until a condition holds; fail with what is on screen if it never does."""
-        await wait_for(self.app, self.pilot, condition, what)
 
     async def message_says(self, words: str) -> None:
         """Wait until the message line says something."""

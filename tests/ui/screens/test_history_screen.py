@@ -1,15 +1,13 @@
 """The history screen over a real memory: what is compared, what is restored, and what is left alone."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
-from textual.app import App
 from textual.pilot import Pilot
-from textual.screen import Screen
 
 import memtui
 from memtui.core.events import Actor, Agent, Person
@@ -17,46 +15,22 @@ from memtui.core.unicode import HIDDEN
 from memtui.engine import Engine
 from memtui.journal.sqlite import Journal
 from memtui.ui.screens.history import HistoryScreen
-from memtui.ui.terminal import TerminalSanitizer
-from tests.ui.conftest import screen_text, wait_for
+from tests.ui.conftest import ScreenApp, ScreenDriver
 
 CLAUDE = Agent("Claude")
 TEN = "".join(f"line {number}\n" for number in range(1, 11))
 
 
-class Shown(App[int]):
-    """Nothing but the screen, above an empty one."""
+class Open(ScreenDriver):
+    """The history above an empty screen."""
 
-    def __init__(self, screen: HistoryScreen) -> None:
-        super().__init__()
-        self._filters.append(TerminalSanitizer())
-        self.history = screen
-        self.left = False
-
-    def on_mount(self) -> None:
-        self.push_screen(Screen[None]())
-        self.push_screen(self.history, self._leave)
-
-    def _leave(self, _: None) -> None:
-        self.left = True
-
-
-class Open:
-    """The screen, with what a test does to it and sees of it."""
-
-    def __init__(self, app: Shown, pilot: Pilot[int], engine: Engine) -> None:
-        self.app = app
-        self.pilot = pilot
+    def __init__(self, app: ScreenApp, pilot: Pilot[int], engine: Engine) -> None:
+        super().__init__(app, pilot, HistoryScreen)
         self.engine = engine
-        self.screen = app.history
 
     @property
-    def text(self) -> str:
-        return screen_text(self.app)
-
-    @property
-    def message(self) -> str:
-        return self.screen.message.text
+    def screen(self) -> HistoryScreen:
+        return self.app.pushed
 
     @property
     def rows(self) -> list[str]:
@@ -74,7 +48,7 @@ class Open:
         return str(self.screen.diff.border_title)
 
     async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
+        await super().press(*keys)
         await self.rest()
 
     async def rest(self) -> None:
@@ -86,9 +60,6 @@ class Open:
             lambda: self.screen._shown is not None and self.screen._shown.pair == self.screen._pair, "the comparison"
         )
         await self.pilot.pause()
-
-    async def wait_for(self, condition: Callable[[], object], what: str = "") -> None:
-        await wait_for(self.app, self.pilot, condition, what)  # type: ignore[arg-type]
 
 
 class Memory:
@@ -120,11 +91,11 @@ class Memory:
     ) -> AbstractAsyncContextManager[Open]:
         @asynccontextmanager
         async def show() -> AsyncIterator[Open]:
-            app = Shown(HistoryScreen(self.engine, path, title="~/memories", diff_first=diff_first, at=at))
+            app = ScreenApp(HistoryScreen(self.engine, path, title="~/memories", diff_first=diff_first, at=at))
             async with app.run_test(size=size) as pilot:
                 opened = Open(app, pilot, self.engine)
-                await opened.wait_for(lambda: app.screen is app.history, "the screen")
-                await opened.wait_for(lambda: app.history.versions.row_count, "the versions")
+                await opened.wait_for(lambda: app.screen is app.pushed, "the screen")
+                await opened.wait_for(lambda: app.pushed.versions.row_count, "the versions")
                 await opened.rest()
                 yield opened
 

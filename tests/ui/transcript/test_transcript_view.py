@@ -2,7 +2,6 @@
 
 import pytest
 from textual import events
-from textual.app import ComposeResult
 from textual.geometry import Offset
 from textual.selection import Selection
 
@@ -21,7 +20,8 @@ from memtui.ui.widgets.transcript.pieces import TranscriptFrame, TranscriptStack
 from memtui.ui.widgets.transcript.rows import render_item
 from memtui.ui.widgets.transcript.view import TranscriptView
 from tests.bench.limits import at_most
-from tests.ui.transcript.transcripts import CREATE, TranscriptApp, call, screen, show, turns, until, wheel
+from tests.ui.conftest import until
+from tests.ui.transcript.transcripts import CREATE, TranscriptApp, call, screen, show, turns, wheel
 
 
 async def test_what_is_taken_is_shown_with_names_beside_it() -> None:
@@ -40,14 +40,9 @@ async def test_what_is_taken_is_shown_with_names_beside_it() -> None:
 
 
 async def test_what_is_taken_before_there_is_a_screen_is_shown_once_there_is_one() -> None:
-    class Early(TranscriptApp):
-        def compose(self) -> ComposeResult:
-            view = TranscriptView()
-            for event in turns(1, 20):
-                view.add_event(event)
-            yield view
-
-    app = Early()
+    app = TranscriptApp()
+    for event in turns(1, 20):
+        app.view.add_event(event)
     async with app.run_test(size=(60, 12)) as pilot:
         view = app.query_one(TranscriptView)
         await until(pilot, lambda: screen(view)[-1].endswith("+ a.md  +2"))
@@ -158,8 +153,8 @@ async def test_enter_unfolds_and_folds_a_card_and_says_which_it_was() -> None:
         assert [line[1:].strip() for line in screen(view)[2:7]] == [
             "▾ create a.md" + " " * 36 + "+2", "+ one", "+ two", "claude was told: File created", "",
         ]  # fmt: skip
-        await until(pilot, lambda: any(isinstance(each, TranscriptView.CallSelected) for each in app.messages))
-        assert [each.call_id for each in app.messages if isinstance(each, TranscriptView.CallSelected)] == ["a"]
+        await until(pilot, lambda: app.get_messages(TranscriptView.CallSelected))
+        assert [each.call_id for each in app.get_messages(TranscriptView.CallSelected)] == ["a"]
         await pilot.press("space")
         assert screen(view)[3].strip().startswith("▸ create")
 
@@ -211,8 +206,8 @@ async def test_y_wants_the_block_under_the_cursor_copied() -> None:
         text = "Look:\n\n```python\nx = 1\ny = 2\n```\n\nThat is it."
         await show(pilot, view, TurnStarted(1, Prompt("x\n\ny")), TextDelta(1, 0, text))
         await pilot.press("y", "k", "k", "y", "g", "y")
-        await until(pilot, lambda: sum(isinstance(each, TranscriptView.CopyRequested) for each in app.messages) == 3)
-        copied = [each.text for each in app.messages if isinstance(each, TranscriptView.CopyRequested)]
+        await until(pilot, lambda: len(app.get_messages(TranscriptView.CopyRequested)) == 3)
+        copied = [each.text for each in app.get_messages(TranscriptView.CopyRequested)]
         assert copied == ["That is it.", "x = 1\ny = 2\n", "x\n\ny"]
 
 

@@ -1,10 +1,8 @@
 """An app with one transcript, and the events of turns."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from textual import events
-from textual.app import App, ComposeResult
+from textual import events, on
 from textual.message import Message
 from textual.pilot import Pilot
 
@@ -20,47 +18,28 @@ from memtui.agents.chat.events import (
     TurnStarted,
     Usage,
 )
-from memtui.ui.terminal import TerminalSanitizer
 from memtui.ui.widgets.transcript.view import TranscriptView
+from tests.ui.conftest import WidgetApp
 
 
-class TranscriptApp(App[None]):
+class TranscriptApp(WidgetApp):
     """One transcript that fills the screen."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(TranscriptView(clock=lambda: self.now))
         self.now = 0.0
-        self.messages: list[Message] = []
-        self._filters.append(TerminalSanitizer())
 
-    def compose(self) -> ComposeResult:
-        yield TranscriptView(clock=lambda: self.now)
-
-    def on_mount(self) -> None:
-        self.query_one(TranscriptView).focus()
-
-    def on_transcript_view_cursor_moved(self, message: TranscriptView.CursorMoved) -> None:
-        self.messages.append(message)
-
-    def on_transcript_view_call_selected(self, message: TranscriptView.CallSelected) -> None:
-        self.messages.append(message)
-
-    def on_transcript_view_copy_requested(self, message: TranscriptView.CopyRequested) -> None:
+    @on(TranscriptView.CursorMoved)
+    @on(TranscriptView.CallSelected)
+    @on(TranscriptView.CopyRequested)
+    def keep(self, message: Message) -> None:
         self.messages.append(message)
 
     @property
     def place(self) -> str:
         """The text for the border."""
-        moves = [each for each in self.messages if isinstance(each, TranscriptView.CursorMoved)]
+        moves = self.get_messages(TranscriptView.CursorMoved)
         return moves[-1].text if moves else ""
-
-
-async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
-    """Wait for a condition, for a bounded time."""
-    deadline = time.monotonic() + 10
-    while not condition() and time.monotonic() < deadline:
-        await pilot.pause()
-    assert condition()
 
 
 def screen(view: TranscriptView) -> list[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 from rich.cells import cell_len
-from textual.app import App, ComposeResult
+from textual import on
 from textual.binding import Binding
 from textual.message import Message
 from textual.strip import Strip
@@ -13,7 +13,7 @@ from memtui.ui.widgets.tree.outline import Outline, SortOrder
 from memtui.ui.widgets.tree.row import SECOND
 from memtui.ui.widgets.tree.row_state import RowChange
 from memtui.ui.widgets.tree.view import TreeView
-from tests.ui.conftest import until
+from tests.ui.conftest import PaintCounter, WidgetApp, until
 
 F, D = EntryKind.FILE, EntryKind.DIRECTORY
 NOW = 1_800_000_000 * SECOND
@@ -29,55 +29,33 @@ class Clock:
         return self.now
 
 
-class CountingView(TreeView):
-    """Counts how often it is painted."""
-
-    paints = 0
-
-    def render_lines(self, crop):  # type: ignore[no-untyped-def]
-        self.paints += 1
-        return super().render_lines(crop)
+class CountingView(PaintCounter, TreeView):
+    """The folder, and how often it is painted."""
 
 
-class Screen(App[None]):
-    """A screen with nothing but the view, which keeps what it is told."""
+class Screen(WidgetApp):
+    """The folder alone, and what it says."""
 
     CSS = "TreeView { width: 40; height: 12; }"
 
     def __init__(self, entries: list[FolderEntry], **options: object) -> None:
-        super().__init__()
         self.clock = Clock()
-        self.view = CountingView(Outline(entries, **options), now=self.clock)  # type: ignore[arg-type]
-        self.told: list[Message] = []
+        super().__init__(CountingView(Outline(entries, **options), now=self.clock))  # type: ignore[arg-type]
 
-    def compose(self) -> ComposeResult:
-        yield self.view
-
-    def on_mount(self) -> None:
-        self.view.focus()
-
-    def on_tree_view_highlighted(self, message: TreeView.Highlighted) -> None:
-        self.told.append(message)
-
-    def on_tree_view_opened(self, message: TreeView.Opened) -> None:
-        self.told.append(message)
-
-    def on_tree_view_details_requested(self, message: TreeView.DetailsRequested) -> None:
-        self.told.append(message)
-
-    def on_tree_view_cursor_moved(self, message: TreeView.CursorMoved) -> None:
-        self.told.append(message)
-
-    def of(self, kind: type[Message]) -> list[Message]:
-        return [message for message in self.told if type(message) is kind]
+    @on(TreeView.Highlighted)
+    @on(TreeView.Opened)
+    @on(TreeView.DetailsRequested)
+    @on(TreeView.CursorMoved)
+    def keep(self, message: Message) -> None:
+        self.messages.append(message)
 
     @property
     def opened(self) -> list[str]:
-        return [message.path for message in self.told if isinstance(message, TreeView.Opened)]
+        return [message.path for message in self.get_messages(TreeView.Opened)]
 
     @property
     def highlighted(self) -> list[str]:
-        return [message.path for message in self.told if isinstance(message, TreeView.Highlighted)]
+        return [message.path for message in self.get_messages(TreeView.Highlighted)]
 
     @property
     def lines(self) -> list[Strip]:
@@ -123,7 +101,7 @@ async def test_keys_move_the_cursor_and_keep_it_in_view() -> None:
             assert (row, total) == (int(path[:3]) + 1, 100)
             assert app.view.scroll_offset.y <= row - 1 < app.view.scroll_offset.y + 12
             await until(pilot, lambda path=path: app.highlighted[-1] == path)
-            moved = app.of(TreeView.CursorMoved)[-1]
+            moved = app.get_messages(TreeView.CursorMoved)[-1]
             assert isinstance(moved, TreeView.CursorMoved)
             assert (moved.row, moved.total) == (row, total)
 
@@ -336,26 +314,26 @@ async def test_a_flood_of_changes_is_a_few_paints() -> None:
 async def test_only_rows_on_screen_are_asked_for_once_and_together() -> None:
     app = Screen([file(f"{number:03}.md", None, None) for number in range(100)])
     async with app.run_test() as pilot:
-        await until(pilot, lambda: app.of(TreeView.DetailsRequested))
-        (needed,) = app.of(TreeView.DetailsRequested)
+        await until(pilot, lambda: app.get_messages(TreeView.DetailsRequested))
+        (needed,) = app.get_messages(TreeView.DetailsRequested)
         assert isinstance(needed, TreeView.DetailsRequested)
         assert needed.paths == tuple(f"{number:03}.md" for number in range(12))
         app.view.refresh()
         await pilot.pause()
-        assert len(app.of(TreeView.DetailsRequested)) == 1
+        assert len(app.get_messages(TreeView.DetailsRequested)) == 1
         app.view.touch(file(path, 2048) for path in [*needed.paths, "gone-meanwhile.md"])
         assert app.texts[0].endswith("2.0K   5s")
         assert "gone-meanwhile.md" not in app.view.outline
         await pilot.press("G")
-        await until(pilot, lambda: len(app.of(TreeView.DetailsRequested)) == 2)
+        await until(pilot, lambda: len(app.get_messages(TreeView.DetailsRequested)) == 2)
 
 
 async def test_what_changed_again_is_asked_for_again() -> None:
     app = Screen([file("a.md", None, None)])
     async with app.run_test() as pilot:
-        await until(pilot, lambda: len(app.of(TreeView.DetailsRequested)) == 1)
+        await until(pilot, lambda: len(app.get_messages(TreeView.DetailsRequested)) == 1)
         app.view.add([file("a.md", None, None)])
-        await until(pilot, lambda: len(app.of(TreeView.DetailsRequested)) == 2)
+        await until(pilot, lambda: len(app.get_messages(TreeView.DetailsRequested)) == 2)
 
 
 async def test_ages_pass_and_repaint_only_when_they_read_otherwise() -> None:

@@ -9,41 +9,21 @@ from textual.pilot import Pilot
 from memtui.config import LoadedConfig
 from memtui.ui.audit_app import AuditApp
 from memtui.ui.screens.audit import AuditScreen
-from tests.ui.conftest import screen_text, wait_for
+from tests.ui.conftest import ScreenDriver, wait_for
 from tests.ui.screens.audit.made import MadeInspection, made
 
 
-class Audited:
-    """The screen, with what a test does to it and sees of it."""
+class Audited(ScreenDriver):
+    """The screen of an audit."""
 
     def __init__(self, app: AuditApp, pilot: Pilot[int], inspection: MadeInspection) -> None:
-        self.app = app
-        self.pilot = pilot
+        super().__init__(app, pilot, AuditScreen)
         self.inspection = inspection
-
-    @property
-    def screen(self) -> AuditScreen:
-        """The audit, also while another screen is above it."""
-        return next(screen for screen in self.app.screen_stack if isinstance(screen, AuditScreen))
-
-    @property
-    def text(self) -> str:
-        """All that is on the topmost screen."""
-        return screen_text(self.app)
-
-    @property
-    def message(self) -> str:
-        """What the message line says."""
-        return self.screen.message.text
 
     async def press(self, *keys: str) -> None:
         """Press keys, and wait until all that they began is done or asks."""
-        await self.pilot.press(*keys)
+        await super().press(*keys)
         await self.pilot.pause()
-
-    async def wait_for(self, condition: Callable[[], object], what: str = "") -> None:
-        """Wait until a condition holds; fail with what is on screen if it never does."""
-        await wait_for(self.app, self.pilot, condition, what)
 
     async def sees(self, *words: str) -> None:
         """Wait until words are on screen."""

@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.app import App
 from textual.events import Key, Paste
 from textual.pilot import Pilot
-from textual.screen import Screen
 
 import memtui
 from memtui.core.events import Agent, Person, Version
@@ -22,58 +20,28 @@ from memtui.engine import Engine
 from memtui.ui.screens.conflict import ConflictScreen, EditDiffScreen
 from memtui.ui.screens.dialogs import MenuScreen
 from memtui.ui.screens.edit import EditScreen
-from memtui.ui.terminal import TerminalSanitizer
 from memtui.ui.widgets.editor.find_bar import FindBar
-from tests.ui.conftest import screen_text, wait_for
+from tests.ui.conftest import ScreenApp, ScreenDriver
 
 CLAUDE = Agent("Claude")
 HOSTILE = "hid\u202eden \x1b]52;c;eA==\x07 zero\u200b\n\tform\x0cfeed\x85 한국 tail"
 
 
-class Shown(App[int]):
-    """Nothing but the screen, above an empty one."""
+class Open(ScreenDriver):
+    """The editor above an empty screen."""
 
-    def __init__(self, screen: EditScreen) -> None:
-        super().__init__()
-        self._filters.append(TerminalSanitizer())
-        self.edit = screen
-        self.left = False
-
-    def on_mount(self) -> None:
-        self.push_screen(Screen[None]())
-        self.push_screen(self.edit, self._leave)
-
-    def _leave(self, _: None) -> None:
-        self.left = True
-
-
-class Open:
-    """The screen, with what a test does to it and sees of it."""
-
-    def __init__(self, app: Shown, pilot: Pilot[int], engine: Engine, folder: Path) -> None:
-        self.app = app
-        self.pilot = pilot
+    def __init__(self, app: ScreenApp, pilot: Pilot[int], engine: Engine, folder: Path) -> None:
+        super().__init__(app, pilot, EditScreen)
         self.engine = engine
         self.folder = folder
-        self.screen = app.edit
-        self.area = app.edit.area
+        self.area = app.pushed.area
 
     @property
-    def text(self) -> str:
-        return screen_text(self.app)
-
-    @property
-    def message(self) -> str:
-        return self.screen.message.text
-
-    async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
+    def screen(self) -> EditScreen:
+        return self.app.pushed
 
     async def type(self, words: str) -> None:
         await self.pilot.press(*("space" if each == " " else each for each in words))
-
-    async def wait_for(self, condition: Callable[[], object], what: str = "") -> None:
-        await wait_for(self.app, self.pilot, condition, what)  # type: ignore[arg-type]
 
     async def save(self) -> None:
         await self.press("ctrl+s")
@@ -107,10 +75,10 @@ def editing(tmp_path: Path) -> Editing:
         if held is not None:
             (folder / "note.md").write_bytes(held.encode() if isinstance(held, str) else held)
         with memtui.open(folder, state=state, read_only=read_only) as engine:
-            app = Shown(EditScreen(engine, "note.md", line=line, new_text=new_text))
+            app = ScreenApp(EditScreen(engine, "note.md", line=line, new_text=new_text))
             async with app.run_test(size=size) as pilot:
                 edit = Open(app, pilot, engine, folder)
-                await edit.wait_for(lambda: app.edit.drafts.is_open, "the note")
+                await edit.wait_for(lambda: app.pushed.drafts.is_open, "the note")
                 if asks:
                     await edit.wait_for(lambda: isinstance(app.screen, MenuScreen), "the offer of the draft")
                 else:
