@@ -75,6 +75,20 @@ STORES = ("memory", *FOLDERS)
 ME = memtui.Agent("tester", "a-model", "a-session")
 
 
+NOTES: Mapping[str, str] = {"prefs.md": "- short answers\n- Berlin\n", "notes/today.md": "standup at ten\n"}
+"""A small memory."""
+
+
+def fill(folder: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Write files as somebody who is not memtui would; the folder is made where it is not there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, held in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(held.encode() if isinstance(held, str) else held)
+    return folder
+
+
 def set_clock(engine: Engine, now_ns: Callable[[], int]) -> None:
     """Give an engine another clock."""
     object.__setattr__(engine._context, "now_ns", now_ns)  # frozen for the program; its parts hold this one
@@ -134,6 +148,13 @@ class World:
         node = store.get_node(place)
         with store.begin_transaction(1) as transaction:
             transaction.write(place, data, expected=node.stamp if node else None)
+
+    def fill(self, files: Mapping[str, str]) -> "World":
+        """Write files as somebody who is not memtui would, and have them recorded."""
+        for path, text in files.items():
+            self.put(path, text)
+        self.main.reconcile()
+        return self
 
     def make(self, path: str) -> None:
         """Make a directory as somebody who is not memtui would."""
@@ -203,7 +224,9 @@ def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in (
         "COLORFGBG",
         "MEMTUI_CONFIG",
+        "MEMTUI_DIR",
         "MEMTUI_EDITOR",
+        "MEMTUI_READ_ONLY",
         "MEMTUI_SCREEN_READER",
         "SSH_CONNECTION",
         "TEXTUAL_THEME",

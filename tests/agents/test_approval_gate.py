@@ -39,10 +39,7 @@ class Asked:
 
 @pytest.fixture
 def memory(world: Any) -> Engine:
-    world.put("notes/old.md", "1\n2\n")
-    world.put("notes2/old.md", "look-alike\n")
-    world.put("other.md", "o\n")
-    world.main.reconcile()
+    world.fill({"notes/old.md": "1\n2\n", "notes2/old.md": "look-alike\n", "other.md": "o\n"})
     engine: Engine = world.main
     return engine
 

@@ -16,6 +16,7 @@ from memtui.audit.runner import run_audit
 from memtui.audit.suppressions import InvalidBaseline, build_baseline, matches_path, parse_baseline
 from memtui.core.settings import AuditSettings, Exemption
 from tests.audit.families import Words, rule
+from tests.conftest import fill
 
 FAMILY = Words((rule("todo", severity=Severity.FAIL), "TODO"), (rule("to-fix"), "FIXME"))
 NOON = 1_780_000_000_000_000
@@ -25,10 +26,7 @@ Look = Callable[..., Audit]
 
 @pytest.fixture
 def look(tmp_path: Path) -> Look:
-    folder = tmp_path / "memories"
-    (folder / "examples").mkdir(parents=True)
-    (folder / "a.md").write_text("TODO\nFIXME\n")
-    (folder / "examples" / "b.md").write_text("TODO\n")
+    folder = fill(tmp_path / "memories", {"a.md": "TODO\nFIXME\n", "examples/b.md": "TODO\n"})
 
     def look(*exemptions: Exemption, **given: Any) -> Audit:
         rules = given.pop("rules", {})

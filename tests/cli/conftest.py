@@ -14,6 +14,8 @@ from typing import NamedTuple
 import pytest
 
 import memtui
+from tests.agents.model_server import ModelServer
+from tests.conftest import NOTES, fill
 from tests.warm import Warm
 
 CLAUDE = memtui.Agent("Claude", "a-model", "session-1")
@@ -26,7 +28,7 @@ LIMIT = 30.0
 @pytest.fixture(autouse=True)
 def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A state directory of the test's own, and no settings from whoever runs it."""
-    for name in ("MEMTUI_DIR", "MEMTUI_READ_ONLY", "NO_COLOR", "PYTHONPATH"):
+    for name in ("NO_COLOR", "PYTHONPATH"):
         monkeypatch.delenv(name, raising=False)
     home = tmp_path / "state"
     monkeypatch.setenv("XDG_STATE_HOME", str(home))
@@ -38,11 +40,7 @@ def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A small memory folder, named by the environment."""
-    path = tmp_path / "memories"
-    (path / "notes").mkdir(parents=True)
-    (path / "prefs.md").write_text("- short answers\n- Berlin\n")
-    (path / "notes" / "today.md").write_text("standup at ten\n")
-    (path / ".hidden").write_text("x")
+    path = fill(tmp_path / "memories", {**NOTES, ".hidden": "x"})
     monkeypatch.setenv("MEMTUI_DIR", str(path))
     return path
 
@@ -63,6 +61,30 @@ def story(folder: Path) -> Path:
         (folder / "notes" / "today.md").write_text("standup at ten\nlunch\n")
         memory.reconcile()
     return folder
+
+
+@pytest.fixture
+def rewritten(folder: Path) -> Path:
+    """A folder in which an agent wrote one note a few times."""
+    with memtui.open(folder) as memory:
+        for number in range(6):
+            create = {"command": "create", "path": "/memories/new.md", "file_text": f"{number}\n"}
+            memory.execute(create, actor=memtui.Agent("bot"))
+    return folder
+
+
+@pytest.fixture
+def journal(rewritten: Path, state_home: Path) -> Path:  # noqa: ARG001
+    """The journal of that folder."""
+    return next(state_home.rglob("journal.db"))
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    """A scripted model's server, to which the program talks."""
+    with ModelServer() as server:
+        server.point_sdk_at_it(monkeypatch)
+        yield server
 
 
 class Ran(NamedTuple):

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,14 +33,6 @@ class Ran(NamedTuple):
     code: int
     out: bytes
     err: bytes
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    """A scripted model's server."""
-    with ModelServer() as server:
-        server.point_sdk_at_it(monkeypatch)
-        yield server
 
 
 @pytest.fixture

@@ -135,36 +135,6 @@ def test_two_notes_may_be_compared_at_any_moments(story: Path, capsys: pytest.Ca
     assert printed(capsys, "new.md@3", "notes/old.md", code=0) == []
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
-        (["zz"], 3, "Nothing was ever recorded at /memories/zz."),
-        (["zz", "notes/old.md"], 3, "Nothing at /memories/zz."),
-        (["prefs.md", "notes/old.md"], 3, "Nothing at /memories/prefs.md."),
-        (["notes/old.md@2"], 3, "It was called /memories/new.md then."),
-        (["99"], 3, "There is no event #99. The last one is #7."),
-        (["1", "99"], 3, "There is no event #99."),
-        (["1999-01-01", "1999-01-02"], 3, "Nothing was recorded by 1999-01-02."),
-        (["41", "notes/old.md"], 2, "one of the two is a path and the other a moment"),
-        (["notes", "notes/old.md"], 2, "/memories/notes is a directory; it can be compared with itself only"),
-        (["../x"], 4, "outside the memory folder"),
-        ([], 2, "the following arguments are required: A"),
-    ],
-)
-def test_what_cannot_be_compared_is_told(
-    *,
-    words: list[str],
-    code: int,
-    said: str,
-    story: Path,  # noqa: ARG001
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert main(["diff", *words]) == code
-    out, err = capsys.readouterr()
-    assert said in err
-    assert out == ""
-
-
 def test_a_file_that_is_called_like_a_moment_is_written_as_a_path(
     story: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

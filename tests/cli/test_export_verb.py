@@ -14,28 +14,11 @@ from typing import Any
 
 import pytest
 
-import memtui
 from memtui.cli import main
 from memtui.journal import transfer
 
-BOT = memtui.Agent("bot")
 SCRIPT = Path(__file__).parents[1] / "journal" / "verify_export.py"
 Run = Callable[..., Any]
-
-
-@pytest.fixture
-def recorded(folder: Path) -> Path:
-    """A folder in which an agent wrote a few times."""
-    with memtui.open(folder) as memory:
-        for number in range(6):
-            create = {"command": "create", "path": "/memories/new.md", "file_text": f"{number}\n"}
-            memory.execute(create, actor=BOT)
-    return folder
-
-
-@pytest.fixture
-def journal(recorded: Path, state_home: Path) -> Path:  # noqa: ARG001
-    return next(state_home.rglob("journal.db"))
 
 
 def is_whole(content: bytes, tmp_path: Path) -> bool:
@@ -47,11 +30,11 @@ def is_whole(content: bytes, tmp_path: Path) -> bool:
     return done.returncode == 0
 
 
-def test_an_export_goes_to_standard_output(recorded: Path, tmp_path: Path, run: Run) -> None:
+def test_an_export_goes_to_standard_output(rewritten: Path, tmp_path: Path, run: Run) -> None:
     done = run("export")
     assert (done.code, done.err) == (0, b"")
     header = json.loads(done.out.splitlines()[0])
-    assert header["folder"] == str(recorded)
+    assert header["folder"] == str(rewritten)
     assert header["exported"].endswith("Z")
     assert is_whole(done.out, tmp_path)
     assert run("export", "-o", "-").out.splitlines()[1:] == done.out.splitlines()[1:]
@@ -91,15 +74,21 @@ def test_a_file_that_is_there_is_replaced_only_by_force(
 
 
 def test_no_export_goes_where_an_agent_could_read_it_or_over_the_journal(
-    recorded: Path, journal: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    rewritten: Path, journal: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "link").symlink_to(recorded)
-    (tmp_path / "file-link").symlink_to(recorded / "new.md")
-    before = journal.read_bytes(), sorted(os.listdir(recorded)), (recorded / "new.md").read_bytes()
-    for target in (recorded / "x", recorded / "notes" / "x", tmp_path / "link" / "x", tmp_path / "file-link", journal):
+    (tmp_path / "link").symlink_to(rewritten)
+    (tmp_path / "file-link").symlink_to(rewritten / "new.md")
+    before = journal.read_bytes(), sorted(os.listdir(rewritten)), (rewritten / "new.md").read_bytes()
+    for target in (
+        rewritten / "x",
+        rewritten / "notes" / "x",
+        tmp_path / "link" / "x",
+        tmp_path / "file-link",
+        journal,
+    ):
         assert main(["export", "--force", "-o", str(target)]) == 4
         assert capsys.readouterr().err.startswith("Refused: ")
-    assert (journal.read_bytes(), sorted(os.listdir(recorded)), (recorded / "new.md").read_bytes()) == before
+    assert (journal.read_bytes(), sorted(os.listdir(rewritten)), (rewritten / "new.md").read_bytes()) == before
 
 
 def test_a_place_that_cannot_be_written_is_said(
@@ -130,11 +119,11 @@ def test_without_texts_there_are_none(journal: Path, tmp_path: Path, run: Run) -
     assert is_whole(done.out, tmp_path)
 
 
-def test_the_folder_itself_may_be_gone(recorded: Path, journal: Path, tmp_path: Path, run: Run) -> None:
-    shutil.rmtree(recorded)
-    for words in ([], [str(recorded)], ["--state", str(journal.parent)]):
+def test_the_folder_itself_may_be_gone(rewritten: Path, journal: Path, tmp_path: Path, run: Run) -> None:
+    shutil.rmtree(rewritten)
+    for words in ([], [str(rewritten)], ["--state", str(journal.parent)]):
         assert is_whole(run("export", *words).out, tmp_path)
-    assert not recorded.exists()
+    assert not rewritten.exists()
 
 
 def test_where_there_is_no_journal_that_is_said(
@@ -211,9 +200,9 @@ while True:
 
 @pytest.mark.parametrize("words", [[], ["--read-only"]], ids=str)
 def test_an_export_is_of_one_moment_while_another_process_writes(
-    words: list[str], recorded: Path, tmp_path: Path, run_python: Any, capfdbinary: pytest.CaptureFixture[bytes]
+    words: list[str], rewritten: Path, tmp_path: Path, run_python: Any, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    process = run_python(WRITING, recorded, wait=False)
+    process = run_python(WRITING, rewritten, wait=False)
     try:
         assert process.stdout.readline() == "begun\n"
         for _ in range(10):

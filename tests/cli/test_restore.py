@@ -60,37 +60,6 @@ def test_restoring_twice_without_a_moment_goes_back_and_forth(story: Path) -> No
         assert (story / "notes" / "today.md").read_text() == text
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
-        (["zz.md"], 3, "Nothing was ever recorded at /memories/zz.md."),
-        ([".hidden"], 3, "Not restored: /memories/.hidden has held nothing else since it was first recorded, "),
-        (["notes/today.md@7"], 3, "Not restored: it is so already. Nothing was written."),
-        (["prefs.md@6"], 3, "Nothing was at /memories/prefs.md as of #6."),
-        (["notes"], 2, "/memories/notes is a directory. As of when? Say so with --at MOMENT."),
-        ([".", "--at", "1"], 2, "memtui restore --all --at MOMENT"),
-        (["--all"], 2, "--all needs --at MOMENT"),
-        (["--all", "prefs.md", "--at", "1"], 2, "name what to restore: a PATH, or --all"),
-        ([], 2, "name what to restore: a PATH, or --all"),
-        (["notes", "--at", "1"], 2, "Not restored: nobody can be asked here. Nothing was written."),
-        (["--all", "--at", "1"], 2, "Look with --dry-run, then say --yes."),
-        (["prefs.md", "notes/today.md"], 2, "Not restored: nobody can be asked here."),
-        (["prefs.md", "--read-only"], 4, "Not restored: this is read-only. Nothing was written."),
-        (["../x"], 4, "outside the memory folder"),
-    ],
-)
-def test_what_is_not_restored_is_told_and_left_alone(
-    *, words: list[str], code: int, said: str, story: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before = tree(story)
-    assert main(["restore", *words]) == code
-    out, err = capsys.readouterr()
-    assert said in err
-    assert out == ""
-    assert tree(story) == before
-    assert len(events(story)) == 7
-
-
 def test_a_deleted_directory_is_told_as_of_when_it_was_there(story: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with memtui.open(story) as memory:
         memory.execute({"command": "delete", "path": "/memories/notes"}, actor=memtui.Agent("x"))

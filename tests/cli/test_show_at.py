@@ -46,39 +46,6 @@ def test_a_time_is_as_good_as_a_number(story: Path, capsys: pytest.CaptureFixtur
         assert capsys.readouterr().out == "a\nb\n"
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
-        (["prefs.md@6"], 3, "Nothing was at /memories/prefs.md as of #6. It was there from "),
-        (["prefs.md@6"], 3, "(#1) to "),
-        (["new.md@1"], 3, "Nothing was at /memories/new.md as of #1. It was there from "),
-        (["notes/old.md@3"], 3, "It was called /memories/new.md then."),
-        (["never.md@3"], 3, "Nothing was ever recorded there."),
-        (["notes@3"], 3, "/memories/notes was a directory as of #3."),
-        (["@3"], 3, "That is the whole folder."),
-        (["new.md@99"], 3, "There is no event #99. The last one is #7."),
-        (["new.md@0"], 3, "Nothing was at /memories/new.md as of #0."),
-        (["new.md", "--at", "1999-12-31"], 3, "Nothing was recorded by 1999-12-31. The record begins with #1, "),
-        (["new.md", "--at", "noon"], 2, "'noon' is no moment. It may be an event's number (41), now, "),
-        (["../x@3"], 4, "outside the memory folder"),
-        (["../x", "--at", "3"], 4, "outside the memory folder"),
-    ],
-)
-def test_what_cannot_be_shown_is_told(
-    *,
-    words: list[str],
-    code: int,
-    said: str,
-    story: Path,  # noqa: ARG001
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert main(["show", *words]) == code
-    out, err = capsys.readouterr()
-    assert said in err
-    assert err.count("\n") == 1
-    assert out == ""
-
-
 def test_a_link_is_named_with_its_target(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     os.symlink("prefs.md", folder / "link")
     memtui.open(folder).close()

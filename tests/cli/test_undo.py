@@ -128,36 +128,6 @@ def test_partly_is_possible_where_it_is_said(story: Path, capsys: pytest.Capture
     assert (story / "notes" / "today.md").read_text() == "standup at ten\n"
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
-        (["undo"], 2, "Not undone: #7 (outside memtui, "),
-        (["undo"], 2, "nobody can be asked here. Nothing was written."),
-        (["undo", "6", "7"], 2, "nobody can be asked here"),
-        (["undo", "--actor", "Claude", "--since", "6"], 2, "nobody can be asked here"),
-        (["undo", "99"], 3, "There is no event #99. The last one is #7."),
-        (["undo", "5"], 3, "there is nothing to take back"),
-        (["undo", "1"], 3, "there is nothing to take back"),
-        (["undo", "--since", "99"], 3, "There is no event #99."),
-        (["undo", "x"], 2, "'x' is no event's number; they are listed by: memtui log"),
-        (["undo", "6", "--actor", "Claude"], 2, "name events, or whose and since when; not both"),
-        (["undo", "6", "--read-only"], 4, "Not undone: this is read-only. Nothing was written."),
-        (["redo"], 3, "Not redone: nothing stands undone. Nothing was written."),
-        (["redo", "6"], 3, ": delete prefs.md does not stand undone. Nothing was written."),
-        (["redo", "99"], 3, "There is no event #99."),
-        (["redo", "--read-only"], 4, "Not redone: this is read-only."),
-    ],
-)
-def test_what_is_not_done_is_told_and_nothing_is_recorded(
-    *, words: list[str], code: int, said: str, story: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(words) == code
-    out, err = capsys.readouterr()
-    assert said in err
-    assert out == ""
-    assert head(story).seq == 7
-
-
 def test_what_was_undone_once_is_not_undone_twice(story: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["undo", "6"]) == 0
     assert main(["undo", "6"]) == 3

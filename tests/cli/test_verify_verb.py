@@ -18,21 +18,6 @@ BOT = memtui.Agent("bot")
 Run = Callable[..., Any]
 
 
-@pytest.fixture
-def recorded(folder: Path) -> Path:
-    """A folder in which an agent wrote a few times."""
-    with memtui.open(folder) as memory:
-        for number in range(6):
-            create = {"command": "create", "path": "/memories/new.md", "file_text": f"{number}\n"}
-            memory.execute(create, actor=BOT)
-    return folder
-
-
-@pytest.fixture
-def journal(recorded: Path, state_home: Path) -> Path:  # noqa: ARG001
-    return next(state_home.rglob("journal.db"))
-
-
 def raw(journal: Path, *statements: str) -> list[Any]:
     with contextlib.closing(sqlite3.connect(journal, isolation_level=None)) as database:
         return [database.execute(statement).fetchall() for statement in statements]
@@ -110,7 +95,7 @@ def test_a_head_that_was_noted_is_compared(journal: Path, capsys: pytest.Capture
 
 
 @pytest.mark.parametrize("head", ["", "x", "abc", "12 34"])
-def test_what_is_no_head_is_refused(head: str, recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ARG001
+def test_what_is_no_head_is_refused(head: str, rewritten: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ARG001
     assert main(["verify", "--head", head]) == 2
     assert "is no head" in capsys.readouterr().err
 
@@ -121,9 +106,9 @@ def picture(directory: Path) -> dict[str, tuple[bytes, int]]:
 
 @pytest.mark.parametrize("words", [[], ["--read-only"]], ids=str)
 def test_verifying_changes_nothing_and_does_not_look_at_the_folder(
-    words: list[str], recorded: Path, journal: Path, capsys: pytest.CaptureFixture[str]
+    words: list[str], rewritten: Path, journal: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (recorded / "new.md").write_text("changed outside")
+    (rewritten / "new.md").write_text("changed outside")
     before = picture(journal.parent)
     assert printed(capsys, *words)[0].startswith("Intact")
     assert picture(journal.parent) == before
@@ -139,12 +124,12 @@ def test_a_read_only_journal_is_verified(journal: Path, capsys: pytest.CaptureFi
         journal.parent.chmod(0o700)
 
 
-def test_the_folder_itself_may_be_gone(recorded: Path, journal: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shutil.rmtree(recorded)
+def test_the_folder_itself_may_be_gone(rewritten: Path, journal: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.rmtree(rewritten)
     assert printed(capsys)[0].startswith("Intact")
-    assert printed(capsys, str(recorded))[0].startswith("Intact")
-    assert printed(capsys, str(recorded), "--state", str(journal.parent))[0].startswith("Intact")
-    assert not recorded.exists()
+    assert printed(capsys, str(rewritten))[0].startswith("Intact")
+    assert printed(capsys, str(rewritten), "--state", str(journal.parent))[0].startswith("Intact")
+    assert not rewritten.exists()
 
 
 def test_a_state_directory_is_enough(
@@ -197,9 +182,9 @@ def test_hostile_text_in_a_journal_drives_no_terminal(journal: Path, capsys: pyt
 
 
 def test_a_journal_that_another_process_has_open_is_verified(
-    recorded: Path, journal: Path, run: Run, capsys: pytest.CaptureFixture[str]
+    rewritten: Path, journal: Path, run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with memtui.open(recorded) as memory:
+    with memtui.open(rewritten) as memory:
         memory.execute({"command": "view", "path": "/memories"}, actor=BOT)
         done = run("verify", "--json")
         assert (done.code, json.loads(done.out)["seq"]) == (0, 8)
@@ -211,12 +196,12 @@ def test_a_journal_that_another_process_has_open_is_verified(
 
 
 @pytest.mark.parametrize("words", [["verify"], ["export", "-o", "out"]], ids=" ".join)
-def test_nothing_heavy_is_loaded(words: list[str], recorded: Path, run_python: Any) -> None:
+def test_nothing_heavy_is_loaded(words: list[str], rewritten: Path, run_python: Any) -> None:
     done = run_python(
         "import sys, memtui.cli\n"
         f"assert memtui.cli.main({words!r}) == 0\n"
         "print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)\n",
-        cwd=recorded.parent,
+        cwd=rewritten.parent,
     )
     assert done.returncode == 0, done.stderr
     assert not set(done.stderr.split()) & {"textual", "rich", "anthropic", "watchfiles", "markdown_it", "asyncio"}

@@ -27,9 +27,7 @@ MISSING = [
 
 @pytest.fixture
 def filled(world: Any) -> Any:
-    world.put("f", "a\nb\n")
-    world.main.reconcile()
-    return world
+    return world.fill({"f": "a\nb\n"})
 
 
 @pytest.mark.parametrize(("command", "given", "field"), MISSING)
@@ -100,16 +98,17 @@ def test_unknown_fields_are_ignored(filled: Any) -> None:
     assert not filled.ask(command="delete", path="/memories/f", **odd).is_error
 
 
+TEXTS: list[tuple[dict[str, object], str]] = [
+    ({"command": "create", "path": "/memories/n"}, "file_text"),
+    ({"command": "str_replace", "path": "/memories/f"}, "old_str"),
+    ({"command": "str_replace", "path": "/memories/f", "old_str": "a"}, "new_str"),
+    ({"command": "insert", "path": "/memories/f", "insert_line": 0}, "insert_text"),
+]
+"""Commands without one of their texts, and its name."""
+
+
 @pytest.mark.parametrize("value", [None, 5, True, ["x"], {"a": 1}, b"x", 1.5])
-@pytest.mark.parametrize(
-    ("command", "field"),
-    [
-        ({"command": "create", "path": "/memories/n"}, "file_text"),
-        ({"command": "str_replace", "path": "/memories/f"}, "old_str"),
-        ({"command": "str_replace", "path": "/memories/f", "old_str": "a"}, "new_str"),
-        ({"command": "insert", "path": "/memories/f", "insert_line": 0}, "insert_text"),
-    ],
-)
+@pytest.mark.parametrize(("command", "field"), TEXTS)
 def test_what_is_no_text_is_refused(filled: Any, command: dict[str, object], field: str, value: object) -> None:
     if field == "new_str" and value is None:
         return  # the contract gives it a meaning
@@ -119,15 +118,7 @@ def test_what_is_no_text_is_refused(filled: Any, command: dict[str, object], fie
     assert filled.picture() == before
 
 
-@pytest.mark.parametrize(
-    ("command", "field"),
-    [
-        ({"command": "create", "path": "/memories/n"}, "file_text"),
-        ({"command": "str_replace", "path": "/memories/f"}, "old_str"),
-        ({"command": "str_replace", "path": "/memories/f", "old_str": "a"}, "new_str"),
-        ({"command": "insert", "path": "/memories/f", "insert_line": 0}, "insert_text"),
-    ],
-)
+@pytest.mark.parametrize(("command", "field"), TEXTS)
 def test_a_lone_surrogate_is_refused(filled: Any, command: dict[str, object], field: str) -> None:
     answer = filled.ask(**command, **{field: "a\udc80"})
     assert (answer.is_error, answer.text) == (True, f"Error: `{field}` is not valid Unicode text")

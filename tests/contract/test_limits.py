@@ -11,9 +11,7 @@ CREATE = {"command": "create", "path": "/memories/n"}
 
 @pytest.fixture
 def filled(world: Any) -> Any:
-    world.put("f", "0123456789")
-    world.main.reconcile()
-    return world
+    return world.fill({"f": "0123456789"})
 
 
 def test_a_file_over_the_limit_is_refused(filled: Any) -> None:

@@ -29,10 +29,7 @@ def command_on(name: str, path: object) -> dict[str, object]:
 
 @pytest.fixture
 def filled(world: Any) -> Any:
-    world.put("f", "a\n")
-    world.put("d/f", "a\n")
-    world.main.reconcile()
-    return world
+    return world.fill({"f": "a\n", "d/f": "a\n"})
 
 
 @pytest.mark.parametrize("name", COMMANDS)

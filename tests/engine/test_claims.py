@@ -19,6 +19,7 @@ from memtui.fs.state import get_state_directory
 from memtui.journal import transfer, verify
 from memtui.journal.announcements import DIRECTORY, Announcement, AnnouncementStore
 from memtui.memory import connect
+from tests.conftest import fill
 
 CLAUDE = Agent("Claude Code", session="a-session")
 SECOND = 1_000_000
@@ -30,10 +31,7 @@ def now_us() -> int:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    path = tmp_path / "memories"
-    path.mkdir()
-    (path / "prefs.md").write_text("tea\n")
-    return path
+    return fill(tmp_path / "memories", {"prefs.md": "tea\n"})
 
 
 @pytest.fixture

@@ -58,11 +58,7 @@ class Failing:
 
 @pytest.fixture
 def filled(folder_world: Any) -> Any:
-    folder_world.put("f", "1\n2\n")
-    folder_world.put("d/x", "x\n")
-    folder_world.put("d/e/y", "x\n")
-    folder_world.main.reconcile()
-    return folder_world
+    return folder_world.fill({"f": "1\n2\n", "d/x": "x\n", "d/e/y": "x\n"})
 
 
 def put_back(world: Any) -> None:

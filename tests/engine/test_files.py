@@ -32,10 +32,7 @@ NOTES = {"a": "A\n", "b": "B\n", "c": "C\n", "d/x": "X\n", "d/s/y": "Y\n", "e/z"
 
 @pytest.fixture
 def filled(world: Any) -> Any:
-    for path, text in NOTES.items():
-        world.put(path, text)
-    world.main.reconcile()
-    return world
+    return world.fill(NOTES)
 
 
 def moved(tree: Tree, pairs: Mapping[str, str]) -> Tree:

@@ -46,11 +46,7 @@ NOTHING_TO_ASK: dict[str, object] = {
 
 @pytest.fixture
 def filled(world: Any) -> Any:
-    world.put("f", "1\n2\n")
-    world.put("d/x", "x\n")
-    world.put("d/e/y", "y\n")
-    world.main.reconcile()
-    return world
+    return world.fill({"f": "1\n2\n", "d/x": "x\n", "d/e/y": "y\n"})
 
 
 def another(world: Any) -> Engine:

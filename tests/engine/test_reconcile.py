@@ -22,11 +22,7 @@ NOBODY = 65534
 @pytest.fixture
 def looked(folder_world: Any) -> Any:
     """A folder that has been looked at, and then changed no more."""
-    folder_world.put("f", "1\n2\n3\n")
-    folder_world.put("d/x", "x\n")
-    folder_world.put("d/e/y", "y\n")
-    folder_world.main.reconcile()
-    return folder_world
+    return folder_world.fill({"f": "1\n2\n3\n", "d/x": "x\n", "d/e/y": "y\n"})
 
 
 def news(world: Any, since: int | None = None) -> list[Any]:

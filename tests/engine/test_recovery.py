@@ -62,10 +62,7 @@ class _Dying:
 
 @pytest.fixture
 def filled(folder_world: Any) -> Any:
-    folder_world.put("f", "1\n2\n")
-    folder_world.put("d/x", "x\n")
-    folder_world.main.reconcile()
-    return folder_world
+    return folder_world.fill({"f": "1\n2\n", "d/x": "x\n"})
 
 
 def die(world: Any, command: dict[str, Any], *, done: bool) -> None:

@@ -38,11 +38,7 @@ COMMANDS: dict[str, list[dict[str, Any]]] = {
 
 @pytest.fixture
 def filled(world: Any) -> Any:
-    world.put("f", "1\n2\n")
-    world.put("d/x", "x\n")
-    world.put("d/e/y", "y\n")
-    world.main.reconcile()
-    return world
+    return world.fill({"f": "1\n2\n", "d/x": "x\n", "d/e/y": "y\n"})
 
 
 @pytest.mark.parametrize("command", [each[0] for each in COMMANDS.values()], ids=list(COMMANDS))

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pytest
 
 import memtui
+from tests.conftest import NOTES, fill
 
 
 class Recorded(NamedTuple):
@@ -42,10 +43,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def recorded(tmp_path: Path) -> Recorded:
     """A folder with three events and one change that nobody has recorded."""
-    folder = tmp_path / "memories"
-    (folder / "notes").mkdir(parents=True)
-    (folder / "prefs.md").write_text("- short answers\n- Berlin\n")
-    (folder / "notes" / "today.md").write_text("standup at ten\n")
+    folder = fill(tmp_path / "memories", NOTES)
     os.symlink("prefs.md", folder / "link.md")
     claude = memtui.Agent("Claude", "a-model", "session-1")
     with memtui.open(folder) as memory:

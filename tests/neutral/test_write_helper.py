@@ -15,6 +15,7 @@ import pytest
 
 from memtui.fs.exports import ExportWriter, WriteFailed, WriteFailureReason
 from memtui.fs.write_helper import FileWriter, LocalWriter
+from tests.conftest import fill
 
 
 class _InAnother:
@@ -58,10 +59,7 @@ with WriteHelper(ExportWriter(sys.argv[1], sys.argv[2])) as scribe:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    path = tmp_path / "memories"
-    path.mkdir()
-    (path / "note.md").write_text("text")
-    return path
+    return fill(tmp_path / "memories", {"note.md": "text"})
 
 
 @pytest.fixture

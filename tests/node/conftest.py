@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import fill
 from tests.node.programs import LIMIT, ROOT, package
 
 _HERE = Path(__file__).parent
@@ -30,8 +31,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(autouse=True)
 def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("MEMTUI_DIR", "MEMTUI_READ_ONLY"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
@@ -39,10 +38,7 @@ def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A small memory folder."""
-    path = tmp_path / "memories"
-    path.mkdir()
-    (path / "prefs.md").write_text("- short answers\n")
-    return path
+    return fill(tmp_path / "memories", {"prefs.md": "- short answers\n"})
 
 
 @pytest.fixture

@@ -35,6 +35,7 @@ from memtui.ui.app import MemtuiApp
 from memtui.ui.key_names import set_keymap
 from memtui.ui.screens.browse import BrowseScreen
 from memtui.ui.terminal import TerminalSanitizer
+from tests.conftest import fill
 from tests.warm import Warm
 
 M = TypeVar("M", bound=Message)
@@ -49,14 +50,6 @@ FILES: Mapping[str, str] = {
     "zeta.txt": "plain text\n",
     ".hidden.md": "hidden\n",
 }
-
-
-def fill(folder: Path, files: Mapping[str, str | bytes]) -> None:
-    """Write files as somebody who is not memtui would."""
-    for name, held in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(held.encode() if isinstance(held, str) else held)
 
 
 class ScreenDriver:

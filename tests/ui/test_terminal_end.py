@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import fill
+
 Starting = Callable[..., Any]
 Opening = Callable[..., Any]
 
@@ -32,10 +34,7 @@ sys.exit(cli.main(sys.argv[1:]))
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    folder = tmp_path / "memories"
-    folder.mkdir()
-    (folder / "alpha.md").write_text("# Alpha\n")
-    return folder
+    return fill(tmp_path / "memories", {"alpha.md": "# Alpha\n"})
 
 
 def assert_usable(screen: Any) -> None:

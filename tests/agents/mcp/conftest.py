@@ -12,13 +12,12 @@ import pytest
 from memtui.core.events import Event
 from memtui.memory import connect
 from tests.agents.mcp.pipe_client import LIMIT, ROOT, Server
+from tests.conftest import NOTES, fill
 from tests.warm import Warm
 
 
 @pytest.fixture(autouse=True)
 def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("MEMTUI_DIR", "MEMTUI_READ_ONLY"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
@@ -26,12 +25,7 @@ def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A small memory folder."""
-    path = tmp_path / "memories"
-    (path / "notes").mkdir(parents=True)
-    (path / "prefs.md").write_text("- short answers\n- Berlin\n")
-    (path / "notes" / "today.md").write_text("standup at ten\n")
-    (path / ".hidden").write_text("berlin")
-    return path
+    return fill(tmp_path / "memories", {**NOTES, ".hidden": "berlin"})
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,14 +19,6 @@ from tests.cli.conftest import LIMIT
 
 EDIT = {"command": "str_replace", "path": "/memories/prefs.md", "old_str": "Berlin", "new_str": "Lisbon"}
 Say = Callable[..., str]
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    """A scripted model's server."""
-    with ModelServer() as server:
-        server.point_sdk_at_it(monkeypatch)
-        yield server
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ import pytest
 import memtui
 from memtui.core.events import Agent, Event, Outside, Person
 from memtui.engine import Engine
+from tests.conftest import fill
 
 Starting = Callable[..., Any]
 
@@ -56,10 +57,7 @@ TEXT = "# Shared\n\ncounter: 0\n\n- one fixed line\n- another one\n\n## Mine\n\n
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    place = tmp_path / "memories"
-    place.mkdir()
-    (place / "shared.md").write_text(TEXT)
-    return place
+    return fill(tmp_path / "memories", {"shared.md": TEXT})
 
 
 @contextmanager
