@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from memtui.audit.cancel import AuditCancelled, check_cancelled
-from memtui.audit.model import ChainStatus
+from memtui.audit.model import AuditCancelled, ChainStatus, check_cancelled
 from memtui.core.edits import format_human_size
 from memtui.core.errors import SymlinkEscape
 from memtui.core.events import EntryKind

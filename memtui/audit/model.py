@@ -1,10 +1,11 @@
 """Values of an audit: findings, rules and results, for screens, reports and pipelines."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
+from memtui.core.errors import MemtuiError
 from memtui.core.settings import Budget
 from memtui.review.inbox import Inbox
 from memtui.scan.ruleset import load_rules
@@ -299,3 +300,16 @@ def read_rules(name: str) -> tuple[AuditRule, ...]:
 
 def _fill_sample(rule: str, text: str) -> str:
     return text.replace("{sample}", make_sample(rule)) if "{sample}" in text else text
+
+
+class AuditCancelled(MemtuiError):
+    """Nobody waits for the audit; nothing is known of the folder."""
+
+    def __init__(self) -> None:
+        super().__init__("The audit was stopped before its end. Nothing was changed.")
+
+
+def check_cancelled(stop: Callable[[], bool]) -> None:
+    """Raise `AuditCancelled` where the caller asks to stop."""
+    if stop():
+        raise AuditCancelled

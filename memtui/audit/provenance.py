@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from memtui.audit.cancel import check_cancelled
-from memtui.audit.model import UNKNOWN, ChainStatus, FindingOrigin, Hit
+from memtui.audit.model import UNKNOWN, ChainStatus, FindingOrigin, Hit, check_cancelled
 from memtui.core.errors import MemtuiError, StateUnusable
 from memtui.core.events import Agent, Event, Outside, format_actor_name
 from memtui.core.history import PathVersion

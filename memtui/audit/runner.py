@@ -7,21 +7,32 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import memtui
-from memtui.audit.cancel import AuditCancelled, check_cancelled
 from memtui.audit.context import AuditContext, build_context
 from memtui.audit.finding_builder import FindingBuilder
 from memtui.audit.growth import collect_growth as growth_of
-from memtui.audit.model import Audit, AuditFinding, AuditGrowth, AuditRule, ChainStatus, Hit, SuppressedFinding
-from memtui.audit.passed_checks import find_passed_checks
+from memtui.audit.model import (
+    Audit,
+    AuditCancelled,
+    AuditFinding,
+    AuditGrowth,
+    AuditRule,
+    ChainStatus,
+    Family,
+    Hit,
+    PassedCheck,
+    SuppressedFinding,
+    check_cancelled,
+)
 from memtui.audit.provenance import TAMPERED, OriginTracer, summarize_journal
-from memtui.audit.registry import FAMILIES, collect_rules
-from memtui.audit.rules import self_checks
+from memtui.audit.registry import CRASHED, FAMILIES, SELF_CHECKS, collect_rules
 from memtui.audit.selection import RuleSelection, describe_changed_settings, select_rules
 from memtui.audit.suppressions import find_expired, find_suppression
+from memtui.core.paths import ROOT_NAME
 from memtui.core.settings import AuditSettings, Settings, compute_budgets
-from memtui.core.wording import estimate_token_count
+from memtui.core.wording import PLAIN, estimate_token_count, format_count, format_size
 from memtui.engine import Engine, Observer
 from memtui.engine.pins import load_pins
+from memtui.notes.memory_index import is_index
 from memtui.review.inbox import Inbox
 
 # One pass of all rules over a folder.
@@ -84,7 +95,7 @@ class AuditInspection:
         old = find_expired(self.subject.audit.exemptions, self.today)
         self.expired += [sentence for _, sentence in old]
         self._add_findings(self.builder.build_findings([hit for hit, _ in old]))
-        self.ran |= {rule.id for rule in self_checks.RULES} & set(self.choice.severities)
+        self.ran |= {rule.id for rule in SELF_CHECKS} & set(self.choice.severities)
 
     def _collect_hits(self, family: Any, name: str, crashes: "_RuleCrashes") -> Iterator[Hit]:
         """The hits of a family. An exception in one note becomes a finding, and the other notes are still checked."""
@@ -153,7 +164,7 @@ class _RuleCrashes:
         where = "a note" if self.count == 1 else f"{self.count:,} notes"
         words = f"the {self._family} rules broke down in {where if path else 'the folder as a whole'}: {kind}"
         facts: dict[str, str | int | float] = {"family": self._family, "error": kind, "notes": self.count}
-        yield Hit(self_checks.CRASHED, path, words, facts=facts, identity=f"{self._family} {kind}")
+        yield Hit(CRASHED, path, words, facts=facts, identity=f"{self._family} {kind}")
 
 
 _NO_AUDIT = AuditSettings()
@@ -271,3 +282,67 @@ def _collect_growth(
         if chain.state == "intact":
             raise
         return None
+
+
+# Passed checks: a report says what is in order too.
+
+_OWN = frozenset(rule.id for rule in SELF_CHECKS)
+_FORMAT = ("not-utf8", "unreadable", "broken-json", "broken-yaml", "broken-toml", "broken-xml", "broken-front-matter")
+_INDEX = ("long-index", "index-entry-missing", "not-in-index")
+
+
+def find_passed_checks(
+    rules: Mapping[str, AuditRule],
+    subject: AuditContext,
+    chain: ChainStatus,
+    ran: Collection[str],
+    found: Collection[str],
+) -> tuple[PassedCheck, ...]:
+    """The checks of which all rules that there are ran, and found nothing.
+
+    Args:
+        ran: The ids of the rules that ran to their end.
+        found: The ids of the rules with findings, suppressed ones included.
+    """
+    count = len(subject.notes)
+    files = format_count(count, "file")
+    largest = format_size(max((note.size for note in subject.notes.values()), default=0), PLAIN)
+    on_family = {family: _find_family_rules(rules.values(), family, ran) for family in Family}
+    is_intact = chain.state == "intact"
+    no_outside = "no change that memtui has not recorded"
+    has_index = any(map(is_index, subject.notes))
+    repository = subject.repository
+    has_code = repository is not None and bool(repository.files)
+    claims = "the repository has what the notes name"
+    if has_code and not repository.has_history:  # type: ignore[union-attr]
+        claims += ", as far as can be told without its history"
+    checks: tuple[tuple[Family, str, Collection[str], str], ...] = (
+        (Family.SECRET, "secrets", on_family[Family.SECRET], f"none known in {files}"),
+        (Family.HIDDEN, "hidden", on_family[Family.HIDDEN], f"nothing hidden in {files}"),
+        (Family.PLANTED, "planted", on_family[Family.PLANTED], f"nothing that looks planted in {files}"),
+        (Family.INTEGRITY, "paths", ("link-leaves",), f"no link leaves {ROOT_NAME}"),
+        (Family.INTEGRITY, "format", _FORMAT, f"{count:,} of {count:,} parse"),
+        (Family.INTEGRITY, "size", ("over-limit",), f"largest file {largest}"),
+        (Family.INTEGRITY, "journal", ("chain-broken",) if is_intact else (), chain.words),
+        (Family.INTEGRITY, "outside", ("outside-change",) if is_intact else (), no_outside),
+        (Family.UPKEEP, "stale", ("stale",), f"all read or changed in the last {subject.audit.stale_days} days"),
+        (Family.UPKEEP, "links", ("dead-link",), "every link leads to something"),
+        (Family.UPKEEP, "duplicates", ("duplicate", "near-duplicate"), "no two notes say the same"),
+        (Family.UPKEEP, "values", ("contradiction",), "no key has two values"),
+        (Family.UPKEEP, "index", _INDEX if has_index else (), "it loads whole, and names what is there"),
+        (Family.CLAIMS, "claims", on_family[Family.CLAIMS] if has_code else (), claims),
+    )  # fmt: skip
+    passed: list[PassedCheck] = []
+    for family, name, needed, words in checks:
+        there = rules.keys() & set(needed)
+        if there and there <= set(ran) and there.isdisjoint(found):
+            passed.append(PassedCheck(family, name, words))
+    return tuple(passed)
+
+
+def _find_family_rules(rules: Collection[AuditRule], family: Family, ran: Collection[str]) -> tuple[str, ...]:
+    """The rules of a family that ran; none if one of those that are on by default did not."""
+    mine = [rule for rule in rules if rule.family is family and rule.id not in _OWN]
+    if any(rule.is_on and rule.id not in ran for rule in mine):
+        return ()
+    return tuple(rule.id for rule in mine if rule.id in ran)

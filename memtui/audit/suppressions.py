@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 
 from memtui.audit.model import AuditFinding, Hit, SuppressedFinding
-from memtui.audit.rules.self_checks import EXPIRED
+from memtui.audit.registry import EXPIRED
 from memtui.core.errors import MemtuiError
 from memtui.core.settings import Exemption
 

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 from memtui import memory as memory_module
 from memtui.audit.model import Audit, AuditRule, Family, Severity
-from memtui.audit.registry import RULES
-from memtui.audit.report.formats import render_report
+from memtui.audit.registry import RULES, find_rule_problems, is_known_rule, suggest_rule
+from memtui.audit.report import render_report
 from memtui.audit.report.wording import format_verdict
-from memtui.audit.run_settings import find_rule_problems, is_known_rule, suggest_rule
 from memtui.audit.runner import run_audit
 from memtui.audit.selection import find_setting, matches_rule
 from memtui.audit.suppressions import InvalidBaseline, build_baseline, parse_baseline

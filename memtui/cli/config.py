@@ -188,7 +188,7 @@ def add_screen_problems(loaded: LoadedConfig) -> LoadedConfig:
 
         problems += find_key_problems(loaded)
     if loaded.config.audit.rules or loaded.config.audit.exemptions:
-        from memtui.audit.run_settings import find_rule_problems  # noqa: PLC0415 - start-up: loads every rule
+        from memtui.audit.registry import find_rule_problems  # noqa: PLC0415 - start-up: loads every rule
 
         problems += find_rule_problems(loaded)
     if loaded.config.theme != "auto":

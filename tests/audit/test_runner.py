@@ -12,11 +12,9 @@ import pytest
 
 import memtui
 from memtui import memory as memory_module
-from memtui.audit.cancel import AuditCancelled
 from memtui.audit.context import AuditContext, Note
-from memtui.audit.model import Audit, AuditFinding, Family, Hit, Severity
-from memtui.audit.registry import FAMILIES
-from memtui.audit.rules.self_checks import CRASHED
+from memtui.audit.model import Audit, AuditCancelled, AuditFinding, Family, Hit, Severity
+from memtui.audit.registry import CRASHED, FAMILIES
 from memtui.audit.runner import get_family_name, get_sort_key, run_audit
 from memtui.core.settings import AuditSettings
 from tests.audit.families import Whole, Words, rule

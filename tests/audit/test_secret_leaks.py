@@ -9,7 +9,7 @@ import pytest
 
 from memtui import memory
 from memtui.audit.masking import find_secret_spans, mask_lines, mask_message
-from memtui.audit.report.formats import render_report
+from memtui.audit.report import render_report
 from memtui.audit.rules import secrets
 from memtui.audit.runner import run_audit
 from memtui.scan.samples import make_sample

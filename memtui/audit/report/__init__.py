@@ -1,1 +1,50 @@
-"""An audit as a text that somebody reads: one module for each format."""
+"""The reports of an audit. Each writer is loaded where it is asked for, for start-up cost."""
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memtui.audit.model import Audit
+
+
+FORMATS = ("text", "json", "md", "sarif", "html")
+
+
+def render_report(
+    audit: "Audit", format: str, *, folder: str, exit_code: int | None = None, everything: bool = False
+) -> str:
+    """A report.
+
+    Args:
+        exit_code: That of the process, for SARIF.
+        everything: Whether text and SARIF list suppressed findings; JSON always does.
+    """
+    match format:
+        case "json":
+            from memtui.audit.report import json  # noqa: PLC0415 - start-up: one format of a run
+
+            return json.render_json(audit)
+        case "md":
+            from memtui.audit.report import markdown  # noqa: PLC0415 - start-up: one format of a run
+
+            return markdown.render_markdown(audit)
+        case "sarif":
+            from memtui.audit.report import sarif  # noqa: PLC0415 - start-up: one format of a run
+
+            return sarif.render_sarif(
+                audit, below=_get_relative_folder(folder), exit_code=exit_code, suppressed=everything
+            )
+        case "html":
+            from memtui.audit.report import html  # noqa: PLC0415 - start-up: one format of a run
+
+            return html.render_html(audit)
+        case _:
+            from memtui.audit.report import text  # noqa: PLC0415 - start-up: one format of a run
+
+            return text.render_text(audit, everything=everything)
+
+
+def _get_relative_folder(folder: str) -> str:
+    """The folder relative to the directory in which memtui was started; empty if it is not inside of that."""
+    relative = os.path.relpath(folder, os.path.realpath("."))
+    return "" if relative in (".", "..") or relative.startswith("../") else relative

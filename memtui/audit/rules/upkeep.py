@@ -6,7 +6,7 @@ from memtui.audit.context import AuditContext, Note, is_hidden, is_prose
 from memtui.audit.model import AuditRule, Hit, read_rules
 from memtui.audit.outside import NoteUses, collect_uses
 from memtui.audit.pruning import compute_age, find_auto_loaded, find_unrecorded_changes
-from memtui.audit.rules import contradictions, duplicates, indexes, links
+from memtui.audit.rules import contradictions, duplicates, links
 from memtui.core.settings import compute_budgets
 from memtui.core.wording import estimate_token_count
 from memtui.notes.memory_index import is_index
@@ -38,10 +38,10 @@ def check_folder(subject: AuditContext) -> Iterator[Hit]:
         yield from duplicates.find_duplicates(subject)
     if subject.has_enabled_rule(*contradictions.IDS):
         yield from contradictions.find_contradictions(subject)
-    if subject.has_enabled_rule(*links.IDS, *indexes.IDS):
+    if subject.has_enabled_rule(*links.IDS):
         linked = links.collect_links(subject)
         yield from links.check_links(subject, linked)
-        yield from indexes.check_indexes(subject, linked)
+        yield from links.check_indexes(subject, linked)
     yield from _check_folder_size(subject)
 
 

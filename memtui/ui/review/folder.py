@@ -282,7 +282,7 @@ class FolderInspection:
 
     def export(self, audit: Audit, format: str, path: str, *, force: bool) -> str:
         from memtui.audit.growth import collect_growth  # noqa: PLC0415 - only where a report is written
-        from memtui.audit.report.formats import render_report  # noqa: PLC0415 - only where a report is written
+        from memtui.audit.report import render_report  # noqa: PLC0415 - only where a report is written
 
         with self._lock:
             report = replace(audit, inbox=self._inbox)

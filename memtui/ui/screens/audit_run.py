@@ -10,7 +10,7 @@ from textual import on
 from textual.timer import Timer
 from textual.worker import Worker, get_current_worker
 
-from memtui.audit.cancel import AuditCancelled
+from memtui.audit.model import AuditCancelled
 from memtui.core.errors import MemoryClosed, MemtuiError
 from memtui.core.unicode import to_one_line
 from memtui.ui.controller import Controller, controller_work

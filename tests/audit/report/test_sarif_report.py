@@ -16,8 +16,7 @@ from jsonschema import Draft4Validator
 from memtui import memory
 from memtui.audit.model import Audit, FindingLocation, Severity, SuppressedFinding
 from memtui.audit.registry import RULES
-from memtui.audit.report import sarif
-from memtui.audit.report.formats import render_report
+from memtui.audit.report import render_report, sarif
 from memtui.audit.runner import run_audit
 from memtui.core.unicode import HIDDEN
 from tests.audit.report import samples

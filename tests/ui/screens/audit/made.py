@@ -9,10 +9,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, cast
 
-from memtui.audit.cancel import AuditCancelled
 from memtui.audit.model import (
     UNKNOWN,
     Audit,
+    AuditCancelled,
     AuditFinding,
     ChainStatus,
     Family,
