@@ -1,15 +1,324 @@
 """Memories as files in a folder that others write to as well."""
 
 import contextlib
+import errno
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from typing import NoReturn
 
+from memtui.core.errors import UnconfirmedChange
+from memtui.core.paths import ROOT, MemoryPath
+from memtui.fs.atomic import link_nameless
+from memtui.fs.beneath import PathHandle, close_quietly
 from memtui.fs.locks import hold_lock
-from memtui.store.base import Transaction
-from memtui.store.open_folder import WritableFolder
-from memtui.store.recovery import UNTIDY
-from memtui.store.writer import FolderTransaction, ReadOnlyTransaction
+from memtui.store.base import (
+    ConcurrentChange,
+    Stamp,
+    Transaction,
+    WriteResult,
+    get_lasting_stamp,
+    make_node,
+    make_stamp,
+    write_all,
+)
+from memtui.store.open_folder import WritableFolder, is_safe_to_remove
+from memtui.store.recovery import (
+    NO_SUCH_THING,
+    UNTIDY,
+    CrashCleanup,
+    StagedEntry,
+    StagingArea,
+    SyncBatch,
+    as_unconfirmed,
+)
+
+
+class FolderTransaction:
+    """Writes to a folder whose lock is held. See `Transaction`."""
+
+    def __init__(self, folder: WritableFolder) -> None:
+        self._folder = folder
+        self._root = folder.root
+        self._confirming = SyncBatch(folder.root)
+        self._aside = StagingArea(folder)
+        self._tidying = CrashCleanup(folder, self._aside, self._confirming)
+
+    def write(self, path: MemoryPath, data: bytes, *, expected: Stamp | None) -> WriteResult:
+        with self._ensure_parents(path) as (place, made):
+            try:
+                seen = place.stat()
+            except FileNotFoundError:
+                seen = None
+            if (make_stamp(seen) if seen else None) != expected:
+                raise ConcurrentChange
+            fd, passing, made_as = self._create_file(place, data, seen)
+            try:
+                if seen is None and passing is None:
+                    with _as_concurrent_change():
+                        link_nameless(fd, place.name, place.fd)
+                else:
+                    self._move_into_place(fd, passing, place, made_as, expected)
+                with as_unconfirmed():
+                    now = os.fstat(fd)
+                # One that another program has written to since then is left as changed for the next look.
+                is_ours = get_lasting_stamp(make_stamp(now)) == get_lasting_stamp(make_stamp(made_as))
+                node = make_node("/".join(place.parts), now if is_ours else made_as)
+            finally:
+                close_quietly(fd)
+            self._confirming.sync(place.fd, made)
+            return WriteResult(node, made)
+
+    def delete(self, path: MemoryPath, *, expected: Mapping[str, Stamp] | None = None) -> None:
+        """See `Transaction.delete`. It is held against what was expected where nobody else can reach it any more."""
+        with self._root.resolve_path(path.parts, follow=False) as place:
+            if stat.S_ISDIR(place.stat().st_mode):
+                self._check_removable(place.parts)
+            aside = self._aside.stage(place)
+            if expected is not None:
+                try:
+                    self._check_stamps(aside, "/".join(place.parts), expected)
+                except BaseException:
+                    self._aside.unstage(aside.original, place)
+                    raise
+            self._aside.remove(aside.original)
+            self._confirming.sync(place.fd, ())
+
+    def rename(self, old: MemoryPath, new: MemoryPath) -> tuple[str, ...]:
+        with self._root.resolve_path(old.parts, follow=False) as source:
+            source.stat()
+            with self._ensure_parents(new, follow=False) as (place, made):
+                self._folder.move_noreplace(source, place)
+                self._confirming.sync(place.fd, made)
+                if source.parts[:-1] != place.parts[:-1]:
+                    self._confirming.sync(source.fd, ())
+                return made
+
+    def make_directory(self, path: MemoryPath) -> tuple[str, ...]:
+        with self._ensure_parents(path, follow=False) as (place, made):
+            os.mkdir(place.name, 0o700, dir_fd=place.fd)
+            self._confirming.sync(place.fd, made)
+            return (*made, "/".join(place.parts))
+
+    def make_link(self, path: MemoryPath, target: bytes) -> WriteResult:
+        with self._ensure_parents(path, follow=False) as (place, made):
+            if b"\0" in target:
+                raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+            os.symlink(target, place.name, dir_fd=place.fd)
+            with as_unconfirmed():
+                node = make_node("/".join(place.parts), place.stat())
+            self._confirming.sync(place.fd, made)
+            return WriteResult(node, made)
+
+    def remove_empty(self, path: MemoryPath) -> None:
+        with self._root.resolve_path(path.parts, follow=False) as place:
+            try:
+                os.rmdir(place.name, dir_fd=place.fd)
+            except OSError as error:
+                if error.errno != errno.ENOTEMPTY or not self._tidying.remove_leftovers(place):
+                    raise
+                os.rmdir(place.name, dir_fd=place.fd)
+            self._confirming.sync(place.fd, ())
+
+    def make_temporary_path(self, path: MemoryPath) -> MemoryPath:
+        return MemoryPath((*path.parts[:-1], self._folder.make_temporary_name(judged=False)))
+
+    def exchange(self, one: MemoryPath, other: MemoryPath) -> bool:
+        with (
+            self._root.resolve_path(one.parts, follow=False) as here,
+            self._root.resolve_path(other.parts, follow=False) as there,
+        ):
+            if not self._folder.exchange(here, there):
+                return False
+            self._confirming.sync(here.fd, ())
+            if here.parts[:-1] != there.parts[:-1]:
+                self._confirming.sync(there.fd, ())
+            return True
+
+    def batch_sync(self) -> AbstractContextManager[None]:
+        return self._confirming.batch_sync()
+
+    def clean_up(
+        self, *, is_known: Callable[[str], bool] | None = None, place: MemoryPath = ROOT, only_judged: bool = False
+    ) -> None:
+        """See `Transaction.clean_up`; with `only_judged` what nobody has looked at is left alone."""
+        self._tidying.clean_up(is_known=is_known, place=place, only_judged=only_judged)
+
+    def _check_removable(self, parts: tuple[str, ...]) -> None:
+        """Refuse a deletion that would stop half way at a directory without the right to write: `PermissionError`."""
+
+        def insist(fd: int) -> None:
+            if not os.access(".", os.W_OK | os.X_OK, dir_fd=fd, effective_ids=True):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+        for _ in self._folder.iter_raw_entries(parts, complete=True, check=insist):
+            pass
+
+    def _check_stamps(self, aside: StagedEntry, path: str, expected: Mapping[str, Stamp]) -> None:
+        """Compare what was moved aside, and all in it, with what was seen at its place: `ConcurrentChange`."""
+        top = aside.original.stat()
+        if path not in expected or get_lasting_stamp(make_node(path, top).stamp) != get_lasting_stamp(expected[path]):
+            raise ConcurrentChange
+        unseen = set(expected) - {path}
+        if stat.S_ISDIR(top.st_mode):
+            for below, seen in self._aside.iter_below(aside):
+                inner = f"{path}/{below}"
+                if inner not in unseen or make_node(inner, seen).stamp != expected[inner]:
+                    raise ConcurrentChange
+                unseen.remove(inner)
+        if unseen:
+            raise ConcurrentChange
+
+    @contextmanager
+    def _ensure_parents(self, path: MemoryPath, *, follow: bool = True) -> Iterator[tuple[PathHandle, tuple[str, ...]]]:
+        """The place of a path whose parents are made if missing, and unmade again if the body fails."""
+        made: list[str] = []
+        try:
+            try:
+                place = self._root.resolve_path(path.parts, follow=follow)
+            except FileNotFoundError:
+                for depth in range(1, len(path.parts)):
+                    parent = self._root.resolve_path(path.parts[:depth], follow=True)
+                    with parent, contextlib.suppress(FileExistsError):
+                        os.mkdir(parent.name, 0o700, dir_fd=parent.fd)
+                        made.append("/".join(parent.parts))
+                place = self._root.resolve_path(path.parts, follow=follow)
+            with place:
+                yield place, tuple(made)
+        except UnconfirmedChange:
+            raise
+        except BaseException:
+            for directory in reversed(made):
+                with (
+                    contextlib.suppress(OSError),
+                    self._root.resolve_path(directory.split("/"), follow=False) as unmade,
+                ):
+                    os.rmdir(unmade.name, dir_fd=unmade.fd)
+            raise
+
+    def _create_file(
+        self, place: PathHandle, data: bytes, replaced: os.stat_result | None
+    ) -> tuple[int, str | None, os.stat_result]:
+        """A whole, synced file on the file system of its place: descriptor, name unless it has none yet, and stat."""
+        fd, passing = -1, None
+        if self._folder.tmpfile and self._folder.moving != "placeholder":
+            try:
+                fd = os.open(".", self._folder.tmpfile | os.O_WRONLY | os.O_CLOEXEC, 0o600, dir_fd=place.fd)
+            except OSError as error:
+                if error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL):
+                    raise
+                self._folder.tmpfile = 0
+        if fd < 0:
+            passing = self._folder.make_temporary_name()
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            fd = os.open(passing, flags, 0o600, dir_fd=place.fd)
+        try:
+            write_all(fd, data)
+            if replaced is not None:
+                _copy_mode(fd, replaced)
+            os.fsync(fd)
+            made_as = os.fstat(fd)
+        except BaseException:
+            close_quietly(fd)
+            if passing:
+                self._aside.remove(PathHandle(place.fd, passing, (), owned=False))
+            raise
+        return fd, passing, made_as
+
+    def _move_into_place(
+        self, fd: int, passing: str | None, place: PathHandle, made_as: os.stat_result, expected: Stamp | None
+    ) -> None:
+        if passing is None:
+            passing = self._folder.make_temporary_name(judged=False)
+            aside = PathHandle(self._link_staged(fd, passing, place), passing, (), owned=False)
+        else:
+            aside = PathHandle(place.fd, passing, (), owned=False)
+        try:
+            if expected is None:
+                with _as_concurrent_change():
+                    self._folder.move_noreplace(aside, place)
+            else:
+                if is_safe_to_remove(aside.name):  # it is whole by now, and its name will be another one's
+                    judged, aside.name = aside.name, self._folder.make_temporary_name(judged=False)
+                    os.rename(judged, aside.name, src_dir_fd=aside.fd, dst_dir_fd=aside.fd)
+                self._replace(aside, place, made_as, expected)
+        except BaseException:
+            for name in {aside.name, passing}:
+                leftover = PathHandle(aside.fd, name, (), owned=False)
+                with contextlib.suppress(OSError):
+                    if leftover.stat().st_ino == made_as.st_ino:
+                        self._aside.remove(leftover)
+            raise
+
+    def _replace(self, aside: PathHandle, place: PathHandle, made_as: os.stat_result, expected: Stamp) -> None:
+        """Put a file in the place of another, and look at what came out: nothing is lost that nobody has read."""
+        try:
+            if make_stamp(place.stat()) != expected:
+                raise ConcurrentChange
+            exchanged = self._folder.exchange(aside, place)
+        except FileNotFoundError:
+            raise ConcurrentChange from None
+        if not exchanged:
+            os.rename(aside.name, place.name, src_dir_fd=aside.fd, dst_dir_fd=place.fd)
+            return
+        try:
+            if get_lasting_stamp(make_stamp(aside.stat())) != get_lasting_stamp(expected):
+                raise ConcurrentChange
+        except BaseException:
+            with as_unconfirmed():
+                self._folder.exchange(aside, place)
+                if aside.stat().st_ino != made_as.st_ino:
+                    self._aside.unstage(aside, place)  # and something else had come meanwhile
+            raise
+        self._aside.remove(aside)
+
+    def _link_staged(self, fd: int, name: str, place: PathHandle) -> int:
+        """Name a nameless file outside the folder if that is on the same file system, else beside its place."""
+        for directory in (self._folder.state_fd, place.fd):
+            try:
+                link_nameless(fd, name, directory)
+            except OSError as error:
+                if error.errno != errno.EXDEV or directory == place.fd:
+                    raise
+            else:
+                return directory
+        raise AssertionError("unreachable: the place is on the file's own file system")
+
+
+class ReadOnlyTransaction:
+    """A transaction in a folder that is only looked at: every change is refused."""
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    write = delete = rename = make_directory = make_link = remove_empty = make_temporary_path = exchange = _refuse
+
+    def batch_sync(self) -> AbstractContextManager[None]:
+        return contextlib.nullcontext()
+
+    def clean_up(self, *, is_known: Callable[[str], bool] | None = None, place: MemoryPath = ROOT) -> None:
+        pass
+
+
+@contextmanager
+def _as_concurrent_change() -> Iterator[None]:
+    try:
+        yield
+    except FileExistsError:
+        raise ConcurrentChange from None
+
+
+def _copy_mode(fd: int, replaced: os.stat_result) -> None:
+    mine = os.fstat(fd)
+    try:
+        os.fchmod(fd, stat.S_IMODE(replaced.st_mode))
+    except OSError as error:
+        if error.errno not in (errno.EPERM, *NO_SUCH_THING) or mine.st_mode != replaced.st_mode:
+            raise  # else it has that mode already: one for all files, as on file systems that know no modes
+    if (mine.st_uid, mine.st_gid) != (replaced.st_uid, replaced.st_gid):
+        with contextlib.suppress(PermissionError):
+            os.fchown(fd, replaced.st_uid, replaced.st_gid)
 
 
 class FolderStore(WritableFolder):

@@ -13,7 +13,7 @@ import memtui
 from memtui.fs import atomic, beneath
 from memtui.fs.state import get_state_directory
 from memtui.memory import JOURNAL
-from memtui.store import base, open_folder, recovery, writer
+from memtui.store import base, open_folder, recovery
 from memtui.store import folder as store_folder
 
 COMMANDS: dict[str, dict[str, Any]] = {
@@ -82,7 +82,7 @@ def test_a_call_that_fails_is_answered_truthfully_and_leaves_nothing_half_done(
         since = len(list(filled.main.events()))
         count = [point]
         with monkeypatch.context() as patch:
-            for module in (open_folder, store_folder, writer, recovery, base, atomic):
+            for module in (open_folder, store_folder, recovery, base, atomic):
                 patch.setattr(module, "os", Failing(os, CALLS, count, code))
             moving = Failing(beneath, ("rename_noreplace",), count, code).rename_noreplace
             patch.setattr(open_folder, "rename_noreplace", moving)

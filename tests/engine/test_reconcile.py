@@ -12,9 +12,8 @@ import memtui.memory
 from memtui.core.errors import FolderMissing, SymlinkEscape
 from memtui.core.events import EntryKind, Outside
 from memtui.engine import reconcile
-from memtui.store.folder import FolderStore
+from memtui.store.folder import FolderStore, FolderTransaction
 from memtui.store.recovery import StagingArea
-from memtui.store.writer import FolderTransaction
 
 NOBODY = 65534
 

@@ -145,7 +145,7 @@ from memtui.store import folder as store_folder
 from memtui.engine import Engine
 from memtui.journal.sqlite import Journal
 from memtui.fs import atomic, beneath
-from memtui.store import base, open_folder, recovery, writer
+from memtui.store import base, open_folder, recovery
 from memtui.store.folder import FolderStore
 
 folder, state, kind, how, commands = sys.argv[1:]
@@ -210,7 +210,7 @@ for command in commands:
         if child == 0:
             memory = engine()
             count = [point]
-            for module in (open_folder, store_folder, writer, recovery, base, atomic):
+            for module in (open_folder, store_folder, recovery, base, atomic):
                 module.os = Counting(os, POINTS, count)
             open_folder.rename_noreplace = Counting(beneath, ("rename_noreplace",), count).rename_noreplace
             open_folder.exchange = Counting(beneath, ("exchange",), count).exchange

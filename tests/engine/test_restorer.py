@@ -294,7 +294,7 @@ def test_a_full_disk_in_the_middle_is_told_path_by_path(plain_world: Any, monkey
     for number in range(6):
         plain_world.ask(command="delete", path=f"/memories/{number}")
     written = []
-    new_file = memtui.store.writer.FolderTransaction._create_file  # type: ignore[attr-defined]
+    new_file = memtui.store.folder.FolderTransaction._create_file  # type: ignore[attr-defined]
 
     def failing(*arguments: Any) -> Any:
         if len(written) == 3:
@@ -302,7 +302,7 @@ def test_a_full_disk_in_the_middle_is_told_path_by_path(plain_world: Any, monkey
         written.append(arguments)
         return new_file(*arguments)
 
-    monkeypatch.setattr(memtui.store.writer.FolderTransaction, "_create_file", failing)  # type: ignore[attr-defined]
+    monkeypatch.setattr(memtui.store.folder.FolderTransaction, "_create_file", failing)  # type: ignore[attr-defined]
     restored = plain_world.main.restore_directory("", at)
     assert sorted(plain_world.tree()) == ["0", "1", "2"]
     assert [change.path for change in restored.event.changes] == ["0", "1", "2"]
@@ -327,7 +327,7 @@ def test_a_crash_in_the_middle_leaves_a_record_of_what_was_done(plain_world: Any
     plain_world.main.close()
     died = plain_world.engine(store=Dies())
     steps = []
-    write = memtui.store.writer.FolderTransaction.write  # type: ignore[attr-defined]
+    write = memtui.store.folder.FolderTransaction.write  # type: ignore[attr-defined]
 
     def dying(*arguments: Any, **options: Any) -> Any:
         if len(steps) == 2:
@@ -336,7 +336,7 @@ def test_a_crash_in_the_middle_leaves_a_record_of_what_was_done(plain_world: Any
         return write(*arguments, **options)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memtui.store.writer.FolderTransaction, "write", dying)  # type: ignore[attr-defined]
+        patch.setattr(memtui.store.folder.FolderTransaction, "write", dying)  # type: ignore[attr-defined]
         with pytest.raises(KeyboardInterrupt):
             died.restore_directory("", at)
     again = plain_world.engine()

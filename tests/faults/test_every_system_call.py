@@ -66,10 +66,11 @@ def test_what_is_tried_really_fails() -> None:
 _LIAR = """
 import json
 import os
-from memtui.store import base, writer
+from memtui.store import base
+from memtui.store.folder import FolderTransaction
 from tests.faults import trying
 
-write = writer.FolderTransaction.write
+write = FolderTransaction.write
 
 def in_place(self, path, data, *, expected):
     if expected is None:
@@ -86,7 +87,7 @@ def in_place(self, path, data, *, expected):
             os.close(fd)
         return base.WriteResult(node, ())
 
-writer.FolderTransaction.write = in_place
+FolderTransaction.write = in_place
 print(json.dumps(trying.attempt("overwrite", {"kill": 2, "fail": 2}).wrong))
 """
 

@@ -15,7 +15,8 @@ from memtui.core.errors import FolderMissing, LockTimeout, StateUnusable, Unconf
 from memtui.core.paths import MemoryPath
 from memtui.fs import beneath, locks
 from memtui.fs.beneath import PathHandle, rename_noreplace
-from memtui.store import open_folder, recovery, writer
+from memtui.store import folder as store_folder
+from memtui.store import open_folder, recovery
 from memtui.store.folder import FolderStore
 
 of = MemoryPath.from_relative
@@ -181,7 +182,7 @@ def test_a_kernel_that_refuses_renameat2_is_worked_around(
 
 def test_a_file_system_without_modes_is_written_to(folder_world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     store = folder_world.main.store
-    monkeypatch.setattr(writer.os, "fchmod", refusing(errno.EPERM))
+    monkeypatch.setattr(store_folder.os, "fchmod", refusing(errno.EPERM))
     with store.begin_transaction(1) as transaction:
         node = transaction.write(of("f"), b"one", expected=None).node
         node = transaction.write(of("f"), b"two", expected=node.stamp).node

@@ -13,9 +13,9 @@ import pytest
 from memtui.core.errors import FolderMissing, LockTimeout, SymlinkEscape
 from memtui.core.events import EntryKind
 from memtui.core.paths import ROOT, MemoryPath
-from memtui.store import open_folder, writer
+from memtui.store import open_folder
 from memtui.store.base import ConcurrentChange, FileTooLarge, NotRegularFile
-from memtui.store.folder import FolderStore
+from memtui.store.folder import FolderStore, FolderTransaction
 
 of = MemoryPath.from_relative
 
@@ -320,13 +320,13 @@ def test_a_delete_takes_only_what_was_expected(store: Any) -> None:
 def test_what_has_to_be_put_back_never_overwrites(folder_world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     store = folder_world.main.store
     write(store, "f", b"one")
-    compare = writer.FolderTransaction._check_stamps
+    compare = FolderTransaction._check_stamps
 
     def faster(self: Any, *arguments: Any) -> None:
         (folder_world.folder / "f").write_text("another")
         compare(self, *arguments)
 
-    monkeypatch.setattr(writer.FolderTransaction, "_check_stamps", faster)
+    monkeypatch.setattr(FolderTransaction, "_check_stamps", faster)
     with store.begin_transaction(1) as transaction, pytest.raises(ConcurrentChange):
         transaction.delete(of("f"), expected={"f": (0,)})
     assert folder_world.tree() == {"f": b"another", "f~1": b"one"}
@@ -353,7 +353,7 @@ def test_a_change_while_a_file_is_written_is_not_overwritten(
         pytest.skip("there is no moment between")
     store = folder_world.main.store
     stamp = write(store, "f", b"one").node.stamp
-    owner: Any = open_folder if moment == "exchange" else writer.FolderTransaction
+    owner: Any = open_folder if moment == "exchange" else FolderTransaction
     real = getattr(owner, moment)
     faster = [change]
 
@@ -379,13 +379,13 @@ def test_a_file_that_somebody_wrote_to_as_soon_as_it_stood_there_is_seen_as_chan
 ) -> None:
     store = folder_world.main.store
     stamp = write(store, "f", b"one").node.stamp
-    move = writer.FolderTransaction._move_into_place
+    move = FolderTransaction._move_into_place
 
     def faster(*arguments: Any) -> None:
         move(*arguments)
         in_place(folder_world.folder / "f")
 
-    monkeypatch.setattr(writer.FolderTransaction, "_move_into_place", faster)
+    monkeypatch.setattr(FolderTransaction, "_move_into_place", faster)
     written = write(store, "f", b"ours", stamp)
     assert store.get_node(of("f")).stamp != written.node.stamp
 

@@ -11,7 +11,16 @@ from textual.binding import Binding, BindingType
 from memtui.config import Config
 from memtui.core.paths import ROOT_NAME
 from memtui.core.unicode import to_one_line
-from memtui.notes.links import Backlink, Link
+from memtui.notes.links import (
+    Backlink,
+    ExternalLink,
+    InternalLink,
+    Link,
+    LinkTarget,
+    UnresolvedLink,
+    resolve_link_target,
+    shorten_target,
+)
 from memtui.ui.controller import controller_work
 from memtui.ui.key_names import label_key
 from memtui.ui.messages import EntryRead, report_errors
@@ -23,7 +32,6 @@ from memtui.ui.widgets.markdown.view import NoteView
 
 if TYPE_CHECKING:  # loaded when a key asks for it, behind the first paint
     from memtui.engine import Engine
-    from memtui.notes.link_resolution import ExternalLink, InternalLink, LinkTarget
     from memtui.search.finder import Finder
     from memtui.ui.links import FolderTexts
     from memtui.ui.review.folder import FolderInspection
@@ -115,8 +123,6 @@ class LinkController(FolderController):
         if link is None:
             self.message.show_message("There is no link in this note.")
             return
-        from memtui.notes.link_resolution import shorten_target  # noqa: PLC0415 - start-up: for links only
-
         kind = "Outside" if link.kind == "url" else "To"
         others = f"{label_key('note.next_link')} {label_key('note.previous_link')} others"
         self.message.show_message(
@@ -133,24 +139,22 @@ class LinkController(FolderController):
     @controller_work(exclusive=True, group="follow link")
     async def _resolve_and_follow(self, link: Link, source: str, path: str) -> None:
         """Resolve a link, and go to its target."""
-        from memtui.notes import link_resolution as links  # noqa: PLC0415 - start-up: for links only
-
         engine = self.session.engine
         if engine is None:
             return
 
-        def resolve() -> "LinkTarget":
+        def resolve() -> LinkTarget:
             texts = self._get_texts(engine)
             places, text_of = texts.index_notes, texts.read_text
-            return links.resolve_link_target(link, source=source, path=path, places=places, text_of=text_of)
+            return resolve_link_target(link, source=source, path=path, places=places, text_of=text_of)
 
         with report_errors(self.screen.post_message):
             match await asyncio.to_thread(resolve):
-                case links.InternalLink() as target:
+                case InternalLink() as target:
                     self._follow_internal_link(target, path)
-                case links.ExternalLink() as target:
+                case ExternalLink() as target:
                     await self._confirm_external_link(target)
-                case links.UnresolvedLink(words):
+                case UnresolvedLink(words):
                     self.message.show_message(words, warning=True)
 
     def _get_texts(self, engine: "Engine") -> "FolderTexts":
@@ -159,7 +163,7 @@ class LinkController(FolderController):
 
         return FolderTexts(self._find.make_finder(engine))
 
-    def _follow_internal_link(self, goal: "InternalLink", path: str) -> None:
+    def _follow_internal_link(self, goal: InternalLink, path: str) -> None:
         """Go to a note, or to another place in this one."""
         self._push_trail(path)
         if goal.path == path and goal.line is not None:
@@ -178,7 +182,7 @@ class LinkController(FolderController):
         note = self.screen.note
         self._trail.append(TrailEntry(path, note.scroll_offset.y, note.links.number))
 
-    async def _confirm_external_link(self, goal: "ExternalLink") -> None:
+    async def _confirm_external_link(self, goal: ExternalLink) -> None:
         """Show the address, and open it only if the person confirms."""
         from memtui.ui.screens import external_link  # noqa: PLC0415 - start-up: loads a screen
 

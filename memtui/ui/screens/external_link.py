@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from memtui.notes.link_resolution import ExternalLink
+from memtui.notes.links import ExternalLink
 from memtui.ui.key_names import join_labels, label_key
 from memtui.ui.screens.dialogs import DismissOnceScreen
 from memtui.ui.theme import to_content

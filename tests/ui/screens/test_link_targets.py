@@ -2,8 +2,15 @@
 
 import pytest
 
-from memtui.notes.link_resolution import ExternalLink, InternalLink, LinkTarget, UnresolvedLink, resolve_link_target
-from memtui.notes.links import LinkTargets, find_links
+from memtui.notes.links import (
+    ExternalLink,
+    InternalLink,
+    LinkTarget,
+    LinkTargets,
+    UnresolvedLink,
+    find_links,
+    resolve_link_target,
+)
 from memtui.ui.screens.external_link import open_external_link
 
 _NOTES = {"a/note.md": "# Note\n[[#Here]]\n## Here\n", "a/other.md": "one\n\n## Two\n", "README.md": ""}
