@@ -22,7 +22,7 @@ from memtui.journal import transfer
 from memtui.journal.announcements import AnnouncementStore
 from memtui.journal.sqlite import SET_ASIDE, Journal
 from memtui.journal.transfer import is_database
-from memtui.places.find import remember_folder
+from memtui.places import remember_folder
 from memtui.store.folder import FolderStore
 from memtui.store.memory import MemoryStore
 from memtui.store.open_folder import ReadOnlyFolder

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import memtui
 from memtui import memory as memory_module
-from memtui.agents.mcp.options import ASK_SECONDS, ServerOptions
+from memtui.agents.mcp import ASK_SECONDS, ServerOptions
 from memtui.cli import context, output
 from memtui.cli.browse import detect_terminal_background, require_terminal
 from memtui.cli.context import load_config, load_memory_settings, parse_guidance

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memtui.core.errors import StateUnusable
 from memtui.core.settings import Settings
 from memtui.fs.state import get_state_directory
-from memtui.places.agents import get_claude_directory
+from memtui.places import get_claude_directory
 
 if TYPE_CHECKING:
     from memtui.core.events import Agent

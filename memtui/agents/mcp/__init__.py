@@ -1,4 +1,34 @@
-"""`memtui mcp`: the memory as a server of the Model Context Protocol. Only this package knows `mcp`.
+"""`memtui mcp`: the memory as a server of the Model Context Protocol, and its options. Only this package knows `mcp`.
 
-It takes more than a second to load, and it is an extra: only `memtui.cli.mcp` loads this package, and only to serve.
+The protocol takes more than a second to load, and it is an extra: `memtui.cli.mcp` loads the modules of this package
+only to serve.
 """
+
+from dataclasses import dataclass
+
+from memtui.core.approvals import ApprovalPolicy
+
+ASK_SECONDS = 50.0
+"""Clients give up on a call after about a minute; ours is answered before that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerOptions:
+    """How a memory is served.
+
+    Attributes:
+        folder: The memory folder, with links resolved.
+        state: The directory of its journal; `None` where nothing is recorded.
+        ask_seconds: How long a change waits for a person, where the policy is to ask.
+        name: The name that all clients act under; `None` for the one that each gives itself.
+        guidance: The person's words on what to remember.
+        version: Of memtui.
+    """
+
+    folder: str
+    state: str | None
+    policy: ApprovalPolicy = ApprovalPolicy.ALLOW
+    ask_seconds: float = ASK_SECONDS
+    name: str | None = None
+    guidance: str = ""
+    version: str = ""

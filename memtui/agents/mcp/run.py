@@ -14,8 +14,8 @@ import uvicorn
 from mcp.server import Server
 from mcp.server.models import InitializationOptions
 
+from memtui.agents.mcp import ServerOptions
 from memtui.agents.mcp.calls import McpCallExecutor
-from memtui.agents.mcp.options import ServerOptions
 from memtui.agents.mcp.resources import SubscriptionHub, collect_changes
 from memtui.agents.mcp.server import MemoryServer
 from memtui.agents.mcp.stdio import StdioPipes, open_streams

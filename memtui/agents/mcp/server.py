@@ -32,9 +32,8 @@ from mcp.shared.subscriptions import (
 from pydantic import ValidationError
 
 from memtui.agents.guidance import build_guide
-from memtui.agents.mcp import answers, resources, tools
+from memtui.agents.mcp import ServerOptions, answers, resources, tools
 from memtui.agents.mcp.calls import Context, McpCallExecutor, get_actor, get_call_id, get_connection, get_tool_use_id
-from memtui.agents.mcp.options import ServerOptions
 from memtui.agents.mcp.tools import SearchTool
 from memtui.core.approvals import ApprovalPolicy
 from memtui.core.errors import MemoryClosed, MemtuiError

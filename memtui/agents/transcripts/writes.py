@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from memtui.agents.transcripts import parse
 from memtui.agents.transcripts.edits import TranscriptReplay
 from memtui.core.events import Agent, ImportedChange
-from memtui.places.agents import list_config_directories
+from memtui.places import list_config_directories
 
 _NAME = "Claude Code"
 _KEPT, _LONGEST_KEPT = 50_000, 5_000

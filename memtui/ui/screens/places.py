@@ -13,7 +13,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from memtui.core.unicode import to_one_line
-from memtui.places.find import ENOUGH, MemoryLocation, find_memory_folders
+from memtui.places import ENOUGH, MemoryLocation, find_memory_folders
 from memtui.ui.frame import Header, HeaderStatus, KeyLine, MessageLine
 from memtui.ui.key_names import ENTER
 from memtui.ui.widgets.empty import format_folder_row

@@ -18,7 +18,7 @@ from memtui.ui.key_names import label_key
 from memtui.ui.theme import to_content, truncate, truncate_middle
 
 if TYPE_CHECKING:
-    from memtui.places.find import MemoryLocation
+    from memtui.places import MemoryLocation
 
 
 _NAME_WIDTH = 32
@@ -66,7 +66,7 @@ class EmptyFolderView(Widget):
 
 def format_folder_row(number: int, place: "MemoryLocation") -> Content:
     """A folder on one line: its number key (up to 9), its path or that of its project, its owner, and its age."""
-    from memtui.places.find import MemoryOwner, format_owner  # noqa: PLC0415 - start-up: few folders are empty
+    from memtui.places import MemoryOwner, format_owner  # noqa: PLC0415 - start-up: few folders are empty
 
     name = to_one_line(format_path(place.project)) if place.project is not None else place.display_path
     gone = " (gone)" if place.project_exists is False else ""

@@ -10,8 +10,8 @@ from mcp import Client
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 
 import memtui
+from memtui.agents.mcp import ServerOptions
 from memtui.agents.mcp.calls import McpCallExecutor
-from memtui.agents.mcp.options import ServerOptions
 from memtui.agents.mcp.resources import SubscriptionHub
 from memtui.agents.mcp.server import MemoryServer
 from memtui.cli import parsing

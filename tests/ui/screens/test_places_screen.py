@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input, OptionList
 
-from memtui.places.agents import encode_path
+from memtui.places import encode_path
 from memtui.ui.app import MemtuiApp
 from memtui.ui.screens.places import FolderPickerScreen
 from tests.ui.conftest import screen_text, wait_for

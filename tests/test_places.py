@@ -11,11 +11,13 @@ import pytest
 
 import memtui
 from memtui.cli import main
-from memtui.places.agents import DirectoryProber, encode_path, find_project
-from memtui.places.find import (
+from memtui.places import (
+    DirectoryProber,
     MemoryLocation,
     MemoryOwner,
+    encode_path,
     find_memory_folders,
+    find_project,
     format_owner,
     format_project,
     list_recent_folders,

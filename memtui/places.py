@@ -1,8 +1,7 @@
-"""The memory folders of Claude Code, and the project of each.
+"""Candidates for memory folders on this machine, where none is named.
 
-A project's directory below `projects` is named by its path with everything but letters and digits replaced by `-`,
-which cannot be turned back. Its session files say where they were held; without one, the directories that there are
-tell.
+Only well-known places are looked at, and of what is in them only names and times: no note is opened, nothing is made or
+changed. To tell which project a folder belongs to, the first lines of a few session files are read.
 """
 
 import contextlib
@@ -12,12 +11,18 @@ import re
 import stat
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import PurePath
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path, PurePath
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from memtui.core.paths import format_path
+from memtui.core.unicode import to_one_line
+from memtui.fs.atomic import write_atomic
 from memtui.fs.no_atime import open_without_atime
+from memtui.fs.state import get_state_home
 
 # Directory checks with a timeout: a system call on a dead mount can block for ever, so it is made in a thread, and no
 # path below that mount is checked again.
@@ -93,6 +98,10 @@ def _read_mounts() -> list[str]:
     points = (line.split(b" ")[4] for line in lines if line.count(b" ") > 4)
     return [os.fsdecode(point.decode("unicode_escape").encode("latin-1")) for point in points]
 
+
+# Claude Code: a project's directory below `projects` is named by its path with everything but letters and digits
+# replaced by `-`, which cannot be turned back. Its session files say where they were held; without one, the directories
+# that there are tell.
 
 _OTHER = re.compile(r"[^a-zA-Z0-9]")
 _BEYOND = re.compile(r"[^\x00-\uffff]")
@@ -287,7 +296,7 @@ def _read_configured_directory(settings: str, home: str) -> str | None:
 _EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor")
 _SERVERS = (".vscode-server", ".vscode-server-insiders")
 _TOOL = "memory-tool/memories"
-_MOST_BYTES = 100_000
+_WORKSPACE_BYTES = 100_000
 
 
 class VsCodeMemory(NamedTuple):
@@ -318,9 +327,204 @@ def _iter_user_directories(home: str) -> Iterator[str]:
 
 def _read_workspace(storage: str) -> str | None:
     """Where the workspace is that a storage belongs to; `None` if that is not known, or on another machine."""
-    content = _parse_object(_read_start(os.path.join(storage, "workspace.json"), _MOST_BYTES))
+    content = _parse_object(_read_start(os.path.join(storage, "workspace.json"), _WORKSPACE_BYTES))
     address = content.get("folder") or content.get("workspace")
     if not isinstance(address, str) or not address.startswith("file:///"):
         return None
     path = unquote(urlsplit(address).path)
     return None if "\0" in path else path
+
+
+# Folders with a journal: a line in the state directory names the folder.
+
+_FILE = "folder"
+_JOURNAL = "journal.db"
+_MOST = 20
+_RECORD_BYTES = 8_192
+
+
+def remember_folder(directory: Path, folder: str) -> None:
+    """Say in a state directory which folder it is about.
+
+    It is only a convenience: what cannot be written is not missed.
+    """
+    wanted = os.fsencode(folder)
+    if _read_record(directory) == wanted:
+        return
+    with contextlib.suppress(OSError):
+        write_atomic(directory / _FILE, wanted, sync=False)
+
+
+def list_recent_folders() -> list[str]:
+    """The folders of which a record is kept in its usual place, the one that was written to last first."""
+    found: list[tuple[int, str]] = []
+    stores = get_state_home() / "stores"
+    with contextlib.suppress(OSError):
+        fd = open_without_atime(os.fspath(stores), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            names = os.listdir(fd)
+        finally:
+            os.close(fd)
+        for name in names:
+            with contextlib.suppress(OSError):
+                when = os.stat(stores / name / _JOURNAL).st_mtime_ns
+                if folder := _read_record(stores / name):
+                    found.append((when, os.fsdecode(folder)))
+    return [folder for _, folder in sorted(found, reverse=True)[:_MOST]]
+
+
+def _read_record(directory: Path) -> bytes:
+    try:
+        fd = open_without_atime(
+            os.fspath(directory / _FILE), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
+        )
+        with open(fd, "rb") as file:
+            held = file.read(_RECORD_BYTES + 1)
+    except OSError:
+        return b""
+    return held if held.startswith(b"/") and len(held) <= _RECORD_BYTES and b"\0" not in held else b""
+
+
+ENOUGH = 9
+"""As many as there are keys to choose with."""
+_COUNTED = 10_000
+
+
+class MemoryOwner(StrEnum):
+    """Whose memories a folder holds, as a word for programs."""
+
+    HERE = "here"
+    """It lies in the working directory, or at home, under a usual name."""
+    CLAUDE_CODE = "claude-code"
+    """Claude Code's auto memory of a project."""
+    CLAUDE_AGENT = "claude-agent"
+    """The memory of one of Claude Code's agents."""
+    VSCODE = "vscode"
+    """The memory tool of an editor's chat."""
+    RECENT = "recent"
+    """memtui has kept a record of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryLocation:
+    """A directory that may hold memories.
+
+    Attributes:
+        path: With `~` expanded and links resolved.
+        display_path: On one line, `~` for the home directory, hidden characters made visible.
+        changed_ns: When the newest file was written, in nanoseconds since 1970; `None` if it is empty.
+        project: The directory that they are about; `None` if there is none or it is unknown.
+        project_exists: `None` if there is no project or it is unknown.
+        is_counted: Whether all files were counted; if not, `files` is a minimum, and 0 if the disk does not
+            answer.
+    """
+
+    path: str
+    display_path: str
+    files: int
+    changed_ns: int | None
+    owner: MemoryOwner = MemoryOwner.HERE
+    project: str | None = None
+    project_exists: bool | None = None
+    name: str = ""
+    is_counted: bool = True
+
+
+def find_memory_folders(
+    *, home: str | None = None, limit: int | None = ENOUGH, reach: DirectoryProber | None = None
+) -> list[MemoryLocation]:
+    """The likely memory folders, the one that changed last first."""
+    home = home or os.path.expanduser("~")
+    found: dict[str, MemoryLocation] = {}
+    with reach or DirectoryProber() as asking:
+        for place in _iter_candidates(home, asking):
+            is_there = asking.is_directory(place.path)
+            if is_there is None:
+                found.setdefault(
+                    place.path,
+                    replace(place, display_path=to_one_line(format_path(place.path, home)), is_counted=False),
+                )
+            elif is_there and (real := os.path.realpath(place.path)) not in found:
+                found[real] = _inspect_folder(real, place, home)
+    return sorted(found.values(), key=lambda place: (-(place.changed_ns or 0), place.display_path))[:limit]
+
+
+def _iter_candidates(home: str, reach: DirectoryProber) -> Iterator[MemoryLocation]:
+    """Where to look, the most telling first: of one folder that is found twice the first is taken."""
+    for pattern in ("./memories", "./memory/memories", f"{glob.escape(home)}/memories"):
+        for path in glob.glob(pattern):
+            yield _build_unreachable(path, MemoryOwner.HERE)
+    for memory in find_claude_code_memories(home, reach):
+        owner = MemoryOwner.CLAUDE_AGENT if memory.agent else MemoryOwner.CLAUDE_CODE
+        yield replace(_add_project(memory.project, _build_unreachable(memory.path, owner), reach), name=memory.agent)
+    for kept in find_vscode_memories(home):
+        yield _add_project(kept.project, _build_unreachable(kept.path, MemoryOwner.VSCODE), reach)
+    for path in list_recent_folders():
+        yield _build_unreachable(path, MemoryOwner.RECENT)
+
+
+def _add_project(project: str | None, place: MemoryLocation, reach: DirectoryProber) -> MemoryLocation:
+    return replace(place, project=project, project_exists=None if project is None else reach.is_directory(project))
+
+
+def _build_unreachable(path: str, owner: MemoryOwner) -> MemoryLocation:
+    return MemoryLocation(path, "", 0, None, owner)
+
+
+def _inspect_folder(real: str, place: MemoryLocation, home: str) -> MemoryLocation:
+    files, newest = 0, None
+    for entry in _walk_files(real):
+        try:
+            newest = max(newest or 0, entry.stat(follow_symlinks=False).st_mtime_ns)
+        except OSError:
+            continue  # gone meanwhile
+        files += 1
+        if files >= _COUNTED:
+            break
+    shown, is_counted = to_one_line(format_path(place.path, home)), files < _COUNTED
+    return replace(place, path=real, display_path=shown, files=files, changed_ns=newest, is_counted=is_counted)
+
+
+def _walk_files(top: str) -> Iterator["os.DirEntry[str]"]:
+    todo = [top]
+    while todo:
+        try:
+            path = todo.pop()
+            fd = open_without_atime(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                with os.scandir(fd) as entries:
+                    for entry in entries:
+                        if entry.is_dir(follow_symlinks=False):
+                            todo.append(os.path.join(path, entry.name))
+                        elif entry.is_file(follow_symlinks=False):
+                            yield entry
+            finally:
+                os.close(fd)
+        except OSError:
+            continue
+
+
+# Descriptions
+
+_OWNERS = {
+    MemoryOwner.HERE: "here",
+    MemoryOwner.CLAUDE_CODE: "Claude Code",
+    MemoryOwner.CLAUDE_AGENT: "agent",
+    MemoryOwner.VSCODE: "VS Code",
+    MemoryOwner.RECENT: "opened before",
+}
+
+
+def format_owner(place: MemoryLocation) -> str:
+    """Whose memories they are, in words and on one line."""
+    return f"{_OWNERS[place.owner]} {to_one_line(place.name)}".rstrip()
+
+
+def format_project(place: MemoryLocation) -> str:
+    """Which project they are about, and whether it is still there; empty where there is none."""
+    if not place.files and not place.is_counted:
+        return "the disk does not answer"
+    if place.project is None:
+        return "project not known" if place.owner is MemoryOwner.CLAUDE_CODE else ""
+    case = {True: "", False: ", which is gone", None: ", which does not answer"}[place.project_exists]
+    return f"for {to_one_line(format_path(place.project))}{case}"
