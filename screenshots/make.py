@@ -32,11 +32,11 @@ from memtui.fs.exports import ExportWriter
 from memtui.fs.landlock import SandboxStatus
 from memtui.fs.write_helper import LocalWriter
 from memtui.memory import observe
+from memtui.review.folder_inspection import FolderInspection, ReviewOptions
+from memtui.review.inspection import AuditCallbacks
 from memtui.ui.app import MemtuiApp
 from memtui.ui.audit_app import AuditApp
 from memtui.ui.chat_app import ChatApp
-from memtui.ui.review.folder import FolderInspection, ReviewOptions
-from memtui.ui.review.inspection import AuditCallbacks
 from memtui.ui.screens.audit import AuditScreen
 from memtui.ui.screens.browse import BrowseScreen
 from memtui.ui.screens.chat import ChatScreen

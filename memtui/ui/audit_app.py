@@ -7,11 +7,11 @@ from functools import partial
 from memtui.config import LoadedConfig
 from memtui.core.paths import format_path
 from memtui.fs import state as fs_state
+from memtui.review.inspection import Inspection
 from memtui.ui import terminal
 from memtui.ui.app import MemtuiApp, run
 from memtui.ui.frame import HELD_SECONDS, MessageLine
 from memtui.ui.messages import FolderShown
-from memtui.ui.review.inspection import Inspection
 from memtui.ui.screens.audit import AuditScreen
 
 
@@ -98,9 +98,9 @@ def run_audit_app(
     from memtui.fs.exports import ExportWriter  # noqa: PLC0415 - start-up: only for audits
     from memtui.fs.landlock import restrict_writes  # noqa: PLC0415 - start-up: only for audits
     from memtui.fs.write_helper import WriteHelper  # noqa: PLC0415 - start-up: only for audits
+    from memtui.review.folder_inspection import FolderInspection, ReviewOptions  # noqa: PLC0415 - start-up: loads the engine
     from memtui.review.marks import get_review_path, resolve_review_path  # noqa: PLC0415 - start-up: only for audits
     from memtui.review.verdicts import get_reviewer  # noqa: PLC0415 - start-up: only for audits
-    from memtui.ui.review.folder import FolderInspection, ReviewOptions  # noqa: PLC0415 - start-up: loads the engine
 
     loaded = loaded or LoadedConfig()
     path = os.path.realpath(os.path.expanduser(folder))

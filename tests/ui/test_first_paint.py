@@ -33,7 +33,7 @@ FORBIDDEN = {
     # Screens and widgets that a person has to ask for.
     "memtui.agents",
     "memtui.audit",
-    "memtui.ui.review",
+    "memtui.review",
     "memtui.ui.widgets.diff.layout",
     "memtui.ui.widgets.versions",
     "memtui.ui.widgets.markdown.blame",

@@ -10,7 +10,7 @@ from textual.dom import DOMNode
 
 from memtui.ui.app import MemtuiApp
 from memtui.ui.controller import Controller
-from memtui.ui.flows.progress import ProgressScreen
+from memtui.ui.flows.dialog import ProgressScreen
 from memtui.ui.key_names import format_key
 from memtui.ui.screens.audit import AuditScreen
 from memtui.ui.screens.browse import BrowseScreen

@@ -17,9 +17,9 @@ from textual.events import DescendantFocus, Key, Resize
 from textual.widgets import Input, Static
 
 from memtui.core.unicode import to_one_line
+from memtui.review.inspection import Inspection
 from memtui.ui.frame import KeyLine, MessageLine
 from memtui.ui.key_names import ENTER, label_key, list_labels
-from memtui.ui.review.inspection import Inspection
 from memtui.ui.screens.above_browser import DiffPaneScreen
 from memtui.ui.screens.audit_detail import DetailController
 from memtui.ui.screens.audit_lists import ListsController

@@ -12,10 +12,10 @@ from memtui.core.events import Outside
 from memtui.core.history import SurroundingCalls
 from memtui.core.unicode import to_one_line
 from memtui.review.inbox import ChangedFile, ChangedHunk, ReviewVerdict
+from memtui.review.inspection import ChangeComparison
 from memtui.ui.controller import Controller, controller_work
 from memtui.ui.key_names import label_key
 from memtui.ui.masking import find_masked_spans, mask_difference
-from memtui.ui.review.inspection import ChangeComparison
 from memtui.ui.screens.above_browser import DiffPaneScreen
 from memtui.ui.screens.audit_lists import ListsController
 from memtui.ui.screens.audit_messages import CallsRead, ChangeRead, TextRead

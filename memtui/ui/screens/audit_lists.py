@@ -14,10 +14,10 @@ from memtui.audit.model import Audit, AuditFinding
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.review.inbox import ChangedFile, Inbox
+from memtui.review.inspection import Inspection
 from memtui.ui import frame
 from memtui.ui.controller import Controller, controller_work
 from memtui.ui.key_names import label_key
-from memtui.ui.review.inspection import Inspection
 from memtui.ui.screens.above_browser import DiffPaneScreen
 from memtui.ui.screens.dialogs import Choice, MenuScreen
 from memtui.ui.theme import truncate_middle

@@ -9,7 +9,7 @@ from textual.message import Message
 from memtui.audit.model import Audit, AuditFinding
 from memtui.core.history import SurroundingCalls
 from memtui.review.inbox import ChangedFile, Inbox
-from memtui.ui.review.inspection import ChangeComparison
+from memtui.review.inspection import ChangeComparison
 from memtui.ui.widgets.diff.layout import DiffComparison
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from memtui.core.errors import MemoryClosed, MemtuiError
 from memtui.core.paths import format_path
 from memtui.core.unicode import to_one_line
 from memtui.review.inbox import ChangedFile, ChangedHunk, ReviewMark, ReviewVerdict
+from memtui.review.inspection import FORMATS
 from memtui.ui.controller import Controller, controller_work
 from memtui.ui.key_names import ENTER, join_labels, label_key
 from memtui.ui.messages import report_errors
-from memtui.ui.review.inspection import FORMATS
 from memtui.ui.screens.above_browser import DiffPaneScreen
 from memtui.ui.screens.audit_lists import ListsController
 from memtui.ui.screens.audit_run import RunController

@@ -13,10 +13,10 @@ from textual.worker import Worker, get_current_worker
 from memtui.audit.model import AuditCancelled
 from memtui.core.errors import MemoryClosed, MemtuiError
 from memtui.core.unicode import to_one_line
+from memtui.review.inspection import AuditCallbacks
 from memtui.ui.controller import Controller, controller_work
 from memtui.ui.frame import Header, HeaderStatus
 from memtui.ui.key_names import label_key
-from memtui.ui.review.inspection import AuditCallbacks
 from memtui.ui.screens.above_browser import DiffPaneScreen
 from memtui.ui.screens.audit_detail import DetailController
 from memtui.ui.screens.audit_lists import explain_running_audit

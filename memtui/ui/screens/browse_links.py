@@ -32,9 +32,9 @@ from memtui.ui.widgets.markdown.view import NoteView
 
 if TYPE_CHECKING:  # loaded when a key asks for it, behind the first paint
     from memtui.engine import Engine
+    from memtui.review.folder_inspection import FolderInspection
     from memtui.search.finder import Finder
     from memtui.ui.links import FolderTexts
-    from memtui.ui.review.folder import FolderInspection
 
 
 _TRAIL = 100
@@ -307,9 +307,9 @@ class AuditController(FolderController):
         from memtui.fs.exports import ExportWriter  # noqa: PLC0415 - start-up: for the audit only
         from memtui.fs.state import get_state_directory  # noqa: PLC0415 - start-up: for the audit only
         from memtui.fs.write_helper import LocalWriter  # noqa: PLC0415 - start-up: for the audit only
+        from memtui.review.folder_inspection import FolderInspection, ReviewOptions  # noqa: PLC0415 - start-up: loads the audit
         from memtui.review.marks import get_review_path  # noqa: PLC0415 - start-up: loads the review
         from memtui.review.verdicts import get_reviewer  # noqa: PLC0415 - start-up: loads the review
-        from memtui.ui.review.folder import FolderInspection, ReviewOptions  # noqa: PLC0415 - start-up: loads the audit
 
         session, config = self.session, getattr(self.app, "config", None)
         config = config if isinstance(config, Config) else Config()

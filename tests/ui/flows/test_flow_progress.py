@@ -11,7 +11,7 @@ from memtui.core.history import ActionResult
 from memtui.engine import Engine
 from memtui.flows.dialog import Step
 from memtui.ui.flows import undo as flows_undo
-from memtui.ui.flows.progress import ProgressScreen, run_with_progress
+from memtui.ui.flows.dialog import ProgressScreen, run_with_progress
 from tests.ui.conftest import screen_text, wait_for
 
 

@@ -29,7 +29,7 @@ from memtui.core.events import Agent, EntryKind, Event, Outside, Person, Version
 from memtui.core.history import ActionResult, SurroundingCalls
 from memtui.core.settings import AuditSettings
 from memtui.review.inbox import ChangedFile, ChangedHunk, ChangeRun, Inbox, LostFact, ReviewMark, ReviewVerdict
-from memtui.ui.review.inspection import AuditCallbacks, ChangeComparison
+from memtui.review.inspection import AuditCallbacks, ChangeComparison
 
 AT = datetime(2026, 11, 21, 10, 9, 12).timestamp()
 """When the story of these tests is, in seconds since 1970, by the clock on the wall."""

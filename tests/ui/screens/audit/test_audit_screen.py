@@ -11,8 +11,8 @@ from memtui.core.errors import FolderMissing
 from memtui.core.history import SurroundingCalls
 from memtui.core.settings import AuditSettings
 from memtui.review.inbox import Inbox
+from memtui.review.inspection import AuditCallbacks
 from memtui.ui.key_names import format_key
-from memtui.ui.review.inspection import AuditCallbacks
 from memtui.ui.screens.audit import AuditScreen
 from memtui.ui.screens.audit_messages import FolderChanged
 from memtui.ui.screens.dialogs import LinesScreen

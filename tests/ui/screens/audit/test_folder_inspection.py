@@ -17,9 +17,9 @@ from memtui.core.errors import MemoryClosed, MemtuiError
 from memtui.core.events import Agent
 from memtui.fs.exports import ExportWriter
 from memtui.fs.write_helper import LocalWriter
+from memtui.review.folder_inspection import FolderInspection, ReviewOptions
 from memtui.review.inbox import Inbox, ReviewVerdict
-from memtui.ui.review.folder import FolderInspection, ReviewOptions
-from memtui.ui.review.inspection import FORMATS, AuditCallbacks
+from memtui.review.inspection import FORMATS, AuditCallbacks
 from tests.ui.conftest import fill
 from tests.ui.screens.audit.made import secret
 
@@ -275,6 +275,7 @@ def test_what_was_asked_for_is_read_from_the_session_file_once(
 
 
 def test_the_rules_are_loaded_behind_the_first_paint() -> None:
-    code = "import memtui.ui.audit_app, memtui.ui.review.folder, sys; print('memtui.audit.registry' in sys.modules)"
+    modules = "memtui.ui.audit_app, memtui.review.folder_inspection, sys"
+    code = f"import {modules}; print('memtui.audit.registry' in sys.modules)"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout == "False\n"

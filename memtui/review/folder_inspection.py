@@ -24,9 +24,9 @@ from memtui.fs.write_helper import FileWriter
 from memtui.review.hunks import compare_file, find_changed_hunks
 from memtui.review.inbox import ChangedFile, ChangedHunk, Inbox, ReviewMark, ReviewVerdict
 from memtui.review.inbox_builder import build_inbox
+from memtui.review.inspection import AuditCallbacks, ChangeComparison
 from memtui.review.marks import Review, ReviewFile, ReviewFileUnusable
 from memtui.review.verdicts import Head, build_marks, end_review, get_head, revert_and_mark
-from memtui.ui.review.inspection import AuditCallbacks, ChangeComparison
 
 if TYPE_CHECKING:
     from memtui.engine import Engine, Observer

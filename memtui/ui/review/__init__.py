@@ -1,1 +1,0 @@
-"""Inspections: a folder open for an audit and a review."""
