@@ -16,8 +16,7 @@ import pytest
 import memtui
 from memtui import scan
 from memtui.audit.model import AuditRule, Family, Severity
-from memtui.audit.registry import FAMILIES, RULES
-from memtui.audit.rules import self_checks
+from memtui.audit.registry import FAMILIES, RULES, SELF_CHECKS
 from memtui.core.settings import AuditSettings
 from memtui.scan import checksums
 from memtui.scan.hidden import find_hidden
@@ -182,7 +181,8 @@ def test_every_regex_that_several_rules_share_compiles() -> None:
 def test_no_id_is_there_twice_and_the_audit_has_every_rule() -> None:
     ids = sorted(entry.id for _, entry in ENTRIES)
     assert len(ids) == len(set(ids))
-    assert ids == sorted(RULES) == sorted(rule.id for family in (*FAMILIES, self_checks) for rule in family.RULES)
+    rules = [*(rule for family in FAMILIES for rule in family.RULES), *SELF_CHECKS]
+    assert ids == sorted(RULES) == sorted(rule.id for rule in rules)
 
 
 # What the code names
