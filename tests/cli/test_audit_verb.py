@@ -15,7 +15,7 @@ import pytest
 
 import memtui
 from memtui import memory as memory_module
-from memtui.cli.audit import ChangeSignal
+from memtui.cli.audit_job import ChangeSignal
 from memtui.core.events import WatchMode, WatchStatus
 
 Run = Callable[..., Any]

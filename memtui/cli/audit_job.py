@@ -1,0 +1,443 @@
+"""The job of `memtui audit`: what its words ask for, the audit, its report, and the list of rules."""
+
+import argparse
+import contextlib
+import os
+import shutil
+import stat
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+from memtui import memory as memory_module
+from memtui.audit.model import Audit, AuditRule, Family, Severity
+from memtui.audit.registry import RULES, find_rule_problems, is_known_rule, suggest_rule
+from memtui.audit.report import render_report
+from memtui.audit.report.wording import format_verdict
+from memtui.audit.runner import run_audit
+from memtui.audit.selection import find_setting, matches_rule
+from memtui.audit.suppressions import InvalidBaseline, build_baseline, parse_baseline
+from memtui.cli import context, output
+from memtui.cli.context import load_config
+from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, format_os_error, show_progress_line
+from memtui.cli.parsing import Options
+from memtui.core.errors import FolderMissing
+from memtui.core.events import WatchMode, WatchStatus
+from memtui.core.paths import format_path
+from memtui.core.suggestion import format_suggestion
+from memtui.core.unicode import to_one_line
+from memtui.core.wording import format_count
+from memtui.engine import Observer
+from memtui.fs import state as fs_state
+from memtui.fs.exports import ExportWriter
+from memtui.fs.landlock import restrict_writes
+from memtui.fs.write_helper import FileWriter, WriteHelper
+from memtui.review.inbox import Inbox
+
+if TYPE_CHECKING:
+    from memtui.config import LoadedConfig
+
+
+# The job: validated arguments, with everything read that is read besides the folder.
+
+_MOST_OF_A_BASELINE = 64_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class AuditJob:
+    """One audit. `only` are rule selections, `None` for all; `baseline` are fingerprints that do not count; `fail_on`
+    is the severity from which the exit code is 1, `None` for never.
+    """
+
+    options: Options
+    arguments: argparse.Namespace
+    folder: str
+    loaded: "LoadedConfig"
+    format: str
+    only: tuple[str, ...] | None
+    repo: str | None
+    baseline: frozenset[str] | None
+    fail_on: Severity | None
+
+    @property
+    def title(self) -> str:
+        """The folder as a person writes it."""
+        return format_path(self.folder)
+
+    @property
+    def is_for_screen(self) -> bool:
+        """Whether a person looks, who asked for no report."""
+        can_draw = output.is_terminal(sys.stdout) and os.environ.get("TERM", "") not in ("", "dumb")
+        can_ask = output.is_terminal(sys.stdin) and not self.loaded.config.ui.screen_reader
+        return not self._asks_for_report and can_draw and can_ask
+
+    @property
+    def is_read_out(self) -> bool:
+        """Whether a person would have had the screen, but for her screen reader."""
+        has_reader = self.loaded.config.ui.screen_reader
+        return not self._asks_for_report and has_reader and output.is_terminal(sys.stdout)
+
+    @property
+    def _asks_for_report(self) -> bool:
+        given = self.arguments
+        return bool(given.format or given.output or given.write_baseline or self.options.json)
+
+
+def build_audit_job(options: Options, arguments: argparse.Namespace) -> AuditJob:
+    """Judge the words, and read all that is read besides the folder."""
+    if options.json and arguments.format not in (None, "json"):
+        raise UsageError(f"memtui audit: --json and --format {arguments.format} do not go together. Leave out one.")
+    for name in ("output", "baseline", "write_baseline", "repo", "journal", "review", "reviewer", "since"):
+        if getattr(arguments, name) == "":
+            option = "-o" if name == "output" else f"--{name.replace('_', '-')}"
+            raise UsageError(f"memtui audit: what follows {option} is empty. Nothing was audited.")
+    only = parse_rule_selection(arguments)
+    format = "json" if options.json else arguments.format or "text"
+    if arguments.watch:
+        _validate_watch(arguments, format)
+    wants_both = options.json or arguments.format is not None
+    if arguments.write_baseline == "-" and wants_both and arguments.output in (None, "-"):
+        words = "the baseline and the report cannot both be printed. Name a file for one of them. Nothing was audited."
+        raise UsageError(f"memtui audit: {words}")
+    folder = context.resolve_folder(options, arguments.folder)
+    loaded = load_config(options, folder)
+    for problem in () if options.quiet else (*loaded.problems, *find_rule_problems(loaded)):
+        output.print_message(problem.sentence)
+    return AuditJob(
+        options,
+        arguments,
+        folder,
+        loaded,
+        format,
+        only,
+        _resolve_repository(arguments.repo),
+        _load_baseline(arguments.baseline, folder),
+        None if arguments.fail_on == "never" else Severity(arguments.fail_on),
+    )
+
+
+def parse_rule_selection(arguments: argparse.Namespace) -> tuple[str, ...] | None:
+    """The selected rules, patterns and families; `None` for all. Raises `Failure` for a rule that does not exist."""
+    only = tuple(name.strip() for given in arguments.only or () for name in given.split(",") if name.strip()) or None
+    if arguments.only and only is None:
+        raise UsageError("memtui audit: what follows --only is empty. Nothing was audited.")
+    for name in only or ():
+        if not is_known_rule(name) and name not in tuple(Family):
+            hint = suggest_rule(name, *Family)
+            raise UsageError(f"memtui audit: there is no rule and no family of rules '{name}'. {hint}")
+    return only
+
+
+def _validate_watch(arguments: argparse.Namespace, format: str) -> None:
+    """Raise `Failure` for options that contradict `--watch`."""
+    if arguments.write_baseline is not None:
+        words = "with a baseline that grows by itself nothing would ever count. Leave out one."
+        raise UsageError(f"memtui audit: --watch and --write-baseline do not go together: {words}")
+    if format not in ("text", "json") and arguments.output in (None, "-"):
+        words = f"what is printed again and again is no {format} file. Name a file: -o FILE"
+        raise UsageError(f"memtui audit: --watch and --format {format}: {words}")
+
+
+def _resolve_repository(given: str | None) -> str | None:
+    if given is None:
+        return None
+    path = os.path.realpath(os.path.expanduser(given))
+    if not os.path.isdir(path):
+        raise NotFound(f"There is no folder {format_path(path)} to compare with. Nothing was audited.")
+    return path
+
+
+def _load_baseline(given: str | None, folder: str) -> frozenset[str] | None:
+    if given is None:
+        return None
+    path = os.path.realpath(os.path.expanduser(given))
+    if path == folder or path.startswith(folder.rstrip("/") + "/"):
+        words = "is inside the memory folder, where an agent could say of what it wrote that it was there before."
+        raise Failure(
+            ExitCode.REFUSED, f"Refused: the baseline {format_path(path)} {words} Nothing was audited. Move it out."
+        )
+    try:
+        data = _read_regular_file(path)
+    except OSError as error:
+        raise NotFound(f"{format_path(path)} cannot be read: {format_os_error(error)}. Nothing was audited.") from error
+    if data is None:
+        raise UsageError(f"{format_path(path)} is no regular file, so it is no baseline. Nothing was audited.")
+    try:
+        return parse_baseline(data, format_path(path))
+    except InvalidBaseline as error:
+        raise UsageError(str(error)) from error
+
+
+def _read_regular_file(path: str) -> bytes | None:
+    """The bytes of a file; `None` if it is no regular one. A FIFO is not waited for."""
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    with open(fd, "rb") as file:
+        return file.read(_MOST_OF_A_BASELINE + 1) if stat.S_ISREG(os.fstat(fd).st_mode) else None
+
+
+_PAUSE, _SETTLE = 0.25, 0.2
+"""Seconds after which it is asked whether anything has changed, and for which it is waited once it has."""
+
+
+def run_audit_once(job: AuditJob) -> int:
+    """Audit, write the report, and return the exit code."""
+    with _open_session(job) as session:
+        return _write_result(job, session, _audit_folder(job, session), force=job.arguments.force)
+
+
+@dataclass(frozen=True, slots=True)
+class _AuditSession:
+    """An audit without the right to write: `writer` writes for it, `confinement` says what was given up."""
+
+    writer: FileWriter
+    confinement: tuple[str, ...]
+    first: Observer
+
+
+@contextmanager
+def _open_session(job: AuditJob) -> Iterator[_AuditSession]:
+    """Copy the journal, start the process that writes, and give up the right to write before the folder is read."""
+    state = fs_state.get_state_directory(job.folder, job.options.state)
+    outgoing = ExportWriter(job.folder, state, nothing="No report was written.")
+    with WriteHelper(outgoing) as scribe, _open_observer(job) as first:
+        confined = restrict_writes()
+        yield _AuditSession(scribe, (confined.sentence,), first)
+
+
+def _open_observer(job: AuditJob) -> Observer:
+    given = job.arguments
+    memory = job.loaded.config.memory
+    return memory_module.observe(
+        job.folder, state=job.options.state, journal=given.journal, settings=memory, look=False
+    )
+
+
+def _audit_folder(job: AuditJob, session: _AuditSession, observer: Observer | None = None) -> Audit:
+    observer = session.first if observer is None else observer
+    given = job.arguments
+    wants_changes = any(each is not None for each in (given.since, given.review, given.reviewer))
+    changes = _load_inbox(job, observer) if wants_changes else None
+    with show_progress_line(quiet=job.options.quiet) as progress:
+        return run_audit(
+            observer,
+            title=job.title,
+            place=job.folder,
+            settings=job.loaded.config.audit,
+            memory=job.loaded.config.memory,
+            repo=job.repo,
+            only=job.only,
+            inbox=changes,
+            baseline=job.baseline,
+            growth=job.format in ("html", "json"),
+            neutral=session.confinement,
+            progress=progress,
+        )
+
+
+def _load_inbox(job: AuditJob, observer: Observer) -> Inbox:
+    """The changes since the given moment."""
+    from memtui.review.inbox_builder import build_inbox  # noqa: PLC0415 - start-up: only for changes
+    from memtui.review.marks import Review, get_review_path, resolve_review_path  # noqa: PLC0415 - start-up: only for changes
+
+    given = job.arguments
+    folder, state = job.folder, job.options.state
+    place = resolve_review_path(given.review, folder, state) if given.review is not None else get_review_path(folder)
+    observer.reconcile()
+    try:
+        return build_inbox(observer, Review.read(place), since=given.since or "last", reviewer=given.reviewer)
+    except ValueError as error:
+        hint = f" {format_suggestion(given.since or '', ['last'], shown='{}, the last review')}".rstrip()
+        raise UsageError(f"memtui audit: --since: {error}{hint} Nothing was audited.") from error
+
+
+def _write_result(job: AuditJob, session: _AuditSession, found: Audit, *, force: bool) -> int:
+    """Write the report and the baseline; returns the exit code."""
+    code = ExitCode.FINDINGS if found.has_findings_at(job.fail_on) else ExitCode.OK
+    given = job.arguments
+    if given.write_baseline is not None:
+        code = ExitCode.OK
+        _write_baseline(job, session, found, force=force)
+        if given.format is None and given.output is None and not job.options.json:
+            return code
+    if given.output is None or given.output == "-":
+        _print_report(found, job, code)
+        return code
+    text = render_report(found, job.format, folder=job.folder, exit_code=code, everything=given.all)
+    session.writer.write(given.output, text.encode("utf-8", "backslashreplace"), force=force)
+    if not job.options.quiet:
+        output.print_message(f"{format_verdict(found)} The report is in {format_path(os.path.abspath(given.output))}.")
+    return code
+
+
+def _print_report(found: Audit, job: AuditJob, code: int) -> None:
+    if job.format == "text":
+        from memtui.audit.report import text as report_text  # noqa: PLC0415 - start-up: only for a text report
+
+        is_for_person = output.is_terminal(sys.stdout)
+        width = shutil.get_terminal_size().columns if is_for_person else report_text.WIDTH
+        shown = report_text.render_text(found, color=output.is_colored(), width=width, everything=job.arguments.all)
+        if is_for_person:
+            output.print_line(shown.removesuffix("\n"))
+            return
+    else:
+        shown = render_report(found, job.format, folder=job.folder, exit_code=code, everything=job.arguments.all)
+    output.write_bytes(shown.encode("utf-8", "backslashreplace"))
+
+
+def _write_baseline(job: AuditJob, session: _AuditSession, found: Audit, *, force: bool) -> None:
+    excepted = [each.finding for each in found.excepted if each.by == "baseline"]
+    findings = [*found.findings, *excepted]
+    if job.arguments.write_baseline == "-":
+        output.write_bytes(build_baseline(findings).encode())
+        return
+    session.writer.write(job.arguments.write_baseline, build_baseline(findings).encode(), force=force)
+    if not job.options.quiet:
+        where = format_path(os.path.abspath(os.path.expanduser(job.arguments.write_baseline)))
+        output.print_message(
+            f"{format_count(len(findings), 'finding')} in {where}: with --baseline none of them counts any more."
+        )
+
+
+def watch_audit(job: AuditJob) -> NoReturn:
+    """Audit again after each change, until it is ended or the folder is gone."""
+    with _open_session(job) as session, contextlib.ExitStack() as opened:
+        observer, force, reported = session.first, job.arguments.force, set[str]()
+        while True:
+            _write_result(job, session, _audit_folder(job, session, observer), force=force)
+            _wait_for_change(observer, job, reported)
+            opened.close()
+            observer, force = opened.enter_context(_open_observer(job)), True
+
+
+def _wait_for_change(observer: Observer, job: AuditJob, reported: set[str]) -> None:
+    """Wait for a change since the last look; each problem of watching is reported once. Raises `FolderMissing`."""
+    from memtui.watch import FolderWatcher  # noqa: PLC0415 - start-up: loads the watcher's library
+
+    news = ChangeSignal(observer)
+    watch = FolderWatcher(observer, job.folder, None, changed=news.on_change, mode_changed=news.on_watching_change)
+    watch.start()
+    try:
+        while not news.woken.wait(_PAUSE):
+            output.flush()
+            if news.reason and news.reason not in reported and not job.options.quiet:
+                reported.add(news.reason)
+                output.print_message(news.reason)
+        time.sleep(_SETTLE)  # what belongs together is written in one go, and its record a moment later
+    finally:
+        watch.stop()
+    if news.is_gone:
+        raise FolderMissing(news.reason)
+
+
+class ChangeSignal:
+    """Set when a watcher reports a change after the last look; `reason` says why changes come late."""
+
+    def __init__(self, observer: Observer) -> None:
+        self.woken = threading.Event()
+        self.reason = ""
+        self.is_gone = False
+        self._observer = observer
+        self._seen = observer.get_head()
+
+    def on_change(self) -> None:
+        """There may be something new: a watcher says so when it begins, too, and then there is nothing."""
+        if self._observer.get_head() != self._seen:
+            self.woken.set()
+
+    def on_watching_change(self, watching: WatchStatus) -> None:
+        """Changes begin to be noticed in another way."""
+        self.reason = watching.reason
+        if watching.mode is WatchMode.GONE:
+            self.is_gone = True
+            self.woken.set()
+
+
+# `memtui audit --rules`: every rule with its reason and examples.
+
+_WIDTH = 96
+_INDENT = " " * 6
+
+
+def list_rules(options: Options, arguments: argparse.Namespace) -> int:
+    """Print the rules, all or those that are named, as they are set here."""
+    for option, is_given in (
+        (f"--format {arguments.format}", arguments.format not in (None, "text", "json")),
+        ("-o", arguments.output is not None),
+        ("--watch", arguments.watch),
+        ("--write-baseline", arguments.write_baseline is not None),
+    ):
+        if is_given:
+            why = "the rules are listed as text or, with --json, as JSON, and nothing is audited. Leave out one."
+            raise UsageError(f"memtui audit: --rules and {option} do not go together: {why}")
+    only = parse_rule_selection(arguments)
+    given = context.find_folder(options, arguments.folder)
+    words = load_config(options, given).config.audit.rules
+    shown = [rule for rule in RULES.values() if only is None or any(matches_rule(name, rule) for name in only)]
+    if options.json or arguments.format == "json":
+        output.print_json({"rules": [_serialize_rule(rule, find_setting(rule.id, words)) for rule in shown]})
+        return ExitCode.OK
+    width = min(shutil.get_terminal_size().columns, _WIDTH) if output.is_terminal(sys.stdout) else _WIDTH
+    family, last_advice = "", ("", "")
+    for rule in shown:
+        if rule.family != family:
+            output.print_line(f"{'' if not family else chr(10)}{rule.family}")
+            family = rule.family
+        _print_rule(rule, find_setting(rule.id, words), last_advice, max(width, 40))
+        last_advice = (rule.why, rule.do)
+    return ExitCode.OK
+
+
+def _print_rule(rule: AuditRule, word: str, last_advice: tuple[str, str], width: int) -> None:
+    """Print a rule, without the reason and the advice if they were just said of the rule before."""
+    severity, is_on = _get_rule_state(rule, word)
+    state = "" if is_on else "  (off)" if word == "off" else "  (off by default)"
+    needs = f"  (needs {rule.needs})" if rule.needs else ""
+    tuned = f"  (tuned by {', '.join(rule.settings)})" if rule.settings else ""
+    head = f"  {severity:<4}  {rule.id}: {to_one_line(rule.title)}{state}{needs}{tuned}"
+    for line in textwrap.wrap(head, width, subsequent_indent=_INDENT + "    "):
+        output.print_line(line)
+    for words in (rule.why, rule.do) if (rule.why, rule.do) != last_advice else ():
+        for line in textwrap.wrap(
+            to_one_line(words), width, initial_indent=_INDENT + "  ", subsequent_indent=_INDENT + "  "
+        ):
+            output.print_line(line)
+    for name, example in (("finds", rule.bad), ("passes", rule.good)):
+        if example:
+            output.print_line(
+                f"  {_INDENT}{name:<6}  {_truncate_example(to_one_line(example.strip()), width - len(_INDENT) - 10)}"
+            )
+
+
+def _truncate_example(example: str, most: int) -> str:
+    return example if len(example) <= most else example[: most - 3] + "..."
+
+
+def _get_rule_state(rule: AuditRule, word: str) -> tuple[str, bool]:
+    """How much a rule's findings matter as it is set, and whether it is on."""
+    if word in ("", "on", "off"):
+        return rule.severity.value, word == "on" or (not word and rule.is_on)
+    return word, True
+
+
+def _serialize_rule(rule: AuditRule, word: str) -> dict[str, object]:
+    severity, is_on = _get_rule_state(rule, word)
+    return {
+        "id": rule.id,
+        "family": rule.family.value,
+        "severity": severity,
+        "on": is_on,
+        "default_severity": rule.severity.value,
+        "default_on": rule.is_on,
+        "title": rule.title,
+        "why": rule.why,
+        "do": rule.do,
+        "finds": rule.bad,
+        "passes": rule.good,
+        "settings": list(rule.settings),
+        "needs": rule.needs or None,
+    }
