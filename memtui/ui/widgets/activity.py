@@ -96,34 +96,45 @@ def build_columns(width: int) -> Sequence[Column[ActivityRow]]:
     command = Column[ActivityRow]("command", lambda row, cells: _clip_text(row.command, cells), width=COMMAND, tail=gap)
     if is_wide:
         room -= 1 + COUNTS + 1 + 7 + 3 + NOTE
+        path_width = min(room, WIDEST)
         return (
             time,
             actor,
             command,
-            Column("path", _format_path, width=min(room, WIDEST), tail=gap),
+            Column("path", _format_path, width=path_width, tail=gap),
             Column("result", lambda row, cells: _clip_text(row.result, cells), _get_result_role, RESULT),
             Column("counts", _format_counts, width=COUNTS, gap=" "),
             Column("duration", lambda row, _: _format_duration(row, " "), "detail", 7, align=">", gap=" "),
-            Column("note", lambda row, cells: _clip_text(row.note, cells), "detail", NOTE, share=True, gap="   "),
+            Column(
+                "note", lambda row, cells: _clip_text(row.note, cells), "detail", NOTE + room - path_width, gap="   "
+            ),
         )
     room -= 3
-    path = Column("path", _format_path, width=1, share=True, tail=gap)
+    if room < 8:
+        path = Column("path", _format_path, width=max(1, room + 3 + TIME + len(gap)), tail=gap)
+        return actor, command, path, Column("result", _format_result, width=RESULT)
+    result = Column("result", _format_result, width=RESULT + 3)
+    if room < 26:
+        return time, actor, command, Column("path", _format_path, width=room, tail=gap), result
     duration = Column[ActivityRow](
         "duration", lambda row, _: _format_duration(row, ""), "detail", 5, align=">", gap=" "
     )
-    if room < 8:
-        return actor, command, path, Column("result", _format_result, width=RESULT)
-    columns = time, actor, command, path, Column("result", _format_result, width=RESULT + 3)
-    return (*columns, duration) if room >= 26 else columns
+    return time, actor, command, Column("path", _format_path, width=room - 6, tail=gap), result, duration
 
 
+@lru_cache(maxsize=1_024)
 def _clip_text(text: str, width: int) -> str:
     return truncate(to_one_line(text[:LONGEST]), width)
 
 
-def _format_path(row: ActivityRow, width: int) -> str:
-    path = row.path if len(row.path) <= LONGEST else row.path[: LONGEST // 2] + row.path[-LONGEST // 2 :]
+@lru_cache(maxsize=256)
+def _clip_path(path: str, width: int) -> str:
+    path = path if len(path) <= LONGEST else path[: LONGEST // 2] + path[-LONGEST // 2 :]
     return truncate_middle(to_one_line(path), width)
+
+
+def _format_path(row: ActivityRow, width: int) -> str:
+    return _clip_path(row.path, width)
 
 
 def _format_duration(row: ActivityRow, space: str) -> str:

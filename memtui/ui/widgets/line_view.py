@@ -98,11 +98,15 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _resolve_style(self, roles: str) -> Style:
         """The style of a component class, with its own background; of the widget itself for `""`."""
-        if roles not in self._styles_by_role:
-            self._styles_by_role[roles] = (
-                self.get_component_rich_style(self.STYLES + roles) if roles else self.rich_style
-            )
-        return self._styles_by_role[roles]
+        style = self._styles_by_role.get(roles)
+        if style is None:
+            style = self.get_component_rich_style(self._get_style_class(roles)) if roles else self.rich_style
+            self._styles_by_role[roles] = style
+        return style
+
+    def _get_style_class(self, role: str) -> str:
+        """The component class of a role."""
+        return self.STYLES + role
 
 
 class TextView(LineView):

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
@@ -117,10 +116,8 @@ class RowsView(LineView):
 
     # Paint
 
-    def _resolve_style(self, roles: str) -> Style:
-        if roles == "cursor" and roles not in self._styles_by_role:
-            self._styles_by_role[roles] = self.get_component_rich_style("rows--cursor")
-        return super()._resolve_style(roles)
+    def _get_style_class(self, role: str) -> str:
+        return "rows--cursor" if role == "cursor" else super()._get_style_class(role)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,18 +159,20 @@ class Column(Generic[Item]):
         """The cell of an item: texts with their roles."""
         cell = self.cell if isinstance(self.cell, str) else self.cell(item, width)
         style = self.style if isinstance(self.style, str) else self.style(item)
-        pieces = [(cell, style)] if isinstance(cell, str) else cell
-        pad = " " * (width - sum(cell_len(text) for text, _ in pieces)) if self.align else ""
+        if isinstance(cell, str):
+            pad = " " * (width - cell_len(cell)) if self.align else ""
+            return [(self.gap + (pad + cell if self.align == ">" else cell + pad) + self.tail, style)]
+        pad = " " * (width - sum(cell_len(text) for text, _ in cell)) if self.align else ""
         before, after = (self.gap + pad, self.tail) if self.align == ">" else (self.gap, pad + self.tail)
-        return [(before, style), *pieces, (after, style)]
+        return [(before, style), *cell, (after, style)]
 
 
 def fill_columns(columns: Sequence[Column[Item]], item: Item, width: int) -> list[tuple[str, str]]:
     """The cells of an item in a width, as texts with their roles."""
     cells = [[] if column.share else column.build(item, column.width) for column in columns]
-    used = sum(cell_len(text) for cell in cells for text, _ in cell)
     for index, column in enumerate(columns):
         if column.share:
+            used = sum(cell_len(text) for cell in cells for text, _ in cell)
             cells[index] = column.build(item, max(width - used - len(column.gap + column.tail), column.width))
     return [piece for cell in cells for piece in cell if piece[0]]
 
