@@ -17,12 +17,11 @@ from memtui.core.paths import ROOT_NAME, format_path
 from memtui.core.settings import Settings
 from memtui.engine import Engine, JournalSource, Observer, RecordedState
 from memtui.engine.observer import load_known_from_export
-from memtui.fs.state import get_state_directory, make_private_directory
+from memtui.fs.state import get_state_directory, make_private_directory, remember_folder
 from memtui.journal import transfer
 from memtui.journal.announcements import AnnouncementStore
 from memtui.journal.sqlite import SET_ASIDE, Journal
 from memtui.journal.transfer import is_database
-from memtui.places import remember_folder
 from memtui.store.folder import FolderStore
 from memtui.store.memory import MemoryStore
 from memtui.store.open_folder import ReadOnlyFolder

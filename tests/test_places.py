@@ -11,6 +11,7 @@ import pytest
 
 import memtui
 from memtui.cli import main
+from memtui.fs.state import list_recent_folders, remember_folder
 from memtui.places import (
     DirectoryProber,
     MemoryLocation,
@@ -20,8 +21,6 @@ from memtui.places import (
     find_project,
     format_owner,
     format_project,
-    list_recent_folders,
-    remember_folder,
 )
 
 

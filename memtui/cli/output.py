@@ -7,7 +7,6 @@ such, and goes to a file or a pipe, goes there as it is.
 
 import contextlib
 import os
-import signal
 import sys
 import time
 import traceback
@@ -248,6 +247,8 @@ def show_progress_line(
 @contextlib.contextmanager
 def exit_on_signals() -> Iterator[None]:
     """Have the signals that end a process raise `SystemExit` meanwhile, with the code that a shell gives them."""
+
+    import signal  # noqa: PLC0415 - start-up: only for verbs that run long
 
     def end(number: int, _: object) -> NoReturn:
         raise SystemExit(128 + number)

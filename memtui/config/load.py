@@ -4,7 +4,6 @@ import errno
 import os
 import re
 import stat
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
@@ -93,6 +92,7 @@ class ConfigReader:
             self._parse(data)
 
     def _parse(self, data: bytes) -> None:
+        import tomllib  # noqa: PLC0415 - start-up: only with a settings file
 
         try:
             text = data.decode("utf-8-sig").replace("\r\n", "\n")
@@ -404,4 +404,6 @@ def _parse_name(tokens: Sequence[tuple[str, str]]) -> Name:
 
 
 def _unquote(kind: str, held: str) -> str:
+    import tomllib  # noqa: PLC0415 - start-up: only with a settings file
+
     return str(tomllib.loads(f"name = {held}")["name"]) if kind == "text" else held

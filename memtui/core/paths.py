@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 from unicodedata import normalize
-from urllib.parse import unquote_to_bytes
 
 from memtui.core.errors import Refusal
 from memtui.core.messages import MessageKey, quote_value
@@ -110,6 +109,8 @@ def _refuse_encoded(given: str, parts: tuple[str, ...]) -> None:
     """Percent-encoding is never decoded for use, but what would decode to another path is refused."""
     if "%" not in given:
         return
+    from urllib.parse import unquote_to_bytes  # noqa: PLC0415 - start-up: hardly any path holds a percent sign
+
     for part in parts:
         decoded = part.encode("utf-8")
         while (further := unquote_to_bytes(decoded)) != decoded:

@@ -3,12 +3,15 @@
 Hooks load this, and must not keep an agent waiting: no database here.
 """
 
+import contextlib
 import os
 from pathlib import Path
 
 from memtui.core.errors import StateUnusable
 from memtui.core.events import sha256
 from memtui.core.paths import format_path
+from memtui.fs.atomic import write_atomic
+from memtui.fs.no_atime import open_without_atime
 
 
 def get_state_home() -> Path:
@@ -36,3 +39,53 @@ def get_state_directory(folder: str, state: str | os.PathLike[str] | None = None
         inside = f"is inside the memory folder {format_path(folder)}, where an agent could reach it"
         raise StateUnusable(f"The state directory {format_path(chosen)} {inside}. Choose another one with --state.")
     return chosen
+
+
+# Folders with a journal: a line in the state directory names the folder.
+
+_FILE = "folder"
+_JOURNAL = "journal.db"
+_MOST = 20
+_RECORD_BYTES = 8_192
+
+
+def remember_folder(directory: Path, folder: str) -> None:
+    """Say in a state directory which folder it is about.
+
+    It is only a convenience: what cannot be written is not missed.
+    """
+    wanted = os.fsencode(folder)
+    if _read_record(directory) == wanted:
+        return
+    with contextlib.suppress(OSError):
+        write_atomic(directory / _FILE, wanted, sync=False)
+
+
+def list_recent_folders() -> list[str]:
+    """The folders of which a record is kept in its usual place, the one that was written to last first."""
+    found: list[tuple[int, str]] = []
+    stores = get_state_home() / "stores"
+    with contextlib.suppress(OSError):
+        fd = open_without_atime(os.fspath(stores), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            names = os.listdir(fd)
+        finally:
+            os.close(fd)
+        for name in names:
+            with contextlib.suppress(OSError):
+                when = os.stat(stores / name / _JOURNAL).st_mtime_ns
+                if folder := _read_record(stores / name):
+                    found.append((when, os.fsdecode(folder)))
+    return [folder for _, folder in sorted(found, reverse=True)[:_MOST]]
+
+
+def _read_record(directory: Path) -> bytes:
+    try:
+        fd = open_without_atime(
+            os.fspath(directory / _FILE), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
+        )
+        with open(fd, "rb") as file:
+            held = file.read(_RECORD_BYTES + 1)
+    except OSError:
+        return b""
+    return held if held.startswith(b"/") and len(held) <= _RECORD_BYTES and b"\0" not in held else b""

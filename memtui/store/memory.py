@@ -5,7 +5,6 @@ It passes the same contract suite as the folder, so a test that needs no disk ne
 
 import errno
 import os
-import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -38,7 +37,7 @@ class MemoryStore:
         self._nodes: dict[str, Node] = {"": Node("", EntryKind.DIRECTORY, 0, time.time_ns(), (0,))}
         self._lock = threading.Lock()
         self._stamps = 0
-        self._passing = f".memtui-{secrets.token_hex(8)}-"
+        self._passing = f".memtui-{os.urandom(8).hex()}-"
 
     def close(self) -> None:
         """Nothing to let go of."""
@@ -158,7 +157,7 @@ class MemoryStore:
         del self._nodes[path.relative]
 
     def make_temporary_path(self, path: MemoryPath) -> MemoryPath:
-        return MemoryPath((*path.parts[:-1], self._passing + secrets.token_hex(8)))
+        return MemoryPath((*path.parts[:-1], self._passing + os.urandom(8).hex()))
 
     def exchange(self, one: MemoryPath, other: MemoryPath) -> bool:  # noqa: ARG002 - nobody sees what is on its way
         return False

@@ -8,7 +8,6 @@ import contextlib
 import errno
 import os
 import re
-import secrets
 import stat
 from collections.abc import Callable, Iterator
 
@@ -76,7 +75,7 @@ def _make_token(state: int) -> str:
     for name in os.listdir(state):
         if name.startswith(_NEW_TOKEN):
             os.unlink(name, dir_fd=state)
-    token, passing = secrets.token_hex(8), _NEW_TOKEN + secrets.token_hex(8)
+    token, passing = os.urandom(8).hex(), _NEW_TOKEN + os.urandom(8).hex()
     fd = os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=state)
     try:
         write_all(fd, token.encode())
@@ -307,7 +306,7 @@ class WritableFolder(ReadOnlyFolder):
 
     def make_temporary_name(self, *, judged: bool = True) -> str:
         """A temporary name; it says whether the file may be removed without being looked at."""
-        return self._temporary_prefix + (_JUDGED if judged else _UNJUDGED) + secrets.token_hex(8)[1:]
+        return self._temporary_prefix + (_JUDGED if judged else _UNJUDGED) + os.urandom(8).hex()[1:]
 
     def move_noreplace(self, old: PathHandle, new: PathHandle) -> None:
         """Move something to a name that must be free; raises `FileExistsError`."""

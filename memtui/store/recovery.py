@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -10,7 +9,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from memtui.core.errors import SymlinkEscape, UnconfirmedChange
-from memtui.core.events import EntryKind
+from memtui.core.events import EntryKind, sha256
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.fs.beneath import PathHandle, RootDirectory, close_quietly
 from memtui.store.base import READ, read_consistently
@@ -273,7 +272,7 @@ class CrashCleanup:
                         content = read_consistently(fd, path, seen.st_size + _GROWN).data
                     finally:
                         close_quietly(fd)
-            if content and not is_known(hashlib.sha256(content).hexdigest()):
+            if content and not is_known(sha256(content)):
                 return True
         return False
 
