@@ -279,6 +279,23 @@ def _append_begin_event(journal: Journal, note: str) -> None:
     journal.append_events([event])
 
 
+def connect_degraded(
+    folder: str | os.PathLike[str],
+    *,
+    state: str | os.PathLike[str] | None = None,
+    read_only: bool = False,
+    settings: Settings | None = None,
+) -> Engine:
+    """A folder whose state cannot be used, read-only; with its past if the journal can still be read."""
+    if not read_only:
+        with contextlib.suppress(StateUnusable):  # what is wrong with it is known
+            engine = connect(folder, state=state, read_only=True, settings=settings)
+            if engine.get_head()[0]:
+                return engine
+            engine.close()
+    return connect_without_journal(folder, settings=settings)
+
+
 def connect_without_journal(folder: str | os.PathLike[str], *, settings: Settings | None = None) -> Engine:
     """A folder whose journal cannot be used: read-only, without its past. Raises `FolderMissing`."""
     path = os.path.realpath(os.path.expanduser(folder))

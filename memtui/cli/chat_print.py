@@ -7,7 +7,6 @@ import codecs
 import contextlib
 import os
 import queue
-import re
 import sys
 import threading
 import time
@@ -39,8 +38,6 @@ _MOST = 10_000_000
 _READ_ONLY = ": read-only"
 _NOBODY = "is not there to be asked"
 """Ends and parts of answers by which a policy refuses."""
-_KEPT = re.compile(r" Your message is kept(?:; Enter tries again)?\.\Z")
-"""A hint that holds for the screen alone."""
 _MODELS = " /model shows those there are."
 """A hint that holds for the screen alone."""
 
@@ -183,7 +180,7 @@ class _PrintedTurn:
             case events.ChatFault():
                 self._fault = event
                 self._end_line()
-                _print_remark(self._adapt_fault_sentence(event.sentence))
+                _print_remark(self._list_models(event.sentence_without_hint))
                 if not self._is_running:
                     return _get_exit_code(event)
             case events.TurnEnded():
@@ -218,10 +215,10 @@ class _PrintedTurn:
             self._end_line()
         _print_remark(sentence)
 
-    def _adapt_fault_sentence(self, sentence: str) -> str:
-        """The sentence of a fault without hints for the screen."""
+    def _list_models(self, sentence: str) -> str:
+        """The sentence of a fault with the models that there are, in place of the screen's hint at its command."""
         there = f" There are: {', '.join(self._models)}." if self._models else ""
-        return _KEPT.sub("", sentence.replace(_MODELS, there))
+        return sentence.replace(_MODELS, there)
 
     def _ask_person(self, event: events.ApprovalNeeded) -> None:
         """Ask the person in a memtui that runs; where none does, the change is refused with a sentence."""

@@ -257,20 +257,12 @@ class FolderSession:
 
     def _open_degraded(self, reason: str) -> "Engine":
         """Open without recording: a journal that cannot be written may still be read."""
-        from memtui.memory import connect, connect_without_journal  # noqa: PLC0415 - start-up: behind the first paint
+        from memtui.memory import connect_degraded  # noqa: PLC0415 - start-up: behind the first paint
 
-        was_read_only, self._read_only = self._read_only, True
-        if not was_read_only:
-            try:
-                engine = connect(self.folder, state=self.state, read_only=True, settings=self.settings)
-                if engine.get_head()[0]:
-                    self._post(RecordingFailed(reason, history=True))
-                    return engine
-                engine.close()
-            except StateUnusable:
-                pass  # what is wrong with it is known already
-        self._post(RecordingFailed(reason, history=False))
-        return connect_without_journal(self.folder, settings=self.settings)
+        read_only, self._read_only = self._read_only, True
+        engine = connect_degraded(self.folder, state=self.state, read_only=read_only, settings=self.settings)
+        self._post(RecordingFailed(reason, history=bool(engine.get_head()[0])))
+        return engine
 
     def _post_opened(self, engine: "Engine") -> None:
         journal = engine.journal

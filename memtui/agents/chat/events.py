@@ -1,5 +1,6 @@
 """The events of a conversation as values. Screens and scripts are made from these, and from nothing else."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -251,6 +252,9 @@ class RetryScheduled:
     seconds: float
 
 
+_SCREEN_HINT = re.compile(r" Your message is kept(?:; Enter tries again)?\.\Z")
+
+
 @dataclass(frozen=True, slots=True)
 class ChatFault:
     """A fault: what happened, why, and the next step. Nothing that was typed is lost."""
@@ -259,6 +263,11 @@ class ChatFault:
     sentence: str
     prompt: Prompt | None = None
     """The message that got no answer: it is put back into the box."""
+
+    @property
+    def sentence_without_hint(self) -> str:
+        """The sentence without the hint that holds for the screen alone."""
+        return _SCREEN_HINT.sub("", self.sentence)
 
 
 @dataclass(frozen=True, slots=True)

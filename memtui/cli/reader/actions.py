@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from memtui.cli.reader.session import PHRASES, ReaderDialog, ReaderSession
+from memtui.cli.reader.session import PHRASES, ReaderSession
 from memtui.flows import files
 from memtui.flows import undo as flows
 
@@ -13,20 +13,20 @@ _NAMED = 10
 def rename(session: ReaderSession, path: str) -> str | None:
     """Ask for another name; the new path, or `None` if nothing was renamed."""
     new = _ask_new_path(session, path, "Not renamed")
-    if new is None:
-        return None
     if new == path:
         session.dialog.say("Not renamed: that is its name.")
-        return None
-    is_renamed = session.run(files.rename(ReaderDialog(session), session.engine, path, new, session.context))
-    return new if is_renamed else None
+    elif new is not None and session.change(
+        "Not renamed", lambda dialog, engine: files.rename(dialog, engine, path, new, session.context)
+    ):
+        return new
+    return None
 
 
 def copy(session: ReaderSession, path: str) -> None:
     """Ask for a name, and copy the note or folder there."""
     new = _ask_new_path(session, path, "Not copied")
     if new is not None:
-        session.run(files.copy_to(ReaderDialog(session), session.engine, {path: new}, session.context))
+        session.change("Not copied", lambda dialog, engine: files.copy_to(dialog, engine, {path: new}, session.context))
 
 
 def _ask_new_path(session: ReaderSession, path: str, not_done: str) -> str | None:
@@ -43,21 +43,20 @@ def move_paths(session: ReaderSession, paths: Sequence[str]) -> None:
     if not session.check_writable("Not moved"):
         return
     name = session.dialog.ask("To which folder, from the top; a slash alone is the top:").strip()
-    if not name:
-        return
-    folder = "" if name.strip("/") == "" else session.resolve_path(f"/{name.strip('/')}", "")
+    target = name.strip("/")
+    folder = session.resolve_path(f"/{target}", "") if target else "" if name else None
     if folder is not None:
-        session.run(files.move_into(ReaderDialog(session), session.engine, paths, folder, session.context))
+        session.change(
+            "Not moved", lambda dialog, engine: files.move_into(dialog, engine, paths, folder, session.context)
+        )
 
 
 def delete(session: ReaderSession, *paths: str) -> bool:
     """Delete notes and folders, as one step; tells whether something was deleted."""
-    if not session.check_writable("Not deleted"):
-        return False
-    if len(paths) > 1:  # the question only counts them
+    if len(paths) > 1 and not session.engine.read_only:  # the question only counts them
         more = f" and {len(paths) - _NAMED:,} more" if len(paths) > _NAMED else ""
         session.dialog.say(f"{', '.join(paths[:_NAMED])}{more}.")
-    return session.run(files.delete(ReaderDialog(session), session.engine, paths, session.context))
+    return session.change("Not deleted", lambda dialog, engine: files.delete(dialog, engine, paths, session.context))
 
 
 def protect(session: ReaderSession, path: str) -> None:
@@ -69,20 +68,18 @@ def protect(session: ReaderSession, path: str) -> None:
 
 def undo(session: ReaderSession, seq: int | None = None) -> None:
     """Undo an event; `None` for the newest."""
-    if session.check_writable("Not undone"):
-        session.run(flows.undo(ReaderDialog(session), session.engine, seq))
+    session.change("Not undone", lambda dialog, engine: flows.undo(dialog, engine, seq))
 
 
 def redo(session: ReaderSession) -> None:
     """Redo the last undo."""
-    if session.check_writable("Not redone"):
-        session.run(flows.redo(ReaderDialog(session), session.engine, None))
+    session.change("Not redone", lambda dialog, engine: flows.redo(dialog, engine, None))
 
 
 def undo_by_actor(session: ReaderSession) -> None:
     """Undo all changes of one actor since a moment."""
-    if session.check_writable("Not undone"):
-        session.run(flows.undo_since(ReaderDialog(session), session.engine, session.unseen.get_seen_seq()))
+    seen = session.unseen.get_seen_seq()
+    session.change("Not undone", lambda dialog, engine: flows.undo_since(dialog, engine, seen))
 
 
 def restore_folder(session: ReaderSession) -> None:
@@ -91,17 +88,19 @@ def restore_folder(session: ReaderSession) -> None:
         return
     at = session.ask_seq("As of when, such as 10:14, yesterday, 2h, or an event's number:", beginning=False)
     if at is not None:
-        session.run(flows.restore_as_of(ReaderDialog(session), session.engine, "", at, f"event {at}"))
+        session.change(
+            "Not put back", lambda dialog, engine: flows.restore_as_of(dialog, engine, "", at, f"event {at}")
+        )
 
 
 def restore_loss(session: ReaderSession) -> None:
     """Restore all that was lost at once, or leave it so."""
-    engine, loss = session.engine, session.engine.loss
+    loss = session.engine.loss
     if loss is None:
         session.dialog.say("Nothing is missing any more.")
     elif not session.check_writable("Not brought back"):
         return
     elif session.dialog.confirm("Bring it back? What stands there by now stays."):
-        session.report(flows.restore_loss(PHRASES, engine, loss))
+        session.report(flows.restore_loss(PHRASES, session.engine, loss))
     else:
-        session.run(flows.dismiss_loss(ReaderDialog(session), engine, loss))
+        session.change("Not left so", lambda dialog, engine: flows.dismiss_loss(dialog, engine, loss))

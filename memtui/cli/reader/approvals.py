@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from memtui.cli.reader import sentences
-from memtui.cli.reader.compose import compose_text
+from memtui.cli.reader.edit import compose_text
 from memtui.cli.reader.session import ReaderSession
 from memtui.core.approvals import Allow, Deny, Edit, Proposal, Verdict
 from memtui.core.events import format_actor_name

@@ -1,7 +1,6 @@
 """A conversation with Claude, line by line: its text, the calls, and the questions."""
 
 import queue
-import re
 from typing import TYPE_CHECKING
 
 from memtui.agents.chat import events
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
 
 
 _PAUSE = 0.2
-_KEPT = re.compile(r" Your message is kept(?:; Enter tries again)?\.\Z")
-"""A hint that holds for the screen alone."""
 _COMMANDS = "/again says the last message again, /undo takes the last turn back, /new begins anew, /back ends."
 
 
@@ -136,7 +133,7 @@ class _ReaderConversation:
                 say(event.sentence)
             case events.ChatFault():
                 self._end_line()
-                say(f"{_KEPT.sub('', event.sentence)} /again says it again.")
+                say(f"{event.sentence_without_hint} /again says it again.")
             case events.TurnEnded():
                 self._is_running = False
                 self._end_line()

@@ -2,20 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
-from functools import partial
 from typing import TYPE_CHECKING
 
 from memtui.cli import output
 from memtui.cli.context import resolve_existing_folder
 from memtui.cli.output import ExitCode, Failure, UsageError, exit_on_signals
-from memtui.cli.reader import actions, edit, find, notes, sentences
+from memtui.cli.reader import actions, edit, files, notes, sentences
 from memtui.cli.reader.approvals import ReaderApprovals
 from memtui.cli.reader.dialog import Prompter, Quit, is_open
 from memtui.cli.reader.sentences import format_event_sentence, format_time, select_file_changes
-from memtui.cli.reader.session import ReaderSession, open_session
-from memtui.cli.reader.unseen import UnseenNote
+from memtui.cli.reader.session import ReaderSession, UnseenNote, open_session
 from memtui.core.errors import FolderMissing, MemoryClosed, MemtuiError
-from memtui.core.events import EntryKind, Event, FolderEntry
+from memtui.core.events import Event
 from memtui.core.mass_loss import describe_loss
 from memtui.core.paths import format_path
 from memtui.core.wording import SPOKEN, format_by_actor, format_count, format_size
@@ -25,15 +23,13 @@ if TYPE_CHECKING:
     from memtui.agents.chat.events import ChatOptions
     from memtui.config import LoadedConfig
 
+
 ON = "[memtui screen reader mode: on]"
 """The first line: it confirms that the mode is on."""
 _RECENT = 200
 """Events that are listed."""
 _PAUSE = 0.5
 """Seconds between two looks at the journal."""
-_ONLY_NAMES = 200
-"""Entries from which on only names are said: a look at each would be waited for."""
-_KINDS = {EntryKind.LINK: ", a link", EntryKind.OTHER: ", no regular file"}
 
 _Action = Callable[[ReaderSession], None]
 
@@ -132,8 +128,8 @@ def _list_menu_choices(
 ) -> list[tuple[str, _Action]]:
     return [
         ("What is new", visit_unseen),
-        ("Files", visit_folder),
-        ("Find", find.search_notes),
+        ("Files", files.visit_folder),
+        ("Find", files.search_notes),
         ("New note", lambda session: edit.write_new_note(session, "")),
         ("Undo", actions.undo),
         ("Redo", actions.redo),
@@ -298,108 +294,3 @@ def follow_changes(session: ReaderSession) -> None:
 def _is_change(event: Event) -> bool:
     """Whether an event is a change, or a refused one: views are not said."""
     return event.command != "view"
-
-
-# The files, folder by folder
-
-
-def visit_folder(session: ReaderSession, folder: str = "") -> None:
-    """Offer the entries of a folder, until the person goes back or it is gone."""
-    dialog = session.dialog
-    known = False
-    is_hidden_shown = session.config.ui.hidden
-    while True:
-        if not session.is_folder(folder):
-            dialog.say(f"The folder {folder} is not there any more.")
-            return
-        entries, hidden = _list_entries(session, folder, hidden=is_hidden_shown)
-        title = f"{folder or 'The memory folder'}, {_format_entry_counts(entries)}."
-        if hidden:
-            title += f" {format_count(hidden, 'hidden one')} not told."
-        others: dict[str, tuple[str, FolderEntry | str]] = {"o": ("for this folder's options", "options")}
-        if hidden or is_hidden_shown:
-            others["h"] = ("for hidden ones too" if hidden else "to leave out hidden ones", "hidden")
-        choices: list[tuple[str, FolderEntry | str]] = [
-            (_describe_entry(session, each, len(entries)), each) for each in entries
-        ]
-        chosen = dialog.choose(title, choices, others=others, known=known)
-        known = True
-        match chosen:
-            case None:
-                return
-            case "options":
-                if _manage_folder(session, folder, [entry.path for entry in entries]):
-                    return
-            case "hidden":
-                is_hidden_shown = not is_hidden_shown
-            case FolderEntry(kind=EntryKind.DIRECTORY) as entry:
-                visit_folder(session, entry.path)
-            case FolderEntry() as entry:
-                notes.visit_note(session, entry.path)
-
-
-def _manage_folder(session: ReaderSession, folder: str, paths: Sequence[str]) -> bool:
-    """Have one thing done with a folder; tells whether it is somewhere else now, or gone."""
-    dialog = session.dialog
-
-    def ask_paths() -> list[str]:
-        return [paths[number - 1] for number in dialog.ask_numbers("Their numbers in the list,", len(paths))]
-
-    def delete_several() -> None:
-        if several := ask_paths():
-            actions.delete(session, *several)
-
-    def move_several() -> None:
-        if several := ask_paths():
-            actions.move_paths(session, several)
-
-    choices: list[tuple[str, Callable[[], object]]] = [
-        ("New note or folder here", partial(edit.write_new_note, session, folder))
-    ]
-    if paths:
-        choices += [("Delete several here", delete_several), ("Move several here", move_several)]
-    if folder:
-        choices += [
-            ("Rename or move it", lambda: actions.rename(session, folder) is not None),
-            ("Copy it", partial(actions.copy, session, folder)),
-            ("Delete it", partial(actions.delete, session, folder)),
-        ]
-    protection = "Let agents change what is in it" if session.is_protected(folder) else "Protect it from agents"
-    choices.append((protection, partial(actions.protect, session, folder)))
-    chosen = dialog.choose(f"{folder or 'The memory folder'}.", choices)
-    return chosen is not None and chosen() is True
-
-
-def _list_entries(session: ReaderSession, folder: str, *, hidden: bool) -> tuple[list[FolderEntry], int]:
-    """The entries of a folder, folders first; and how many hidden ones are left out."""
-    start = f"{folder}/" if folder else ""
-    found: list[FolderEntry] = []
-    left_out = 0
-    for entry in session.engine.iter_names():
-        name = entry.path[len(start) :]
-        if not entry.path.startswith(start) or not name or "/" in name:
-            continue
-        if name.startswith(".") and not hidden:
-            left_out += 1
-        else:
-            found.append(entry)
-    found.sort(key=lambda each: (each.kind is not EntryKind.DIRECTORY, each.path.casefold(), each.path))
-    return found, left_out
-
-
-def _describe_entry(session: ReaderSession, entry: FolderEntry, count: int) -> str:
-    name = entry.path.rpartition("/")[2]
-    if entry.kind is EntryKind.DIRECTORY:
-        return f"{name}, folder"
-    if entry.kind in _KINDS:
-        return f"{name}{_KINDS[entry.kind]}"
-    found = session.engine.get_entry(entry.path) if count <= _ONLY_NAMES else None
-    return f"{name}, {format_size(found.size, SPOKEN)}" if found is not None and found.size is not None else name
-
-
-def _format_entry_counts(entries: Sequence[FolderEntry]) -> str:
-    folders = sum(each.kind is EntryKind.DIRECTORY for each in entries)
-    files = len(entries) - folders
-    parts = [format_count(folders, "folder")] if folders else []
-    parts += [format_count(files, "file")] if files or not folders else []
-    return " and ".join(parts)

@@ -5,7 +5,7 @@ from functools import partial
 
 from memtui.cli.reader import actions, edit, sentences
 from memtui.cli.reader.sentences import format_event_sentence, format_time
-from memtui.cli.reader.session import PHRASES, ReaderDialog, ReaderSession
+from memtui.cli.reader.session import PHRASES, ReaderSession
 from memtui.core.edits import count_lines
 from memtui.core.events import Change, EntryKind, Event, Version
 from memtui.core.history import DeletedPath, PathVersion
@@ -14,7 +14,6 @@ from memtui.core.unicode import HIDDEN
 from memtui.core.wording import (
     SPOKEN,
     estimate_token_count,
-    format_actor,
     format_by_actor,
     format_count,
     format_event_clause,
@@ -141,9 +140,10 @@ def _restore_version(session: ReaderSession, path: str, row: PathVersion, moment
         session.dialog.say("This would change.")
         session.dialog.read_out(sentences.describe_change(engine, change))
 
-    if session.check_writable("Not put back"):
-        newest = engine.history.versions_of(path, limit=1)[0]
-        session.run(restore_version(ReaderDialog(session), engine, path, row, newest, moment, show))
+    newest = engine.history.versions_of(path, limit=1)[0]
+    session.change(
+        "Not put back", lambda dialog, engine: restore_version(dialog, engine, path, row, newest, moment, show)
+    )
 
 
 def _format_row(row: PathVersion, *, is_newest: bool) -> str:
@@ -170,7 +170,7 @@ def read_note(session: ReaderSession, path: str, *, start: int = 1, numbered: bo
     if event is not None and event.command == "found":
         origin = f" Not changed since memtui found it at {format_time(event)}."
     elif event is not None:
-        origin = f" Changed last at {format_time(event)}, by {_format_actor(event)}."
+        origin = f" Changed last at {format_time(event)}, {format_by_actor(event)}."
     _read_text(session, path, seen.data, origin, start=start, numbered=numbered)
 
 
@@ -229,8 +229,8 @@ def _say_details(session: ReaderSession, path: str) -> None:
     if rows := engine.history.versions_of(path):
         first, last = rows[-1].event, rows[0].event
         dialog.say(
-            f"First seen at {format_time(first)}, by {_format_actor(first)}.",
-            f"Last changed at {format_time(last)}, by {_format_actor(last)}: event {last.seq}.",
+            f"First seen at {format_time(first)}, {format_by_actor(first)}.",
+            f"Last changed at {format_time(last)}, {format_by_actor(last)}: event {last.seq}.",
             f"{format_count(len(rows), 'version')}.",
         )
         if (version := rows[0].after) is not None and version.sha256:
@@ -286,16 +286,10 @@ def _read_blame(session: ReaderSession, path: str) -> None:
     last: Event | None = None
     for number, (line, event) in enumerate(zip(text, blame.lines, strict=False), 1):
         if number == 1 or event != last:
-            author = f"By {_format_actor(event)}, {format_time(event)}:" if event else "By nobody knows whom:"
+            author = f"B{format_by_actor(event)[1:]}, {format_time(event)}:" if event else "By nobody knows whom:"
             lines.append(author)
         lines.append(f"{number}: {line}")
         last = event
     session.dialog.read_out(lines)
     if not blame.complete:
         session.dialog.say("Not every earlier text is kept: a line may be older than is said.")
-
-
-def _format_actor(event: Event) -> str:
-    """The actor within a sentence."""
-    name = format_actor(event)
-    return name[:1].lower() + name[1:] if name in ("You", "Somebody outside memtui") else name

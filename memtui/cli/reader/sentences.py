@@ -36,7 +36,7 @@ def select_file_changes(changes: Sequence[Change]) -> list[Change]:
 
 _COMPARED = 1_000_000
 """Bytes of the largest texts that are compared line by line for a person who waits."""
-_KINDS = {EntryKind.DIRECTORY: "a folder", EntryKind.LINK: "a link", EntryKind.OTHER: "no regular file"}
+KINDS = {EntryKind.DIRECTORY: "a folder", EntryKind.LINK: "a link", EntryKind.OTHER: "no regular file"}
 
 
 def describe_changes(engine: Engine, changes: Sequence[Change]) -> list[str]:
@@ -146,4 +146,4 @@ def _describe_format_changes(old: bytes, new: bytes) -> list[str]:
 def _describe_kind(version: Version | None) -> str:
     if version is None:
         return "not there"
-    return _KINDS.get(version.kind, "a file")
+    return KINDS.get(version.kind, "a file")

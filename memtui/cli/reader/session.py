@@ -1,9 +1,9 @@
-"""One visit to one folder: the memory, the person, and the dialog of the flows line by line."""
+"""One visit to one folder: the memory, what is new in it, the person, and the dialog of the flows line by line."""
 
 import time
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,13 +13,14 @@ from memtui import memory
 from memtui.cli import context, output, times
 from memtui.cli.output import Failure
 from memtui.cli.reader.dialog import Prompter
-from memtui.cli.reader.unseen import SEEN, UnseenNotes
+from memtui.cli.reader.sentences import format_event_sentence, is_file
 from memtui.config import Config
 from memtui.core.errors import LockTimeout, StateUnusable
-from memtui.core.events import EntryKind, Event, FolderEntry, WatchStatus
+from memtui.core.events import EntryKind, Event, FolderEntry, Person, Version, WatchStatus
 from memtui.core.paths import covers
-from memtui.core.wording import SPOKEN, format_changed_lines, format_event_clause, format_event_time
+from memtui.core.wording import SPOKEN, format_changed_lines, format_count, format_event_clause, format_event_time
 from memtui.engine import Engine
+from memtui.engine.lineage import find_moves
 from memtui.flows.dialog import Choice, FlowOutcome, Step, run_flow
 from memtui.flows.files import FileFlowOutcome, FolderContext
 from memtui.fs import state as fs_state
@@ -28,7 +29,77 @@ if TYPE_CHECKING:
     from memtui.editing.drafts import EditDraftStore
     from memtui.search.finder import Finder
 
+
+SEEN = "seen"
+"""The journal's key of the last event that the person has seen; the browser uses the same."""
+
+
+@dataclass(slots=True)
+class UnseenNote:
+    """The changes of one note: its versions then and now, the last event, how many, and its former path."""
+
+    path: str
+    before: Version | None
+    after: Version | None
+    last: Event
+    times: int = 1
+    was: str = ""
+
+
+class UnseenNotes:
+    """The notes that others changed since the person last looked; each event is read once."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._found: dict[str, UnseenNote] = {}
+        self._seen = -1
+        self._until = 0
+
+    def get_seen_seq(self) -> int:
+        """The number of the event up to which the person has seen everything."""
+        seen = self._engine.get_metadata(SEEN)
+        return int(seen) if seen and seen.isdecimal() else self._engine.get_head()[0]
+
+    def list_notes(self) -> list[UnseenNote]:
+        """All of them, the last change first."""
+        seen = self.get_seen_seq()
+        if seen != self._seen:
+            self._found, self._seen, self._until = {}, seen, seen
+        for event in self._engine.events(self._until):
+            self._until = event.seq
+            if not (event.is_error or event.command in ("found", "began") or isinstance(event.actor, Person)):
+                self._add_event(event)
+        return [each for each in reversed(self._found.values()) if each.before != each.after or each.was]
+
+    def format_greeting(self) -> str:
+        """How much is new, in a sentence; empty if nothing is."""
+        new = self.list_notes()
+        if not new:
+            return ""
+        last = format_event_sentence(new[0].last)
+        return f"{format_count(len(new), 'note')} changed since you last looked. The last one: {last}"
+
+    def mark_seen(self, until: int) -> None:
+        """Everything up to an event has been seen."""
+        self._engine.set_metadata(SEEN, str(until))
+
+    def _add_event(self, event: Event) -> None:
+        came_from = find_moves(event)
+        moved_away = set(came_from.values())
+        known = {path: self._found.pop(path) for path in (*came_from, *moved_away) if path in self._found}
+        for change in event.changes:
+            path, old = change.path, came_from.get(change.path)
+            if not is_file(change.after or change.before) or (path in moved_away and change.after is None):
+                continue
+            earlier = known.get(old or path) or self._found.pop(path, None)
+            before = earlier.before if earlier else change.after if old is not None else change.before
+            was = (earlier.was if earlier else "") or old or ""
+            times = earlier.times + 1 if earlier else 1
+            self._found[path] = UnseenNote(path, before, change.after, event, times, "" if was == path else was)
+
+
 T = TypeVar("T")
+Outcome = FlowOutcome | FileFlowOutcome | None
 
 
 @dataclass
@@ -103,11 +174,11 @@ class ReaderSession:
             self.dialog.say(f"{not_done}: this session is read-only. Nothing was written.")
         return not self.engine.read_only
 
-    def run(self, flow: Coroutine[Any, Any, FlowOutcome | FileFlowOutcome | None]) -> bool:
-        """Run a flow, and say its outcome; tells whether files were changed."""
-        return self.report(run_flow(flow))
+    def change(self, not_done: str, flow: Callable[["ReaderDialog", Engine], Coroutine[Any, Any, Outcome]]) -> bool:
+        """Run a flow if anything may be changed, and say its outcome; tells whether files were changed."""
+        return self.check_writable(not_done) and self.report(run_flow(flow(ReaderDialog(self), self.engine)))
 
-    def report(self, outcome: FlowOutcome | FileFlowOutcome | None) -> bool:
+    def report(self, outcome: Outcome) -> bool:
         """Say the outcome of a flow; tells whether files were changed."""
         sentence = outcome.outcome if isinstance(outcome, FileFlowOutcome) else outcome
         if sentence is not None:
@@ -174,10 +245,7 @@ def _open_engine(folder: str, state: str | None, read_only: bool, dialog: Prompt
         return memory.connect(folder, state=state, read_only=read_only, settings=config.memory)
     except StateUnusable as error:
         dialog.say(f"{error} Nothing can be changed from here, and nothing is recorded.")
-    if not read_only:
-        with suppress(StateUnusable):  # its reason has been shown
-            return memory.connect(folder, state=state, read_only=True, settings=config.memory)
-    return memory.connect_without_journal(folder, settings=config.memory)
+    return memory.connect_degraded(folder, state=state, read_only=read_only, settings=config.memory)
 
 
 def _make_mode_reporter(dialog: Prompter) -> Callable[[WatchStatus], None]:
@@ -208,26 +276,21 @@ _HEAR = "hear"
 
 
 class SpokenPhrases:
-    """The words of the line by line mode, which name choices."""
+    """Phrases that name choices of the menus, and are heard."""
 
     def name_action(self, action: str) -> str:
-        """The choice of an action; empty where there is none."""
         return _ACTIONS.get(action, "")
 
     def format_event(self, event: Event) -> str:
-        """An event as a clause."""
         return format_event_clause(event, SPOKEN)
 
     def format_past_event(self, event: Event) -> str:
-        """The same with its number and time."""
         return f"event {event.seq}, of {format_event_time(event, style=SPOKEN)}: {format_event_clause(event, SPOKEN)}"
 
     def format_changed_lines(self, event: Event) -> str:
-        """The lines that an event changed."""
         return format_changed_lines(event.added, event.removed, SPOKEN)
 
     def format_restored(self, path: str, moment: str) -> str:
-        """That a version is restored."""
         return f"{path} is {moment}. Undo takes it back."
 
 
@@ -243,11 +306,9 @@ class ReaderDialog:
         self._session = session
 
     async def confirm(self, question: str) -> bool:
-        """Ask yes or no."""
         return self._session.dialog.confirm(question)
 
     async def choose(self, question: str, choices: Sequence[Choice], *, text: str = "") -> str | None:
-        """Ask in a menu, in which a text can be heard first."""
         prompter = self._session.dialog
         options = [(each.label, each.value) for each in choices]
         if text:
@@ -266,7 +327,6 @@ class ReaderDialog:
         )
 
     async def call(self, work: Callable[[], T], label: str = "") -> T:
-        """Run work here."""
         del label
         return work()
 
