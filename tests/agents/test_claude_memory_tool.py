@@ -573,12 +573,32 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.001)
 
 
+async def turns() -> None:
+    """Let the event loop go round more often than it takes for a cancelled task to end."""
+    for _ in range(100):
+        await asyncio.sleep(0)
+
+
+def notice_calls(memory: Engine) -> list[object]:
+    """Have a list grow with each command that the engine begins to execute."""
+    begun: list[object] = []
+    execute = memory.execute
+
+    def noticed(*arguments: Any, **options: Any) -> Any:
+        begun.append(arguments)
+        return execute(*arguments, **options)
+
+    memory.execute = noticed  # type: ignore[method-assign]
+    return begun
+
+
 def commands(memory: Engine) -> list[tuple[str, str]]:
     return [(event.command, event.note) for event in memory.events()]
 
 
 async def test_the_loop_goes_on_while_a_person_thinks_and_while_somebody_holds_the_lock(memory: Engine) -> None:
     thinking, decided = threading.Event(), threading.Event()
+    begun = notice_calls(memory)
 
     def approve(_: Proposal) -> bool:
         thinking.set()
@@ -590,8 +610,8 @@ async def test_the_loop_goes_on_while_a_person_thinks_and_while_somebody_holds_t
     with memory.store.begin_transaction(1):
         decided.set()
         other = asyncio.create_task(AsyncMemoryTool(memory).call({**CREATE, "path": "/memories/m.md"}))
-        for _ in range(20):
-            await asyncio.sleep(0.001)
+        await until(lambda: len(begun) == 2)
+        await turns()
         assert not call.done()
         assert not other.done()
         assert memory.get_totals().files == 0
@@ -639,14 +659,7 @@ async def test_cancelled_while_a_person_thinks_nothing_is_changed_and_it_is_reco
 @pytest.mark.parametrize("by", ["task", "scope"])
 async def test_cancelled_once_it_has_begun_a_command_is_completed_and_recorded(memory: Engine, by: str) -> None:
     tool = AsyncMemoryTool(memory)
-    begun, scope = threading.Event(), anyio.CancelScope()
-    execute = memory.execute
-
-    def noticed(*arguments: Any, **options: Any) -> Any:
-        begun.set()
-        return execute(*arguments, **options)
-
-    memory.execute = noticed  # type: ignore[method-assign]
+    begun, scope = notice_calls(memory), anyio.CancelScope()
 
     async def work() -> None:
         with scope:
@@ -655,12 +668,12 @@ async def test_cancelled_once_it_has_begun_a_command_is_completed_and_recorded(m
 
     with memory.store.begin_transaction(1):
         call = asyncio.create_task(work())
-        await until(begun.is_set)
+        await until(lambda: bool(begun))
         if by == "task":
             call.cancel()
         else:
             scope.cancel()
-        await asyncio.sleep(0.01)
+        await turns()
         assert not call.done()
     await asyncio.wait([call], timeout=LIMIT)
     assert call.cancelled() is (by == "task")
@@ -681,7 +694,7 @@ async def test_cancelled_while_another_question_is_open_it_does_not_wait_for_it(
     first = asyncio.create_task(tool.call(CREATE))
     await until(lambda: bool(asked))
     second = asyncio.create_task(tool.call({**CREATE, "path": "/memories/m.md"}))
-    await asyncio.sleep(0.02)
+    await until(lambda: tool._asking.statistics().tasks_waiting == 1)
     second.cancel()
     await asyncio.wait([second], timeout=LIMIT)
     assert second.cancelled()

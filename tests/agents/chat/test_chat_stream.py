@@ -3,11 +3,12 @@
 import asyncio
 import gc
 import json
-import time
 import tracemalloc
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+
+import pytest
 
 from memtui.agents.chat.events import CallDelta, ChatEvent, Notice, TextDelta, ThinkingDelta
 from memtui.agents.chat.sessions.store import ChatSession
@@ -61,39 +62,47 @@ async def test_what_waits_is_told_after_a_moment() -> None:
     assert told[1] == TextDelta(1, 0, "b")
 
 
-async def test_a_flood_is_told_at_most_so_often() -> None:
-    told: list[ChatEvent] = []
+class Clock:
+    """A clock for the pacer and for the loop it runs in, which moves when it is told to."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1_000.0
+        self.monotonic = self.perf_counter = lambda: self.now
+        monkeypatch.setattr("memtui.agents.chat.stream.time", self)
+        monkeypatch.setattr(asyncio.get_running_loop(), "time", self.monotonic)
+
+
+async def test_a_flood_is_told_at_most_so_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, told = Clock(monkeypatch), list[ChatEvent]()
     pacer = StreamPacer(told.append, parse_partial_json)
     incoming = AnswerStream(pacer, 1)
     incoming.handle_event(_start(0, type="text", text=""))
-    began = time.monotonic()
-    for _ in range(20_000):
+    for number in range(20_000):  # two thousand in a second
         incoming.handle_event(_delta(0, "text_delta", text="word "))
-        if not _ % 200:
+        clock.now += 0.0005
+        if number % 10 == 0:
             await asyncio.sleep(0)
-    seconds = time.monotonic() - began
     pacer.flush()
-    assert len(told) <= seconds * 30 + 3
+    assert 10 * 20 < len(told) <= 10 * 30 + 2
     assert "".join(event.text for event in told if isinstance(event, TextDelta)) == "word " * 20_000
 
 
-async def test_half_a_call_is_read_seldom_enough_when_it_is_long() -> None:
-    told: list[ChatEvent] = []
-    reads: list[int] = []
+async def test_half_a_call_is_read_seldom_enough_when_it_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, reads = Clock(monkeypatch), list[float]()
 
-    def slow(raw: str) -> dict[str, object]:
-        reads.append(len(raw))
-        time.sleep(0.01)
+    def slow(_: str) -> dict[str, object]:
+        reads.append(clock.now)
+        clock.now += 0.01
         return {}
 
-    pacer = StreamPacer(told.append, slow, every=0.001)
+    pacer = StreamPacer(lambda _: None, slow, every=0.001)
     incoming = AnswerStream(pacer, 1)
     incoming.handle_event(_start(0, type="tool_use", id="toolu_1", name="memory", input={}))
-    began = time.monotonic()
-    while time.monotonic() - began < 0.5:
+    for _ in range(2_000):
         incoming.handle_event(_delta(0, "input_json_delta", partial_json="x"))
+        clock.now += 0.001
         await asyncio.sleep(0)
-    assert len(reads) <= 5  # a twentieth of the time, at 10 ms each
+    assert 5 < len(reads) <= (clock.now - reads[0]) / 0.01 * 0.05 + 1  # a twentieth of the time, at 10 ms each
 
 
 async def test_the_fields_of_a_call_are_told_as_far_as_they_are_there() -> None:
