@@ -6,7 +6,7 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,11 +36,22 @@ settings.load_profile("ci" if os.environ.get("CI") else "quick")
 
 def pytest_configure(config: pytest.Config) -> None:
     """Know the switch before anything is looked for, and let the programs that tests start be compiled only once."""
+    gc.set_threshold(20_000, 20, 20)  # what is collected stays to the end: there is little garbage in it
     sampling.check()
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", None) and "PYTHONPYCACHEPREFIX" not in os.environ:
         kept = tempfile.TemporaryDirectory(prefix="memtui-bytecode-")
         os.environ["PYTHONPYCACHEPREFIX"] = kept.name  # the workers have it from here
         config.add_cleanup(kept.cleanup)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, Any, pytest.CollectReport]:
+    """Let each worker begin with other files: what one has compiled the others load."""
+    report = yield
+    if isinstance(collector, pytest.Directory) and (worker := os.environ.get("PYTEST_XDIST_WORKER")):
+        first = len(report.result) * int(worker[2:]) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+        report.result = report.result[first:] + report.result[:first]
+    return report
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -55,9 +66,11 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.sweep)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out of the sweeps what is no part of the sample."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None]:
+    """Have the files in one order in every worker, and leave out of the sweeps what is no part of the sample."""
+    items.sort(key=lambda item: item.path)
+    yield
     items[:], left_out = sampling.chosen(items)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
@@ -67,7 +80,6 @@ def pytest_collection_finish() -> None:
     """Thousands of tests that were collected stay to the end: whoever looks for garbage need not go over them."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
 
 
 FOLDERS = ("openat2", "walk", "named", "apart")

@@ -457,6 +457,7 @@ def _styles_cost_less() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Stylesheet, "_parse_rules", parse_once)
         patch.setattr(RuleSet, "__hash__", object.__hash__)  # which it is, only without a call for each
+        patch.setattr("textual.strip.FIFOCache", lambda _: {})  # seven for each line drawn, which do not live long
         yield
 
 
