@@ -16,7 +16,7 @@ import memtui
 from tests import sampling
 from tests.faults import tracing, trying
 
-_STRIDES = {"kill": 9, "short": 3, "fail": 61, "fail on": 23}
+_STRIDES = {"kill": 13, "short": 5, "fail": 89, "fail on": 31}
 _WHOLE = dict.fromkeys(_STRIDES, 1)
 
 
@@ -88,7 +88,7 @@ def in_place(self, path, data, *, expected):
         return base.WriteResult(node, ())
 
 FolderTransaction.write = in_place
-print(json.dumps(trying.attempt("overwrite", {"kill": 2, "fail": 2}).wrong))
+print(json.dumps(trying.attempt("overwrite", {"kill": 7, "fail": 11}).wrong))
 """
 
 
