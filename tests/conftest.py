@@ -82,6 +82,16 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+class StandIn:
+    """Stands for a store, a transaction or a journal: what a subclass does not do itself is done by that."""
+
+    def __init__(self, real: Any) -> None:
+        self._real = real
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+
 FOLDERS = ("openat2", "walk", "named", "apart")
 STORES = ("memory", *FOLDERS)
 ME = memtui.Agent("tester", "a-model", "a-session")

@@ -15,6 +15,7 @@ from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Edit, Proposal, S
 from memtui.core.errors import MemoryClosed
 from memtui.core.events import Agent, Answer, Event, Person
 from memtui.engine import Engine
+from tests.conftest import StandIn
 
 BOT = Agent("Bot", "a-model", "a-session")
 CREATE = {"command": "create", "path": "/memories/notes/n.md", "file_text": "from the bot\n"}
@@ -316,19 +317,16 @@ def test_an_edit_is_not_lost_to_a_policy_that_is_switched_meanwhile(world: Any, 
     assert text_at(memory, "other.md") == "mine\n"
 
 
-class Full:
+class Full(StandIn):
     """A store whose disk is full for a while."""
 
     def __init__(self, store: Any, times: int) -> None:
-        self._store = store
+        super().__init__(store)
         self._times = times
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
 
     @contextlib.contextmanager
     def begin_transaction(self, seconds: float) -> Any:
-        with self._store.begin_transaction(seconds) as transaction:
+        with self._real.begin_transaction(seconds) as transaction:
             if self._times > 0:
                 self._times -= 1
                 raise OSError(28, "No space left on device: /host/path")

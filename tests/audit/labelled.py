@@ -5,11 +5,13 @@ says 1.0 measures nothing. The clean notes of the corpus count as well, as notes
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from memtui.scan.hidden import find_hidden
 from memtui.scan.syntax import find_broken
 from tests.audit.corpus import clean_notes
+from tests.audit.corpus.accuracy import Rates
 
 
 class Labelled(NamedTuple):
@@ -20,32 +22,17 @@ class Labelled(NamedTuple):
     path: str = "note.md"
 
 
-class Accuracy(NamedTuple):
+@dataclass(frozen=True)
+class Accuracy(Rates):
     """How often the rules of a family were right.
 
     Attributes:
-        right: Notes of which the rule spoke that should.
-        missed: Notes of which it did not.
-        wrong: Notes of which a rule spoke and should not.
         clean: Notes of which none should speak.
         failures: The notes that were judged wrongly: rule, path or beginning, and what was found.
     """
 
-    right: int
-    missed: int
-    wrong: int
     clean: int
     failures: tuple[str, ...]
-
-    @property
-    def precision(self) -> float:
-        """Of the notes that were spoken of, how many should have been, from 0 to 1."""
-        return self.right / (self.right + self.wrong) if self.right + self.wrong else 1.0
-
-    @property
-    def recall(self) -> float:
-        """Of the notes that should be spoken of, how many were, from 0 to 1."""
-        return self.right / (self.right + self.missed) if self.right + self.missed else 1.0
 
 
 def tags(words: str) -> str:

@@ -20,13 +20,6 @@ Look = Callable[..., Audit]
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    path = tmp_path / "memories"
-    path.mkdir()
-    return path
-
-
-@pytest.fixture
 def look(folder: Path, tmp_path: Path) -> Look:
     def look(*families: Any, state: Path | None = None) -> Audit:
         with memory_module.observe(folder, state=state or tmp_path / "state", look=False) as observer:

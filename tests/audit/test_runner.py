@@ -28,13 +28,6 @@ Look = Callable[..., Audit]
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    path = tmp_path / "memories"
-    path.mkdir()
-    return path
-
-
-@pytest.fixture
 def look(folder: Path, tmp_path: Path) -> Look:
     """Audit the folder with families that are made up."""
 

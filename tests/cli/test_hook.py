@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -396,13 +397,17 @@ def test_the_text_that_a_tool_leaves(
 
 
 @contextmanager
-def person(state: Path, *verdicts: Verdict) -> Iterator[list[ApprovalQuestion]]:
-    """Somebody at a running memtui who answers, in this order."""
+def person(
+    state: Path, *verdicts: Verdict, meanwhile: Callable[[], object] = lambda: None
+) -> Iterator[list[ApprovalQuestion]]:
+    """Somebody at a running memtui who answers, in this order; what happens before the first answer."""
     asked: list[ApprovalQuestion] = []
     left = list(verdicts)
 
     def answer(question: ApprovalQuestion) -> None:
         asked.append(question)
+        if len(asked) == 1:
+            meanwhile()
         threading.Thread(target=question.answer, args=(left.pop(0),)).start()
 
     desk = ApprovalServer(state, answer)
@@ -478,22 +483,10 @@ def test_an_edit_that_the_person_edited_is_saved_as_hers_and_the_agent_is_told(r
 
 def test_what_the_person_wrote_is_not_lost_when_the_file_changes_meanwhile(run: Run, folder: Path) -> None:
     path = folder / "prefs.md"
-    asked: list[ApprovalQuestion] = []
-
-    def answer(question: ApprovalQuestion) -> None:
-        asked.append(question)
-        if len(asked) == 1:
-            path.write_text("- there is no such drink any more\n")
-        question.answer(Edit("- water\n") if len(asked) == 1 else Allow())
-
-    desk = ApprovalServer(get_state_directory(str(folder)), answer)
-    desk.start()
-    try:
-        assert desk.wait_until_open(LIMIT)
+    change = partial(path.write_text, "- there is no such drink any more\n")
+    with person(get_state_directory(str(folder)), Edit("- water\n"), Allow(), meanwhile=change) as asked:
         given = {"old_string": "tea", "new_string": "coffee"}
         said = decision(run("hook", "--ask", stdin=told("PreToolUse", path, "Edit", **given)))
-    finally:
-        desk.close()
     again = asked[1].proposal
     assert again.draft == "- water\n"
     assert "has changed since" in again.again
@@ -511,21 +504,9 @@ def test_a_text_that_was_looked_at_in_the_editor_and_not_changed_is_a_yes(run: R
 
 def test_what_changed_while_the_person_looked_is_asked_again(run: Run, folder: Path) -> None:
     path = folder / "prefs.md"
-    asked: list[ApprovalQuestion] = []
-
-    def answer(question: ApprovalQuestion) -> None:
-        asked.append(question)
-        if len(asked) == 1:
-            path.write_text("changed\n")
-        question.answer(Allow() if len(asked) == 1 else Deny("no"))
-
-    desk = ApprovalServer(get_state_directory(str(folder)), answer)
-    desk.start()
-    try:
-        assert desk.wait_until_open(LIMIT)
+    change = partial(path.write_text, "changed\n")
+    with person(get_state_directory(str(folder)), Allow(), Deny("no"), meanwhile=change) as asked:
         said = decision(run("hook", "--ask", stdin=told("PreToolUse", path, content="new\n")))
-    finally:
-        desk.close()
     assert said["permissionDecision"] == "deny"
     assert "has changed since" in asked[1].proposal.again
     assert asked[1].proposal.text(asked[1].proposal.changes[0].before) == "changed\n"

@@ -123,12 +123,8 @@ def test_objects_have_the_keys_that_programs_rely_on(recorded: Path, capsys: pyt
         (["--path", "new.md", "--errors"], []),
     ],
 )
-def test_events_can_be_picked(
-    words: list[str],
-    seqs: list[int],
-    recorded: Path,  # noqa: ARG001
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+@pytest.mark.usefixtures("recorded")
+def test_events_can_be_picked(words: list[str], seqs: list[int], capsys: pytest.CaptureFixture[str]) -> None:
     assert [event["seq"] for event in objects(capsys, *words)] == seqs
 
 
@@ -256,11 +252,9 @@ def test_following_read_only_shows_what_others_record(folder: Path, state_home: 
         (["--path", "notes/old.md", "--since", "4"], [4, 5]),
     ],
 )
+@pytest.mark.usefixtures("story")
 def test_events_can_be_picked_by_time_and_by_old_names(
-    words: list[str],
-    seqs: list[int],
-    story: Path,  # noqa: ARG001
-    capsys: pytest.CaptureFixture[str],
+    words: list[str], seqs: list[int], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert [event["seq"] for event in objects(capsys, *words)] == seqs
 

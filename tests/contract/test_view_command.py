@@ -9,6 +9,7 @@ import pytest
 
 import memtui
 from memtui.core.edits import format_human_size
+from tests.conftest import StandIn
 
 HEAD = "Here's the content of /memories/{} with line numbers:\n"
 LISTS = "Here're the files and directories up to 2 levels deep in {}, excluding hidden items and node_modules:\n"
@@ -186,16 +187,10 @@ def test_what_is_no_file_is_never_opened(resolver_world: Any, kind: str, monkeyp
 
 
 def test_a_file_that_goes_between_two_looks_is_said_to_be_gone(plain_world: Any) -> None:
-    class Hasty:
-        def __init__(self, store: Any) -> None:
-            self._store = store
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self._store, name)
-
+    class Hasty(StandIn):
         def read(self, path: Any, *, limit: int) -> Any:
             (plain_world.folder / path.relative).unlink()
-            return self._store.read(path, limit=limit)
+            return self._real.read(path, limit=limit)
 
     plain_world.put("f", "x")
     plain_world.main.reconcile()

@@ -14,6 +14,7 @@ from memtui.core.events import Agent, Person
 from memtui.core.mass_loss import describe_loss
 from memtui.engine import Engine
 from memtui.ui.widgets.activity import build_activity_row
+from tests.conftest import fill
 
 BOT = Agent("Bot", "a-model", "a-session")
 
@@ -142,9 +143,7 @@ def test_what_cannot_be_read_keeps_everything_where_it_is(plain_world: Any) -> N
 
 
 def test_links_and_special_files_go_and_what_links_point_to_stays(folder_world: Any, tmp_path: Path) -> None:
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (outside / "kept").write_text("kept")
+    outside = fill(tmp_path / "outside", {"kept": "kept"})
     folder_world.put("f", "f\n")
     (folder_world.folder / "out").symlink_to(outside)
     (folder_world.folder / "dangling").symlink_to("nowhere")

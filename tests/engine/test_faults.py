@@ -15,6 +15,7 @@ from memtui.fs.state import get_state_directory
 from memtui.memory import JOURNAL
 from memtui.store import base, open_folder, recovery
 from memtui.store import folder as store_folder
+from tests.conftest import StandIn
 
 COMMANDS: dict[str, dict[str, Any]] = {
     "create": {"command": "create", "path": "/memories/p/q/n", "file_text": "new\n"},
@@ -116,13 +117,7 @@ def test_a_call_that_fails_is_answered_truthfully_and_leaves_nothing_half_done(
 def test_a_store_that_fails_is_answered_with_the_right_words(
     filled: Any, command: dict[str, Any], code: int, words: str
 ) -> None:
-    class Broken:
-        def __init__(self, store: Any) -> None:
-            self._store = store
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self._store, name)
-
+    class Broken(StandIn):
         def begin_transaction(self, _: float) -> Any:
             raise OSError(code, "never shown: /host/path")
 
@@ -161,13 +156,7 @@ def test_a_journal_that_cannot_be_written_stops_every_change(
 
 
 def test_a_journal_that_fails_after_the_change_says_so_and_the_next_writer_records_it(filled: Any) -> None:
-    class Torn:
-        def __init__(self, journal: Any) -> None:
-            self._journal = journal
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self._journal, name)
-
+    class Torn(StandIn):
         def append_events(self, *_: Any, **__: Any) -> Any:
             raise memtui.core.errors.StateUnusable("The journal cannot be written.")
 
@@ -245,17 +234,11 @@ def test_read_only_refuses_every_change_and_writes_nothing_anywhere(
 
 
 def test_a_file_that_somebody_keeps_changing_is_busy_and_stays_as_it_is(filled: Any) -> None:
-    class Restless:
+    class Restless(StandIn):
         """Somebody outside is always faster."""
 
-        def __init__(self, store: Any) -> None:
-            self._store = store
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self._store, name)
-
         def read(self, path: Any, *, limit: int) -> Any:
-            content = self._store.read(path, limit=limit)
+            content = self._real.read(path, limit=limit)
             (filled.folder / path.relative).write_bytes(content.data + b"more\n")
             return content
 

@@ -23,7 +23,7 @@ from memtui.engine.lineage import find_moves
 from memtui.engine.moves import iter_parents
 from memtui.journal.sqlite import Journal
 from memtui.store.memory import MemoryStore
-from tests.conftest import tree_of
+from tests.conftest import StandIn, fill, tree_of
 
 Tree = dict[str, Any]
 
@@ -200,21 +200,18 @@ class Killed(BaseException):
     """Stands for the end of the process."""
 
 
-class Dying:
+class Dying(StandIn):
     """A store in which the process dies before or after so many things were moved."""
 
     def __init__(self, store: Any, moves: int, *, after: bool, exchanges: bool = True) -> None:
-        self._store = store
+        super().__init__(store)
         self.left = moves
         self.exchanges = exchanges
         self._after = after
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
-
     @contextmanager
     def begin_transaction(self, seconds: float) -> Iterator[Any]:
-        with self._store.begin_transaction(seconds) as transaction:
+        with self._real.begin_transaction(seconds) as transaction:
             yield _Dying(transaction, self)
 
     def step(self, rename: Callable[[], Any]) -> Any:
@@ -226,19 +223,16 @@ class Dying:
         raise Killed
 
 
-class _Dying:
+class _Dying(StandIn):
     def __init__(self, transaction: Any, dying: Dying) -> None:
-        self._transaction = transaction
+        super().__init__(transaction)
         self._dying = dying
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._transaction, name)
-
     def rename(self, old: Any, new: Any) -> Any:
-        return self._dying.step(lambda: self._transaction.rename(old, new))
+        return self._dying.step(lambda: self._real.rename(old, new))
 
     def exchange(self, one: Any, other: Any) -> Any:
-        return self._dying.exchanges and self._dying.step(lambda: self._transaction.exchange(one, other))
+        return self._dying.exchanges and self._dying.step(lambda: self._real.exchange(one, other))
 
 
 @pytest.mark.parametrize("exchanges", [False, True])
@@ -551,9 +545,7 @@ def test_a_link_is_deleted_moved_and_copied_itself(folder_world: Any) -> None:
 
 
 def test_a_link_that_leads_out_is_no_way_out(folder_world: Any, tmp_path: Path) -> None:
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (outside / "canary").write_text("canary\n")
+    outside = fill(tmp_path / "outside", {"canary": "canary\n"})
     folder_world.put("a", "a\n")
     (folder_world.folder / "out").symlink_to(outside)
     before = tree_of(outside)

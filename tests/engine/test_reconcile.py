@@ -14,6 +14,7 @@ from memtui.core.events import EntryKind, Outside
 from memtui.engine import reconcile
 from memtui.store.folder import FolderStore, FolderTransaction
 from memtui.store.recovery import StagingArea
+from tests.conftest import StandIn
 
 NOBODY = 65534
 
@@ -214,19 +215,13 @@ def test_a_refusal_never_records_over_a_command_of_another_process(looked: Any) 
     """What a refused command saw from outside is recorded before anybody else may write."""
     other = looked.engine()
 
-    class Slow:
+    class Slow(StandIn):
         """Lets the other engine in as soon as the lock is free."""
-
-        def __init__(self, store: Any) -> None:
-            self._store = store
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self._store, name)
 
         def begin_transaction(self, seconds: float) -> Any:
             @contextmanager
             def turn() -> Any:
-                with self._store.begin_transaction(seconds) as transaction:
+                with self._real.begin_transaction(seconds) as transaction:
                     yield transaction
                 looked.ask(other, command="create", path="/memories/f", file_text="theirs\n")
 

@@ -10,6 +10,7 @@ import pytest
 
 from memtui.core.events import Agent, Outside, Result
 from memtui.journal import chain
+from tests.conftest import StandIn
 
 COMMANDS: dict[str, dict[str, Any]] = {
     "create": {"command": "create", "path": "/memories/p/q/n", "file_text": "new\n"},
@@ -30,19 +31,16 @@ class Killed(BaseException):
     """Stands for the end of the process."""
 
 
-class Dying:
+class Dying(StandIn):
     """A store whose transactions die before or after what they do."""
 
     def __init__(self, store: Any, *, done: bool) -> None:
-        self._store = store
+        super().__init__(store)
         self._done = done
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
 
     @contextmanager
     def begin_transaction(self, seconds: float) -> Iterator[Any]:
-        with self._store.begin_transaction(seconds) as transaction:
+        with self._real.begin_transaction(seconds) as transaction:
             yield _Dying(transaction, self._done)
 
 

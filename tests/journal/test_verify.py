@@ -711,13 +711,19 @@ def test_a_journal_of_a_killed_process_is_read_as_it_lies_there(run_python: Any,
         assert picture(tmp_path) == before
 
 
+def _leave_open(folder: Path) -> str:
+    """A journal with its log, as a process that has died leaves them."""
+    path = str(folder / "journal.db")
+    main, log = log_of(path, 30)
+    Path(path).write_bytes(main)
+    Path(path + "-wal").write_bytes(log)
+    return path
+
+
 def test_a_journal_that_somebody_is_just_closing_is_read_under_a_lock_after_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = str(tmp_path / "journal.db")
-    main, log = log_of(path, 30)
-    Path(path).write_bytes(main)
-    Path(path + "-wal").write_bytes(log)  # the index beside it goes first, and looks as if its process had died
+    path = _leave_open(tmp_path)  # the index beside it goes first, and looks as if its process had died
     copy = shutil.copyfile
 
     def copied_while_it_is_closed(source: str, target: str) -> None:
@@ -736,10 +742,7 @@ def test_a_journal_that_somebody_is_just_closing_is_read_under_a_lock_after_all(
 def test_a_log_that_is_gone_and_made_anew_between_two_looks_is_looked_at_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = str(tmp_path / "journal.db")
-    main, log = log_of(path, 30)
-    Path(path).write_bytes(main)
-    Path(path + "-wal").write_bytes(log)
+    path = _leave_open(tmp_path)
     copy = shutil.copyfile
     gone: list[str] = []
 

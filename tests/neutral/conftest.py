@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,3 +71,21 @@ def commands(tmp_path: Path) -> Path:
         )
     )
     return path
+
+
+def run_beside_thread(imports: str, call: str) -> str:
+    """What a program says of a call that it makes while it has another thread."""
+    code = f"""
+import threading
+{imports}
+end = threading.Event()
+thread = threading.Thread(target=end.wait)
+thread.start()
+try:
+    {call}
+except RuntimeError as error:
+    print(error)
+end.set()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from memtui.fs.landlock import SandboxStatus, get_landlock_version
+from tests.neutral.conftest import run_beside_thread
 
 _TRY = """
 import json
@@ -183,20 +184,8 @@ def test_what_only_reads_goes_on(tmp_path: Path) -> None:
 
 @needs_landlock
 def test_it_is_too_late_once_there_is_another_thread() -> None:
-    code = """
-import threading
-from memtui.fs.landlock import restrict_writes
-end = threading.Event()
-thread = threading.Thread(target=end.wait)
-thread.start()
-try:
-    restrict_writes()
-except RuntimeError as error:
-    print(error)
-end.set()
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert "another thread would keep it: do it earlier" in done.stdout
+    imports = "from memtui.fs.landlock import restrict_writes"
+    assert "another thread would keep it: do it earlier" in run_beside_thread(imports, "restrict_writes()")
 
 
 _WITHOUT = """

@@ -257,11 +257,19 @@ def _with_another_text(path: Path) -> None:
     put(path, lines)
 
 
-def _with_another_answer(path: Path) -> None:
+def _set_answer(path: Path, text: str) -> None:
     lines = lines_of(path)
     line = next(line for line in lines if line.get("answer"))
-    line["answer"] = "something else"
+    line["answer"] = text
     put(path, lines)
+
+
+def _with_another_answer(path: Path) -> None:
+    _set_answer(path, "something else")
+
+
+def _with_a_lone_surrogate(path: Path) -> None:
+    _set_answer(path, "\ud800")
 
 
 def _that_leaves_the_folder(path: Path) -> None:
@@ -304,13 +312,6 @@ def _foreign(path: Path) -> None:
 
 def _empty(path: Path) -> None:
     path.write_bytes(b"")
-
-
-def _with_a_lone_surrogate(path: Path) -> None:
-    lines = lines_of(path)
-    line = next(line for line in lines if line.get("answer"))
-    line["answer"] = "\ud800"
-    put(path, lines)
 
 
 def _with_bad_base64(path: Path) -> None:

@@ -16,6 +16,7 @@ import pytest
 from memtui.fs.exports import ExportWriter, WriteFailed, WriteFailureReason
 from memtui.fs.write_helper import FileWriter, LocalWriter
 from tests.conftest import fill
+from tests.neutral.conftest import run_beside_thread
 
 
 class _InAnother:
@@ -339,21 +340,8 @@ scribe.close()
 
 
 def test_it_is_not_forked_beside_threads() -> None:
-    code = """
-import threading
-from memtui.fs.exports import ExportWriter
-from memtui.fs.write_helper import WriteHelper
-end = threading.Event()
-thread = threading.Thread(target=end.wait)
-thread.start()
-try:
-    WriteHelper(ExportWriter(None, None))
-except RuntimeError as error:
-    print(error)
-end.set()
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert "before there are threads" in done.stdout
+    imports = "from memtui.fs.exports import ExportWriter; from memtui.fs.write_helper import WriteHelper"
+    assert "before there are threads" in run_beside_thread(imports, "WriteHelper(ExportWriter(None, None))")
 
 
 @pytest.mark.parametrize("call", ["os.fork", "socket.socketpair"])

@@ -98,21 +98,23 @@ def test_a_file_is_accepted_once_all_of_its_hunks_are(table: Any) -> None:
     assert table.inbox().files == ()
 
 
-def test_a_flagged_hunk_stays_when_the_review_ends(table: Any) -> None:
+def judge_and_end(table: Any, verdict: ReviewVerdict) -> None:
+    """Judge one changed line, and end the review."""
     begun(table)
     edit(table, "line 5", "fifth\n")
-    say(table, ReviewVerdict.FLAG, 0)
+    say(table, verdict, 0)
     table.done()
+
+
+def test_a_flagged_hunk_stays_when_the_review_ends(table: Any) -> None:
+    judge_and_end(table, ReviewVerdict.FLAG)
     assert [verdicts.find_verdict(each.marks) for each in of(table)] == [ReviewVerdict.FLAG]
     say(table, ReviewVerdict.ACCEPT, 0)
     assert table.inbox().files == ()
 
 
 def test_what_was_said_before_the_last_review_is_not_said_of_the_same_lines_that_come_again(table: Any) -> None:
-    begun(table)
-    edit(table, "line 5", "fifth\n")
-    say(table, ReviewVerdict.ACCEPT, 0)
-    table.done()
+    judge_and_end(table, ReviewVerdict.ACCEPT)
     edit(table, "fifth", "line 5\n")
     table.done()
     edit(table, "line 5", "fifth\n")

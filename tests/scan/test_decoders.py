@@ -39,46 +39,32 @@ def _hidden(text: str, rule: str) -> str:
     return text[slice(*spots[0].masked)]
 
 
-def _check_halves(rules: list[str], carrier: str, between: str) -> None:
-    """A key whose halves are parted is found, and both are hidden with what stands between them."""
+_WRAPPED = sorted({rule for rule, form in _FORMS if "keywords" in form and len(_parts(rule)[1]) >= _LONG})
+
+
+@pytest.mark.parametrize(
+    ("rules", "carrier", "between"),
+    [
+        (_KEYS, "export KEY={}\n", "\\\n    "),
+        (_KEYS, 'key = "{}"\n', '" "'),
+        (_KEYS, 'key = (\n    "{}"\n)\n', '"\n    "'),
+        (_KEYS, "const key = '{}';\n", "' + '"),
+        (_KEYS, "const key = '{}';\n", "' +\n    '"),
+        (_KEYS, 'key = "{}" # the old one\n', '" \\\n    "'),
+        (_WRAPPED, "Here it is: {}\n\nThen go on.\n", "\n"),
+        (_WRAPPED, "- Here it is: {}\n  and then go on.\n", "\n  "),
+        (_WRAPPED, "> Here it is: {}\n> Then go on.\n", "\n> "),
+        (_WRAPPED, "# here it is: {}\n# then go on\n", "\n# "),
+        (_WRAPPED, "key: >-\n  {}\nother: 1\n", "\n  "),
+        (_WRAPPED, "key: {}\n", "\r\n\t"),
+    ],
+)
+def test_a_key_in_two_pieces_is_found_and_both_are_hidden(rules: list[str], carrier: str, between: str) -> None:
     for rule in rules:
         before, value, behind = _parts(rule)
         half = len(value) // 2
         pieces = value[:half] + between + value[half:]
         assert _hidden(carrier.format(before + pieces + behind), rule) == pieces
-
-
-@pytest.mark.parametrize(
-    ("carrier", "between"),
-    [
-        ("export KEY={}\n", "\\\n    "),
-        ('key = "{}"\n', '" "'),
-        ('key = (\n    "{}"\n)\n', '"\n    "'),
-        ("const key = '{}';\n", "' + '"),
-        ("const key = '{}';\n", "' +\n    '"),
-        ('key = "{}" # the old one\n', '" \\\n    "'),
-    ],
-)
-def test_a_key_in_two_pieces_that_are_put_together_is_found_and_both_are_hidden(carrier: str, between: str) -> None:
-    _check_halves(_KEYS, carrier, between)
-
-
-_WRAPPED = sorted({rule for rule, form in _FORMS if "keywords" in form and len(_parts(rule)[1]) >= _LONG})
-
-
-@pytest.mark.parametrize(
-    ("carrier", "between"),
-    [
-        ("Here it is: {}\n\nThen go on.\n", "\n"),
-        ("- Here it is: {}\n  and then go on.\n", "\n  "),
-        ("> Here it is: {}\n> Then go on.\n", "\n> "),
-        ("# here it is: {}\n# then go on\n", "\n# "),
-        ("key: >-\n  {}\nother: 1\n", "\n  "),
-        ("key: {}\n", "\r\n\t"),
-    ],
-)
-def test_a_key_that_is_wrapped_is_found_and_both_lines_are_hidden(carrier: str, between: str) -> None:
-    _check_halves(_WRAPPED, carrier, between)
 
 
 def test_a_key_in_many_lines_is_found() -> None:

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 import pytest
 from rich.cells import cell_len
+from textual import on
 from textual.app import App, ComposeResult
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
@@ -102,7 +103,9 @@ class ScreenApp(App[int]):
 
 
 class WidgetApp(App[None]):
-    """Nothing but one widget, and those of its messages that a subclass keeps."""
+    """Nothing but one widget, and its messages of the kinds that a subclass names."""
+
+    KEPT: tuple[type[Message], ...] = ()
 
     def __init__(self, view: Widget) -> None:
         super().__init__()
@@ -115,6 +118,11 @@ class WidgetApp(App[None]):
 
     def on_mount(self) -> None:
         self.view.focus()
+
+    @on(Message)
+    def keep(self, message: Message) -> None:
+        if isinstance(message, self.KEPT):
+            self.messages.append(message)
 
     def get_messages(self, kind: type[M]) -> list[M]:
         """The messages of a kind, in order."""

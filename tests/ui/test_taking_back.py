@@ -32,6 +32,13 @@ def delete(engine: Engine, name: str) -> None:
     assert not answer.is_error, answer.text
 
 
+async def change_alpha(app: Any) -> None:
+    """Let an agent change a note, and wait until it is shown."""
+    with app.engine() as engine:
+        replace(engine, "alpha.md", "first", "second")
+    await app.wait_for(lambda: "second" in app.text)
+
+
 async def asked(app: Any) -> str:
     """Wait for a question, and say what it is."""
     await app.wait_for(lambda: isinstance(app.app.screen, ConfirmScreen) and "y yes  n no" in app.text, "a question")
@@ -44,9 +51,7 @@ async def back(app: Any) -> None:
 
 async def test_u_asks_about_the_last_change_of_another_and_takes_it_back(opened: Opening) -> None:
     async with opened() as app:
-        with app.engine() as engine:
-            replace(engine, "alpha.md", "first", "second")
-        await app.wait_for(lambda: "second" in app.text)
+        await change_alpha(app)
         await app.press("u")
         question = await asked(app)
         assert "Undo: Clara changed alpha.md (+1 -1)," in question
@@ -62,9 +67,7 @@ async def test_u_asks_about_the_last_change_of_another_and_takes_it_back(opened:
 @pytest.mark.parametrize("key", ["enter", "escape", "n", "q"])
 async def test_anything_but_y_undoes_nothing(opened: Opening, key: str) -> None:
     async with opened() as app:
-        with app.engine() as engine:
-            replace(engine, "alpha.md", "first", "second")
-        await app.wait_for(lambda: "second" in app.text)
+        await change_alpha(app)
         await app.press("u")
         await asked(app)
         await app.press("x", "space", key)
@@ -75,9 +78,7 @@ async def test_anything_but_y_undoes_nothing(opened: Opening, key: str) -> None:
 
 async def test_redo_and_undo_go_to_and_fro_and_her_own_are_not_asked_about(opened: Opening) -> None:
     async with opened() as app:
-        with app.engine() as engine:
-            replace(engine, "alpha.md", "first", "second")
-        await app.wait_for(lambda: "second" in app.text)
+        await change_alpha(app)
         await app.press("u")
         await asked(app)
         await app.press("y")
@@ -91,9 +92,7 @@ async def test_redo_and_undo_go_to_and_fro_and_her_own_are_not_asked_about(opene
 
 async def test_what_has_changed_since_is_not_undone_and_it_says_why(opened: Opening) -> None:
     async with opened() as app:
-        with app.engine() as engine:
-            replace(engine, "alpha.md", "first", "second")
-        await app.wait_for(lambda: "second" in app.text)
+        await change_alpha(app)
         seq = app.browse.activity.cursor_item.seq
         app.put("alpha.md", "written by somebody else\n")
         await app.wait_for(lambda: app.actors[-1][0] == "outside")

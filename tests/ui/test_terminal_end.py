@@ -72,11 +72,16 @@ def test_a_terminal_that_goes_away_ends_it(terminal: Starting, folder: Path) -> 
     assert screen.process.wait(timeout=20) in (129, 70)
 
 
-def test_one_ctrl_c_says_how_to_quit(terminal: Starting, folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [("\x03", "Press q to quit."), ("\x1a", "There is no shell to go back to.")],
+    ids=["Ctrl+C once", "Ctrl+Z without a shell"],
+)
+def test_a_key_that_does_not_end_it_says_what_to_do(terminal: Starting, folder: Path, key: str, words: str) -> None:
     screen = terminal("-m", "memtui", folder)
     screen.wait_for("LIVE")
-    screen.press("\x03")
-    screen.wait_for("Press q to quit.")
+    screen.press(key)
+    screen.wait_for(words)
     screen.press("q")
     assert screen.end() == 0
 
@@ -141,15 +146,6 @@ def test_ctrl_z_leaves_the_terminal_to_the_shell_and_fg_brings_it_back(
     wait_for_prompt(3)
     assert not screen.modes["1049"]
     screen.press("exit 0\r")
-    assert screen.end() == 0
-
-
-def test_where_there_is_no_shell_ctrl_z_stops_nothing(terminal: Starting, folder: Path) -> None:
-    screen = terminal("-m", "memtui", folder)
-    screen.wait_for("LIVE")
-    screen.press("\x1a")
-    screen.wait_for("There is no shell to go back to.")
-    screen.press("q")
     assert screen.end() == 0
 
 

@@ -7,8 +7,8 @@ import pytest
 import memtui
 from memtui.agents.chat import events
 from memtui.agents.chat.request import COMPACT_BETA, CONTEXT_BETA
-from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Edit
-from tests.agents.chat.listener import talking
+from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Edit, Verdict
+from tests.agents.chat.listener import Talking, talking
 from tests.agents.model_server import MODEL, OLDER, PLAIN, Call, Compaction, ModelServer, Redacted, Text, Thinking, Wait
 
 CREATE = {"command": "create", "path": "/memories/a.md", "file_text": "one\n"}
@@ -119,12 +119,17 @@ def test_a_write_is_asked_about_and_a_view_is_not(model_server: ModelServer) -> 
     assert model_server.refused == []
 
 
+def _answer(talk: Talking, verdict: Verdict) -> events.TurnEnded:
+    """Have something remembered, and answer the question."""
+    talk.chat.send(events.Prompt("Remember one"))
+    talk.chat.answer(talk.heard.next(events.ApprovalNeeded).number, verdict)
+    return talk.heard.next(events.TurnEnded)
+
+
 def test_a_reason_for_a_no_goes_to_the_model(model_server: ModelServer) -> None:
     model_server.answer(Call(CREATE))
     with talking(policy=ApprovalPolicy.ASK) as talk:
-        talk.chat.send(events.Prompt("Remember one"))
-        talk.chat.answer(talk.heard.next(events.ApprovalNeeded).number, Deny("that is private"))
-        ended = talk.heard.next(events.TurnEnded)
+        ended = _answer(talk, Deny("that is private"))
         result = model_server.last.results[0]
         assert result["is_error"] is True
         assert result["content"].endswith("Their reason: that is private")
@@ -134,9 +139,7 @@ def test_a_reason_for_a_no_goes_to_the_model(model_server: ModelServer) -> None:
 def test_an_edited_write_is_the_persons_and_the_model_sees_what_stands_there(model_server: ModelServer) -> None:
     model_server.answer(Call(CREATE))
     with talking(policy=ApprovalPolicy.ASK) as talk:
-        talk.chat.send(events.Prompt("Remember one"))
-        talk.chat.answer(talk.heard.next(events.ApprovalNeeded).number, Edit("two\n"))
-        ended = talk.heard.next(events.TurnEnded)
+        ended = _answer(talk, Edit("two\n"))
         done = talk.heard.of(events.CallEnded)[0]
         assert talk.files() == {"a.md": "two\n"}
         assert done.edit is not None

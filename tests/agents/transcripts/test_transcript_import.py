@@ -407,12 +407,7 @@ def test_a_command_is_a_prompt_by_its_name_with_what_was_written_behind_it(scrip
 def test_what_a_subagent_writes_was_asked_for_by_its_own_prompt(script: Script) -> None:
     script.say("user", "Tidy up", isSidechain=True)
     script.ask("And what is the time?")
-    block = {
-        "type": "tool_use",
-        "id": "t",
-        "name": "Write",
-        "input": {"file_path": str(script.folder / "a.md"), "content": "x"},
-    }
+    block = script.block("Write", "a.md", content="x")
     script.say("assistant", [block], isSidechain=True)
     script.say("user", [{"type": "tool_result", "tool_use_id": "t"}], isSidechain=True)
     assert script.hear().writes[0].prompt == "Tidy up"
@@ -466,12 +461,7 @@ def test_a_patch_of_any_shape_harms_nothing(script: Script, patch: object) -> No
 
 
 def test_a_result_that_is_only_an_error_in_words_did_not_happen(script: Script) -> None:
-    block = {
-        "type": "tool_use",
-        "id": "t",
-        "name": "Write",
-        "input": {"file_path": str(script.folder / "a.md"), "content": "x"},
-    }
+    block = script.block("Write", "a.md", content="x")
     script.say("assistant", [block])
     script.say("user", [{"type": "tool_result", "tool_use_id": "t"}], toolUseResult="Error: File has not been read yet")
     heard = script.hear()
@@ -479,12 +469,7 @@ def test_a_result_that_is_only_an_error_in_words_did_not_happen(script: Script) 
 
 
 def test_a_time_that_no_calendar_has_is_none(script: Script) -> None:
-    block = {
-        "type": "tool_use",
-        "id": "t",
-        "name": "Write",
-        "input": {"file_path": str(script.folder / "a.md"), "content": "x"},
-    }
+    block = script.block("Write", "a.md", content="x")
     script.say("assistant", [block], timestamp="9999-12-31T23:59:59Z")
     script.say("user", [{"type": "tool_result", "tool_use_id": "t"}], timestamp="9999-12-31T23:59:59Z")
     assert script.hear().writes[0].at_us == 0
@@ -517,12 +502,7 @@ def test_what_is_told_later_of_the_name_that_a_note_left_is_another_notes(memory
     memory.execute(
         {"command": "rename", "old_path": "/memories/old.md", "new_path": "/memories/new.md"}, actor=memtui.Person()
     )
-    block = {
-        "type": "tool_use",
-        "id": "t",
-        "name": "Write",
-        "input": {"file_path": str(script.folder / "old.md"), "content": "tea\n"},
-    }
+    block = script.block("Write", "old.md", content="tea\n")
     script.say("assistant", [block], timestamp="2999-01-01T00:00:00Z")
     script.say("user", [{"type": "tool_result", "tool_use_id": "t"}])
     memory.imports.record(script.hear().writes)

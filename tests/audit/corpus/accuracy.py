@@ -11,31 +11,19 @@ from tests.audit.corpus import clean_notes
 from tests.audit.corpus.labelled import Labelled, meant_notes, planted_notes, secret_notes
 
 
-@dataclass(frozen=True, slots=True)
-class Accuracy:
-    """What came out for one family.
+@dataclass(frozen=True)
+class Rates:
+    """How often rules were right.
 
     Attributes:
-        family: Which.
-        right: Labelled places that were found by the rule that should.
-        missed: Labelled places that were not.
-        wrong: Places that were told where nothing is.
-        clean: Clean notes that were looked at.
-        alarmed: Clean notes of which something was told.
-        by_rule: Clean notes of which each rule told something.
-        misses: What was missed, a few words of each.
-        alarms: What was told wrongly, a few words of each.
+        right: What the rule found that should.
+        missed: What it did not find.
+        wrong: What a rule found where nothing is.
     """
 
-    family: str
     right: int
     missed: int
     wrong: int
-    clean: int
-    alarmed: int
-    by_rule: Counter[str] = field(default_factory=Counter)
-    misses: tuple[str, ...] = ()
-    alarms: tuple[str, ...] = ()
 
     @property
     def precision(self) -> float:
@@ -46,6 +34,27 @@ class Accuracy:
     def recall(self) -> float:
         """How much of what is so was told."""
         return self.right / (self.right + self.missed) if self.right + self.missed else 1.0
+
+
+@dataclass(frozen=True)
+class Accuracy(Rates):
+    """What came out for one family.
+
+    Attributes:
+        family: Which.
+        clean: Clean notes that were looked at.
+        alarmed: Clean notes of which something was told.
+        by_rule: Clean notes of which each rule told something.
+        misses: What was missed, a few words of each.
+        alarms: What was told wrongly, a few words of each.
+    """
+
+    family: str
+    clean: int
+    alarmed: int
+    by_rule: Counter[str] = field(default_factory=Counter)
+    misses: tuple[str, ...] = ()
+    alarms: tuple[str, ...] = ()
 
 
 def accuracy() -> list[Accuracy]:
@@ -89,4 +98,4 @@ def measured(
         alarmed += bool(spots)
         by_rule.update({spot.rule for spot in spots})
         alarms += [f"{spot.rule}: {note.path}: {note.text[spot.start : spot.end][:60]!r}" for spot in spots]
-    return Accuracy(family, right, missed, wrong, len(clean), alarmed, by_rule, tuple(misses), tuple(alarms))
+    return Accuracy(right, missed, wrong, family, len(clean), alarmed, by_rule, tuple(misses), tuple(alarms))

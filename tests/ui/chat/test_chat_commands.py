@@ -2,6 +2,7 @@
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.widgets import Input, OptionList
@@ -121,21 +122,24 @@ async def test_model_offers_those_that_the_api_lists(chatting: Chats) -> None:
         await chat.wait_for(lambda: ("set_model", ("claude-other-9",)) in chat.play.chat.calls)
 
 
+async def _choose(chat: Any, command: str, key: str) -> None:
+    """Take a choice of the menu that a command opens."""
+    await chat.say(command)
+    await chat.wait_for(lambda: isinstance(chat.app.screen, MenuScreen))
+    await chat.press(key)
+
+
 async def test_effort_and_thinking_where_the_model_has_them(chatting: Chats) -> None:
     async with chatting() as chat:
         await chat.say("/effort high")
         await chat.message_says("Effort: high.")
-        await chat.say("/effort")
-        await chat.wait_for(lambda: isinstance(chat.app.screen, MenuScreen))
-        await chat.press("0")
+        await _choose(chat, "/effort", "0")
         await chat.message_says("Effort: default.")
         await chat.say("/effort much")
         await chat.message_says("Not changed: effort is one of low, medium, high and default.")
         await chat.say("/thinking off")
         await chat.message_says("Thinking: off.")
-        await chat.say("/thinking")
-        await chat.wait_for(lambda: isinstance(chat.app.screen, MenuScreen))
-        await chat.press("1")
+        await _choose(chat, "/thinking", "1")
         await chat.message_says("Thinking: on.")
         assert chat.play.chat.calls == [
             ("set_effort", ("high",)), ("set_effort", (None,)), ("set_thinking", (False,)), ("set_thinking", (True,))

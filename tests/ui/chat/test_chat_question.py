@@ -1,6 +1,8 @@
 """The question whether a change may be made: what is shown, what each key answers, and what never answers it."""
 
 import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -9,8 +11,8 @@ from textual.events import Key
 from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Edit, Stop
 from memtui.core.events import Agent, Person
 from memtui.ui.widgets.approval import ApprovalView
-from tests.ui.chat.acting import Do, Hold, Say
-from tests.ui.chat.conftest import Chats
+from tests.ui.chat.acting import Do, Hold, Say, Step
+from tests.ui.chat.conftest import Chats, Chatting
 
 CREATE = {"command": "create", "path": "/memories/notes/tea.md", "file_text": "# Tea\n\n- green\n"}
 REPLACE = {"command": "str_replace", "path": "/memories/prefs.md", "old_str": "Berlin", "new_str": "Lisbon"}
@@ -26,10 +28,17 @@ async def _ask(chat: Any, *, typed: str = "") -> None:
     await chat.wait_for(lambda: chat.screen.question_view.question is not None)
 
 
-async def test_the_exact_change_is_shown_and_nothing_is_written_before_y(chatting: Chats) -> None:
-    async with chatting([Do(REPLACE), Say("Done.")], policy=ApprovalPolicy.ASK) as chat:
+@asynccontextmanager
+async def _asking(chatting: Chats, *turns: list[Step], **given: Any) -> AsyncIterator[Chatting]:
+    """A chat in which a question of the first turn takes keys."""
+    async with chatting(*turns, policy=ApprovalPolicy.ASK, **given) as chat:
         await _ask(chat)
         await chat.asked()
+        yield chat
+
+
+async def test_the_exact_change_is_shown_and_nothing_is_written_before_y(chatting: Chats) -> None:
+    async with _asking(chatting, [Do(REPLACE), Say("Done.")]) as chat:
         assert "Claude wants to edit prefs.md" in chat.text
         assert "- - Timezone: Berlin" in chat.text
         assert "+ - Timezone: Lisbon" in chat.text
@@ -43,9 +52,7 @@ async def test_the_exact_change_is_shown_and_nothing_is_written_before_y(chattin
 
 
 async def test_no_other_key_is_a_yes(chatting: Chats) -> None:
-    async with chatting([Do(REPLACE)], policy=ApprovalPolicy.ASK) as chat:
-        await _ask(chat)
-        await chat.asked()
+    async with _asking(chatting, [Do(REPLACE)]) as chat:
         for key in ("enter", "space", "q", "j", "x"):
             await chat.press(key)
             await chat.pilot.pause()
@@ -54,9 +61,7 @@ async def test_no_other_key_is_a_yes(chatting: Chats) -> None:
 
 
 async def test_n_is_a_no(chatting: Chats) -> None:
-    async with chatting([Do(REPLACE), Say("As you like.")], policy=ApprovalPolicy.ASK) as chat:
-        await _ask(chat)
-        await chat.asked()
+    async with _asking(chatting, [Do(REPLACE), Say("As you like.")]) as chat:
         await chat.press("n")
         await chat.ended(1)
         assert chat.play.chat.verdicts == [Deny()]
@@ -65,9 +70,7 @@ async def test_n_is_a_no(chatting: Chats) -> None:
 
 
 async def test_r_sends_a_reason_and_esc_thinks_better_of_it(chatting: Chats) -> None:
-    async with chatting([Do(REPLACE)], policy=ApprovalPolicy.ASK) as chat:
-        await _ask(chat)
-        await chat.asked()
+    async with _asking(chatting, [Do(REPLACE)]) as chat:
         await chat.press("r")
         await chat.type("any")
         await chat.press("escape")
@@ -82,9 +85,7 @@ async def test_r_sends_a_reason_and_esc_thinks_better_of_it(chatting: Chats) -> 
 
 
 async def test_e_edits_the_text_before_it_is_written_as_the_persons_own(chatting: Chats) -> None:
-    async with chatting([Do(CREATE)], policy=ApprovalPolicy.ASK) as chat:
-        await _ask(chat)
-        await chat.asked()
+    async with _asking(chatting, [Do(CREATE)]) as chat:
         await chat.press("e")
         assert chat.screen.focused is chat.screen.question_view.text
         await chat.press("ctrl+end", "escape")
@@ -102,9 +103,7 @@ async def test_e_edits_the_text_before_it_is_written_as_the_persons_own(chatting
 
 
 async def test_an_edited_text_that_is_left_is_kept_for_the_next_look(chatting: Chats) -> None:
-    async with chatting([Do(CREATE)], policy=ApprovalPolicy.ASK) as chat:
-        await _ask(chat)
-        await chat.asked()
+    async with _asking(chatting, [Do(CREATE)]) as chat:
         await chat.press("e")
         await chat.type("mine ")
         await chat.press("escape")
@@ -130,18 +129,14 @@ async def test_a_text_that_is_written_unchanged_is_written_exactly(chatting: Cha
 
 async def test_what_the_box_would_change_is_said_before_it_is_edited(chatting: Chats) -> None:
     create = {"command": "create", "path": "/memories/odd.txt", "file_text": "a\r\nb\n"}
-    async with chatting([Do(create)], policy=ApprovalPolicy.ASK) as chat:
-        await _ask(chat)
-        await chat.asked()
+    async with _asking(chatting, [Do(create)]) as chat:
         await chat.press("e")
         await chat.message_says("all its lines will end alike")
 
 
 async def test_a_says_yes_for_good_below_the_folder(chatting: Chats) -> None:
     other = {**CREATE, "path": "/memories/notes/coffee.md"}
-    async with chatting([Do(CREATE), Do(other), Do(REPLACE)], policy=ApprovalPolicy.ASK) as chat:
-        await _ask(chat)
-        await chat.asked()
+    async with _asking(chatting, [Do(CREATE), Do(other), Do(REPLACE)]) as chat:
         await chat.wait_for(lambda: "always in /memories/notes" in chat.text)
         await chat.press("a")
         await chat.asked(2)
@@ -155,9 +150,7 @@ async def test_a_says_yes_for_good_below_the_folder(chatting: Chats) -> None:
 
 async def test_always_for_a_new_folder_covers_what_is_made_with_it(chatting: Chats) -> None:
     create = {**CREATE, "path": "/memories/a/b/c.md"}
-    async with chatting([Do(create), Do({**create, "path": "/memories/a/d.md"})], policy=ApprovalPolicy.ASK) as chat:
-        await _ask(chat)
-        await chat.asked()
+    async with _asking(chatting, [Do(create), Do({**create, "path": "/memories/a/d.md"})]) as chat:
         await chat.press("a")
         await chat.ended(1)
         assert chat.memory("a/d.md")
@@ -165,9 +158,7 @@ async def test_always_for_a_new_folder_covers_what_is_made_with_it(chatting: Cha
 
 
 async def test_always_for_a_memory_beside_the_folders_is_for_that_memory(chatting: Chats) -> None:
-    async with chatting([Do(REPLACE)], policy=ApprovalPolicy.ASK) as chat:
-        await _ask(chat)
-        await chat.asked()
+    async with _asking(chatting, [Do(REPLACE)]) as chat:
         await chat.wait_for(lambda: "always in /memories/prefs.md" in chat.text)
         await chat.press("a")
         await chat.ended(1)
@@ -175,9 +166,7 @@ async def test_always_for_a_memory_beside_the_folders_is_for_that_memory(chattin
 
 
 async def test_esc_stops_the_turn_and_nothing_is_written(chatting: Chats) -> None:
-    async with chatting([Do(REPLACE), Say("Never said.")], policy=ApprovalPolicy.ASK) as chat:
-        await _ask(chat)
-        await chat.asked()
+    async with _asking(chatting, [Do(REPLACE), Say("Never said.")]) as chat:
         await chat.press("escape")
         await chat.ended(1)
         assert ("stop", ()) in chat.play.chat.calls
@@ -256,9 +245,7 @@ async def test_who_looks_around_is_not_interrupted_and_comes_back_with_1(chattin
 
 
 async def test_a_folder_that_would_go_is_shown_with_all_its_memories(chatting: Chats) -> None:
-    async with chatting([Do(DELETE)], policy=ApprovalPolicy.ASK) as chat:
-        await _ask(chat)
-        await chat.asked()
+    async with _asking(chatting, [Do(DELETE)]) as chat:
         assert "Claude wants to delete notes/ with 2 files" in chat.text
         assert "- notes/old.md   3 lines" in chat.text
         assert "- notes/older.md   3 lines" in chat.text
@@ -272,9 +259,7 @@ async def test_a_folder_that_would_go_is_shown_with_all_its_memories(chatting: C
 
 async def test_the_memories_of_a_folder_that_would_go_are_in_order(chatting: Chats) -> None:
     names = [f"notes/{number:02}.md" for number in range(12)]
-    async with chatting([Do(DELETE)], files=dict.fromkeys(reversed(names), "x\n"), policy=ApprovalPolicy.ASK) as chat:
-        await _ask(chat)
-        await chat.asked()
+    async with _asking(chatting, [Do(DELETE)], files=dict.fromkeys(reversed(names), "x\n")) as chat:
         shown = [line.partition("- notes/")[2][:5] for line in chat.text.splitlines() if "- notes/" in line]
         assert shown == [name.partition("/")[2] for name in names]
         await chat.press("n")
@@ -284,9 +269,7 @@ async def test_the_memories_of_a_folder_that_would_go_are_in_order(chatting: Cha
 async def test_a_path_can_be_read_in_full_however_long_it_is(chatting: Chats) -> None:
     path = "/".join(f"a-rather-long-directory-name-{number}" for number in range(6)) + "/and-its-name.md"
     call = {"command": "create", "path": f"/memories/{path}", "file_text": "x\n"}
-    async with chatting([Do(call)], policy=ApprovalPolicy.ASK) as chat:
-        await _ask(chat)
-        await chat.asked()
+    async with _asking(chatting, [Do(call)]) as chat:
 
         def read_rows() -> str:
             area = chat.screen.question_view.region
@@ -302,9 +285,7 @@ async def test_a_path_can_be_read_in_full_however_long_it_is(chatting: Chats) ->
 
 async def test_always_is_offered_once_where_it_would_hold_everywhere(chatting: Chats) -> None:
     call = {"command": "rename", "old_path": "/memories/prefs.md", "new_path": "/memories/notes/prefs.md"}
-    async with chatting([Do(call)], policy=ApprovalPolicy.ASK) as chat:
-        await _ask(chat)
-        await chat.asked()
+    async with _asking(chatting, [Do(call)]) as chat:
         assert "always in" not in chat.text
         assert "A everywhere" in chat.text
         await chat.press("n")
@@ -312,9 +293,7 @@ async def test_always_is_offered_once_where_it_would_hold_everywhere(chatting: C
 
 
 async def test_what_the_message_line_says_of_a_question_holds_where_the_keys_go(chatting: Chats) -> None:
-    async with chatting([Do(REPLACE)], policy=ApprovalPolicy.ASK) as chat:
-        await _ask(chat)
-        await chat.asked()
+    async with _asking(chatting, [Do(REPLACE)]) as chat:
         assert "2 looks around, 1 comes back." in chat.message
         await chat.press("e")
         await chat.message_says("Ctrl+S writes what you make of it. Esc goes back to the question.")
@@ -329,9 +308,7 @@ async def test_what_the_message_line_says_of_a_question_holds_where_the_keys_go(
 
 
 async def test_a_folder_that_would_move_is_shown_with_both_names(chatting: Chats) -> None:
-    async with chatting([Do(RENAME)], policy=ApprovalPolicy.ASK) as chat:
-        await _ask(chat)
-        await chat.asked()
+    async with _asking(chatting, [Do(RENAME)]) as chat:
         assert "Claude wants to rename notes to archive, 2 files" in chat.text
         assert "- notes/old.md" in chat.text
         assert "+ archive/old.md" in chat.text
@@ -341,9 +318,7 @@ async def test_a_folder_that_would_move_is_shown_with_both_names(chatting: Chats
 
 
 async def test_a_memory_that_changed_meanwhile_is_asked_about_again_with_what_was_edited(chatting: Chats) -> None:
-    async with chatting([Do(REPLACE)], policy=ApprovalPolicy.ASK) as chat:
-        await _ask(chat)
-        await chat.asked()
+    async with _asking(chatting, [Do(REPLACE)]) as chat:
         await chat.press("e")
         await chat.type("mine ")
         with chat.engine() as memory:
@@ -364,9 +339,7 @@ async def test_hunks_are_gone_through_with_brackets_and_the_diff_scrolls(chattin
     old = "".join(f"line {number}\n" for number in range(300))
     new = old.replace("line 5\n", "LINE 5\n").replace("line 250\n", "LINE 250\n")
     create = {"command": "create", "path": "/memories/long.md", "file_text": new}
-    async with chatting([Do(create)], files={"long.md": old}, policy=ApprovalPolicy.ASK) as chat:
-        await _ask(chat)
-        await chat.asked()
+    async with _asking(chatting, [Do(create)], files={"long.md": old}) as chat:
         assert "Claude wants to overwrite long.md" in chat.text
         assert "hunk 1/2" in chat.text
         await chat.press("right_square_bracket")
@@ -378,9 +351,7 @@ async def test_hunks_are_gone_through_with_brackets_and_the_diff_scrolls(chattin
 
 async def test_hidden_characters_are_counted_and_shown(chatting: Chats) -> None:
     create = {"command": "create", "path": "/memories/x.md", "file_text": "a\u202eb\u200bc\x1b[2Jd [/x]\n"}
-    async with chatting([Do(create)], policy=ApprovalPolicy.ASK) as chat:
-        await _ask(chat)
-        await chat.asked()
+    async with _asking(chatting, [Do(create)]) as chat:
         assert "3 hidden characters would be written." in chat.text
         assert "<U+202E>" in chat.text
         assert not {"\u202e", "\u200b", "\x1b"} & set(chat.text)
@@ -390,9 +361,7 @@ async def test_hidden_characters_are_counted_and_shown(chatting: Chats) -> None:
 
 
 async def test_closing_the_chat_answers_an_open_question_with_stop(chatting: Chats) -> None:
-    async with chatting([Do(REPLACE)], policy=ApprovalPolicy.ASK) as chat:
-        await _ask(chat)
-        await chat.asked()
+    async with _asking(chatting, [Do(REPLACE)]) as chat:
         await chat.press("ctrl+q")
     assert chat.play.chat.closed
     assert chat.play.chat.verdicts == [] or chat.play.chat.verdicts == [Stop()]

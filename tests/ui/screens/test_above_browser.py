@@ -42,6 +42,12 @@ async def leave(app: Any) -> None:
     await app.wait_for(lambda: isinstance(app.app.screen, BrowseScreen), "the browser")
 
 
+async def lose_zeta(app: Any) -> None:
+    """Delete a file outside, and wait until that is recorded."""
+    (app.folder / "zeta.txt").unlink()
+    await app.wait_for(lambda: app.actors[-1][1] == "deleted")
+
+
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])
 async def test_a_loss_is_said_on_every_screen_and_one_key_puts_it_right_there(
     opened: Opening, size: tuple[int, int]
@@ -137,8 +143,7 @@ async def test_what_goes_while_the_deleted_are_listed_is_listed(opened: Opening)
 
 async def test_u_takes_back_what_was_brought_back_among_the_deleted(opened: Opening) -> None:
     async with opened() as app:
-        (app.folder / "zeta.txt").unlink()
-        await app.wait_for(lambda: app.actors[-1][1] == "deleted")
+        await lose_zeta(app)
         screen = await above(app, "D")
         await app.press("u")
         await app.wait_for(lambda: screen.message.text.startswith("Nothing was restored here."))
@@ -154,8 +159,7 @@ async def test_u_takes_back_what_was_brought_back_among_the_deleted(opened: Open
 
 async def test_u_takes_back_what_was_brought_back_from_the_past(opened: Opening) -> None:
     async with opened() as app:
-        (app.folder / "zeta.txt").unlink()
-        await app.wait_for(lambda: app.actors[-1][1] == "deleted")
+        await lose_zeta(app)
         screen = await above(app, "T")
         await app.press("left_square_bracket")
         await app.wait_for(lambda: screen._point_in_time.at == 1)
@@ -239,8 +243,7 @@ async def test_where_the_record_cannot_be_read_nothing_is_said_of_what_it_holds(
     opened: Opening, tmp_path: Path
 ) -> None:
     async with opened() as app:
-        (app.folder / "zeta.txt").unlink()
-        await app.wait_for(lambda: app.actors[-1][1] == "deleted")
+        await lose_zeta(app)
     with sqlite3.connect(tmp_path / "state" / JOURNAL) as database:
         database.execute("pragma user_version = 99")
     database.close()
@@ -257,8 +260,7 @@ async def test_where_the_record_cannot_be_read_nothing_is_said_of_what_it_holds(
 
 async def test_after_a_new_record_began_it_is_not_said_that_nothing_ever_went(opened: Opening, tmp_path: Path) -> None:
     async with opened() as app:
-        (app.folder / "zeta.txt").unlink()
-        await app.wait_for(lambda: app.actors[-1][1] == "deleted")
+        await lose_zeta(app)
     for end in ("", "-wal", "-shm"):
         (tmp_path / "state" / f"{JOURNAL}{end}").unlink(missing_ok=True)
     async with opened({}) as app:

@@ -1,5 +1,7 @@
 """Putting memories in order with keys and the mouse, over a real folder."""
 
+from typing import Any
+
 import pytest
 from textual.widgets import Input, TextArea
 
@@ -38,6 +40,27 @@ def commands(app: Opened) -> list[str]:
 
 
 # Names
+
+
+async def rename_in_text(app: Any, old: str, new: str) -> None:
+    """Choose the text with all names, replace in it, and save it."""
+    await app.wait_for_screen(MenuScreen)
+    await app.press("e")
+    await app.wait_for_screen(RenameManyScreen)
+    box = app.app.screen.query_one(TextArea)
+    box.text = box.text.replace(old, new)
+    await app.press("ctrl+s")
+    await app.wait_for_screen(SummaryScreen)
+
+
+async def refuses(app: Any, words: str) -> None:
+    """Wait until the line says why not, and see that Enter does nothing."""
+    await app.wait_for(lambda: words in app.text, "the word on it")
+    await app.press("enter")
+    assert isinstance(app.app.screen, NameLineScreen)
+    await app.press("escape")
+    await app.rest()
+    assert commands(app) == []
 
 
 async def test_a_note_is_renamed_in_its_row_and_one_key_takes_it_back(opened: Opening) -> None:
@@ -105,12 +128,7 @@ async def test_what_an_agent_deletes_while_it_is_being_renamed_is_said_at_once(o
         await app.press("2")
         with app.engine() as engine:
             engine.execute({"command": "delete", "path": "/memories/notes/beta.md"}, actor=CLARA)
-        await app.wait_for(lambda: "notes/beta.md has gone meanwhile" in app.text, "the word on it")
-        await app.press("enter")
-        assert isinstance(app.app.screen, NameLineScreen)
-        await app.press("escape")
-        await app.rest()
-        assert commands(app) == []
+        await refuses(app, "notes/beta.md has gone meanwhile")
 
 
 async def test_a_hostile_name_is_shown_as_it_is_and_can_be_made_harmless(opened: Opening) -> None:
@@ -324,13 +342,7 @@ async def test_500_notes_are_renamed_in_one_text_and_come_back_with_one_key(open
         await app.press("asterisk")
         assert len(app.browse.files.selection) == 500
         await app.press("r")
-        await app.wait_for_screen(MenuScreen)
-        await app.press("e")
-        await app.wait_for_screen(RenameManyScreen)
-        box = app.app.screen.query_one(TextArea)
-        box.text = box.text.replace("notes/", "archive/2026-")
-        await app.press("ctrl+s")
-        await app.wait_for_screen(SummaryScreen)
+        await rename_in_text(app, "notes/", "archive/2026-")
         assert "notes/000.md" in app.text
         assert "archive/2026-000.md" in app.text
         assert "Rename all 500? u takes all of it back." in app.text
@@ -406,13 +418,7 @@ async def test_what_will_be_renamed_has_its_answers_in_sight_on_a_small_screen(o
     async with opened({"a.md": "a\n", "b.md": "b\n", "new\nline.md": "c\n"}, size=(60, 15)) as app:
         await app.to("a.md")
         await app.press("asterisk", "r")
-        await app.wait_for_screen(MenuScreen)
-        await app.press("e")
-        await app.wait_for_screen(RenameManyScreen)
-        box = app.app.screen.query_one(TextArea)
-        box.text = box.text.replace("a.md", "z.md")
-        await app.press("ctrl+s")
-        await app.wait_for_screen(SummaryScreen)
+        await rename_in_text(app, "a.md", "z.md")
         assert "1 with characters that" in app.text
         assert "y yes   e edit again   n leave all names as they are" in app.text
 
@@ -423,12 +429,7 @@ async def test_a_marked_name_that_cannot_be_made_again_is_said_before_anything_i
         await app.press("asterisk")
         field = await line(app, "c")
         field.value = "archive"
-        await app.wait_for(lambda: "new\\nline.md cannot have that name again." in app.text, "the word on it")
-        await app.press("enter")
-        assert isinstance(app.app.screen, NameLineScreen)
-        await app.press("escape")
-        await app.rest()
-        assert commands(app) == []
+        await refuses(app, "new\\nline.md cannot have that name again.")
 
 
 async def test_marked_files_are_moved_and_copied_into_a_folder(opened: Opening) -> None:

@@ -104,12 +104,17 @@ def test_she_finds_it_despite_a_typo_edits_it_and_both_changes_are_merged(
     assert screen.end() == 0
 
 
-def test_she_keeps_hers_and_the_agents_text_stays_in_the_history(screen: Any, memory: Engine, folder: Path) -> None:
+def both_change_a_line(screen: Any, memory: Engine) -> None:
+    """She saves a line that the agent has changed since she began to edit."""
     finds_and_edits(screen)
     screen.press(DOWN * 2 + END + " indeed")
     screen.wait_for("unsaved")
     agent_writes(memory, "Answers: concise", "Answers: very short")
     screen.press(CTRL_S)
+
+
+def test_she_keeps_hers_and_the_agents_text_stays_in_the_history(screen: Any, memory: Engine, folder: Path) -> None:
+    both_change_a_line(screen, memory)
     screen.wait_for("Keep mine; ")
     assert (folder / PATH).read_text() == PREFS.replace("concise", "very short"), (
         "something was written before she chose"
@@ -120,11 +125,7 @@ def test_she_keeps_hers_and_the_agents_text_stays_in_the_history(screen: Any, me
 
 
 def test_she_takes_the_agents_and_hers_is_kept_as_a_draft(screen: Any, memory: Engine, folder: Path) -> None:
-    finds_and_edits(screen)
-    screen.press(DOWN * 2 + END + " indeed")
-    screen.wait_for("unsaved")
-    agent_writes(memory, "Answers: concise", "Answers: very short")
-    screen.press(CTRL_S)
+    both_change_a_line(screen, memory)
     screen.wait_for("Take Clara")
     screen.press("t")
     screen.wait_for("draft")

@@ -184,21 +184,9 @@ async def test_a_deleted_file_is_struck_through_and_dropped_later(
         await app.wait_for(lambda: "zeta.txt" not in app.rows)
 
 
-async def test_a_file_that_comes_back_is_not_dropped(opened: Opening, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(changes, "GONE_SECONDS", 1.0)
-    async with opened() as app:
-        (app.folder / "zeta.txt").unlink()
-        await app.wait_for(lambda: app.shown("zeta.txt")[1] == "-")
-        app.put("zeta.txt", "it is back\n")
-        await app.wait_for(lambda: app.shown("zeta.txt")[1] == "+")
-        (app.folder / "alpha.md").unlink()  # a clock: what goes after it is dropped after it
-        await app.wait_for(lambda: "alpha.md" in app.rows and app.shown("alpha.md")[1] == "-")
-        await app.wait_for(lambda: "alpha.md" not in app.rows)
-        assert "zeta.txt" in app.rows
-
-
-async def test_a_file_that_comes_back_is_not_dropped_although_it_was_marked_as_seen(
-    opened: Opening, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("keys", [(), ("M",)], ids=["new", "marked as seen"])
+async def test_a_file_that_comes_back_is_not_dropped(
+    opened: Opening, monkeypatch: pytest.MonkeyPatch, keys: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(changes, "GONE_SECONDS", 1.0)
     async with opened() as app:
@@ -206,8 +194,8 @@ async def test_a_file_that_comes_back_is_not_dropped_although_it_was_marked_as_s
         await app.wait_for(lambda: app.shown("zeta.txt")[1] == "-")
         app.put("zeta.txt", "it is back\n")
         await app.wait_for(lambda: app.shown("zeta.txt")[1] == "+")
-        await app.press("M")
-        (app.folder / "alpha.md").unlink()
+        await app.press(*keys)
+        (app.folder / "alpha.md").unlink()  # a clock: what goes after it is dropped after it
         await app.wait_for(lambda: "alpha.md" not in app.rows)
         assert "zeta.txt" in app.rows
 

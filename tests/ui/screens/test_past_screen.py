@@ -34,6 +34,14 @@ def story(engine: Engine) -> dict[str, int]:
     }
 
 
+async def make_story(app: Any) -> dict[str, int]:
+    """Let those events happen, and wait until they are on screen."""
+    with app.engine() as engine:
+        made = story(engine)
+    await app.wait_for(lambda: app.actors[-1][1] == "delete")
+    return made
+
+
 async def travel(app: Any) -> PastScreen:
     """Press T and wait until the past is on screen."""
     await app.press("T")
@@ -59,9 +67,7 @@ def rows(past: PastScreen) -> list[str]:
 
 async def test_stepping_back_and_forth_shows_what_stood_at_each_event(opened: Opening) -> None:
     async with opened() as app:
-        with app.engine() as engine:
-            made = story(engine)
-        await app.wait_for(lambda: app.actors[-1][1] == "delete")
+        made = await make_story(app)
         past = await travel(app)
         assert f"AS OF {past._point_in_time.event.at.astimezone():%H:%M:%S}" in app.text.splitlines()[0]
         assert f"#{made['delete']} of {made['delete']}  Clara deleted zeta.txt" in app.text
@@ -144,9 +150,7 @@ async def test_before_the_first_note_there_is_nothing(opened: Opening) -> None:
 
 async def test_home_and_end_go_to_the_first_and_the_last_event(opened: Opening) -> None:
     async with opened() as app:
-        with app.engine() as engine:
-            made = story(engine)
-        await app.wait_for(lambda: app.actors[-1][1] == "delete")
+        made = await make_story(app)
         past = await travel(app)
         await app.press("home")
         await app.wait_for(lambda: past._point_in_time.at == 1 and past._ready)
@@ -157,9 +161,7 @@ async def test_home_and_end_go_to_the_first_and_the_last_event(opened: Opening) 
 
 async def test_from_the_activity_it_begins_right_after_the_event_under_the_cursor(opened: Opening) -> None:
     async with opened() as app:
-        with app.engine() as engine:
-            made = story(engine)
-        await app.wait_for(lambda: app.actors[-1][1] == "delete")
+        made = await make_story(app)
         await app.press("3", "up", "up")
         assert app.browse.activity.cursor_item.seq == made["edit"]
         past = await travel(app)
@@ -171,9 +173,7 @@ async def test_from_the_activity_it_begins_right_after_the_event_under_the_curso
 @pytest.mark.parametrize("words", ["#{edit}", "{edit}"])
 async def test_a_number_is_gone_to(opened: Opening, words: str) -> None:
     async with opened() as app:
-        with app.engine() as engine:
-            made = story(engine)
-        await app.wait_for(lambda: app.actors[-1][1] == "delete")
+        made = await make_story(app)
         past = await travel(app)
         await app.press("number_sign")
         await app.wait_for(lambda: isinstance(app.app.screen, PromptScreen))
@@ -193,9 +193,7 @@ async def test_what_is_no_moment_is_said(opened: Opening) -> None:
 
 async def test_the_cursor_stays_once_the_person_has_moved_it(opened: Opening) -> None:
     async with opened() as app:
-        with app.engine() as engine:
-            made = story(engine)
-        await app.wait_for(lambda: app.actors[-1][1] == "delete")
+        made = await make_story(app)
         past = await travel(app)
         await to(app, past, made["edit"])
         await app.press("up")
@@ -209,9 +207,7 @@ async def test_the_cursor_stays_once_the_person_has_moved_it(opened: Opening) ->
 
 async def test_a_note_is_restored_from_the_past_after_a_question(opened: Opening) -> None:
     async with opened() as app:
-        with app.engine() as engine:
-            made = story(engine)
-        await app.wait_for(lambda: app.actors[-1][1] == "delete")
+        made = await make_story(app)
         past = await travel(app)
         await to(app, past, made["create"])
         await app.press("R")
@@ -225,9 +221,7 @@ async def test_a_note_is_restored_from_the_past_after_a_question(opened: Opening
 
 async def test_the_whole_folder_is_restored_and_the_question_counts(opened: Opening) -> None:
     async with opened() as app:
-        with app.engine() as engine:
-            story(engine)
-        await app.wait_for(lambda: app.actors[-1][1] == "delete")
+        await make_story(app)
         past = await travel(app)
         await app.press("home")
         await app.rest()
@@ -244,9 +238,7 @@ async def test_the_whole_folder_is_restored_and_the_question_counts(opened: Open
 
 async def test_looking_at_the_past_records_and_changes_nothing(opened: Opening) -> None:
     async with opened() as app:
-        with app.engine() as engine:
-            made = story(engine)
-        await app.wait_for(lambda: app.actors[-1][1] == "delete")
+        made = await make_story(app)
         past = await travel(app)
         await to(app, past, 1)
         await app.press("home", "end", "escape")
@@ -267,9 +259,7 @@ async def test_in_a_read_only_session_nothing_is_restored_and_it_says_why(opened
 
 async def test_the_past_says_so_in_words_at_every_size(opened: Opening) -> None:
     async with opened(size=(60, 15)) as app:
-        with app.engine() as engine:
-            story(engine)
-        await app.wait_for(lambda: app.actors[-1][1] == "delete")
+        await make_story(app)
         past = await travel(app)
         for size in ((60, 15), (80, 24), (120, 36), (200, 50)):
             await app.pilot.resize_terminal(*size)

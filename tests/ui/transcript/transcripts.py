@@ -2,22 +2,10 @@
 
 from collections.abc import Iterator
 
-from textual import events, on
-from textual.message import Message
+from textual.events import MouseEvent
 from textual.pilot import Pilot
 
-from memtui.agents.chat.events import (
-    CallEnded,
-    ChatEvent,
-    MemoryChange,
-    Prompt,
-    TextDelta,
-    ThinkingDelta,
-    TurnEnded,
-    TurnOutcome,
-    TurnStarted,
-    Usage,
-)
+from memtui.agents.chat import events
 from memtui.ui.widgets.transcript.view import TranscriptView
 from tests.ui.conftest import WidgetApp
 
@@ -25,15 +13,11 @@ from tests.ui.conftest import WidgetApp
 class TranscriptApp(WidgetApp):
     """One transcript that fills the screen."""
 
+    KEPT = (TranscriptView.CursorMoved, TranscriptView.CallSelected, TranscriptView.CopyRequested)
+
     def __init__(self) -> None:
         super().__init__(TranscriptView(clock=lambda: self.now))
         self.now = 0.0
-
-    @on(TranscriptView.CursorMoved)
-    @on(TranscriptView.CallSelected)
-    @on(TranscriptView.CopyRequested)
-    def keep(self, message: Message) -> None:
-        self.messages.append(message)
 
     @property
     def place(self) -> str:
@@ -47,15 +31,15 @@ def screen(view: TranscriptView) -> list[str]:
     return [view.render_line(y).text.rstrip() for y in range(view.size.height)]
 
 
-async def show(pilot: Pilot[None], view: TranscriptView, *events: ChatEvent) -> None:
+async def show(pilot: Pilot[None], view: TranscriptView, *steps: events.ChatEvent) -> None:
     """Add events, and wait until the last one is laid out."""
-    for event in events:
+    for event in steps:
         view.add_event(event)
     view.get_selected_item()  # lays out
     await pilot.pause()
 
 
-async def wheel(pilot: Pilot[None], view: TranscriptView, way: type[events.MouseEvent]) -> None:
+async def wheel(pilot: Pilot[None], view: TranscriptView, way: type[MouseEvent]) -> None:
     """Turn the wheel by one step of two rows."""
     view.post_message(way(view, 5, 5, 0, 0, 0, False, False, False))
     await pilot.pause()
@@ -64,14 +48,16 @@ async def wheel(pilot: Pilot[None], view: TranscriptView, way: type[events.Mouse
 CREATE = {"command": "create", "path": "/memories/a.md", "file_text": "one\ntwo\n"}
 
 
-def call(turn: int, name: str) -> CallEnded:
-    return CallEnded(turn, name, "memory", CREATE, "File created", False)
+def call(turn: int, name: str) -> events.CallEnded:
+    return events.CallEnded(turn, name, "memory", CREATE, "File created", False)
 
 
-def turns(first: int, last: int, rows: int = 3, mark: str = "") -> Iterator[ChatEvent]:
+def turns(first: int, last: int, rows: int = 3, mark: str = "") -> Iterator[events.ChatEvent]:
     for turn in range(first, last + 1):
-        yield TurnStarted(turn, Prompt(f"question {turn}"))
-        yield ThinkingDelta(turn, "thought " * 30)
+        yield events.TurnStarted(turn, events.Prompt(f"question {turn}"))
+        yield events.ThinkingDelta(turn, "thought " * 30)
         yield call(turn, f"call {turn}")
-        yield TextDelta(turn, 0, "".join(f"{mark}answer {turn} paragraph {row}\n\n" for row in range(rows)))
-        yield TurnEnded(turn, TurnOutcome.DONE, 1, 1, 0, (MemoryChange("a.md", "created", added=2),), Usage())
+        yield events.TextDelta(turn, 0, "".join(f"{mark}answer {turn} paragraph {row}\n\n" for row in range(rows)))
+        yield events.TurnEnded(
+            turn, events.TurnOutcome.DONE, 1, 1, 0, (events.MemoryChange("a.md", "created", added=2),), events.Usage()
+        )

@@ -1,6 +1,8 @@
 """The audit on screen: what it says, where the cursor goes, and what it never does."""
 
 import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
@@ -16,7 +18,7 @@ from memtui.ui.key_names import format_key
 from memtui.ui.screens.audit import AuditScreen
 from memtui.ui.screens.audit_messages import FolderChanged
 from memtui.ui.screens.dialogs import LinesScreen
-from tests.ui.screens.audit.conftest import Auditing
+from tests.ui.screens.audit.conftest import Audited, Auditing
 from tests.ui.screens.audit.made import (
     AT_US,
     CLAUDE,
@@ -162,12 +164,19 @@ async def test_while_it_looks_it_says_how_far_it_is_and_shows_what_it_has_found(
         assert "looking:" not in app.text
 
 
-async def test_esc_stops_looking_and_r_looks_again(audited: Auditing) -> None:
-    inspection = MadeInspection()
+@asynccontextmanager
+async def _stopped(audited: Auditing, inspection: MadeInspection) -> AsyncIterator[Audited]:
+    """An audit that is stopped in the middle."""
     inspection.gate = threading.Event()
     async with audited(inspection, ready=False) as app:
         await app.sees("looking: secret")
         await app.press("escape")
+        yield app
+
+
+async def test_esc_stops_looking_and_r_looks_again(audited: Auditing) -> None:
+    inspection = MadeInspection()
+    async with _stopped(audited, inspection) as app:
         await app.sees("Not everything was looked at.", "stopped")
         inspection.gate = None
         await app.press("R")
@@ -186,10 +195,7 @@ async def test_esc_stops_at_once_whatever_the_audit_is_at_and_what_it_still_tell
     audited: Auditing,
 ) -> None:
     inspection = Deaf()
-    inspection.gate = threading.Event()
-    async with audited(inspection, ready=False) as app:
-        await app.sees("looking: secret")
-        await app.press("escape")
+    async with _stopped(audited, inspection) as app:
         await app.sees("The audit was stopped. R looks again.", "Not everything was looked at.")
         inspection.gate.set()
         await app.wait_for(lambda: all(worker.is_finished for worker in app.app.workers), "the thread")

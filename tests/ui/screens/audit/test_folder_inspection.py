@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -52,17 +53,24 @@ def folder(tmp_path: Path) -> Path:
     return place
 
 
-@pytest.fixture
-def inspection(folder: Path, tmp_path: Path) -> Iterator[FolderInspection]:
-    """The memory, audited alone."""
+@contextmanager
+def _inspect(folder: Path, tmp_path: Path) -> Iterator[FolderInspection]:
     state = str(tmp_path / "state")
-    wanted = ReviewOptions(folder=os.fspath(folder), title="~/m", review=os.fspath(tmp_path / "r.json"), reviewer="ada",
-                    state=state)  # fmt: skip
+    wanted = ReviewOptions(
+        folder=str(folder), title="~/m", review=str(tmp_path / "r.json"), reviewer="ada", state=state
+    )
     look = partial(memory_module.observe, folder, state=state, look=False)
     made = FolderInspection(wanted, look, LocalWriter(ExportWriter(folder, state)))
     made.open_folder()
-    yield made
-    made.close()
+    with closing(made):
+        yield made
+
+
+@pytest.fixture
+def inspection(folder: Path, tmp_path: Path) -> Iterator[FolderInspection]:
+    """The memory, audited alone."""
+    with _inspect(folder, tmp_path) as made:
+        yield made
 
 
 def end(inspection: FolderInspection) -> None:
@@ -225,14 +233,7 @@ def test_the_calls_around_a_change_are_those_of_its_conversation_in_order(folder
         for actor, path in ((CLARA, "c.md"), (other, "d.md"), (CLARA, "../e.md"), (CLARA, "f.md")):
             memory.execute({"command": "create", "path": f"/memories/{path}", "file_text": "x\n"}, actor=actor)
         seq = next(event.seq for event in memory.events() if event.path == "/memories/c.md")
-    state = str(tmp_path / "state")
-    wanted = ReviewOptions(
-        folder=str(folder), title="~/m", review=str(tmp_path / "r.json"), reviewer="ada", state=state
-    )
-    look = partial(memory_module.observe, folder, state=state, look=False)
-    inspection = FolderInspection(wanted, look, LocalWriter(ExportWriter(folder, state)))
-    inspection.open_folder()
-    try:
+    with _inspect(folder, tmp_path) as inspection:
         told = inspection.find_calls(seq)
         paths = [(event.path, event.is_error) for event in told.events]
         assert paths == [
@@ -241,8 +242,6 @@ def test_the_calls_around_a_change_are_those_of_its_conversation_in_order(folder
         ]  # fmt: skip
         assert (told.seq, told.earlier, told.later, told.prompt) == (seq, 0, 0, "")
         assert inspection.find_calls(10_000).events == ()
-    finally:
-        inspection.close()
 
 
 def test_what_was_asked_for_is_read_from_the_session_file_once(
@@ -260,18 +259,10 @@ def test_what_was_asked_for_is_read_from_the_session_file_once(
     with memtui.open(folder, state=state) as memory:
         command = {"command": "create", "path": "/memories/c.md", "file_text": "x\n"}
         seq = memory.execute(command, actor=CLARA, call_id="call-7").event.seq
-    wanted = ReviewOptions(
-        folder=str(folder), title="~/m", review=str(tmp_path / "r.json"), reviewer="ada", state=state
-    )
-    look = partial(memory_module.observe, folder, state=state, look=False)
-    inspection = FolderInspection(wanted, look, LocalWriter(ExportWriter(folder, state)))
-    inspection.open_folder()
-    try:
+    with _inspect(folder, tmp_path) as inspection:
         assert inspection.find_calls(seq).prompt == "remember that I moved"
         session.unlink()
         assert inspection.find_calls(seq).prompt == "remember that I moved"
-    finally:
-        inspection.close()
 
 
 def test_the_rules_are_loaded_behind_the_first_paint() -> None:

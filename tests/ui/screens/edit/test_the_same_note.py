@@ -180,14 +180,20 @@ def other_writes(folder: Path, state: Path, text: str) -> None:
         assert not engine.execute(words, actor=Agent("Claude")).is_error
 
 
-def test_mine_is_kept_and_theirs_is_in_the_history(terminal: Starting, folder: Path, tmp_path: Path) -> None:
-    state = tmp_path / "state"
+def both_write_at_the_end(terminal: Starting, folder: Path, state: Path) -> Any:
+    """The editor when it has been asked to save what somebody else has changed."""
     screen = edit(terminal, folder, state)
     screen.press("mine at the end")
     screen.wait_for("mine at the end")
     other_writes(folder, state, TEXT + "theirs at the end\n")
     screen.wait_for("CHANGED")
     screen.press(SAVE)
+    return screen
+
+
+def test_mine_is_kept_and_theirs_is_in_the_history(terminal: Starting, folder: Path, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    screen = both_write_at_the_end(terminal, folder, state)
     screen.wait_for("theirs at the end")
     assert (folder / "shared.md").read_text() == TEXT + "theirs at the end\n"  # nothing is written before the choice
     screen.press("k")
@@ -204,12 +210,7 @@ def test_theirs_is_taken_and_mine_is_offered_again_also_after_a_kill(
     terminal: Starting, folder: Path, tmp_path: Path
 ) -> None:
     state = tmp_path / "state"
-    screen = edit(terminal, folder, state)
-    screen.press("mine at the end")
-    screen.wait_for("mine at the end")
-    other_writes(folder, state, TEXT + "theirs at the end\n")
-    screen.wait_for("CHANGED")
-    screen.press(SAVE)
+    screen = both_write_at_the_end(terminal, folder, state)
     screen.wait_for("while you were editing")
     screen.press("t")
     screen.wait_for("kept as a draft")
