@@ -162,3 +162,14 @@ async def test_a_click_on_a_key_of_the_key_line_presses_it(opened: Opening) -> N
         assert await app.pilot.click(line, offset=(1 + shown.index("? help") - 1, 0))  # between two keys
         await app.pilot.pause()
         assert app.app.screen is app.browse
+
+
+async def test_the_last_line_of_a_note_has_the_id_that_settings_know(opened: Opening) -> None:
+    loaded = LoadedConfig(Config(keys={"note.end": "f8"}))
+    assert find_key_problems(loaded) == []
+    async with opened(loaded=loaded) as app:
+        app.put("alpha.md", "".join(f"- line {number}\n" for number in range(1, 201)))
+        await app.to("alpha.md")
+        await app.wait_for(lambda: app.browse.note.max_scroll_y > 0)
+        await app.press("2", "f8")
+        await app.wait_for(lambda: app.browse.note.scroll_offset.y == app.browse.note.max_scroll_y)

@@ -27,8 +27,12 @@ _PLAIN_ROLES = frozenset({"edge", "indent"})
 _NOTICE_WIDTH = 60
 
 
-def make_scroll_bindings(prefix: str, *, line: str = "line", follows: str = "") -> list[Binding]:
-    """The bindings that scroll a view: the prefix of their ids, the word for a row, and more words for the last row."""
+def make_scroll_bindings(
+    prefix: str, *, line: str = "line", follows: str = "", bottom: str = "bottom"
+) -> list[Binding]:
+    """The bindings that scroll a view: the prefix of their ids, the word for a row, more words for the last row, and
+    the name of the key to it.
+    """
     return [
         Binding(keys, action, text, id=f"{prefix}.{name}", tooltip=tooltip, show=False)
         for keys, action, text, name, tooltip in (
@@ -39,7 +43,7 @@ def make_scroll_bindings(prefix: str, *, line: str = "line", follows: str = "") 
             ("ctrl+u", "halves(-1)", "half up", "half_up", "Half a page up"),
             ("ctrl+d", "halves(1)", "half down", "half_down", "Half a page down"),
             ("g,home", "top", "top", "top", f"To the first {line}"),
-            ("G,end", "bottom", "end", "bottom", f"To the last {line}{follows}"),
+            ("G,end", "bottom", "end", bottom, f"To the last {line}{follows}"),
         )
     ]
 

@@ -108,7 +108,7 @@ class NoteView(TextView):
     ALLOW_SELECT = True
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *make_scroll_bindings("note"),
+        *make_scroll_bindings("note", bottom="end"),
         Binding(
             "n", "match(1)", "Next match", id="note.next_match", tooltip="To the next match, round the end", show=False
         ),
