@@ -32,6 +32,10 @@ def _get_pattern(rule: str, name: str) -> re.Pattern[str]:
 # Behind a name, or near another secret
 
 
+_LAST_WORDS = ("key", "token")
+"""Every `assigned_to` ends with one of these."""
+
+
 @cache
 def _load_assigned() -> tuple[tuple[str, str, tuple[str, ...], re.Pattern[str]], ...]:
     """Of each form that a name precedes the rule, its description, its keywords and the whole."""
@@ -76,7 +80,7 @@ def find_named(text: str, lowered: str, clues: frozenset[str]) -> Iterator[Spot]
         lowered: The text in lower case, with the same offsets.
         clues: The words that name secrets in it; see `find_clues`.
     """
-    if clues:
+    if not clues.isdisjoint(_LAST_WORDS):
         for rule, words, keywords, pattern in _load_assigned():
             if any([keyword in lowered for keyword in keywords]):  # noqa: C419 - a list is twice as fast
                 for found in pattern.finditer(text):
