@@ -8,7 +8,6 @@ from datetime import date
 from types import MappingProxyType
 from typing import Literal, get_args
 
-from memtui.core.edits import format_human_size
 from memtui.core.messages import Profile
 
 Creating = Literal["overwrite", "refuse"]
@@ -146,6 +145,8 @@ class Budget:
     @property
     def summary(self) -> str:
         """The same as a few words: `41M of 95M bytes, 43%`, `~8,200 of 10,000 tokens, 82%`."""
+        from memtui.core.edits import format_human_size  # noqa: PLC0415 - start-up: a hook keeps an agent waiting
+
         match self.name:
             case "bytes":
                 return f"{format_human_size(self.used)} of {format_human_size(self.limit)}, {self.percent}"

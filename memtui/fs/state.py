@@ -8,7 +8,6 @@ import os
 from pathlib import Path
 
 from memtui.core.errors import StateUnusable
-from memtui.core.events import sha256
 from memtui.core.paths import format_path
 from memtui.fs.atomic import write_atomic
 from memtui.fs.no_atime import open_without_atime
@@ -32,7 +31,9 @@ def get_state_directory(folder: str, state: str | os.PathLike[str] | None = None
     if state is not None:
         chosen = Path(os.path.realpath(os.path.expanduser(state)))
     else:
-        identity = sha256(os.fsencode(folder))[:12]
+        import hashlib  # noqa: PLC0415 - start-up: opens OpenSSL
+
+        identity = hashlib.sha256(os.fsencode(folder)).hexdigest()[:12]
         name = os.path.basename(folder) or "root"
         chosen = get_state_home() / "stores" / f"{name}-{identity}"
     if chosen == Path(folder) or Path(folder) in chosen.parents:

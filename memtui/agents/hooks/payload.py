@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memtui.core.errors import StateUnusable
 from memtui.core.settings import Settings
 from memtui.fs.state import get_state_directory
-from memtui.places import get_claude_directory
 
 if TYPE_CHECKING:
     from memtui.core.events import Agent
@@ -214,6 +213,10 @@ def _iter_parents(path: str) -> Iterator[str]:
 
 
 def _is_claude_code_folder(folder: str) -> bool:
+    if "memory" not in folder:
+        return False
+    from memtui.places import get_claude_directory  # noqa: PLC0415 - start-up: an agent waits
+
     above, name = os.path.split(folder)
     if name == "memory":
         return os.path.dirname(above) == os.path.join(get_claude_directory(), "projects")
