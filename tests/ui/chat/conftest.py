@@ -72,8 +72,14 @@ class Chatting(ScreenDriver):
         await self.press("enter")
 
     async def message_says(self, words: str) -> None:
-        """Wait until the message line says something."""
-        await self.wait_for(lambda: words in self.message, f"the message {words!r}, not {self.message!r}")
+        """Wait until the message line says something, if only for a moment."""
+        shown = [self.message]
+
+        def record(text: str) -> None:
+            shown.append(text)
+
+        self.screen.watch(self.screen.message, "text", record, init=False)
+        await self.wait_for(lambda: any(words in text for text in shown), f"the message {words!r}")
 
     async def ended(self, turn: int) -> None:
         """Wait until a turn has ended and all that it did is on screen."""
