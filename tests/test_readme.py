@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from llmock.pytest_plugin import LLMock
 
-from memtui.cli.parsing import VERBS
+from memtui.cli.verbs import VERBS
 from screenshots.make import list_shown
 from tests.readme import README, key_table, with_key_table
 

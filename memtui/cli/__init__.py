@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import memtui
 from memtui.cli import output, parsing
 from memtui.cli.output import ExitCode, Failure
-from memtui.cli.parsing import VERBS
+from memtui.cli.verbs import VERBS
 from memtui.core.errors import FolderMissing, LockTimeout, MemtuiError, StateUnusable, SymlinkEscape
 from memtui.fs.exports import WriteFailed, WriteFailureReason
 

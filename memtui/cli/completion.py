@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from memtui.cli import output
 from memtui.cli.output import ExitCode
-from memtui.cli.parsing import VERBS, Options, Parser, Verb, VerbParser
+from memtui.cli.parsing import Options, Parser, Verb, VerbParser
+from memtui.cli.verbs import VERBS
 
 
 def add_completion_options(parser: Parser) -> None:

@@ -119,7 +119,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """One verb. Its help text is in `verbs.toml`."""
+    """One verb. Its help text is in `verb_help.toml`."""
 
     name: str
     add_options: Callable[["Parser"], None]
@@ -150,7 +150,7 @@ class Verb:
 def _load_help_texts() -> dict[str, Any]:
     import tomllib  # noqa: PLC0415 - start-up: only for help and completion
 
-    with open(os.path.join(os.path.dirname(__file__), "verbs.toml"), "rb") as file:
+    with open(os.path.join(os.path.dirname(__file__), "verb_help.toml"), "rb") as file:
         return tomllib.load(file)
 
 
@@ -213,46 +213,31 @@ def make_number_parser(noun: str, *, most: float = sys.float_info.max, zero: boo
 parse_event_count = make_count_parser("number of events")
 
 
-# The registry of verbs.
+class VerbRegistry(Mapping[str, Verb]):
+    """The verbs by name, in the order of help; the module of a verb is imported when it is asked for.
 
-GROUPS: Mapping[str, tuple[str, ...]] = {
-    "look": ("ls", "show", "search", "stats", "places", "demo"),
-    "look back": ("log", "diff", "blame", "origin", "import-transcripts"),
-    "review": ("audit", "review", "verify", "export"),
-    "take back": ("undo", "redo", "restore"),
-    "put in order": ("mv", "cp", "rm", "protect", "prune", "redact"),
-    "with agents": ("chat", "run", "mcp", "hook", "replay"),
-    "set up": ("config", "doctor", "completion"),
-}
-"""The names of the verbs by purpose, in the order of help."""
+    Args:
+        groups: The names by purpose.
+        modules: The modules in `memtui.cli` that are not named as their verb, by verb.
+    """
 
-_NAMES = tuple(name for names in GROUPS.values() for name in names)
-_MODULES = {
-    "mv": "files", "cp": "files", "rm": "files", "protect": "files",
-    "redo": "undo", "origin": "blame", "export": "verify", "demo": "mcp", "places": "browse",
-}  # fmt: skip
-"""Modules that are not named as their verb."""
-
-
-class _VerbRegistry(Mapping[str, Verb]):
-    """The verbs by name; the module of a verb is imported when it is asked for."""
+    def __init__(self, groups: Mapping[str, tuple[str, ...]], modules: Mapping[str, str]) -> None:
+        self.groups = groups
+        self._modules = modules
+        self._names = tuple(name for names in groups.values() for name in names)
 
     def __getitem__(self, name: str) -> Verb:
-        if name not in _NAMES:
+        if name not in self._names:
             raise KeyError(name)
         stem = name.replace("-", "_")
-        verb: Verb = getattr(import_module(f"memtui.cli.{_MODULES.get(name, stem)}"), f"{stem.upper()}_VERB")
+        verb: Verb = getattr(import_module(f"memtui.cli.{self._modules.get(name, stem)}"), f"{stem.upper()}_VERB")
         return verb
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_NAMES)
+        return iter(self._names)
 
     def __len__(self) -> int:
-        return len(_NAMES)
-
-
-VERBS = _VerbRegistry()
-"""The verbs, in the order in which help lists them."""
+        return len(self._names)
 
 
 # First words that are no verb: a folder to browse, a slip of the finger, or a verb of another version.
@@ -302,7 +287,7 @@ class InfoRequested(Exception):
         self.text = text
 
 
-def parse_command_line(words: Sequence[str], verbs: Mapping[str, Verb], version: str) -> ParsedCommandLine:
+def parse_command_line(words: Sequence[str], verbs: VerbRegistry, version: str) -> ParsedCommandLine:
     """Parse the words of a command line. Raises `InfoRequested` for help and version, `Failure` for a usage error."""
     first = _StrictParser("memtui")
     add_common_options(first)
@@ -314,7 +299,7 @@ def parse_command_line(words: Sequence[str], verbs: Mapping[str, Verb], version:
     verb = verbs.get(rest[0]) if rest else None
     if hasattr(given, "help") or rest[:1] == ["help"]:
         named = verbs.get(rest[1]) if rest[:1] == ["help"] and len(rest) > 1 else verb
-        raise InfoRequested(format_verb_help(build_parser(named)) if named else format_main_help(GROUPS))
+        raise InfoRequested(format_verb_help(build_parser(named)) if named else format_main_help(verbs.groups))
     if given.version:
         raise InfoRequested(f"memtui {version}")
     if unknown:
@@ -327,7 +312,7 @@ def parse_command_line(words: Sequence[str], verbs: Mapping[str, Verb], version:
         own.add_argument("word", nargs="?")
         _parse_remaining(own, rest, given)
         if hasattr(given, "help"):
-            raise InfoRequested(format_main_help(GROUPS))
+            raise InfoRequested(format_main_help(verbs.groups))
         return ParsedCommandLine(_build_options(given), None, given, given.word)
     _parse_remaining(build_parser(verb), rest[1:], given)
     if hasattr(given, "help"):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memtui.cli import main
-from memtui.cli.parsing import VERBS
+from memtui.cli.verbs import VERBS
 
 
 def script(shell: str, capsys: pytest.CaptureFixture[str]) -> str:

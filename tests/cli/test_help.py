@@ -4,7 +4,7 @@ import pytest
 
 import memtui
 from memtui.cli import main
-from memtui.cli.parsing import GROUPS, VERBS
+from memtui.cli.verbs import VERBS
 
 
 @pytest.mark.parametrize("words", [["--help"], ["-h"], ["help"], *([name, "--help"] for name in VERBS)], ids=" ".join)
@@ -20,10 +20,10 @@ def test_help_lists_every_verb_by_what_it_is_for_and_begins_with_examples(capsys
     text = capsys.readouterr().out
     lines = text.splitlines()
     assert all(line.startswith("  memtui ") for line in lines[2:5])
-    listed = [line for line in lines if any(line.startswith(f"  {group} ") for group in GROUPS)]
-    width = 2 + max(map(len, GROUPS)) + 2
+    listed = [line for line in lines if any(line.startswith(f"  {group} ") for group in VERBS.groups)]
+    width = 2 + max(map(len, VERBS.groups)) + 2
     assert [name for line in listed for name in line[width:].split()] == list(VERBS)
-    assert {line[:width].strip() for line in listed} == set(GROUPS)
+    assert {line[:width].strip() for line in listed} == set(VERBS.groups)
 
 
 @pytest.mark.parametrize("name", VERBS)

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from memtui.cli import main
-from memtui.cli.parsing import RESERVED, VERBS
+from memtui.cli.parsing import RESERVED
+from memtui.cli.verbs import VERBS
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memtui.cli import main
-from memtui.cli.parsing import VERBS
+from memtui.cli.verbs import VERBS
 from memtui.fs.landlock import get_landlock_version
 from tests.neutral.conftest import Recorded
 from tests.neutral.trees import age, differences, traces

@@ -15,7 +15,7 @@ from memtui.agents.mcp.calls import McpCallExecutor
 from memtui.agents.mcp.resources import SubscriptionHub
 from memtui.agents.mcp.server import MemoryServer
 from memtui.cli import parsing
-from memtui.cli.parsing import VERBS
+from memtui.cli.verbs import VERBS
 from memtui.core.approvals import ApprovalPolicy, Unanswered
 from memtui.engine import Engine
 

@@ -1,0 +1,29 @@
+"""The verbs of memtui, by purpose and in the order of help.
+
+Each is declared in the module of its name, as `NAME_VERB`; its help is in `verb_help.toml`.
+"""
+
+from memtui.cli.parsing import VerbRegistry
+
+VERBS = VerbRegistry(
+    {
+        "look": ("ls", "show", "search", "stats", "places", "demo"),
+        "look back": ("log", "diff", "blame", "origin", "import-transcripts"),
+        "review": ("audit", "review", "verify", "export"),
+        "take back": ("undo", "redo", "restore"),
+        "put in order": ("mv", "cp", "rm", "protect", "prune", "redact"),
+        "with agents": ("chat", "run", "mcp", "hook", "replay"),
+        "set up": ("config", "doctor", "completion"),
+    },
+    modules={
+        "mv": "files",
+        "cp": "files",
+        "rm": "files",
+        "protect": "files",
+        "redo": "undo",
+        "origin": "blame",
+        "export": "verify",
+        "demo": "mcp",
+        "places": "browse",
+    },
+)
