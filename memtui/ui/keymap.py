@@ -1,4 +1,6 @@
-"""The person's key map, applied to bindings.
+"""The person's changes of keys, applied to bindings.
+
+The keys themselves are bound in the controllers of a screen; `screens/browse.py` lists those of the main screen.
 
 Textual's own key map is not used: it is applied after a text box has taken its characters out of the bindings, so an
 action with a letter by default would have no key while a text box has the focus, whatever the map says. Here each

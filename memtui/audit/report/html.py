@@ -9,14 +9,15 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 
 from memtui.audit.growth import OTHERS
+from memtui.audit.masking import mask_message
 from memtui.audit.model import Audit, AuditFinding, AuditGrowth, Family
 from memtui.audit.report import charts
 from memtui.audit.report.charts import ChartSeries
 from memtui.audit.report.wording import (
     CHANGES,
+    NO_ORIGINS,
     SEVERITIES,
     TITLES,
-    UNTOLD,
     describe_origin,
     find_worst_severity,
     format_actor,
@@ -26,7 +27,6 @@ from memtui.audit.report.wording import (
     format_minute,
     format_verdict,
     has_known_origins,
-    mask_secrets,
     sanitize_text,
 )
 from memtui.core.settings import Budget
@@ -305,7 +305,7 @@ def _render_findings(audit: Audit) -> str:
     else:
         tells_origins = has_known_origins(audit)
         items = "".join(_render_finding(found, tells_origin=tells_origins) for found in audit.findings[:MOST])
-        note = "" if tells_origins else f'<p class="since">{UNTOLD}</p>'
+        note = "" if tells_origins else f'<p class="since">{NO_ORIGINS}</p>'
         inside = f'{note}{_render_filters(audit)}<ol class="findings">{items}</ol>'
         if (left := len(audit.findings) - MOST) > 0:
             inside += f"<p>{format_count(left, 'finding')} more: see memtui audit --format json.</p>"
@@ -372,7 +372,7 @@ def _render_change(changed: ChangedFile) -> str:
         who += f" and {len(changed.actors) - 6} more"
     parts = [
         f'<span class="mark {mark.verdict.value}">{mark.verdict.value}</span> by {_escape_name(mark.reviewer, 60)}'
-        + (f": {_escape_name(mask_secrets(mark.words), 300)}" if mark.words else "")
+        + (f": {_escape_name(mask_message(mark.words), 300)}" if mark.words else "")
         for mark in changed.marks
     ]
     return (
@@ -407,7 +407,7 @@ def _render_lost_facts(runs: Sequence[ChangeRun]) -> str:
 
 def _render_fact(fact: LostFact) -> str:
     place = _escape_name(f"{fact.path}:{fact.line}", 300)
-    return f"<li><code>{place}</code> <q>{_escape_name(mask_secrets(fact.text).strip())}</q></li>"
+    return f"<li><code>{place}</code> <q>{_escape_name(mask_message(fact.text).strip())}</q></li>"
 
 
 def _render_appendix(audit: Audit) -> str:

@@ -9,13 +9,13 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from memtui.audit.masking import mask_message
 from memtui.audit.model import Audit, AuditFinding, AuditGrowth, ChainStatus, FindingOrigin
 from memtui.audit.report.wording import (
     SEVERITIES,
     encode_undecodable,
     find_worst_severity,
     format_utc,
-    mask_secrets,
     replace_all_surrogates,
     replace_surrogates,
 )
@@ -192,7 +192,7 @@ def _run_to_json(run: ChangeRun) -> dict[str, Any]:
         "added": run.added,
         "removed": run.removed,
         "lost": [
-            {**path_to_json(fact.path), "line": fact.line, "text": mask_secrets(fact.text), "seq": fact.seq}
+            {**path_to_json(fact.path), "line": fact.line, "text": mask_message(fact.text), "seq": fact.seq}
             for fact in run.lost
         ],
         "unlisted": run.unlisted,
@@ -209,7 +209,7 @@ def _mark_to_json(mark: ReviewMark) -> dict[str, Any]:
         "before": mark.before or None,
         "after": mark.after or None,
         "hunk": mark.hunk or None,
-        "words": mask_secrets(mark.words),
+        "words": mask_message(mark.words),
         "seq": mark.seq,
         "head": mark.head or None,
     }

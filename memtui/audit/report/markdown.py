@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
+from memtui.audit.masking import mask_message
 from memtui.audit.model import Audit, AuditFinding, Severity
 from memtui.audit.report.wording import (
     CHANGES,
+    NO_ORIGINS,
     SEVERITIES,
     TITLES,
-    UNTOLD,
     describe_origin,
     find_worst_severity,
     format_actor,
@@ -24,7 +25,6 @@ from memtui.audit.report.wording import (
     format_minute,
     format_verdict,
     has_known_origins,
-    mask_secrets,
     sanitize_text,
 )
 from memtui.core.wording import PLAIN, format_count, format_short_count, format_size
@@ -68,7 +68,7 @@ def render_markdown(audit: Audit, *, limit: int = LIMIT) -> str:
     for severity in SEVERITIES:
         _add_findings(page, severity, [found for found in audit.findings if found.severity is severity], teller, room)
     if audit.findings and not teller.tells_origins:
-        page.add(f"{UNTOLD}\n\n")
+        page.add(f"{NO_ORIGINS}\n\n")
     if audit.inbox is not None:
         _add_changes(page, audit.inbox)
         _add_lost_facts(page, audit.inbox.runs)
@@ -303,7 +303,7 @@ def _add_lost_facts(page: _BoundedMarkdown, runs: Iterable[ChangeRun]) -> None:
 
 
 def _render_fact(fact: LostFact) -> str:
-    return f"- {format_code(f'{fact.path}:{fact.line}')} {format_code(mask_secrets(fact.text).strip(), limit=_WORDS)}\n"
+    return f"- {format_code(f'{fact.path}:{fact.line}')} {format_code(mask_message(fact.text).strip(), limit=_WORDS)}\n"
 
 
 def _add_appendix(page: _BoundedMarkdown, audit: Audit) -> None:

@@ -3,16 +3,16 @@
 import textwrap
 from collections.abc import Iterator
 
+from memtui.audit.masking import mask_message
 from memtui.audit.model import Audit, AuditFinding, FindingOrigin, Severity, SuppressedFinding
 from memtui.audit.report.wording import (
+    NO_ORIGINS,
     SEVERITIES,
-    UNTOLD,
     format_actor,
     format_location,
     format_minute,
     format_verdict,
     has_known_origins,
-    mask_secrets,
     sanitize_text,
 )
 from memtui.core.wording import PLAIN, format_count, format_short_count, format_size
@@ -59,7 +59,7 @@ class _TextReport:
             yield from self._render_finding(finding, everything=everything)
         if audit.findings and not self._tells_origins:
             yield ""
-            yield from self._wrap(UNTOLD)
+            yield from self._wrap(NO_ORIGINS)
         if audit.findings:
             yield from self._render_remedies()
         if audit.passed:
@@ -147,7 +147,7 @@ class _TextReport:
             lost = format_count(run.lost_count, "fact")
             yield from self._wrap(f"{lost} lost: what was dropped and stands nowhere any more", "    ")
         for fact in run.lost:
-            text = sanitize_text(mask_secrets(fact.text.strip()), limit=self._width)
+            text = sanitize_text(mask_message(fact.text.strip()), limit=self._width)
             yield f"    - {sanitize_text(fact.path)}:{fact.line}  {text}"
         if run.unlisted:
             yield f"    {run.unlisted:,} more are not listed"

@@ -8,15 +8,14 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
-from memtui.audit.masking import mask_message
 from memtui.audit.model import Audit, FindingLocation, FindingOrigin, Severity
 from memtui.core.unicode import escape_character, visible
 from memtui.core.wording import format_count
 
 SEVERITIES = (Severity.FAIL, Severity.WARN, Severity.INFO)
 """The gravest first."""
-UNTOLD = "Who brought these in is not known: the journal does not tell of any of them."
-"""What is said once where it is known of no finding."""
+NO_ORIGINS = "Who brought these in is not known: the journal does not tell of any of them."
+"""Said once where the origin of no finding is known."""
 TITLES = {Severity.FAIL: "Must not stay", Severity.WARN: "Should be looked at", Severity.INFO: "Worth knowing"}
 """What a severity asks of its reader."""
 CHANGES = {"+": "new", "~": "changed", "-": "deleted", ">": "renamed"}
@@ -25,7 +24,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def format_utc(microseconds: int | None) -> str | None:
-    """A time as programs read it: `2026-11-21T10:14:02.000123Z`; `None` for one that no calendar has."""
+    """A time as programs read it: `2026-11-21T10:14:02.000123Z`; `None` for a time out of the calendar's range."""
     at = _to_datetime(microseconds)
     return None if at is None else at.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
@@ -37,7 +36,7 @@ def format_minute(microseconds: int | None) -> str:
 
 
 def format_day(microseconds: int) -> str:
-    """A day as people read it: `2026-11-21`; empty for one that no calendar has."""
+    """A day as people read it: `2026-11-21`; empty for a time out of the calendar's range."""
     at = _to_datetime(microseconds)
     return "" if at is None else f"{at:%Y-%m-%d}"
 
@@ -155,11 +154,6 @@ def describe_origin(origin: FindingOrigin) -> list[str]:
     if not origin.is_exact and origin.seq is not None:
         parts.append("or somebody before: earlier texts are gone")
     return parts
-
-
-def mask_secrets(text: str) -> str:
-    """A text that nobody has looked at yet, such as a line that was dropped, with what is secret in it masked."""
-    return mask_message(text)
 
 
 def _to_datetime(microseconds: int | None) -> datetime | None:

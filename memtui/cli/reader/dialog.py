@@ -108,13 +108,13 @@ class Prompter:
 
     # Listening
 
-    def ask(self, prompt: str, *, heed: bool = False) -> str:
-        """Ask for a line; with `heed`, notices are said as they come. Raises `Quit` at the end of input."""
+    def ask(self, prompt: str, *, with_notices: bool = False) -> str:
+        """Ask for a line; with `with_notices`, notices are said as they come. Raises `Quit` at the end of input."""
         self.say_notices()
         self._print_prompt(prompt)
         while (line := self._pop_line()) is None:
             self._listen(None)
-            if heed and not self._typed and not self._has_ended and self._notices:
+            if with_notices and not self._typed and not self._has_ended and self._notices:
                 output.print_line("")
                 self.say_notices()
                 self._print_prompt(prompt)
@@ -140,7 +140,7 @@ class Prompter:
         others: Mapping[str, tuple[str, T]] | None = None,
         known: bool = True,
         enter: str = "Enter for back",
-        heed: bool = False,
+        with_notices: bool = False,
     ) -> T | None:
         """Have a value chosen by its number, the beginning of its words, or a letter of `others`; `None` to go back.
         Choices that are `known` are not said again; `enter` names the effect of Enter alone.
@@ -156,7 +156,7 @@ class Prompter:
             parts += [] if is_said else ["? for the choices"]
             parts += ["Enter for more", "b for back"] if has_more else [enter] if enter else []
             parts += [f"{letter} {label}" for letter, (label, _) in others.items()]
-            answer = self.ask(f"{', '.join(parts)}:", heed=heed).strip()
+            answer = self.ask(f"{', '.join(parts)}:", with_notices=with_notices).strip()
             is_said = True
             lower = answer.casefold()
             if not answer and has_more:

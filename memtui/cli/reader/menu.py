@@ -158,7 +158,7 @@ def _run_menu(session: ReaderSession, approvals: ReaderApprovals, more: Sequence
             state = _describe_state(session, approvals)
             title = state if state != last_state else "First menu."
             last_state = state
-            action = dialog.choose(title, _list_menu_choices(session, approvals, more), enter="", heed=True)
+            action = dialog.choose(title, _list_menu_choices(session, approvals, more), enter="", with_notices=True)
         except (MemoryClosed, FolderMissing):
             raise
         except (MemtuiError, OSError) as error:  # not even the menu can be listed

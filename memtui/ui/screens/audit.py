@@ -70,7 +70,7 @@ class AuditKeys(KeyLine):
         assert isinstance(screen, AuditScreen)
         if binding.id == "audit.reveal" and not screen.reveal.has_masked():
             return False
-        return binding.id not in (self.ON_FINDINGS if screen.lists.on_changes else self.ON_CHANGES)
+        return binding.id not in (self.ON_FINDINGS if screen.lists.shows_changes else self.ON_CHANGES)
 
 
 class AuditScreen(DiffPaneScreen):

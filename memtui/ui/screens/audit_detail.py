@@ -76,7 +76,7 @@ class DetailController(Controller[DiffPaneScreen]):
     @property
     def shown_key(self) -> tuple[str, ...]:
         """The identity of the row under the cursor."""
-        if self.lists.on_changes:
+        if self.lists.shows_changes:
             row = self.lists.changes.cursor_item
             return ("change", *row.key) if row else ()
         item = self.lists.findings.cursor_item
@@ -91,7 +91,7 @@ class DetailController(Controller[DiffPaneScreen]):
         row = self.lists.current.cursor_item
         call = get_call_seq(row)
         is_shown = {
-            "-on-changes": self.lists.on_changes,
+            "-on-changes": self.lists.shows_changes,
             "-on-file": isinstance(row, ChangedFileRow),
             "-on-finding": isinstance(row, FindingRow),
             "-with-calls": call is not None and self.has_calls_pane,
@@ -99,8 +99,8 @@ class DetailController(Controller[DiffPaneScreen]):
         others = self.screen.classes - is_shown.keys()
         self.screen.set_classes(others | {name for name, is_so in is_shown.items() if is_so})  # each time costs a frame
         self.lists.show_titles()
-        self.request_calls(call if self.has_calls_pane or not self.lists.on_changes else None)
-        if self.lists.on_changes:
+        self.request_calls(call if self.has_calls_pane or not self.lists.shows_changes else None)
+        if self.lists.shows_changes:
             self._show_change(self.lists.changes.cursor_item, keep_place=keep_place)
         else:
             self._show_finding(keep_place=keep_place)

@@ -71,7 +71,7 @@ class ListsController(Controller[DiffPaneScreen]):
         self.filter_input = Input(placeholder="words  actor: session: path: rule:", compact=True, id="filter")
         self.count = Static(id="count", markup=False)
         self.inspection = inspection
-        self.on_changes = on_changes
+        self.shows_changes = on_changes
         self.audit: Audit | None = None
         self.inbox: Inbox | None = None
         self.unreviewed_count = 0
@@ -95,18 +95,18 @@ class ListsController(Controller[DiffPaneScreen]):
 
     @property
     def current(self) -> ItemList[Any]:
-        return self.changes if self.on_changes else self.findings
+        return self.changes if self.shows_changes else self.findings
 
     @property
     def file(self) -> ChangedFile | None:
         """The changed file under the cursor, in the list of changes."""
-        row = self.changes.cursor_item if self.on_changes else None
+        row = self.changes.cursor_item if self.shows_changes else None
         return row.file if isinstance(row, ChangedFileRow) else None
 
     @property
     def finding(self) -> AuditFinding | None:
         """The finding under the cursor, in the list of findings."""
-        item = None if self.on_changes else self.findings.cursor_item
+        item = None if self.shows_changes else self.findings.cursor_item
         return item.finding if isinstance(item, FindingRow) else None
 
     @property

@@ -57,7 +57,7 @@ class VerdictController(Controller[DiffPaneScreen]):
 
     def action_review(self, verdict: str) -> None:
         """Accept, flag or annotate the file under the cursor, or all files of a run."""
-        row = self.lists.changes.cursor_item if self.lists.on_changes else None
+        row = self.lists.changes.cursor_item if self.lists.shows_changes else None
         files = get_row_files(row) if row is not None else ()
         if not files:
             self._explain_findings()
@@ -140,7 +140,7 @@ class VerdictController(Controller[DiffPaneScreen]):
         )
         self.lists.inbox = replace(inbox, files=files, marks=(*inbox.marks, *marks))
         self.lists.show_changes()
-        if self.lists.on_changes:
+        if self.lists.shows_changes:
             self.detail.show_detail(keep_place=True)
 
     def _report_verdict(self, verdict: ReviewVerdict, what: str) -> None:
@@ -164,7 +164,7 @@ class VerdictController(Controller[DiffPaneScreen]):
         if not self.lists.inspection.can_revert or self.lists.observer is None:
             self.screen.message.show_message(self.screen.read_only_reason, warning=True)
             return
-        if not self.lists.on_changes:
+        if not self.lists.shows_changes:
             self._explain_findings()
             return
         if file is None:
@@ -290,7 +290,7 @@ class RevealController(Controller[DiffPaneScreen]):
 
     def action_diff(self) -> None:
         """Show the change; of a finding, the one that brought it in."""
-        if self.lists.on_changes:
+        if self.lists.shows_changes:
             self.detail.focus_detail()
         else:
             self._open_history(diff_first=True)

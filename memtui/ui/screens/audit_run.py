@@ -34,9 +34,9 @@ from memtui.ui.screens.dialogs import LinesScreen
 from memtui.ui.widgets import finding_detail
 from memtui.ui.widgets.audit_summary import LOOKING, AuditSummaryView
 
-_CALM_SECONDS = 0.5
+_QUIET_SECONDS = 0.5
 """How long a watched folder must not change before a new audit."""
-_NEVER_CALM_SECONDS = 2.0
+_MOST_DELAY_SECONDS = 2.0
 """After so long the audit runs while the folder still changes."""
 _NOTHING = "Nothing was written."
 _VERDICT_KEYS = (("accept", "reviewed"), ("note", "note"), ("flag", "flag"))
@@ -54,9 +54,9 @@ class RunController(Controller[DiffPaneScreen]):
         self.audit_worker: Worker[None] | None = None
         self._wants_watch = watch
         self._end_watch: Callable[[], None] | None = None
-        self._calm: Timer | None = None
+        self._pending_audit: Timer | None = None
         self._changing_since = 0.0
-        self._keeps_words = False
+        self._keeps_message = False
         self._result_text = ""
         inspection = self.lists.inspection
         self._status = HeaderStatus(
@@ -117,9 +117,9 @@ class RunController(Controller[DiffPaneScreen]):
         self.show_status()
         self.lists.show_lists()
         self.detail.show_detail(keep_place=True)
-        if not self._keeps_words or self.screen.message.text == self._result_text:  # its numbers are outdated
+        if not self._keeps_message or self.screen.message.text == self._result_text:  # its numbers are outdated
             self.report_result()
-        self._keeps_words = False
+        self._keeps_message = False
 
     def report_result(self) -> None:
         """Report the result, with the keys that lead on."""
@@ -134,7 +134,7 @@ class RunController(Controller[DiffPaneScreen]):
         if files:
             words = f"{files - left:,} of {files:,} changed files reviewed."
         keys: list[str] = []
-        if left and self.lists.on_changes:
+        if left and self.lists.shows_changes:
             keys = [f"{label_key(f'audit.{name}')} {word}" for name, word in _VERDICT_KEYS]
         elif left:
             keys = [f"{label_key('audit.changes')} goes to them"]
@@ -147,8 +147,8 @@ class RunController(Controller[DiffPaneScreen]):
         self.screen.message.show_message(words, hint="   ".join(keys), is_news=True)
 
     def go_to_list(self, *, on_changes: bool) -> None:
-        if self.lists.on_changes != on_changes:
-            self.lists.on_changes = on_changes
+        if self.lists.shows_changes != on_changes:
+            self.lists.shows_changes = on_changes
             self.detail.reset_reveal()
             self.detail.show_detail()
             if self.lists.audit is not None and self.screen.message.text == self._result_text:
@@ -179,18 +179,18 @@ class RunController(Controller[DiffPaneScreen]):
 
     @on(FolderChanged)
     def _schedule_audit(self) -> None:
-        """Run the audit once the folder is calm, or has not been calm for long."""
+        """Run the audit once the folder has been quiet for a moment, or has kept changing for long."""
         now = time.monotonic()
-        if self._calm is not None:
-            if now - self._changing_since > _NEVER_CALM_SECONDS:
-                return  # the timer that runs is the last one: who writes without a pause is looked at all the same
-            self._calm.stop()
+        if self._pending_audit is not None:
+            if now - self._changing_since > _MOST_DELAY_SECONDS:
+                return  # a folder that never is quiet is audited all the same
+            self._pending_audit.stop()
         else:
             self._changing_since = now
-        self._calm = self.screen.set_timer(_CALM_SECONDS, self._audit_after_change)
+        self._pending_audit = self.screen.set_timer(_QUIET_SECONDS, self._audit_after_change)
 
     def _audit_after_change(self) -> None:
-        self._calm = None
+        self._pending_audit = None
         if self.audit_worker is not None:
             self._schedule_audit()  # what is being looked at may be old already
         elif self._end_watch is not None:
@@ -209,7 +209,7 @@ class RunController(Controller[DiffPaneScreen]):
 
     def rerun_audit(self, *, keep_words: bool = False) -> None:
         """Run the audit again; the present result stays until then."""
-        self._keeps_words = keep_words
+        self._keeps_message = keep_words
         self.lists.so_far = []
         self.lists.no_audit_reason = explain_running_audit()
         self.summary.state, self.summary.so_far = LOOKING, {}

@@ -70,6 +70,7 @@ class BrowseScreen(FolderScreen):
     )  # fmt: skip
     PANE_CONTROLLER: ClassVar[type[PaneController[Any]]] = PaneController
 
+    # The other keys are bound in the controllers: the docstring of this module lists them.
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("1", "pane('files')", "files", id="browse.files", tooltip="To the files", show=False),
         Binding("2", "pane('note')", "note", id="browse.note", tooltip="To the note", show=False),
