@@ -16,7 +16,7 @@ import memtui
 from tests import sampling
 from tests.faults import tracing, trying
 
-_STRIDES = {"kill": 13, "short": 5, "fail": 89, "fail on": 31}
+_STRIDES = {"kill": 23, "short": 7, "fail": 149, "fail on": 61}
 _WHOLE = dict.fromkeys(_STRIDES, 1)
 
 

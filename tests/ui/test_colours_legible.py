@@ -53,7 +53,7 @@ def _disappears(segment: Segment) -> bool:
     return front == behind or (known and {front.name, behind.name} <= {"white", "bright_white"})
 
 
-@pytest.mark.sweep(keep=10)
+@pytest.mark.sweep(keep=5)
 @pytest.mark.parametrize("theme", ["ansi-dark", "ansi-light"])
 @pytest.mark.parametrize("screen", SCREENS)
 async def test_nothing_disappears(opened: Opening, theme: str, screen: str) -> None:
