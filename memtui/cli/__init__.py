@@ -4,14 +4,13 @@ The verbs here are plain: they print and end, and load nothing but the core. Tex
 and the demo only.
 """
 
-import os
 import sys
 import traceback
 from collections.abc import Sequence
 
 import memtui
 from memtui.cli import output, parsing
-from memtui.cli.output import ExitCode, Failure
+from memtui.cli.output import ExitCode, Failure, OutputClosed
 from memtui.cli.verbs import VERBS
 from memtui.core.errors import FolderMissing, LockTimeout, MemtuiError, StateUnusable, SymlinkEscape
 from memtui.fs.exports import WriteFailed, WriteFailureReason
@@ -34,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return code
     except KeyboardInterrupt:
         return _discard_output(ExitCode.INTERRUPTED)
-    except BrokenPipeError:
+    except OutputClosed:
         return _discard_output(ExitCode.PIPE)
     except MemtuiError as error:
         return _discard_output(_report_error(error, words))
@@ -104,8 +103,6 @@ def _discard_output(code: ExitCode) -> ExitCode:
     """Drop pending output, so that Python does not complain about it at exit."""
     try:
         output.flush()
-    except (Failure, OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, 1)
-        os.close(nowhere)
+    except (Failure, OutputClosed, OSError, ValueError):
+        output.discard_stream(1)
     return code

@@ -31,7 +31,7 @@ _PAUSE = 0.25
 
 
 def follow_events(memory: Engine, path: str, options: Options, *, after: int) -> Iterator[Event]:
-    """Events after a number, for ever. Raises `FolderMissing`, and `BrokenPipeError` once the output has no reader."""
+    """Events after a number, for ever. Raises `FolderMissing`, and `OutputClosed` once the output has no reader."""
     if options.read_only:
         yield from _follow_copies(path, options, after)
     else:
@@ -99,7 +99,7 @@ def _require_reader() -> None:
     except (AttributeError, OSError, ValueError):
         return  # no descriptor behind it, or no poll on this system
     if any(event & (select.POLLERR | select.POLLHUP) for _, event in found):
-        raise BrokenPipeError
+        raise output.OutputClosed
 
 
 _FIRST_WHEN_FOLLOWING = 10

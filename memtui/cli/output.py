@@ -11,7 +11,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from enum import IntEnum
 from typing import IO, NoReturn
@@ -67,6 +67,13 @@ class NotFound(Failure):
 
     def __init__(self, sentence: str) -> None:
         super().__init__(ExitCode.MISSING, sentence)
+
+
+class OutputClosed(BaseException):
+    """Nobody reads the output any more, as behind `| head -1`: the command ends without a word.
+
+    No `Exception` and no `OSError`, so that no handler takes it for a fault of what it was reading.
+    """
 
 
 SCHEMA = 1
@@ -159,9 +166,18 @@ def print_message(sentence: str) -> None:
 def write_stderr(lines: Iterable[str]) -> None:
     """Lines beside the output, such as a traceback."""
     if sys.stderr is not None:
-        with suppress(OSError):  # where nobody can be told, the exit code tells
+        try:
             sys.stderr.write(visible("".join(lines)))
             sys.stderr.flush()
+        except OSError:  # where nobody can be told, the exit code tells
+            discard_stream(2)
+
+
+def discard_stream(fd: int) -> None:
+    """Send a standard stream nowhere, with what is still in its buffer: Python would complain about it at exit."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, fd)
+    os.close(nowhere)
 
 
 def pad_cell(text: str, width: int) -> str:
@@ -199,8 +215,8 @@ def _write(shown: str) -> None:
 def _convert_write_errors() -> Iterator[None]:
     try:
         yield
-    except BrokenPipeError:
-        raise  # nobody reads on: no fault of anybody's
+    except (BrokenPipeError, ConnectionResetError):
+        raise OutputClosed from None
     except OSError as error:
         raise Failure(ExitCode.OUTPUT, f"The output could not be written: {format_os_error(error)}.") from error
 
