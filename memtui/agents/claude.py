@@ -10,8 +10,10 @@ Importing this imports the SDK, which takes seconds: nothing that starts a progr
 import asyncio
 import inspect
 import math
+import os
 import sys
 import threading
+import weakref
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
 
@@ -35,6 +37,7 @@ from memtui.core.errors import MemoryClosed
 from memtui.core.events import Agent, Answer
 from memtui.core.messages import MessageKey, format_message
 from memtui.engine import Engine
+from memtui.memory import open as open_folder
 
 __all__ = [
     "Agent",
@@ -67,24 +70,29 @@ class MemoryTool(BetaAbstractMemoryTool):
     """The memory tool, to be given to `client.beta.messages.tool_runner(tools=[...], thread=False)`.
 
     Args:
-        memory: The open memory. It stays the caller's to close.
+        memory: The open memory, which stays the caller's to close; or the path of its folder, which is opened as
+            `memtui.open` does it, and closed with the tool.
         actor: The recorded actor; by default an agent called Claude.
         approve: Asked before each change, in the thread of the call; a change that is not approved is refused, and one
             that is edited is written as it was edited. Views are never asked about. If it raises, or returns something
             else than a verdict, the change is refused, and the fault goes to `sys.excepthook`.
         cache_control: Where the request is to be cached.
+
+    Raises:
+        MemtuiError: The path cannot be opened.
+        TypeError: `memory` is neither.
     """
 
     def __init__(
         self,
-        memory: Engine,
+        memory: Engine | str | os.PathLike[str],
         *,
         actor: Agent | None = None,
         approve: Approve | None = None,
         cache_control: BetaCacheControlEphemeralParam | None = None,
     ) -> None:
         super().__init__(cache_control=cache_control)
-        self._memory = memory
+        memory = self._memory = _open_memory(memory, self)
         self._actor = actor or Agent("Claude")
         self._gate = ApprovalGate(memory)
         if approve is not None:
@@ -158,14 +166,14 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
 
     def __init__(
         self,
-        memory: Engine,
+        memory: Engine | str | os.PathLike[str],
         *,
         actor: Agent | None = None,
         approve: AsyncApprove | None = None,
         cache_control: BetaCacheControlEphemeralParam | None = None,
     ) -> None:
         super().__init__(cache_control=cache_control)
-        self._memory = memory
+        memory = self._memory = _open_memory(memory, self)
         self._actor = actor or Agent("Claude")
         self._approve = approve
         self._gate = ApprovalGate(memory, policy=ApprovalPolicy.ALLOW if approve is None else ApprovalPolicy.ASK)
@@ -260,6 +268,17 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
                 while not begins.acquire(blocking=False) and not ended.is_set():
                     await anyio.sleep(_MOMENT)
             raise
+
+
+def _open_memory(memory: object, tool: object) -> Engine:
+    """The engine of a tool that was given one, or a path."""
+    if isinstance(memory, Engine):
+        return memory
+    if not isinstance(memory, str | os.PathLike):
+        raise TypeError(f"memory is an open memory or the path of its folder, and not a {type(memory).__name__}")
+    engine = open_folder(memory)
+    weakref.finalize(tool, engine.close)
+    return engine
 
 
 def _make_limiter() -> anyio.CapacityLimiter:

@@ -1,7 +1,9 @@
 """The SDK's own tool loop drives our tools, against a model's server that shares nothing with ours."""
 
 import asyncio
+import gc
 import json
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -139,6 +141,36 @@ def done(tool: Any, act: Callable[[Any], Any]) -> Any:
         return await act(tool)
 
     return asyncio.run(awaited()) if isinstance(tool, AsyncMemoryTool) else act(tool)
+
+
+# What a tool is made with
+
+
+@pytest.mark.parametrize("form", [str, Path, os.fsencode])
+def test_a_path_is_opened_as_the_sdks_own_class_takes_one(
+    make: Any, form: Callable[[Path], Any], tmp_path: Path
+) -> None:
+    if form is os.fsencode:
+        with pytest.raises(TypeError, match="not a bytes"):
+            make(form(tmp_path))
+        return
+    folder = tmp_path / "memories"
+    with pytest.raises(memtui.MemtuiError, match="No folder at"):
+        make(form(folder))
+    assert not folder.exists()
+    folder.mkdir()
+    tool = make(form(folder))
+    assert called(tool, CREATE) == "File created successfully at: /memories/n.md"
+    del tool
+    gc.collect()
+    with memtui.open(folder) as memory:
+        assert [event.command for event in memory.events()] == ["create"]
+
+
+@pytest.mark.parametrize("given", [None, 7, {}, memtui.open, memtui.Agent("a")])
+def test_anything_else_is_refused_where_the_tool_is_made(make: Any, given: object) -> None:
+    with pytest.raises(TypeError, match="an open memory or the path of its folder"):
+        make(given)
 
 
 # Conversations
