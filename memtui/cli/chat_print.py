@@ -285,7 +285,9 @@ def _suggest_policy(event: events.CallEnded, options: Options) -> str:
 def _format_call(event: events.CallEnded) -> str:
     """One tool call on one line."""
     fields = event.fields
-    command = fields.get("command") if event.name == "memory" else event.name
+    command = fields.get("command")
+    if event.name != "memory" or not isinstance(command, str) or not command:
+        command = event.name  # another tool, or a call without a command
     named = [each for name in ("path", "old_path", "new_path") if isinstance(each := fields.get(name), str)]
     words = f"{command} {' -> '.join(named)}".strip()
     done = event.event

@@ -99,6 +99,17 @@ def test_nothing_is_written_unless_the_policy_says_so_and_the_model_is_told(
     assert not (folder / "new.md").exists()
 
 
+@pytest.mark.parametrize("fields", [{}, {"command": None}, {"command": ""}, {"command": 7}, {"path": "/memories"}])
+def test_a_call_without_a_command_is_named_by_its_tool(
+    server: ModelServer, folder: Path, run: Callable[..., Any], fields: dict[str, object]
+) -> None:
+    server.answer(Call(fields))
+    server.answer(Text("I could not."))
+    done = run("chat", "-p", "look")
+    (said,) = done.err.decode().splitlines()
+    assert said.startswith(("memory: Error", "memory /memories: Error"))
+
+
 def test_quiet_says_nothing_but_the_answer(server: ModelServer, folder: Path, run: Callable[..., Any]) -> None:
     server.answer(Text("Yes."), Call({"command": "view", "path": "/memories"}))
     server.answer(Text("That is all."))

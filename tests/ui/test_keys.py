@@ -1,12 +1,14 @@
 """Bindings are the only registry of what a person can do: each has an id, words, a tooltip, and does something."""
 
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from textual.actions import parse
 from textual.binding import Binding
 from textual.dom import DOMNode
+from textual.widgets import TextArea
 
 from memtui.ui.app import MemtuiApp
 from memtui.ui.controller import Controller
@@ -27,7 +29,7 @@ from memtui.ui.screens.help import HelpScreen
 from memtui.ui.screens.info import DetailsScreen
 from memtui.ui.screens.past import PastScreen
 from memtui.ui.screens.places import FolderPickerScreen
-from memtui.ui.screens.rename_many import RenameManyScreen, SummaryRows, SummaryScreen
+from memtui.ui.screens.rename_many import NamesBox, RenameManyScreen, SummaryRows, SummaryScreen
 from memtui.ui.widgets.activity import ActivityView
 from memtui.ui.widgets.approval import ApprovalView, ProposalDiff, ProposalEditor, ReasonInput
 from memtui.ui.widgets.changes import ChangesView
@@ -132,3 +134,17 @@ def test_the_browse_screen_binds_only_actions_of_its_own() -> None:
     assert [
         name for namespace, name, _ in actions if not namespace and not hasattr(BrowseScreen, f"action_{name}")
     ] == []
+
+
+def _list_areas(of: type[TextArea]) -> Iterator[type[TextArea]]:
+    for each in of.__subclasses__():
+        yield each
+        yield from _list_areas(each)
+
+
+def test_every_text_that_is_edited_has_the_keys_to_its_ends() -> None:
+    areas = [each for each in _list_areas(TextArea) if each.__module__.startswith("memtui.")]
+    assert {Composer, ProposalEditor, NamesBox, EditorArea} <= set(areas)
+    for area in areas:
+        keys = {key for each in declared(area) for key in each.key.split(",")}
+        assert {"ctrl+home", "ctrl+end", "ctrl+shift+home", "ctrl+shift+end"} <= keys, area

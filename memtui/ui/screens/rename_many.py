@@ -20,12 +20,13 @@ from memtui.flows.rename_plan import RenamePlan
 from memtui.ui.key_names import join_labels, label_key
 from memtui.ui.screens.dialogs import ConfirmScreen, DismissOnceScreen
 from memtui.ui.theme import truncate, truncate_middle
+from memtui.ui.widgets.composer import OrderedTextArea
 from memtui.ui.widgets.line_view import TextView, make_scroll_bindings
 
 _CHECK_SECONDS = 0.3
 
 
-class NamesBox(TextArea):
+class NamesBox(OrderedTextArea):
     """The text; `Tab` leaves no traces in it."""
 
 

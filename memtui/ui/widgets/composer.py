@@ -27,6 +27,7 @@ from memtui.ui.chat_state import format_attachments
 from memtui.ui.key_names import label_key
 from memtui.ui.textual_private import get_key_bindings
 from memtui.ui.theme import truncate
+from memtui.ui.widgets.editor.area import KEYS
 
 
 class OrderedTextArea(TextArea):
@@ -34,6 +35,14 @@ class OrderedTextArea(TextArea):
 
     Textual runs bindings elsewhere: of keys that are typed fast, Enter may overtake the end of the sentence.
     """
+
+    BINDINGS: ClassVar[list[BindingType]] = [each for each in KEYS if each.action.startswith("text_")]
+
+    def action_text_start(self, select: bool = False) -> None:
+        self.move_cursor((0, 0), select=select)
+
+    def action_text_end(self, select: bool = False) -> None:
+        self.move_cursor(self.document.end, select=select)
 
     async def _on_key(self, event: Key) -> None:
         for binding in get_key_bindings(self, event.key):

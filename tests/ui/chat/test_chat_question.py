@@ -91,7 +91,6 @@ async def test_e_edits_the_text_before_it_is_written_as_the_persons_own(chatting
         await chat.press("ctrl+end", "escape")
         await chat.wait_for(lambda: chat.screen.focused is chat.screen.question_view.diff)
         await chat.press("e", "ctrl+end")
-        chat.screen.question_view.text.move_cursor(chat.screen.question_view.text.document.end)
         await chat.type("- mint")
         await chat.press("enter", "ctrl+s")
         await chat.ended(1)
