@@ -65,6 +65,7 @@ class FolderWatcher:
         self._watching: WatchStatus | None = None
         self._notify: RustNotify | None = None
         self._per_directory = False
+        self._attached = 0
         self._look_again = 0.0
         self._commit_until = 0.0
         self._head = -1
@@ -101,6 +102,7 @@ class FolderWatcher:
 
     def _start_watches(self) -> None:
         """Set the watches first and look at everything then, so that nothing falls between."""
+        self._attached = self._engine.attach()
         try:
             self._notify = self._make_watches()
         except (OSError, WatchfilesRustInternalError) as error:
@@ -148,6 +150,8 @@ class FolderWatcher:
                 if hints and not self._reconcile(hints):
                     return
             self._notify_if_changed()
+            if self._engine.attach() != self._attached:
+                return  # the watches are on the directory that stood there before
             if (now - waited_from > _SUSPENDED_SECONDS or now >= self._look_again) and not self._reconcile(None):
                 return
 

@@ -1,6 +1,7 @@
 """The watcher against real folders: nothing is lost, nothing outside is seen, and it says when it is slower."""
 
 import os
+import shutil
 import signal
 import threading
 import time
@@ -75,6 +76,28 @@ def test_a_burst_of_new_nested_directories_loses_no_file(watched: Watched) -> No
         path.write_text(name)
     wait_for(lambda: set(names) <= watched.paths, "all files")
     assert {event.actor.name for event in watched.engine.events()} == {"outside"}
+
+
+@pytest.mark.parametrize("way", ["removed", "moved away", "exchanged"])
+def test_a_folder_made_again_is_watched_on(watched: Watched, way: str) -> None:
+    (watched.folder / "old.md").write_text("old")
+    watched.start()
+    if way == "removed":
+        shutil.rmtree(watched.folder)
+        watched.folder.mkdir()
+    else:
+        other = watched.folder.with_name("other")
+        other.mkdir()
+        watched.folder.rename(watched.folder.with_name("away"))
+        if way == "exchanged":
+            other.rename(watched.folder)
+        else:
+            watched.folder.mkdir()
+    wait_for(lambda: [event for event in watched.engine.events() if event.command == "deleted"], "the loss")
+    (watched.folder / "new").mkdir()
+    (watched.folder / "new/note.md").write_text("new")
+    wait_for(lambda: "new/note.md" in watched.paths, "what came after")
+    wait_for(lambda: watched.told[-1].mode is WatchMode.LIVE, "live")
 
 
 def test_a_change_is_told_to_whoever_waits(watched: Watched) -> None:

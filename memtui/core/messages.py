@@ -115,7 +115,7 @@ class MessageKey(Enum):
         "Error: {path} was changed, but the disk did not confirm that the change is kept. View it before going on"
     )
     UNRECORDED = "Error: could not {verb} {path}: the journal cannot be written ({reason}). Nothing was changed"
-    FOLDER_GONE = "Error: could not {verb} {path}: the memory folder is not there any more"
+    FOLDER_GONE = "Error: The memory folder is not there"
     # what a person decided
     DECLINED = "Error: the user declined to {verb} {path}. Nothing was changed"
     DECLINED_WHY = "Error: the user declined to {verb} {path}. Nothing was changed. Their reason: {reason}"

@@ -65,10 +65,10 @@ class Engine(Observer):
         )
         super().__init__(store, journal, context=context)
         self.store: Store = store
-        self._executor = Executor(context, self._viewer)
         self._restorer = Restorer(context, self.history)
         self._redactor = Redactor(context, self.history, self._restorer, self._losses)
         self._detector = ExternalChangeDetector(context, self._redactor)
+        self._executor = Executor(context, self._viewer, self._detector.follow_folder)
         self.files = FileOperations(context, self._restorer)
         """Putting files in order: moving, copying, deleting, making and protecting them."""
         self.claims = ClaimRecorder(context)

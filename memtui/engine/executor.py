@@ -1,7 +1,8 @@
 """Execution of commands: they are validated, planned, applied and recorded, or refused in the contract's words."""
 
+import contextlib
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from memtui.core import commands, edits
@@ -192,9 +193,10 @@ class CommandCall:
 class Executor:
     """Carries out commands. The caller keeps the memory open meanwhile."""
 
-    def __init__(self, context: EngineContext, viewer: Viewer) -> None:
+    def __init__(self, context: EngineContext, viewer: Viewer, follow_folder: Callable[[], None]) -> None:
         self._context = context
         self._viewer = viewer
+        self._follow_folder = follow_folder
 
     def begin_call(
         self, command: object, actor: Actor, call_id: str | None, approved: tuple[Change, ...] | None = None
@@ -212,6 +214,8 @@ class Executor:
             return self._record_refusal(call, refusal)
         call = replace(call, command=parsed.command, aliases=parsed.aliases)
         try:
+            with contextlib.suppress(LockTimeout, StateUnusable):  # what went is recorded by the next look
+                self._follow_folder()
             if isinstance(parsed.command, commands.View):
                 return self._execute_view(call, parsed.command)
             return self._execute_change(call, parsed.command)

@@ -129,11 +129,11 @@ class Ledger:
         self.texts[version.sha256 or ""] = data
         return version
 
-    def make_events(self) -> list[Event]:
+    def make_events(self, *, together: bool = False) -> list[Event]:
         """The differences as events: each its own, or many of a kind together. What was announced stands alone."""
-        return [self._annotate(event) for event in self._make_group_events()] if self._differences else []
+        return [self._annotate(event) for event in self._make_group_events(together)] if self._differences else []
 
-    def _make_group_events(self) -> list[Event]:
+    def _make_group_events(self, all_together: bool) -> list[Event]:
         claimed: list[Event] = []
         found: list[list[_FoundChange]] = []
         announced = self._announced.group_by_path()
@@ -143,7 +143,7 @@ class Ledger:
                 found.append(group)
             else:
                 claimed.append(_as_announced(self._make_event(group), announcement))
-        if len(found) <= MANY and self._appeared != "found":
+        if len(found) <= MANY and self._appeared != "found" and not all_together:
             return [*(self._make_event(group) for group in found), *claimed]
         together: dict[str, list[_FoundChange]] = {}
         for group in found:

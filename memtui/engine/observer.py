@@ -4,9 +4,10 @@ An audit holds nothing else. There is no command here that changes anything, the
 write, and what it finds is recorded in a journal in memory, which is gone with it.
 """
 
+import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import islice
 from typing import Self
@@ -34,6 +35,7 @@ from memtui.store.base import UNSEEN, ReadableStore
 
 _DEVICE = "device"
 _PRUNED = "pruned"
+_REMADE = "the folder was removed and made again"
 _DAY_US = 86_400_000_000
 _SPARED_DAYS = 7
 """What stood in the folder within this time is not removed for its bytes alone: somebody may want it back."""
@@ -51,6 +53,7 @@ class ExternalChangeDetector:
         self._context = context
         self._redactor = redactor
         self._is_baseline_recorded = False
+        self._attached = 0
 
     @property
     def is_baseline_recorded(self) -> bool:
@@ -58,15 +61,36 @@ class ExternalChangeDetector:
             self._is_baseline_recorded = self._context.journal.get_metadata(LOOKED_AT) is not None
         return self._is_baseline_recorded
 
+    def attach(self) -> int:
+        attached = self._context.store.attach()
+        if attached != self._attached:
+            self._check_mounted()
+        return attached
+
+    def follow_folder(self) -> None:
+        """Go on with the directory that stands in the folder's place, and record what went with the one before.
+
+        Raises:
+            LockTimeout, FolderMissing, StateUnusable: See `Observer.reconcile`.
+        """
+        if self._context.store.attach() != self._attached:
+            self.reconcile(None, lambda: False)
+
     def reconcile(self, paths: Iterable[str] | None, stop: Callable[[], bool]) -> int:
         context, calls = self._context, self._context.calls
         first_look = not self.is_baseline_recorded
+        attached = context.store.attach()
+        if attached != self._attached:
+            paths = None
         if paths is None:
             self._check_mounted()
         if not context.read_only and context.journal.get_intents():  # read-only, their writers may live
             with context.begin_transaction():
                 pass
         count = 0
+        if attached != self._attached:
+            count = self._record_removed_folder()
+            self._attached = attached
         finished = True
         limit = context.settings.read_limit
         found = engine_reconcile.find_suspects(
@@ -93,6 +117,26 @@ class ExternalChangeDetector:
         if finished and paths is None and not calls.is_closed:
             self._prune_daily()
         return count
+
+    def _record_removed_folder(self) -> int:
+        """Record what went with the directory that stood in the folder's place before, as one event."""
+        context = self._context
+        with context.begin_transaction():
+            ledger = context.make_ledger(context.get_now_us())
+            for path in context.journal.get_known_below(""):
+                with contextlib.suppress(OSError):  # not ours to look at
+                    if engine_reconcile.find_node(context.store, path) is None:
+                        ledger.compare_path(path, None)
+            events = [
+                replace(event, note=", ".join(filter(None, (event.note, _REMADE))))
+                for event in ledger.make_events(together=True)
+            ]
+            if events:
+                context.journal.append_events(events, texts=ledger.texts, known=ledger.known, durable=False)
+        if events:
+            context.calls.mark_changed()
+            context.calls.notify()
+        return len(events)
 
     def _check_mounted(self) -> None:
         """Raise `FolderMissing` for an empty mount point: files were here, and the device is another one now."""
@@ -219,6 +263,15 @@ class Observer:
             self.journal.close()
 
     # Changes from outside
+
+    def attach(self) -> int:
+        """Hold the directory that stands in the folder's place now, and number it.
+
+        Raises:
+            FolderMissing: There is none, or an empty mount point.
+        """
+        with self._calls.track():
+            return self._detector.attach()
 
     @property
     def is_baseline_recorded(self) -> bool:

@@ -95,6 +95,21 @@ class RootDirectory:
         close_quietly(self.fd)
         self.fd = -1  # a number that the system may give to another file must not be used again
 
+    def reopen(self) -> None:
+        """Open the directory that stands at the path now; raises `OSError`, also where links would lead elsewhere.
+
+        The descriptor keeps its number: a thread that uses it meanwhile finds the one directory or the other.
+        """
+        if os.path.realpath(self.path) != self.path:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        fd = os.open(self.path, _DIRECTORY)
+        try:
+            seen = os.fstat(fd)
+            os.dup2(fd, self.fd, inheritable=False)
+        finally:
+            close_quietly(fd)
+        self.identity = (seen.st_dev, seen.st_ino)
+
     def is_current(self) -> bool:
         """Whether the path still names the directory that was opened; raises `OSError`."""
         try:

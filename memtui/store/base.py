@@ -180,6 +180,14 @@ class ReadableStore(Protocol):
         """The device of the store: where that is another one than before, and empty, the store is not mounted."""
         ...
 
+    def attach(self) -> int:
+        """Hold the directory that stands at the store's place now, and number it: the one opened first is 0.
+
+        Raises:
+            FolderMissing: There is none, or another one came while this process is writing to the one before.
+        """
+        ...
+
     def get_node(self, path: MemoryPath, *, follow: bool = False) -> Node | None:
         """Look at one thing, through a link at its end or not; `None` if nothing is there. Raises `FolderMissing`."""
         ...
@@ -230,7 +238,7 @@ class Store(ReadableStore, Protocol):
 
         Raises:
             LockTimeout: Another process has it for too long.
-            FolderMissing: The root is gone or was replaced.
+            FolderMissing: The root is gone.
         """
         ...
 

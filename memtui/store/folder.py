@@ -330,8 +330,7 @@ class FolderStore(WritableFolder):
         if self.state_fd < 0:
             yield ReadOnlyTransaction()
             return
-        with hold_lock(self.state_fd, seconds, self._locking):
-            self._check_root()
+        with hold_lock(self.state_fd, seconds, self._locking), self._keep_attached():
             transaction = FolderTransaction(self)
             if not self.is_clean and os.access(UNTIDY, os.F_OK, dir_fd=self.state_fd):
                 self.is_clean = True  # once: what cannot be removed now must not make every command slow

@@ -46,6 +46,9 @@ class MemoryStore:
     def device(self) -> str:
         return ""
 
+    def attach(self) -> int:
+        return 0
+
     def get_node(self, path: MemoryPath, *, follow: bool = False) -> Node | None:
         if any(map(self._is_temporary, path.parts)):
             return None

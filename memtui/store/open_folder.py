@@ -9,7 +9,9 @@ import errno
 import os
 import re
 import stat
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from memtui.core.errors import FolderMissing, SymlinkEscape
 from memtui.core.events import EntryKind, FolderEntry
@@ -112,6 +114,8 @@ class ReadOnlyFolder:
         except OSError as error:
             raise FolderMissing(f"{self.title} cannot be opened: {os.strerror(error.errno or 0).lower()}.") from error
         self.path = self.root.path
+        self._attaching = threading.Lock()
+        self._attached = self._writing = 0
         self._temporary_prefix = _read_temporary_prefix(state) if state is not None else ""
 
     @property
@@ -126,8 +130,25 @@ class ReadOnlyFolder:
     def close(self) -> None:
         self.root.close()
 
+    def attach(self) -> int:
+        """See `ReadableStore.attach`. A directory is a place: removed and made anew, it is the same memory folder."""
+        try:
+            if not self.root.is_current():
+                with self._attaching:
+                    if not self.root.is_current():
+                        if self._writing:
+                            raise FolderMissing(f"{self.title} was replaced just now.")
+                        self.root.reopen()
+                        self._attached += 1
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise FolderMissing(f"{self.title} is not there any more: it was moved, unmounted or deleted.") from error
+        except OSError as error:
+            reason = os.strerror(error.errno or 0).lower()
+            raise FolderMissing(f"{self.title} cannot be looked at: {reason}.") from error
+        return self._attached
+
     def get_node(self, path: MemoryPath, *, follow: bool = False) -> Node | None:
-        self._check_root()
+        self.attach()
         if any(map(self.is_temporary_name, path.parts)):
             return None
         try:
@@ -157,7 +178,7 @@ class ReadOnlyFolder:
 
     def scan(self, below: MemoryPath, *, complete: bool = False) -> Iterator[Node]:
         if below.is_root:
-            self._check_root()
+            self.attach()
         for directory, entry in self.iter_raw_entries(below.parts, complete=complete):
             try:
                 seen = entry.stat(follow_symlinks=False)
@@ -170,7 +191,7 @@ class ReadOnlyFolder:
             yield make_node(directory + entry.name, seen)
 
     def iter_names(self) -> Iterator[FolderEntry]:
-        self._check_root()
+        self.attach()
         for directory, entry in self.iter_raw_entries(()):
             if entry.is_dir(follow_symlinks=False):
                 kind = EntryKind.DIRECTORY
@@ -233,14 +254,17 @@ class ReadOnlyFolder:
                 raise NotRegularFile from None  # swapped for a link or a socket since it was looked at
             raise
 
-    def _check_root(self) -> None:
+    @contextmanager
+    def _keep_attached(self) -> Iterator[None]:
+        """Hold on to the directory that stands there now while it is written to."""
+        self.attach()
+        with self._attaching:
+            self._writing += 1
         try:
-            if self.root.is_current():
-                return
-        except OSError as error:
-            reason = os.strerror(error.errno or 0).lower()
-            raise FolderMissing(f"{self.title} cannot be looked at: {reason}.") from error
-        raise FolderMissing(f"{self.title} is not there any more: it was moved, unmounted, deleted or replaced.")
+            yield
+        finally:
+            with self._attaching:
+                self._writing -= 1
 
 
 class WritableFolder(ReadOnlyFolder):

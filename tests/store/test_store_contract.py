@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+import shutil
 import stat
 import sys
 import threading
@@ -444,11 +445,11 @@ def test_a_read_that_races_with_writers_is_never_torn(folder_world: Any) -> None
     thread.join(20)
 
 
-def test_a_root_that_vanished_or_was_replaced_is_said(folder_world: Any) -> None:
+def test_a_root_that_vanished_or_became_a_link_is_said(folder_world: Any) -> None:
     store = folder_world.main.store
     write(store, "f", b"x")
     folder_world.folder.rename(folder_world.folder.parent / "moved")
-    for missing in ("vanished", "replaced", "replaced by a link"):
+    for missing in ("vanished", "replaced by a file", "replaced by a link"):
         with pytest.raises(FolderMissing):
             list(store.scan(ROOT))
         with pytest.raises(FolderMissing):
@@ -457,11 +458,50 @@ def test_a_root_that_vanished_or_was_replaced_is_said(folder_world: Any) -> None
             store.get_node(of("no"))
         with pytest.raises(FolderMissing), store.begin_transaction(1):
             pytest.fail("a writer in a folder that is not there")
+        with pytest.raises(FolderMissing):
+            store.attach()
         if missing == "vanished":
-            folder_world.folder.mkdir()
-        elif missing == "replaced":
-            folder_world.folder.rmdir()
+            folder_world.folder.touch()
+        elif missing == "replaced by a file":
+            folder_world.folder.unlink()
             folder_world.folder.symlink_to("moved")
+    assert os.listdir(folder_world.folder.parent / "moved") == ["f"]
+
+
+def test_a_root_that_was_made_again_is_the_same_place(folder_world: Any) -> None:
+    store = folder_world.main.store
+    for number in range(3):
+        write(store, "f", b"x")
+        assert store.attach() == number
+        descriptors = len(os.listdir("/proc/self/fd"))
+        shutil.rmtree(folder_world.folder)
+        folder_world.folder.mkdir()
+        assert list(store.scan(ROOT)) == []
+        assert store.get_node(of("f")) is None
+        assert len(os.listdir("/proc/self/fd")) == descriptors
+
+
+def test_a_root_above_which_a_link_came_is_not_followed(folder_world: Any) -> None:
+    store, above = folder_world.main.store, folder_world.folder.parent
+    moved = above.with_name(f"{above.name} moved")
+    above.rename(moved)
+    above.symlink_to(moved.name)
+    folder_world.folder.rename(folder_world.folder.with_name("old"))
+    folder_world.folder.mkdir()
+    with pytest.raises(FolderMissing):
+        store.get_node(of("f"))
+
+
+def test_a_root_that_is_replaced_while_it_is_written_to_is_said(folder_world: Any) -> None:
+    store = folder_world.main.store
+    with store.begin_transaction(1) as transaction:
+        folder_world.folder.rename(folder_world.folder.with_name("old"))
+        folder_world.folder.mkdir()
+        with pytest.raises(FolderMissing):
+            store.get_node(of("f"))
+        transaction.write(of("f"), b"x", expected=None)  # where it began
+    assert store.get_node(of("f")) is None
+    assert os.listdir(folder_world.folder.with_name("old")) == ["f"]
 
 
 def test_there_is_no_store_without_a_folder(tmp_path: Any) -> None:

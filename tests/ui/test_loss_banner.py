@@ -113,6 +113,25 @@ async def test_a_read_only_session_has_the_banner_without_the_key(opened: Openin
         assert not held(app.folder)
 
 
+@pytest.mark.parametrize("is_seen_gone", [False, True])
+async def test_a_folder_removed_and_made_again_raises_the_banner_and_goes_on(
+    opened: Opening, is_seen_gone: bool
+) -> None:
+    async with opened() as app:
+        before = held(app.folder)
+        shutil.rmtree(app.folder)
+        if is_seen_gone:
+            await app.wait_for(lambda: app.browse._watching.mode is WatchMode.GONE)
+        app.folder.mkdir()
+        await app.wait_for(lambda: "5 of 5 memories went at" in app.text, "the banner")
+        await app.wait_for(lambda: app.browse._watching.mode is WatchMode.LIVE)
+        app.put("after.md", "# After it was made again\n")
+        await app.wait_for(lambda: "After it was made again" in app.text)
+        await app.press("ctrl+r")
+        await app.wait_for(lambda: app.message == "5 memories are back.")
+        assert before.items() <= held(app.folder).items()
+
+
 async def test_one_deleted_note_of_several_is_no_loss(opened: Opening) -> None:
     async with opened() as app:
         (app.folder / "alpha.md").unlink()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -375,14 +376,27 @@ def test_a_folder_that_vanishes_is_an_answer(start: Start, folder: Path) -> None
     server.call({"command": "view", "path": "/memories"})
     folder.rename(folder.with_name("moved"))
     text, is_error = server.call(create("a.md", "x"))
-    assert (text, is_error) == ("Error: could not create /memories/a.md: the memory folder is not there any more", True)
+    assert (text, is_error) == ("Error: The memory folder is not there", True)
     assert server.call({"command": "view", "path": "/memories/prefs.md"})[1]
-    gone = "Error: could not look into /memories: the memory folder is not there any more"
+    gone = "Error: The memory folder is not there"
     assert server.refused("resources/list", {})["message"] == gone
     assert server.refused("resources/read", {"uri": "memory:///prefs.md"})["message"]
     assert server.call({"query": "tea"}, "search_memory") == (gone, True)  # and not where it was
     folder.with_name("moved").rename(folder)
     assert server.call(create("a.md", "x"))[1] is False
+    assert server.end() == 0
+
+
+def test_a_folder_that_is_removed_and_made_again_is_served_on(start: Start, folder: Path, events: Events) -> None:
+    server = start()
+    for number in range(3):
+        assert server.call(create(f"n{number}.md", "x"))[1] is False
+        shutil.rmtree(folder)
+        folder.mkdir()
+        assert "n0.md" not in server.call({"command": "view", "path": "/memories"})[0]
+        (folder / "outside.md").write_text("x")
+        assert server.call({"command": "view", "path": "/memories/outside.md"})[1] is False
+    assert [event for event in events() if "removed and made again" in event.note]
     assert server.end() == 0
 
 

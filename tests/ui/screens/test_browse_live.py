@@ -250,16 +250,6 @@ async def test_a_folder_that_vanishes_is_said_and_one_that_comes_back_is_live(op
         assert not [row for row in app.actors if row[1] == "deleted"]
 
 
-async def test_another_folder_in_its_place_is_not_taken_for_it(opened: Opening, tmp_path: Path) -> None:
-    async with opened() as app:
-        app.folder.rename(tmp_path / "aside")
-        app.folder.mkdir()
-        (app.folder / "other.md").write_text("another folder\n")
-        await app.wait_for(lambda: app.browse._watching.mode is WatchMode.GONE)
-        assert "other.md" not in app.rows
-        assert not [row for row in app.actors if row[1] == "deleted"]
-
-
 async def test_marks_and_what_was_seen_outlive_a_session(opened: Opening) -> None:
     async with opened() as app:
         app.put("alpha.md", "changed once\n")
