@@ -23,10 +23,10 @@ _prefixes = [f"{number:6d}\t" for number in range(1, 1_001)]
 
 
 class TextEdit(NamedTuple):
-    """A text after a command, and the lines that the model is shown of it."""
+    """A text after a command, and where it was changed."""
 
     text: str
-    snippet: str
+    position: int
 
 
 def count_lines(text: str) -> int:
@@ -67,7 +67,7 @@ def replace_once(text: str, old: str, new: str, path: str) -> TextEdit:
     if text.find(old, position + 1) >= 0:
         raise Refusal(MessageKey.SEVERAL_MATCHES, old_str=old, path=path, lines=_format_occurrences(text, old))
     edited = text[:position] + new + text[position + len(old) :]
-    return TextEdit(edited, _format_snippet(edited, position))
+    return TextEdit(edited, position)
 
 
 def insert_at_line(text: str, line: int, inserted: str) -> str:
@@ -117,7 +117,7 @@ def _truncate(lines: Sequence[str], first: int, n_lines: int, limit: int, *, ope
     return f"{number_lines([lines[0][:shown]], first)}\n{note}"
 
 
-def _format_snippet(text: str, position: int) -> str:
+def format_snippet(text: str, position: int) -> str:
     """The changed line with two lines around it, found from the change outwards: the text may be huge."""
     start, first = position, text.count("\n", 0, position) + 1
     start = text.rfind("\n", 0, start) + 1

@@ -111,6 +111,10 @@ class MessageKey(Enum):
         "what is new to another file, or ask the user"
     )
     BUSY = "Error: could not {verb} {path}: the memory folder is busy. Nothing was changed; try again"
+    SECRET_BLOCKED = (
+        "Error: {path} was not written: it holds what looks like {what}. Store a reference instead of the value, for "
+        "example the name of an environment variable."
+    )
     UNCERTAIN = (
         "Error: {path} was changed, but the disk did not confirm that the change is kept. View it before going on"
     )
@@ -196,6 +200,7 @@ _SHORT = (
     ("over the limit of", "over the limit of a file"),
     ("over its limit of", "the folder is full"),
     ("and its limit is", "the folder has as many files as it may"),
+    ("it holds what looks like", "it holds a secret"),
     ("the user declined", "declined"),
     ("did not answer within", "nobody answered in time"),
     ("is not there to be asked", "nobody was there to be asked"),

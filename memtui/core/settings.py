@@ -11,7 +11,12 @@ from typing import Literal, get_args
 from memtui.core.messages import Profile
 
 Creating = Literal["overwrite", "refuse"]
-_CHOICES: Mapping[str, tuple[str, ...]] = {"create": get_args(Creating), "messages": get_args(Profile)}
+SecretPolicy = Literal["flag", "block", "redact"]
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "create": get_args(Creating),
+    "messages": get_args(Profile),
+    "secrets": get_args(SecretPolicy),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +31,9 @@ class Settings:
     """What `create` does where a file is already: the tool's description promises the model to overwrite."""
     messages: Profile = "docs"
     """The wording of answers: the tool's documentation, or the SDK's reference class."""
+    secrets: SecretPolicy = "flag"
+    """What becomes of a key that a command writes and that is certain by its issuer's shape: noted on the event,
+    refused, or left out of the text and of the record."""
     view_char_limit: int = 16_000
     """Characters at which the view of a file is cut at a line's end."""
     listing_limit: int = 2_000

@@ -229,6 +229,12 @@ def describe_event(event: Event, style: WordStyle = SCREEN) -> str:
     return f"{format_event_clause(event, style)}."
 
 
+SECRET_FOUND = "holds what looks like"
+"""How the note of an event begins that wrote a secret."""
+SECRET_REDACTED = "redacted: "
+"""How the note of an event begins that left a secret out."""
+
+
 def format_event_clause(event: Event, style: WordStyle = SCREEN) -> str:
     """An event as a sentence without its stop, such as `Claude changed notes.md (+1 -1)`.
 
@@ -240,7 +246,8 @@ def format_event_clause(event: Event, style: WordStyle = SCREEN) -> str:
         return f"A new record began here{f': {event.note}' if event.note else ''}".rstrip(".")
     done = f"{format_actor(event)} {_describe_action(event, style)}"
     counts = format_changed_lines(event.added, event.removed, style)
-    note = "" if event.command in _TAKEN_BACK or counts else event.note
+    is_of_secret = event.note.startswith((SECRET_FOUND, SECRET_REDACTED))
+    note = "" if event.command in _TAKEN_BACK or (counts and not is_of_secret) else event.note
     if style is not SPOKEN:
         many = f" ({note})" if note and event.changes and not _is_of_many(event) else ""
         return f"{done}{counts}{many}"

@@ -20,12 +20,13 @@ from memtui.core.errors import (
 from memtui.core.events import Actor, Agent, Answer, Change, EntryKind, Event, Version, sha256
 from memtui.core.messages import MessageKey, format_message, quote_value
 from memtui.core.paths import MemoryPath
-from memtui.core.settings import Settings
+from memtui.core.settings import SecretPolicy, Settings
 from memtui.core.wording import format_count
 from memtui.engine.context import EngineContext
 from memtui.engine.ledger import Ledger
 from memtui.engine.planner import ChangePlan, Planner
 from memtui.engine.refusals import describe_command, describe_error, make_command_refusal
+from memtui.engine.secret_policy import conceal_secrets
 from memtui.journal.sqlite import KnownPath
 from memtui.store.base import (
     ConcurrentChange,
@@ -168,10 +169,11 @@ class CommandCall:
     command: commands.Command | None = None
     aliases: tuple[str, ...] = ()
     approved: tuple[Change, ...] | None = None
+    secrets: SecretPolicy = "flag"
 
     def make_event(self, *, arguments: bool = True) -> Event:
         """An event with all that is known of the call so far; its arguments are made JSON only if asked, for speed."""
-        recorded = commands.filter_arguments(self.raw)
+        recorded = commands.filter_arguments(conceal_secrets(self.raw, self.secrets))
         name = recorded.get("command")
         event = Event(
             at_us=self.at_us,
@@ -203,7 +205,13 @@ class Executor:
     ) -> CommandCall:
         """A call that begins now. Making it raises nothing, whatever the command is."""
         return CommandCall(
-            command, actor, call_id, time.perf_counter_ns(), self._context.get_now_us(), approved=approved
+            command,
+            actor,
+            call_id,
+            time.perf_counter_ns(),
+            self._context.get_now_us(),
+            approved=approved,
+            secrets=self._context.settings.secrets,
         )
 
     def execute(self, call: CommandCall) -> Answer:
@@ -311,7 +319,7 @@ class Executor:
     def _apply_plan(self, call: CommandCall, plan: ChangePlan, ledger: Ledger, transaction: Transaction) -> Answer:
         event = call.make_event(arguments=not isinstance(call.command, commands.Create))  # its text is the version
         added, removed = plan.counts or (None, None)
-        event = replace(event, answer=plan.answer, changes=plan.changes, added=added, removed=removed)
+        event = replace(event, answer=plan.answer, changes=plan.changes, added=added, removed=removed, note=plan.note)
         if not plan.changes:
             return self.record(plan.answer, replace(event, no_change=True), ledger)
         try:
@@ -348,7 +356,7 @@ class Executor:
 
     def _record_refusal(self, call: CommandCall, refusal: Refusal, ledger: Ledger | None = None) -> Answer:
         text = refusal.format_text(self._context.settings.messages)
-        event = replace(call.make_event(), answer=text, is_error=True)
+        event = replace(call.make_event(), answer=str(conceal_secrets(text, call.secrets)), is_error=True)
         return self.record(text, event, ledger, durable=False)
 
     def record(

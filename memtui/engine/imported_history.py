@@ -20,7 +20,9 @@ from memtui.core.events import (
 from memtui.core.history import DeletedPath, PathVersion
 from memtui.core.paths import ROOT_NAME, MemoryPath
 from memtui.engine.context import EngineContext
+from memtui.engine.planner import decode_text
 from memtui.engine.refusals import describe_error
+from memtui.engine.secret_policy import conceal_bytes, conceal_secrets, describe_new_secrets
 from memtui.journal.sqlite import Journal
 
 NOTED = "imported_until"
@@ -80,7 +82,9 @@ class ImportRecorder:
         with self._context.begin_transaction():
             events: list[Event] = []
             texts: dict[str, bytes] = {}
-            for each in self.filter_unimported(imported):  # somebody else may have imported them meanwhile
+            for each in map(
+                self._conceal, self.filter_unimported(imported)
+            ):  # somebody else may have imported them meanwhile
                 events += self._make_events(each, texts, stood)
             if not events:
                 return []
@@ -89,6 +93,18 @@ class ImportRecorder:
             recorded = self._context.journal.append_events(events, texts=texts, durable=True)
             self._context.calls.mark_changed()
         return recorded
+
+    def _conceal(self, imported: ImportedChange) -> ImportedChange:
+        """A change without values that may not be written: it was made, so where such a text is refused it is cut."""
+        policy = self._context.settings.secrets
+        if policy == "flag":
+            return imported
+        return replace(
+            imported,
+            prompt=str(conceal_secrets(imported.prompt, policy)),
+            before=imported.before and conceal_bytes(imported.before),
+            after=imported.after and conceal_bytes(imported.after),
+        )
 
     def _make_events(
         self, imported: ImportedChange, texts: dict[str, bytes], stood: dict[str, Version | None]
@@ -104,6 +120,7 @@ class ImportRecorder:
             arguments=encode_imported_details(imported),
             note=f"{imported.tool}, from a session file",
         )
+        found = describe_new_secrets(decode_text(imported.before or b""), decode_text(imported.after or b""))
         # Without what stood there before, all lines would seem to have come with this call.
         name = before.sha256 if before is not None else None
         was_imported = stood.get(imported.path) == before
@@ -121,7 +138,8 @@ class ImportRecorder:
         if imported.after is not None and (imported.before is not None or imported.tool in _WHOLE):
             counts = _count_changes(imported.before or b"", imported.after)
         added, removed = counts or (None, None)
-        yield replace(event, viewed=after, added=added, removed=removed)
+        note = ", ".join(filter(None, (event.note, found)))
+        yield replace(event, viewed=after, added=added, removed=removed, note=note)
 
     def _make_version(self, data: bytes | None, texts: dict[str, bytes]) -> Version | None:
         if data is None or len(data) > self._context.settings.read_limit:

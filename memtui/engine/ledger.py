@@ -15,6 +15,7 @@ from memtui.core.events import Change, EntryKind, Event, Outside, Version, sha25
 from memtui.core.paths import MemoryPath
 from memtui.core.wording import format_count
 from memtui.engine.moves import find_common_directory, iter_parents
+from memtui.engine.secret_policy import describe_new_secrets
 from memtui.journal.announcements import Announcement, AnnouncementStore
 from memtui.journal.sqlite import Journal, KnownPath
 from memtui.store.base import UNSEEN, FileTooLarge, Node, NotRegularFile, ReadableStore
@@ -204,7 +205,12 @@ class Ledger:
             return replace(event, path=str(MemoryPath.from_relative(path)), note=format_count(len(files), "file"))
         shown = files[0] if files else first
         added, removed = self._count_lines(shown) or (None, None)
-        return replace(event, path=str(MemoryPath.from_relative(shown.path)), added=added, removed=removed)
+        note = self._describe_secrets(shown) if shown.command in ("created", "modified") else ""
+        return replace(event, path=str(MemoryPath.from_relative(shown.path)), added=added, removed=removed, note=note)
+
+    def _describe_secrets(self, difference: _FoundChange) -> str:
+        before = self.get_text(difference.before) if _is_file(difference.before) else ""
+        return describe_new_secrets(before, self.get_text(difference.after) if _is_file(difference.after) else None)
 
     def _count_lines(self, difference: _FoundChange) -> diffs.LineCounts | None:
         if difference.command == "renamed" and difference.before == difference.after:
@@ -230,6 +236,7 @@ class Ledger:
 def _as_announced(event: Event, announcement: Announcement) -> Event:
     command = "created" if event.command == "found" else event.command
     by, call_id, note = announcement.actor, announcement.call_id, announcement.note
+    note = ", ".join(filter(None, (note, event.note)))
     return replace(event, actor=by, command=command, call_id=call_id, note=note, arguments=announcement.arguments)
 
 

@@ -14,6 +14,7 @@ from memtui.core.messages import MessageKey, format_message
 from memtui.core.paths import MemoryPath
 from memtui.core.settings import Settings
 from memtui.engine.ledger import Ledger
+from memtui.engine.secret_policy import ScreenedText, screen_text
 from memtui.journal.sqlite import FolderTotals, KnownPath
 from memtui.store.base import (
     ConcurrentChange,
@@ -36,12 +37,14 @@ class ChangePlan:
         answer: What is answered once it is made.
         changes: The versions before and after, path by path; empty where nothing would change.
         apply: Makes it, and returns what is known then.
+        note: For the event.
     """
 
     answer: str
     changes: tuple[Change, ...]
     apply: Apply
     counts: diffs.LineCounts | None = None
+    note: str = ""
 
 
 class Planner:
@@ -52,6 +55,7 @@ class Planner:
         self._ledger = ledger
         self._settings = settings
         self._totals = totals
+        self._secrets = settings.secrets
 
     def plan(self, command: commands.ChangeCommand) -> ChangePlan:
         """The plan of a command; raises `Refusal` where it may not, or cannot, be done."""
@@ -72,31 +76,33 @@ class Planner:
         node = self._store.get_node(path, follow=True)
         if node and (node.kind is not EntryKind.FILE or self._settings.create == "refuse"):
             raise Refusal(MessageKey.EXISTS, path=path)
-        after = command.file_text.encode("utf-8")
         answer = format_message(MessageKey.CREATED, path=path)
         if node is None:
             if self._store.get_node(path) is not None:
                 raise Refusal(MessageKey.EXISTS, path=path)  # a link to nothing: its name is taken
             self._refuse_below_file(path, MessageKey.CREATE_BELOW_FILE)
-            return self._plan_write(path, None, None, after, answer, diffs.count_changes("", command.file_text))
+            return self._plan_write(
+                path, None, None, "", screen_text(path, "", command.file_text, self._secrets), answer
+            )
         before = self._read_file(path, node, None)
-        text = _decode(before)
-        counts = None if text is None else diffs.count_changes(text, command.file_text)
-        return self._plan_write(path, node, before, after, answer, counts)
+        text = decode_text(before)
+        screened = screen_text(path, text or "", command.file_text, self._secrets)
+        return self._plan_write(path, node, before, text, screened, answer)
 
     def _plan_str_replace(self, command: commands.StrReplace) -> ChangePlan:
         node, before, text = self._read_editable(command.path, MessageKey.EDIT_MISSING)
         edit = edits.replace_once(text, command.old_str, command.new_str, str(command.path))
-        answer = format_message(MessageKey.REPLACED, snippet=edit.snippet)
-        counts = diffs.count_changes(text, edit.text)
-        return self._plan_write(command.path, node, before, edit.text.encode("utf-8"), answer, counts)
+        screened = screen_text(command.path, text, edit.text, self._secrets)
+        position = edit.position if screened.start is None else min(edit.position, screened.start)
+        answer = format_message(MessageKey.REPLACED, snippet=edits.format_snippet(screened.text, position))
+        return self._plan_write(command.path, node, before, text, screened, answer)
 
     def _plan_insert(self, command: commands.Insert) -> ChangePlan:
         node, before, text = self._read_editable(command.path, MessageKey.INSERT_MISSING)
         edited = edits.insert_at_line(text, command.insert_line, command.insert_text)
         answer = format_message(MessageKey.INSERTED, path=command.path)
-        counts = diffs.count_changes(text, edited)
-        return self._plan_write(command.path, node, before, edited.encode("utf-8"), answer, counts)
+        screened = screen_text(command.path, text, edited, self._secrets)
+        return self._plan_write(command.path, node, before, text, screened, answer)
 
     def _plan_delete(self, command: commands.Delete) -> ChangePlan:
         path = command.path
@@ -166,11 +172,12 @@ class Planner:
         path: MemoryPath,
         node: Node | None,
         before: bytes | None,
-        after: bytes,
+        text: str | None,
+        screened: ScreenedText,
         answer: str,
-        counts: diffs.LineCounts | None,
     ) -> ChangePlan:
-        """A plan that puts `after` where `before` stands, or where nothing does."""
+        """A plan that puts a screened text where `before` stands (`text`, if it is any), or where nothing does."""
+        after = screened.text.encode("utf-8")
         if node is not None:
             was = self._ledger.compare_path(node.path, node, before)
             if before == after:
@@ -188,7 +195,8 @@ class Planner:
             return {**self._get_made_directories(missing), written.node.path: KnownPath(version, written.node.stamp)}
 
         changes = (*_make_directory_changes(missing), Change(real.relative, was, version))
-        return ChangePlan(answer, changes, apply, counts)
+        counts = None if text is None else diffs.count_changes(text, screened.text)
+        return ChangePlan(answer, changes, apply, counts, screened.note)
 
     def _read_editable(self, path: MemoryPath, missing: MessageKey) -> tuple[Node, bytes, str]:
         node = self._store.get_node(path, follow=True)
@@ -197,7 +205,7 @@ class Planner:
         if node.kind is not EntryKind.FILE:
             raise Refusal(MessageKey.UNSUPPORTED_TYPE, path=path)
         data = self._read_file(path, node, missing)
-        text = _decode(data)
+        text = decode_text(data)
         if text is None:
             raise Refusal(MessageKey.NOT_UTF8, path=path)
         return node, data, text
@@ -289,7 +297,7 @@ def _make_directory_changes(missing: list[str]) -> list[Change]:
     return [Change(directory, None, Version(EntryKind.DIRECTORY)) for directory in missing]
 
 
-def _decode(data: bytes) -> str | None:
+def decode_text(data: bytes) -> str | None:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:

@@ -20,8 +20,10 @@ from memtui.engine.ledger import Ledger
 from memtui.engine.lineage import find_moves
 from memtui.engine.move_apply import MovePlan
 from memtui.engine.moves import StrandedMove, expand_moves, find_common_directory
+from memtui.engine.planner import decode_text
 from memtui.engine.recovery import encode_steps
 from memtui.engine.refusals import explain_error
+from memtui.engine.secret_policy import describe_new_secrets
 from memtui.store.base import ConcurrentChange, Transaction
 
 # Inverting moves, so that the history goes along.
@@ -121,7 +123,9 @@ class Restorer:
         real = node.path if node is not None else path
         version = Version(EntryKind.FILE, sha256(data), len(data))
         change_set = ChangeSet({real: version}, {real: based_on}, {version.sha256 or "": data})
-        action = ActionRecord("write", actor, "Not saved", path=path, note=note)
+        was = self._context.journal.get_text(based_on.sha256) if based_on is not None and based_on.sha256 else None
+        found = describe_new_secrets(decode_text(was or b""), decode_text(data))
+        action = ActionRecord("write", actor, "Not saved", path=path, note=", ".join(filter(None, (note, found))))
         return self.apply_change_set(change_set, action, rehearse=rehearse)
 
     def undo(self, seqs: Iterable[int], *, actor: Actor, **options: Unpack[ActionOptions]) -> ActionResult:

@@ -85,7 +85,7 @@ def find_named(text: str, lowered: str, clues: frozenset[str]) -> Iterator[Spot]
             if any([keyword in lowered for keyword in keywords]):  # noqa: C419 - a list is twice as fast
                 for found in pattern.finditer(text):
                     if not is_placeholder(found["value"]):
-                        yield Spot("secret", rule, *found.span("value"), words, found.span("value"))
+                        yield Spot("secret", rule, *found.span("value"), words, found.span("value"), is_certain=True)
     for rule, words, keywords, other, pattern in _load_neighbours():
         if any([keyword in text for keyword in keywords]):  # noqa: C419 - a list is twice as fast
             yield from _find_near(text, rule, words, other, pattern)
@@ -102,7 +102,7 @@ def _find_near(text: str, rule: str, words: str, other: re.Pattern[str], pattern
             value = found.group()
             kinds = (value.isupper(), value.islower(), not any(letter.isdigit() for letter in value))
             if not any(kinds) and not is_placeholder(value):
-                yield Spot("secret", rule, *found.span(), words, found.span())
+                yield Spot("secret", rule, *found.span(), words, found.span(), is_certain=True)
         seen = key.end() + _NEAR
 
 
@@ -141,11 +141,19 @@ def find_private_keys(text: str) -> Iterator[Spot]:
                 continue
             end = _get_pattern("private-key", "end").search(text, found.end(), found.end() + _LONGEST_BLOCK)
             until = end.start() if end else _find_end_of_block(text, found.end())
-            yield Spot("secret", rule, found.start(), found.end(), words, (found.end(), until))
+            yield Spot("secret", rule, found.start(), found.end(), words, (found.end(), until), is_certain=True)
     if "Private-Lines" in text:
         for found in _get_pattern("private-key", "putty").finditer(text):
             until = _find_end_of_block(text, found.end())
-            yield Spot("secret", "private-key", found.start(), found.end(), "a private key", (found.end(), until))
+            yield Spot(
+                "secret",
+                "private-key",
+                found.start(),
+                found.end(),
+                "a private key",
+                (found.end(), until),
+                is_certain=True,
+            )
 
 
 def _find_end_of_block(text: str, start: int) -> int:
@@ -164,7 +172,7 @@ def find_signed_tokens(text: str) -> Iterator[Spot]:
             continue
         if claims.get("role") == "anon" or claims.get("name") == "John Doe" or "some" in claims:
             continue  # meant to be public; the one that every introduction shows
-        yield Spot("secret", "signed-token", *found.span(), "a signed web token", found.span())
+        yield Spot("secret", "signed-token", *found.span(), "a signed web token", found.span(), is_certain=True)
 
 
 def _decode_json(part: str) -> dict[str, object] | None:

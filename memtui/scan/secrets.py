@@ -28,6 +28,26 @@ def find_secrets(text: str) -> Iterator[Spot]:
     yield from _merge_overlaps([*others, *plain]) if others else plain
 
 
+def find_new_secrets(before: str, after: str) -> list[Spot]:
+    """The secrets of a text that are certain by their issuer's shape and do not stand in another one, in order."""
+    spans, lowered = find_long_words(after), lower_text(after)
+    words = join_words(after, spans)
+    sources = [find_private_keys(after), find_signed_tokens(after)]
+    if words:
+        sources += [find_tokens(after, words), find_named(after, lowered, find_clues(lowered))]
+    found = [spot for spot in _drop_overlaps(sources) if spot.is_certain]
+    new = [spot for spot in found if not before or after[slice(*_get_span(spot))] not in before]
+    return sorted(new, key=_get_span)
+
+
+def redact_spots(text: str, spots: Iterable[Spot]) -> str:
+    """A text without some secrets: in the place of each stands what it was."""
+    for spot in sorted(spots, key=_get_span, reverse=True):
+        start, end = _get_span(spot)
+        text = f"{text[:start]}[redacted: {spot.words}]{text[end:]}"
+    return text
+
+
 def _drop_overlaps(sources: Iterable[Iterator[Spot]]) -> Iterator[Spot]:
     """The spots of some detectors, without those that overlap a spot of an earlier one."""
     taken: list[tuple[int, int]] = []

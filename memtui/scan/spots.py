@@ -11,6 +11,7 @@ class Spot:
         flag: One of `memtui.scan.flags.FLAGS`: `secret`, `hidden`, `planted` or `broken`.
         words: For a person; never the secret itself.
         masked: The characters of the secret, from and to.
+        is_certain: Whether it has its issuer's own shape: a fixed beginning, a checksum, or the issuer's name for it.
     """
 
     flag: str
@@ -19,3 +20,4 @@ class Spot:
     end: int
     words: str
     masked: tuple[int, int] | None = None
+    is_certain: bool = False

@@ -121,7 +121,11 @@ def find_tokens(text: str, words: str) -> Iterator[Spot]:
             group = "value" if "value" in form.pattern.groupindex else 0
             value = found.group(group)
             if not is_placeholder(value) and (form.check is None or form.check(value)):
-                yield Spot("secret", form.rule, found.start(), found.end(), form.description, found.span(group))
+                certain = bool(form.keywords)
+                spot = Spot(
+                    "secret", form.rule, found.start(), found.end(), form.description, found.span(group), certain
+                )
+                yield spot
 
 
 def begins_token(words: str) -> bool:

@@ -61,7 +61,9 @@ def test_a_snippet_is_a_part_of_the_view_around_the_change(text: str, old: str, 
     lines = edit.text.split("\n")
     first = text[: text.index(old)].count("\n")
     shown = range(max(first - 2, 0), min(first + 3, len(lines)))
-    assert edit.snippet == "\n".join(f"{number + 1:6d}\t{lines[number]}" for number in shown)
+    assert edits.format_snippet(edit.text, edit.position) == "\n".join(
+        f"{number + 1:6d}\t{lines[number]}" for number in shown
+    )
 
 
 @given(TEXT, st.integers(-2, 12), TEXT)

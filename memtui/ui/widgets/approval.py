@@ -29,6 +29,7 @@ from memtui.core.events import Change, format_actor_name
 from memtui.core.paths import ROOT_NAME
 from memtui.core.unicode import HIDDEN, to_one_line
 from memtui.editing.external_editor import EditorUnavailable
+from memtui.engine.secret_policy import describe_new_secrets
 from memtui.ui.clipboard import edit_text_externally
 from memtui.ui.key_names import ENTER, label_key
 from memtui.ui.theme import truncate, truncate_middle
@@ -145,6 +146,8 @@ def preview_proposal(proposal: Proposal) -> ProposalPreview:
             hidden = len(HIDDEN.findall(after)) - len(HIDDEN.findall(before))
             if hidden > 0:
                 remarks.append(f"{wording.format_count(hidden, 'hidden character')} would be written.")
+            if found := describe_new_secrets(before, after):
+                remarks.append(f"The new text {found}.")
     return ProposalPreview(_format_title(proposal), " ".join(remarks), comparison, notice, find_always_scope(proposal))
 
 
