@@ -1,15 +1,16 @@
 """The actions of the bindings in force.
 
-The key line, the help, the command palette and the README's key table are all made from bindings; there is no second
+The key line, the help, the list of commands and the README's key table are all made from bindings; there is no second
 list of commands that could disagree with the keys.
 """
 
-from collections.abc import Awaitable, Callable
+import os
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from textual.binding import Binding
-from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.dom import DOMNode
 from textual.screen import Screen
 
@@ -64,33 +65,50 @@ def list_declared_actions(owner: type[DOMNode] | type[Controller[Any]]) -> list[
     return [Action(DOMNode(), binding, tuple(binding.key.split(","))) for binding in bindings]
 
 
-# The command palette, made from the bindings that are in force.
-
-_BY_NAME = 1_000.0
-"""The score of a command whose name is typed: above any fuzzy match."""
+# Finding an action by what a person types: its name, its id, its synonyms, its keys.
 
 
-class ActionsProvider(Provider):
-    """The command palette: every action of the screen below it."""
+@cache
+def load_synonyms() -> Mapping[str, Sequence[str]]:
+    """Other words for actions, by the id of their binding."""
+    import tomllib  # noqa: PLC0415 - start-up: only for the help and the commands
 
-    async def discover(self) -> Hits:
-        for action in sorted(list_actions(self.screen), key=lambda action: not action.binding.show):
-            yield DiscoveryHit(action.description, self._make_runner(action), help=action.key_labels)
+    with open(os.path.join(os.path.dirname(__file__), "synonyms.toml"), "rb") as file:
+        return tomllib.load(file)
 
-    async def search(self, query: str) -> Hits:
-        """The actions that match by description, or by name."""
-        matcher = self.matcher(query)
-        for action in list_actions(self.screen):
-            typed = query.strip().removeprefix(":").casefold()
-            is_named = bool(typed) and any(name.startswith(typed) for name in action.names)
-            score = _BY_NAME if is_named else matcher.match(action.description)
-            if score > 0:
-                yield Hit(
-                    score, matcher.highlight(action.description), self._make_runner(action), help=action.key_labels
-                )
 
-    def _make_runner(self, action: Action) -> Callable[[], Awaitable[None]]:
-        async def run() -> None:
-            await self.app.run_action(action.binding.action, default_namespace=action.node)
+def rank_action(action: Action, query: str) -> int | None:
+    """How well an action matches what was typed, the smaller the better; `None` if a word is not found in it."""
+    words = query.casefold().split()
+    name, binding = action.binding.description.casefold(), action.binding
+    synonyms = load_synonyms().get(binding.id or "", ())
+    if len(query.strip()) == 1 and query.strip() in action.key_labels.split():  # which has a case: `u` is not `U`
+        return -1
+    if " ".join(words).removeprefix(":") in (name, *action.names):
+        return -2
+    named = {*name.split(), *action.names, *synonyms}
+    described = action.description.casefold()
+    text = " ".join([name, described, binding.id or "", *synonyms, action.key_labels.casefold()])
+    ranks = [_rank_word(word.removeprefix(":") or word, named, described, text) for word in words]
+    return None if None in ranks else sum(rank for rank in ranks if rank is not None)
 
-        return run
+
+def _rank_word(word: str, named: Collection[str], described: str, text: str) -> int | None:
+    if word in named:
+        return 0
+    if any(each.startswith(word) for each in named):
+        return 1
+    if f" {word}" in f" {described}":
+        return 2
+    return 3 if word in text else None
+
+
+def rank_actions(actions: Sequence[Action], query: str, recent: Sequence[str] = ()) -> list[Action]:
+    """The actions that match, the best first; of equal ones those that were run last, then those of the key line."""
+    places = {name: place for place, name in enumerate(recent)}
+
+    def order(action: Action) -> tuple[int, int, bool]:
+        return ranks[action.binding.id] or 0, places.get(action.binding.id or "", len(places)), not action.binding.show
+
+    ranks = {action.binding.id: rank_action(action, query) for action in actions}
+    return sorted((action for action in actions if ranks[action.binding.id] is not None), key=order)

@@ -8,14 +8,17 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import PurePath
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import work
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 from textual.driver import Driver
+from textual.events import Event, Key, Paste
+from textual.screen import Screen
 from textual.widget import Widget
 
 from memtui.config import Config, LoadedConfig
@@ -25,11 +28,12 @@ from memtui.core.unicode import to_one_line
 from memtui.ui import key_names, terminal
 from memtui.ui.frame import HELD_SECONDS
 from memtui.ui.key_names import label_key
+from memtui.ui.key_queue import KeyQueue
 from memtui.ui.messages import ChatRequested, FolderRequested
 from memtui.ui.screens.browse import BrowseScreen
 from memtui.ui.terminal import BackgroundDetected, TerminalDriver, TerminalSanitizer
 from memtui.ui.textual_private import add_line_filter, can_suspend, get_bindings, suppress_error_output
-from memtui.ui.theme import AUTO, OURS, choose_theme, find_theme_problems
+from memtui.ui.theme import AUTO, OURS, choose_theme, find_theme_problems, keep_theme, load_kept_theme
 
 if TYPE_CHECKING:
     from memtui.agents.chat.events import ChatOptions
@@ -55,16 +59,14 @@ class MemtuiApp(App[int]):
 
     TITLE = "memtui"
     CSS_PATH: ClassVar[str | PurePath | list[str | PurePath] | None] = "app.tcss"
-    ENABLE_COMMAND_PALETTE = True
-    COMMAND_PALETTE_BINDING = "ctrl+p"
-    COMMANDS: ClassVar = {lambda: _load_actions_provider()}  # noqa: PLW0108 - defined below, called later
+    ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("colon,ctrl+p", "command_palette", "commands", id="app.commands", tooltip="All commands"),
+        Binding("colon,ctrl+p", "find_command", "commands", id="app.commands", tooltip="All commands"),
         Binding("question_mark,f1", "help", "help", id="app.help", tooltip="The keys of this pane, then all"),
         Binding("q", "back", "quit", id="app.back", tooltip="Back, or quit at the top"),
         Binding("ctrl+q", "quit", "Quit", id="app.quit", tooltip="Quit at once", show=False, priority=True),
         Binding("ctrl+c", "copy_or_quit", "Copy", id="app.copy", tooltip="Copy what is selected", show=False),
-        Binding("ctrl+t", "change_theme", "theme", id="app.theme", tooltip="Choose the colours", show=False),
+        Binding("ctrl+t", "choose_theme", "theme", id="app.theme", tooltip="Choose the colours", show=False),
         Binding("ctrl+z", "suspend_process", "Suspend", id="app.suspend", tooltip="To the shell; fg comes back",
                 show=False),
     ]  # fmt: skip
@@ -99,6 +101,8 @@ class MemtuiApp(App[int]):
         self._read_only = read_only
         self._label = label
         self._asked_to_quit = 0.0
+        self._key_queue = KeyQueue(self, super().on_event)
+        self._recent_commands: list[str] = []
         self.when_opened: Callable[[], object] | None = None
         """Called once, when the first folder is on screen."""
         self.last_words: list[str] = []
@@ -108,11 +112,15 @@ class MemtuiApp(App[int]):
         self._settings_reported = False
         self.bug: Exception | None = None
         """The exception that ended the application."""
-        self._theme_of_terminal = ""
-        if "TEXTUAL_THEME" not in os.environ:
-            question = terminal.get_query()
-            light = question.is_light() if question is not None else None
-            self.theme = self._theme_of_terminal = choose_theme(self.config.theme, light=light, no_color=self.no_color)
+        question = terminal.get_query()
+        self._is_light = question.is_light() if question is not None and "TEXTUAL_THEME" not in os.environ else None
+        self._chosen_theme = AUTO
+        if "TEXTUAL_THEME" in os.environ:
+            self._chosen_theme = self.theme
+        else:
+            if self.config.theme != AUTO or self.config.ui.remember:
+                self._chosen_theme = self.config.theme if self.config.theme != AUTO else load_kept_theme()
+            self._show_theme(self._chosen_theme)
         if not self.config.ui.animations:
             self.animation_level = "none"
 
@@ -127,8 +135,9 @@ class MemtuiApp(App[int]):
 
     def on_background_detected(self, message: BackgroundDetected) -> None:
         """Apply a late answer about the background; a theme chosen meanwhile stays."""
-        if self.config.theme == AUTO and self.theme == self._theme_of_terminal:
-            self.theme = self._theme_of_terminal = choose_theme(AUTO, light=message.light, no_color=self.no_color)
+        self._is_light = message.light
+        if self._chosen_theme == AUTO:
+            self._show_theme(AUTO)
 
     def on_folder_shown(self) -> None:
         """Run `when_opened`, and report problems of the settings once."""
@@ -212,7 +221,7 @@ class MemtuiApp(App[int]):
 
     def action_help(self) -> None:
         """The keys of the focused pane, then all others; Enter runs one."""
-        from memtui.ui.actions import list_actions  # noqa: PLC0415 - start-up: loads the palette
+        from memtui.ui.actions import list_actions  # noqa: PLC0415 - start-up: only when a key asks for it
         from memtui.ui.screens.help import HelpScreen  # noqa: PLC0415 - start-up: loads the help
 
         screen = self.screen
@@ -220,13 +229,50 @@ class MemtuiApp(App[int]):
         around = [node for node in screen.focused.ancestors_with_self if node is not screen] if screen.focused else []
         focused = [action for action in actions if action.node in around and action.node is not self]
         others = sorted((each for each in actions if each not in focused), key=lambda each: not each.binding.show)
+        self.push_screen(
+            HelpScreen([("This pane", focused), ("Everywhere", others)]), partial(self._run_chosen, screen)
+        )
 
-        async def run(chosen: str | None) -> None:
-            for action in actions:
-                if action.binding.id == chosen:
-                    await self.run_action(action.binding.action, default_namespace=action.node)
+    def action_find_command(self) -> None:
+        """Find a command by its name, its key or another word for it."""
+        from memtui.ui.actions import list_actions  # noqa: PLC0415 - start-up: only when a key asks for it
+        from memtui.ui.screens.commands import CommandScreen  # noqa: PLC0415 - start-up: loads Input and lists
 
-        self.push_screen(HelpScreen([("This pane", focused), ("Everywhere", others)]), run)
+        screen = self.screen
+        actions = [action for action in list_actions(screen) if action.binding.id != "app.commands"]
+        self.push_screen(CommandScreen(actions, self._recent_commands), partial(self._run_chosen, screen))
+
+    async def _run_chosen(self, screen: Screen[Any], chosen: str | None) -> None:
+        """Run the action of a binding, if it is still one of the topmost screen."""
+        from memtui.ui.actions import list_actions  # noqa: PLC0415 - start-up: only when a key asks for it
+
+        if chosen is None or self.screen is not screen:
+            return
+        for action in list_actions(screen):
+            if action.binding.id == chosen:
+                self._recent_commands = [chosen, *(each for each in self._recent_commands if each != chosen)]
+                await self.run_action(action.binding.action, default_namespace=action.node)
+
+    def action_choose_theme(self) -> None:
+        """Choose the colours; each theme is shown while the cursor is on it."""
+        from memtui.ui.screens.commands import ThemeScreen  # noqa: PLC0415 - start-up: loads Input and lists
+
+        names = [AUTO, *sorted(self.available_themes)]
+        self.push_screen(ThemeScreen(names, self._chosen_theme, self._show_theme), self._keep_theme)
+
+    def _show_theme(self, name: str) -> None:
+        self.theme = choose_theme(name, light=self._is_light, no_color=self.no_color)
+
+    def _keep_theme(self, name: str | None) -> None:
+        """Use a theme from now on; `None` for the one before."""
+        if name is None:
+            return
+        self._chosen_theme = name
+        self._show_theme(name)
+        if self.config.theme != AUTO or "TEXTUAL_THEME" in os.environ:
+            self._show_message(f'The theme is "{name}" until you leave: the settings name "{self.config.theme}".')
+        elif self.config.ui.remember:
+            keep_theme(name)
 
     async def action_back(self) -> None:
         if isinstance(self.screen, BrowseScreen):
@@ -260,6 +306,13 @@ class MemtuiApp(App[int]):
             return
         self._suspend_signal()
         os.killpg(os.getpgrp(), signal.SIGTSTP)  # with what started us, such as a script
+
+    async def on_event(self, event: Event) -> None:
+        """As Textual does, but no key before the one that came first has been handled."""
+        if isinstance(event, Key | Paste) and not event.is_forwarded:
+            await self._key_queue.put(event)
+        else:
+            await super().on_event(event)
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy by any way that works here; Textual knows only that of the terminal."""
@@ -338,9 +391,3 @@ def run(app: MemtuiApp) -> int:
     if app.bug is not None:
         raise app.bug
     return (app.return_code or 0) if result is None else result
-
-
-def _load_actions_provider() -> type:
-    from memtui.ui.actions import ActionsProvider  # noqa: PLC0415 - start-up: loads the palette
-
-    return ActionsProvider

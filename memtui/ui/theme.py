@@ -1,5 +1,6 @@
 """Themes and safe text: the configured theme, else one that suits the terminal."""
 
+import contextlib
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,6 +12,8 @@ from textual.theme import BUILTIN_THEMES
 
 from memtui.core.suggestion import format_suggestion
 from memtui.core.unicode import visible
+from memtui.fs.atomic import write_atomic
+from memtui.fs.state import get_state_home, make_private_directory
 
 if TYPE_CHECKING:
     from memtui.config import ConfigProblem, LoadedConfig
@@ -42,6 +45,9 @@ OURS = (
     ),
 )
 """Themes that replace Textual's of the same name."""
+_KEPT = "theme"
+"""The file of the chosen theme, beside the journals."""
+_NAME_BYTES = 100
 _MANY = ("truecolor", "24bit")
 _NO_SCREEN = ("", "dumb")
 """Terminals of tests and pictures."""
@@ -65,6 +71,23 @@ def choose_theme(
     if not has_many_colors(environ) and not no_color:
         return "ansi-light" if light else "ansi-dark"
     return "catppuccin-latte" if light else "textual-dark"
+
+
+def load_kept_theme() -> str:
+    """The theme that the person chose last, where the settings name none; `auto` if there is none."""
+    try:
+        name = (get_state_home() / _KEPT).read_bytes()[:_NAME_BYTES].decode("utf-8", "replace").strip()
+    except OSError:
+        return AUTO
+    return name if name in BUILTIN_THEMES else AUTO
+
+
+def keep_theme(name: str) -> None:
+    """Keep a theme for the next start; what cannot be written is not missed."""
+    home = get_state_home()
+    with contextlib.suppress(OSError):
+        make_private_directory(home)
+        write_atomic(home / _KEPT, f"{name}\n".encode(), sync=False)
 
 
 def has_many_colors(environ: Mapping[str, str] = os.environ) -> bool:

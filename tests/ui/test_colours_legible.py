@@ -12,7 +12,7 @@ from tests.ui.conftest import Opened, Opening
 SCREENS = {
     "the folder": ("v", "escape"),
     "the help": ("question_mark", *"undo"),
-    "the palette": ("colon", *"undo"),
+    "the commands": ("colon", *"undo"),
     "a menu": ("comma",),
     "the past": ("T",),
     "versions": ("v",),
@@ -23,7 +23,7 @@ SCREENS = {
 }
 
 WORDS = {
-    "the folder": "last change", "the help": "browse.redo", "the palette": "Redo", "a menu": "by name, reversed",
+    "the folder": "last change", "the help": "browse.redo", "the commands": "Redo what", "a menu": "by name, reversed",
     "the past": "AS OF", "versions": "Versions", "what was deleted": "zeta.txt", "a text found in the note": "Alpha",
     "the audit": "snapshot", "the review": "By ",
 }  # fmt: skip

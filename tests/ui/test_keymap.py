@@ -143,7 +143,7 @@ async def test_help_lists_the_pane_first_filters_and_runs(opened: Opening) -> No
 
 
 async def test_words_of_the_help_that_do_not_fit_go_on_below_themselves(opened: Opening) -> None:
-    async with opened(size=(60, 20)) as app:
+    async with opened(size=(62, 20)) as app:
         await app.press("question_mark")
         await app.wait_for(lambda: "files.close" not in app.text and "Collapse the" in app.text)
         lines = app.text.splitlines()

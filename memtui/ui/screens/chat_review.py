@@ -8,7 +8,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
 
@@ -23,6 +22,7 @@ from memtui.ui.messages import report_errors
 from memtui.ui.screens.above_browser import DiffPaneScreen
 from memtui.ui.screens.panes import FOCUS_BINDINGS
 from memtui.ui.theme import truncate_middle
+from memtui.ui.widgets.choice_list import ChoiceList
 from memtui.ui.widgets.diff.layout import DiffComparison
 from memtui.ui.widgets.diff.view import DIFF_KEYS, DiffView
 
@@ -65,7 +65,7 @@ class ReviewScreen(DiffPaneScreen):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-medium"), (160, "-wide")]  # noqa: RUF012 - as Textual has it
 
     header = getters.query_one(Header)
-    rows = getters.query_one(OptionList)
+    rows = getters.query_one(ChoiceList)
 
     def __init__(self, engine: "Engine", events: Sequence[tuple[Event, bool]], *, title: str) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ class ReviewScreen(DiffPaneScreen):
     def compose(self) -> ComposeResult:
         yield Header()
         with Horizontal(id="review-body"):
-            yield OptionList(id="remembered", classes="pane", markup=False)
+            yield ChoiceList(id="remembered", classes="pane", markup=False)
             yield DiffView(id="diff", classes="pane")
         yield MessageLine(id="message")
         yield KeyLine("app.commands", "app.help", "review.back")
@@ -121,12 +121,12 @@ class ReviewScreen(DiffPaneScreen):
         for number, each in enumerate(self.remembered):
             self.rows.replace_option_prompt_at_index(number, _format_change_row(each, self._row_width))
 
-    @on(OptionList.OptionHighlighted)
-    def _show_diff(self, event: OptionList.OptionHighlighted) -> None:
+    @on(ChoiceList.OptionHighlighted)
+    def _show_diff(self, event: ChoiceList.OptionHighlighted) -> None:
         if event.option_index < len(self.remembered):
             self._compare_change(self.remembered[event.option_index])
 
-    @on(OptionList.OptionSelected)
+    @on(ChoiceList.OptionSelected)
     def _enter_diff(self) -> None:
         self.diff.focus()
 

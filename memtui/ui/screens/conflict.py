@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
 
@@ -22,6 +22,7 @@ from memtui.ui.frame import Header, HeaderStatus, KeyLine, MessageLine
 from memtui.ui.key_names import label_key
 from memtui.ui.screens.above_browser import DiffPaneScreen
 from memtui.ui.screens.dialogs import DismissOnceScreen
+from memtui.ui.widgets.choice_list import ChoiceList
 from memtui.ui.widgets.conflict import ThreeWayView
 from memtui.ui.widgets.diff.layout import DiffComparison
 from memtui.ui.widgets.diff.view import DIFF_KEYS, DiffView
@@ -77,7 +78,7 @@ class ConflictScreen(ModalScreen[ConflictChoice | None], DismissOnceScreen[Confl
     """
 
     place = getters.query_one(ThreeWayView)
-    options = getters.query_one(OptionList)
+    options = getters.query_one(ChoiceList)
     message = getters.query_one(MessageLine)
 
     def __init__(self, about: ConflictPrompt) -> None:
@@ -93,7 +94,7 @@ class ConflictScreen(ModalScreen[ConflictChoice | None], DismissOnceScreen[Confl
             scroll.can_focus = False
             with scroll:
                 yield ThreeWayView(self.conflict.names, self.conflict.times, id="place")
-            yield OptionList(id="answers", markup=False)
+            yield ChoiceList(id="answers", markup=False)
         with Vertical(id="foot"):
             yield MessageLine(id="message")
             yield KeyLine("conflict.back")
@@ -176,7 +177,7 @@ class ConflictScreen(ModalScreen[ConflictChoice | None], DismissOnceScreen[Confl
             self._opening = True
             self.app.push_screen(ConflictDiffScreen(self.conflict), lambda _: setattr(self, "_opening", False))
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+    def on_option_list_option_selected(self, event: ChoiceList.OptionSelected) -> None:
         answer = self._get_answer(event.option_index)
         if answer is not None:
             self.dismiss(answer.choice)

@@ -12,12 +12,13 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen, Screen
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, Static
 
 from memtui.core.unicode import to_one_line
 from memtui.flows.dialog import Choice as Choice  # noqa: PLC0414 - the screens import it from here
 from memtui.ui.key_names import ENTER, join_labels, label_key
 from memtui.ui.theme import to_content
+from memtui.ui.widgets.choice_list import ChoiceList
 
 Result = TypeVar("Result")
 
@@ -148,7 +149,7 @@ class MenuScreen(ModalScreen[str | None], DismissOnceScreen[str | None]):
         rows = (
             Content.assemble((f"{each.key:<3}", "bold $text-accent"), to_content(each.label)) for each in self._choices
         )
-        options = OptionList(*rows, markup=False)
+        options = ChoiceList(*rows, markup=False)
         options.border_title = to_content(self._question)
         options.border_subtitle = f"{ENTER} or its key chooses   {label_key('menu.back')} back"
         options.highlighted = 0 if self._choices else None
@@ -163,7 +164,7 @@ class MenuScreen(ModalScreen[str | None], DismissOnceScreen[str | None]):
             event.stop()
             self.dismiss(chosen.value)
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+    def on_option_list_option_selected(self, event: ChoiceList.OptionSelected) -> None:
         self.dismiss(self._choices[event.option_index].value)
 
 

@@ -12,7 +12,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
 
@@ -27,6 +26,7 @@ from memtui.ui.key_names import ENTER, label_key
 from memtui.ui.links import NoteFact, collect_facts, count_reads
 from memtui.ui.screens.dialogs import DismissOnceScreen
 from memtui.ui.theme import to_content, truncate
+from memtui.ui.widgets.choice_list import ChoiceList
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -52,7 +52,7 @@ class FactsScreen(ModalScreen[Answer], DismissOnceScreen[Answer], Generic[Answer
     FactsScreen OptionList > .option-list--option-disabled { color: $foreground; }
     """
 
-    options = getters.query_one(OptionList)
+    options = getters.query_one(ChoiceList)
 
     def __init__(self, title: str) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class FactsScreen(ModalScreen[Answer], DismissOnceScreen[Answer], Generic[Answer
         self._problem = ""
 
     def compose(self) -> ComposeResult:
-        options = OptionList(markup=False)
+        options = ChoiceList(markup=False)
         options.border_title = to_content(self._title)
         options.border_subtitle = f"{label_key('details.back')} back"
         yield options
@@ -214,7 +214,7 @@ class DetailsScreen(FactsScreen[Link | Backlink | None]):
     def on_option_list_option_highlighted(self) -> None:
         self._show_hint()
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+    def on_option_list_option_selected(self, event: ChoiceList.OptionSelected) -> None:
         kind, number = (event.option_id or " ")[0], int((event.option_id or "x0")[1:])
         if kind == "l":
             self.dismiss(self._links[number])
@@ -318,7 +318,7 @@ class OriginScreen(FactsScreen[None]):
     def on_option_list_option_highlighted(self) -> None:
         self.options.border_subtitle = f"{ENTER} copies it   {label_key('origin.back')} back"
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+    def on_option_list_option_selected(self, event: ChoiceList.OptionSelected) -> None:
         self._copy_fact(self._facts[int((event.option_id or "f0")[1:])])
 
 

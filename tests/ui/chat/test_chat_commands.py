@@ -360,14 +360,14 @@ def test_every_command_is_a_binding_with_an_action() -> None:
         assert command.words
 
 
-async def test_every_command_is_in_the_palette_and_the_help(chatting: Chats) -> None:
+async def test_every_command_is_in_the_list_and_the_help(chatting: Chats) -> None:
     async with chatting() as chat:
         keys = {key for action in list_actions(chat.screen) for key in action.keys}
         for command in CommandController.list_commands():
             assert f"slash_{command.name}" in keys, command
 
 
-async def test_commands_of_the_palette_run(chatting: Chats) -> None:
+async def test_commands_of_the_list_run(chatting: Chats) -> None:
     async with chatting() as chat:
         await chat.press("ctrl+p")
         await chat.wait_for(lambda: chat.app.screen is not chat.screen)

@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.command import CommandPalette
 from textual.widgets import Input, OptionList
 
 from memtui.core.errors import StateUnusable
 from memtui.core.events import Agent
-from memtui.ui.actions import list_actions
 from memtui.ui.app import MemtuiApp
 from memtui.ui.messages import FailureReported
 from memtui.ui.screens.browse import BrowseScreen
@@ -255,44 +253,6 @@ async def test_help_lists_the_focused_pane_first_and_enter_runs_one(opened: Open
         options.highlighted = options.get_option_index("files.hidden")
         await app.press("enter")
         await app.wait_for(lambda: ".hidden.md" in app.rows)
-
-
-async def test_the_palette_offers_every_action_and_runs_it(opened: Opening) -> None:
-    async with opened() as app:
-        wanted = {action.description for action in list_actions(app.browse)}
-        assert len(wanted) > 30
-        await app.press("colon")
-        await app.wait_for(lambda: isinstance(app.app.screen, CommandPalette))
-        palette = app.app.screen
-
-        def offered() -> set[str]:
-            options = palette.query_one(OptionList).options
-            return {str(option.hit.text or option.hit.match_display) for option in options}
-
-        await app.wait_for(lambda: wanted <= offered(), "every action")
-        await app.press(*"hidden", "enter")
-        await app.wait_for(lambda: ".hidden.md" in app.rows or isinstance(app.app.screen, CommandPalette))
-        if isinstance(app.app.screen, CommandPalette):
-            await app.press("enter")
-        await app.wait_for(lambda: ".hidden.md" in app.rows)
-
-
-async def test_a_command_without_a_key_is_found_in_the_palette_by_the_name_that_is_shown_of_it(opened: Opening) -> None:
-    names = {"origin": "Who asked for these lines", ":orig": "Who asked for", "review": "Review"}
-    async with opened() as app:
-        for typed, first in names.items():
-            await app.press("colon")
-            await app.wait_for(lambda: isinstance(app.app.screen, CommandPalette))
-            palette = app.app.screen
-            await app.press(*("colon" if letter == ":" else letter for letter in typed))
-
-            def best(palette: Any = palette) -> str:
-                options = palette.query_one(OptionList).options
-                return str(options[0].hit.text or options[0].hit.match_display) if options else ""
-
-            await app.wait_for(lambda first=first, best=best: best().startswith(first), f"the command {typed}")
-            await app.press("escape")
-            await app.wait_for(lambda: app.app.screen is app.browse, "the browser")
 
 
 @pytest.fixture

@@ -31,16 +31,16 @@ def told(**more: object) -> ImportedChange:
 
 
 async def ask(app: Opened) -> None:
-    """Ask for the origin by the palette, as a person does."""
+    """Ask for the origin by the commands, as a person does."""
     await app.press("colon")
-    await app.wait_for(lambda: app.app.screen is not app.browse, "the palette")
+    await app.wait_for(lambda: app.app.screen is not app.browse, "the commands")
     await app.press(*"asked for")
     await app.wait_for(lambda: "Who asked for these lines" in app.text)
     await app.press("enter")
     await app.wait_for(lambda: isinstance(app.app.screen, OriginScreen))
 
 
-async def test_the_palette_leads_from_a_note_to_who_asked_for_it(opened: Opening) -> None:
+async def test_a_command_leads_from_a_note_to_who_asked_for_it(opened: Opening) -> None:
     async with opened(FILES, size=(100, 40)) as app:
         with app.engine() as engine:
             engine.imports.record([told()])

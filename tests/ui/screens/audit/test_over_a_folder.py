@@ -101,7 +101,7 @@ async def test_a_reviewer_accepts_flags_and_takes_back_and_the_next_review_start
         ]
 
 
-async def test_the_palette_offers_audit_and_review(opened: Opening) -> None:
+async def test_the_commands_offer_audit_and_review(opened: Opening) -> None:
     async with opened() as app:
         await app.press("colon", *"review what")
         await app.wait_for(lambda: "Review: what changed" in app.text, "the command")

@@ -1,0 +1,113 @@
+"""Whatever is typed on whatever screen, however fast: no key ends the program but those that are there for it."""
+
+import asyncio
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual import events
+from textual.app import App
+from textual.keys import key_to_character
+from textual.pilot import Pilot
+
+from memtui.ui import clipboard
+from memtui.ui.screens import external_link
+from memtui.ui.textual_private import character_to_key
+from tests.sampling import many
+from tests.ui.conftest import FILES, Opening
+
+COUNT = 1_000
+"""Keys for each scene: 20,000 and more in all."""
+ROUND = 100
+"""Keys until everything begins anew."""
+SIZES = ((80, 24), (120, 36), (200, 50), (40, 10))
+
+SCENES: dict[str, tuple[str, ...]] = {
+    "files": (), "note": ("2",), "activity": ("3",), "commands": ("colon",), "typed command": ("colon", *"undo"),
+    "help": ("question_mark",), "themes": ("ctrl+t",), "folders": ("o",), "find": ("slash", "e"),
+    "find in the note": ("ctrl+f", "o"), "sort": ("comma",), "new": ("a",), "rename": ("r",), "copy": ("c",),
+    "rename many": ("asterisk", "r", "e"), "edit": ("e",), "find and replace": ("e", "ctrl+f", "o"),
+    "changes of the text": ("e", "x", "ctrl+d"), "history": ("V",), "past": ("T",), "deleted": ("d", "D"),
+    "details": ("i",), "audit": ("A",), "review": ("A", "3"), "undo": ("d", "u"), "undo everything": ("Z",),
+    "copy menu": ("y",), "link": ("2", "l", "enter"),
+}  # fmt: skip
+"""What leads to each screen."""
+
+NAMED = (
+    "up", "down", "left", "right", "pageup", "pagedown", "home", "end", "enter", "enter", "enter", "escape", "tab",
+    "shift+tab", "backspace", "delete", "space", "f1", "f2", "f3", "f4", "f6", "f7", "f8", "f9", "shift+up",
+    "shift+down", "shift+left", "shift+right", "ctrl+home", "ctrl+end", "ctrl+left", "ctrl+right",
+    *(f"ctrl+{letter}" for letter in "abdefgklnoprstuvwxy"),
+)  # fmt: skip
+TYPED = tuple(character_to_key(chr(code)) for code in range(33, 127) if chr(code) != "q")
+WORDS = ("undo", "rename", "history", "blame", "theme", "delete", "audit", "find", "zz", "~/", "/tmp")
+"""What somebody types into a box, after a key that may open it and before keys that end it."""
+OPENING = ("colon", "ctrl+p", "question_mark", "slash", "r", "a", "o", "ctrl+t")
+
+
+def choose_keys(chance: random.Random) -> list[str]:
+    """A few keys that come at once."""
+    kind = chance.random()
+    if kind < 0.15:
+        word = [character_to_key(letter) for letter in chance.choice(WORDS)]
+        ends = chance.choices(("enter", "enter", "escape", "pagedown", "down"), k=chance.randrange(1, 4))
+        return [chance.choice(OPENING), *word, *ends]
+    length = chance.choice((1, 1, 1, 2, 3, 8))
+    return [chance.choice((*NAMED, "q")) if chance.random() < 0.5 else chance.choice(TYPED) for _ in range(length)]
+
+
+async def press_at_once(app: App[Any], keys: list[str]) -> None:
+    """Press keys as a terminal hands them on: without a pause between them."""
+    driver = app._driver
+    assert driver is not None
+    for key in keys:
+        event = events.Key(key, key_to_character(key))
+        event.set_sender(app)
+        driver.send_message(event)
+
+
+async def type_anything(app: App[Any], pilot: Pilot[Any], chance: random.Random, count: int) -> list[str]:
+    """Press so many keys at random, until the program ends."""
+    pressed: list[str] = []
+    while len(pressed) < count and app.is_running and not app._exit:
+        keys = choose_keys(chance)
+        pressed += keys
+        await press_at_once(app, keys)
+        if chance.random() < 0.5:
+            await asyncio.sleep(0)
+        else:
+            await pilot.pause()
+    await pilot.pause()
+    return pressed
+
+
+@pytest.fixture(autouse=True)
+def nothing_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No program is started, and nothing is written beside the test."""
+    for name in ("HOME", "TMPDIR"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setattr(external_link, "open_external_link", lambda *_, **__: True)
+    monkeypatch.setattr(clipboard, "list_copy_methods", lambda *_: [])
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.sweep(keep=6, always=("commands", "rename", "folders"))
+@pytest.mark.parametrize("scene", SCENES)
+async def test_any_keys_in_any_order_and_at_any_speed(opened: Opening, scene: str) -> None:
+    chance = random.Random(scene)
+    left = many(COUNT, ROUND)
+    while left > 0:
+        seen = SCENES[scene]
+        pressed: list[str] = []
+        try:
+            async with opened(
+                FILES | {"link.md": "[a](alpha.md) <https://example.org>\n"}, size=chance.choice(SIZES)
+            ) as app:
+                for key in seen:
+                    await app.press(key)
+                    await app.pilot.pause()
+                pressed = await type_anything(app.app, app.pilot, chance, min(left, ROUND))
+        except Exception as error:
+            raise AssertionError(f"{scene}: {' '.join(pressed[-40:])}") from error
+        left -= max(len(pressed), 1)
