@@ -9,9 +9,7 @@
 Names are loaded when they are first used: the command line and the screens start without the engine.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # `typing` costs a hook more than all that it does
 if TYPE_CHECKING:
     from memtui.core.errors import MemtuiError
     from memtui.core.events import Agent, Answer, Event, Memtui, Outside, Person
@@ -46,6 +44,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
+    from importlib import import_module  # noqa: PLC0415 - start-up: hooks need none of these names
+
     if name not in __all__:
         raise AttributeError(f"module 'memtui' has no attribute {name!r}")
     value = getattr(import_module(_HOMES.get(name, "memtui.core.events")), name)

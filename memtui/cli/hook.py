@@ -60,7 +60,7 @@ def _run_as_hook(options: Options, arguments: argparse.Namespace) -> int:
             "To set it up: memtui hook install"
         )
     from memtui.agents.hooks.hook import HookOptions, answer_hook  # noqa: PLC0415 - start-up: an agent waits for the hook
-    from memtui.agents.hooks.payload import LIMIT  # noqa: PLC0415 - start-up: an agent waits for the hook
+    from memtui.agents.hooks.prefilter import read_input  # noqa: PLC0415 - start-up: an agent waits for the hook
 
     given = HookOptions(
         asks=arguments.ask and not options.read_only,
@@ -70,10 +70,7 @@ def _run_as_hook(options: Options, arguments: argparse.Namespace) -> int:
         state=options.state,
         settings=lambda folder: load_config(options, folder).config.memory,
     )
-    data = b""
-    if sys.stdin is not None:
-        with open(0, "rb", closefd=False) as stdin:
-            data = stdin.read(LIMIT + 1)
+    data = read_input() if sys.stdin is not None else b""
     if options.read_only:
         return ExitCode.OK
     answer = answer_hook(data, given, output.write_crash_log)
@@ -182,7 +179,11 @@ def _inspect_scope(scope: str) -> _HookStatus:
     except HookSettingsError as error:
         return _HookStatus(scope, path, None, [], str(error))
     commands = list(dict.fromkeys(settings.commands))
-    problem = "only before or only after a change: install it again" if commands and not settings.is_complete else ""
+    problem = (
+        "not for every tool, before and after a change: install it again"
+        if commands and not settings.is_complete
+        else ""
+    )
     return _HookStatus(scope, path, bool(commands), commands, problem)
 
 

@@ -20,6 +20,10 @@ class ApprovalPolicy(StrEnum):
     """Each change is refused."""
 
 
+SHELL_COMMAND = "shell"
+"""The command of a proposal of several changes by one shell command, whose text is `raw["command"]`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """A change that an agent asked for, and that was not made yet.
@@ -53,10 +57,16 @@ class Proposal:
 
     @property
     def editable_change(self) -> Change | None:
-        """The one file that would hold a new text; `None` for deletions and moves. Only this can be edited."""
-        if self.command in ("delete", "rename"):
+        """The one file that would hold a new text, to be edited; `None` for deletions, moves, shell commands."""
+        if self.command in ("delete", "rename", SHELL_COMMAND):
             return None
         return next((each for each in self.files if each.after is not None), None)
+
+    @property
+    def shell_text(self) -> str:
+        """The shell command that makes several changes; empty for other commands."""
+        text = self.raw.get("command") if self.command == SHELL_COMMAND else ""
+        return text if isinstance(text, str) else "a command"
 
     def get_data(self, version: Version | None) -> bytes | None:
         """The bytes of a version in `changes`; `None` for nothing, and for what is no file or cannot be read."""

@@ -1,10 +1,11 @@
 """The writes that agents make with tools of their own: announced before they are found, or claimed a moment after."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
 
 from memtui.core.errors import StateUnusable
-from memtui.core.events import Agent, Event
+from memtui.core.events import Agent, Change, EntryKind, Event, Version
 from memtui.core.paths import MemoryPath, validate_relative_paths
 from memtui.engine.context import EngineContext
 from memtui.engine.refusals import describe_error
@@ -13,6 +14,8 @@ from memtui.journal.announcements import Announcement
 _LATE_US = 600_000_000
 """For how long an agent may still say that a change was its own."""
 _CLAIMED = "claimed"
+_CLAIMABLE = frozenset({"created", "modified", "deleted", "renamed"})
+_NOTHING = Version(EntryKind.DIRECTORY)
 CLAIM = re.compile(r"#([0-9]{1,18}) was its ")
 """The note of an event by which an agent claims an external change: the number of that change."""
 _LATER = 256
@@ -23,6 +26,12 @@ def parse_claim(event: Event) -> int | None:
     """The number of the change from outside that an agent says was its own; `None` for another event."""
     found = CLAIM.match(event.note) if event.command == _CLAIMED else None
     return int(found[1]) if found is not None else None
+
+
+def _is_as_wanted(change: Change, hashes: Collection[str] | None) -> bool:
+    if hashes is None or change.after is None:
+        return hashes is None and change.after is None
+    return change.after.sha256 in hashes
 
 
 class ClaimRecorder:
@@ -47,11 +56,27 @@ class ClaimRecorder:
         except OSError as error:
             raise StateUnusable(f"What was announced cannot be kept: {describe_error(error)}.") from error
 
-    def claim(self, path: str, *, actor: Agent, call_id: str, hashes: Collection[str], note: str) -> Event | None:
+    def claim(
+        self,
+        path: str,
+        *,
+        actor: Agent,
+        call_id: str,
+        hashes: Collection[str] | None,
+        note: str,
+        others: Mapping[str, Collection[str] | None] = MappingProxyType({}),
+    ) -> Event | None:
         """Attribute a change to an agent that was found and recorded as one from outside a moment ago.
 
-        What is recorded stays as it is; the claim is recorded after it, as an event that changed nothing. `hashes` are
-        SHA-256 of what the file was to hold, any of these; `note` is such as the tool's name.
+        What is recorded stays as it is; the claim is recorded after it, as an event that changed nothing.
+
+        Args:
+            path: Relative to the folder.
+            actor: The agent.
+            call_id: Of its call.
+            hashes: SHA-256 of what the file was to hold, any of these; `None` for nothing.
+            note: Such as the tool's name.
+            others: The same of the other files of the call: a change of more files than these is not claimed.
 
         Returns:
             The event; `None` where there is no such change, or where it is known already.
@@ -62,7 +87,7 @@ class ClaimRecorder:
         validate_relative_paths([path])
         try:
             with self._context.calls.track_change(), self._context.begin_transaction():
-                event = self._make_claim(path, actor, call_id, hashes, note)
+                event = self._make_claim(path, actor, call_id, note, {**others, path: hashes})
                 if event is None or self._context.read_only:
                     return None
                 recorded = self._context.journal.append_events(
@@ -73,19 +98,21 @@ class ClaimRecorder:
         except OSError as error:
             raise StateUnusable(f"It cannot be recorded: {describe_error(error)}.") from error
 
-    def _make_claim(self, path: str, actor: Agent, call_id: str, hashes: Collection[str], note: str) -> Event | None:
+    def _make_claim(
+        self, path: str, actor: Agent, call_id: str, note: str, wanted: Mapping[str, Collection[str] | None]
+    ) -> Event | None:
         now_us = self._context.get_now_us()
         last = next(iter(self._context.journal.get_path_events(path, limit=1)), None)
-        if last is None or not last.is_outside or last.command not in ("created", "modified"):
+        if last is None or not last.is_outside or last.command not in _CLAIMABLE or now_us - last.at_us > _LATE_US:
             return None
-        text = next((change.after for change in last.changes if change.path == path), None)
-        after = self._context.journal.get_events(last.seq, limit=_LATER)
-        if text is None or text.sha256 not in hashes or now_us - last.at_us > _LATE_US:
+        files = [each for each in last.changes if (each.after or each.before or _NOTHING).kind is EntryKind.FILE]
+        if not files or not all(each.path in wanted and _is_as_wanted(each, wanted[each.path]) for each in files):
             return None
-        if any(each.call_id == call_id for each in after):
-            return None
-        words = f"#{last.seq} was its {note}, found before it was announced"
         place = str(MemoryPath.from_relative(path))
+        for each in self._context.journal.get_events(last.seq, limit=_LATER):
+            if each.call_id == call_id and (each.path == place or parse_claim(each) == last.seq):
+                return None
+        words = f"#{last.seq} was its {note}, found before it was announced"
         return Event(
             at_us=now_us, actor=actor, command=_CLAIMED, path=place, no_change=True, call_id=call_id, note=words
         )

@@ -154,16 +154,33 @@ class Ledger:
     def _find_announcement(
         self, group: Sequence[_FoundChange], announced: Mapping[str, Sequence[Announcement]]
     ) -> Announcement | None:
-        """What was announced of a difference: of one file that appeared or changed, with the directories it needed."""
-        *made, last = group
-        if any(_is_file(each.after or each.before) for each in made) or not _is_file(last.after):
-            return None
-        for announcement in announced.get(last.path, ()):
-            if last.command == "found" and not announcement.is_new:
+        """What one call announced of all files of a group, whatever directories come and go with them."""
+        found: Announcement | None = None
+        for each in group:
+            if _is_file(each.after or each.before):
+                found = self._find_file_announcement(each, announced, found)
+                if found is None:
+                    return None
+        return found
+
+    def _find_file_announcement(
+        self, difference: _FoundChange, announced: Mapping[str, Sequence[Announcement]], other: Announcement | None
+    ) -> Announcement | None:
+        """What was announced of a file, by the call that announced another one."""
+        old, new = difference.path, difference.new_path
+        candidates: list[tuple[Announcement, str | None]] = [(each, new) for each in announced.get(old, ())]
+        if new is not None:  # a text that was written beside the file, and moved there
+            candidates += ((each, None) for each in announced.get(new, ()))
+        for each, moved_to in candidates:
+            if difference.command == "found" and not each.is_new:
                 continue  # nobody knows whether it stood there before
-            events = self._journal.get_path_events(last.path, limit=64)
-            if announcement.matches(last.after, self._now_us) and not announcement.is_recorded_by(events):
-                return announcement
+            if other is not None and (each.call_id, each.actor) != (other.call_id, other.actor):
+                continue
+            after = difference.after
+            if each.matches(after, self._now_us, moved_to=moved_to, read=lambda: self._get_data(difference.after)):
+                events = self._journal.get_path_events(each.path, limit=64)
+                if not each.is_recorded_by(events):
+                    return each
         return None
 
     def _read_version(self, node: Node, recorded: KnownPath | None, data: bytes | None) -> Version:
@@ -224,13 +241,18 @@ class Ledger:
             return ""
         if version.kind is not EntryKind.FILE or version.sha256 is None or version.size > _DIFF_LIMIT:
             return None
-        data = self.texts.get(version.sha256)
-        if data is None:
-            data = self._journal.get_text(version.sha256)
+        data = self._get_data(version)
         try:
             return None if data is None else data.decode("utf-8")
         except UnicodeDecodeError:
             return None
+
+    def _get_data(self, version: Version | None) -> bytes | None:
+        """The bytes of a file's version; `None` where they are not known."""
+        if version is None or version.kind is not EntryKind.FILE or version.sha256 is None:
+            return None
+        data = self.texts.get(version.sha256)
+        return self._journal.get_text(version.sha256) if data is None else data
 
 
 def _as_announced(event: Event, announcement: Announcement) -> Event:

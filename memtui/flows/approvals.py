@@ -74,6 +74,8 @@ class ApprovalQueue:
 
 def describe_request(proposal: Proposal) -> str:
     """A question as a sentence, such as `Claude Code asks to edit prefs.md`."""
+    if proposal.shell_text:
+        return to_one_line(f"{format_actor_name(proposal.actor)} asks to run {proposal.shell_text}")
     overwrites = any(change.before is not None for change in proposal.files)
     verbs = {"create": "overwrite" if overwrites else "create", "delete": "delete", "rename": "rename"}
     verb = verbs.get(proposal.command, "edit")

@@ -8,8 +8,9 @@ nothing by itself: only a text that is found as announced, in time and once, is 
 import contextlib
 import json
 import os
+import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from memtui.core.events import Agent, Event, Version, sha256
@@ -26,6 +27,19 @@ _EARLY_US = 2_000_000
 """Microseconds by which two clocks may differ."""
 
 
+_FRONT_MATTER = re.compile(rb"---\r?\n(?:(?!---)[^\n]*+\n)*+---[ \t]*+\r?\n")
+_STAMP = re.compile(rb"[ \t]*+(?:(?:node_type|originSessionId|modified)[ \t]*+:|metadata:[ \t]*+\r?\Z|\r?\Z)")
+
+
+def hash_unstamped(data: bytes) -> str:
+    """SHA-256 of a note without what Claude Code writes into its front matter by itself, such as the time."""
+    front = _FRONT_MATTER.match(data)
+    if front is None:
+        return sha256(data)
+    lines = sorted(line.strip() for line in front[0].split(b"\n") if not _STAMP.match(line))
+    return sha256(b"\n".join([*lines, data[front.end() :].lstrip(b"\r\n")]))
+
+
 @dataclass(frozen=True, slots=True)
 class Announcement:
     """A change that an agent is about to make, or has just made, by itself. Times are microseconds since 1970.
@@ -35,6 +49,9 @@ class Announcement:
         note: For the log, such as `Write`.
         is_new: Whether there was nothing at the path by then.
         arguments: What else is known of the call, as JSON.
+        unstamped: `hash_unstamped` of the text, where the agent stamps what it writes.
+        is_gone: Whether the path is to be empty.
+        moved_to: The path where the file is to stand then; empty for none.
     """
 
     path: str
@@ -46,12 +63,28 @@ class Announcement:
     until_us: int
     is_new: bool = False
     arguments: str | None = None
+    unstamped: tuple[str, ...] = ()
+    is_gone: bool = False
+    moved_to: str = ""
 
-    def matches(self, version: Version | None, now_us: int) -> bool:
-        """Whether a version that was found now is what was announced."""
-        if version is None or not self.from_us - _EARLY_US <= now_us <= self.until_us:
+    def matches(
+        self,
+        version: Version | None,
+        now_us: int,
+        *,
+        moved_to: str | None = None,
+        read: Callable[[], bytes | None] = lambda: None,
+    ) -> bool:
+        """Whether what was found now is what was announced; `read` gives the found text."""
+        if not self.from_us - _EARLY_US <= now_us <= self.until_us:
             return False
-        return not self.hashes or version.sha256 in self.hashes
+        if moved_to is not None:
+            return self.is_gone and self.moved_to == moved_to
+        if self.is_gone or version is None:
+            return self.is_gone and version is None
+        if not (self.hashes or self.unstamped) or version.sha256 in self.hashes:
+            return True
+        return bool(self.unstamped) and (data := read()) is not None and hash_unstamped(data) in self.unstamped
 
     def is_recorded_by(self, events: Sequence[Event]) -> bool:
         """Whether one of the events of its path is the announced change already: it is found once."""
@@ -86,7 +119,11 @@ class AnnouncementStore:
 
     def find_by_call(self, call_id: str) -> Announcement | None:
         """One that a call made, whatever its path."""
-        return next((each for all in self.group_by_path().values() for each in all if each.call_id == call_id), None)
+        return next(iter(self.list_by_call(call_id)), None)
+
+    def list_by_call(self, call_id: str) -> list[Announcement]:
+        """All that a call made."""
+        return [each for all in self.group_by_path().values() for each in all if each.call_id == call_id]
 
     def _make_room(self, directory: str) -> None:
         """Remove what holds no more, and the oldest if there are too many."""
@@ -140,6 +177,9 @@ def _encode(announcement: Announcement) -> bytes:
         "until_us": announcement.until_us,
         "is_new": announcement.is_new,
         "arguments": announcement.arguments,
+        "unstamped": list(announcement.unstamped),
+        "is_gone": announcement.is_gone,
+        "moved_to": announcement.moved_to,
     }
     return json.dumps(record).encode("ascii")
 
@@ -150,7 +190,8 @@ def _decode(path: str) -> Announcement | None:
         with open(open_without_atime(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
             record = json.loads(file.read(_LONGEST))
         name, model, session = record["actor"]
-        texts = (record["path"], name, record["call_id"], record["note"], *record["hashes"])
+        unstamped, moved_to = tuple(record.get("unstamped", ())), record.get("moved_to", "")  # not in older ones
+        texts = (record["path"], name, record["call_id"], record["note"], moved_to, *record["hashes"], *unstamped)
         maybe = (model, session, record["arguments"])
         if not all(isinstance(each, str) for each in texts + tuple(each for each in maybe if each is not None)):
             return None
@@ -164,6 +205,9 @@ def _decode(path: str) -> Announcement | None:
             int(record["until_us"]),
             record["is_new"] is True,
             record["arguments"],
+            unstamped,
+            record.get("is_gone") is True,
+            moved_to,
         )
     except (OSError, ValueError, LookupError, TypeError, RecursionError, OverflowError):
         return None

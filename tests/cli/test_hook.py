@@ -186,6 +186,45 @@ def test_what_somebody_else_wrote_meanwhile_is_not_taken_for_claude_codes(run: R
     assert events(folder)[-1].actor == Outside()
 
 
+NOTE = "---\nname: tea\ndescription: how tea is ordered\nmetadata:\n  type: user\n---\n\nGreen tea.\n"
+STAMPED = NOTE.replace(
+    "  type: user\n",
+    "  node_type: memory\n  type: user\n  originSessionId: a-session\n  modified: 2026-11-20T07:46:36.334Z\n",
+)
+
+
+@pytest.mark.parametrize("seen", [False, True], ids=["alone", "memtui open"])
+@pytest.mark.parametrize("tool", ["Write", "Edit"])
+def test_a_note_that_claude_code_stamps_is_claude_codes(run: Run, folder: Path, tool: str, seen: bool) -> None:
+    path = folder / "tea.md"
+    given: dict[str, Any] = {"content": NOTE}
+    response: dict[str, Any] = {"type": "create", "content": STAMPED, "structuredPatch": [], "originalFile": None}
+    after, before = STAMPED, len(events(folder))
+    if tool == "Edit":
+        path.write_text(STAMPED)
+        memtui.open(folder).close()
+        before = len(events(folder))
+        given = {"old_string": "Green tea.", "new_string": "\tBlack tea."}
+        after = STAMPED.replace("Green tea.", "\tBlack tea.").replace("36.334Z", "59.001Z")
+        response = {"originalFile": STAMPED, "structuredPatch": []}
+    run("hook", stdin=told("PreToolUse", path, tool, **given))
+    path.write_text(after)
+    if seen:
+        memtui.open(folder).close()
+    run("hook", stdin=told("PostToolUse", path, tool, **given, tool_response={**response, "memdirStamped": True}))
+    wait_for(lambda: len(events(folder)) > before)
+    (event,) = events(folder)[before:]
+    assert (event.actor.name, event.note) == ("Claude Code", tool)
+
+
+def test_a_note_that_differs_by_more_than_the_stamp_is_not_claude_codes(run: Run, folder: Path) -> None:
+    for text in (STAMPED.replace("Green", "Black"), STAMPED.replace("how tea", "HOW TEA"), f"x{STAMPED}"):
+        run("hook", stdin=told("PreToolUse", folder / "tea.md", content=NOTE))
+        (folder / "tea.md").write_text(text)
+        memtui.open(folder).close()
+        assert events(folder)[-1].actor == Outside()
+
+
 def test_what_was_found_before_the_hook_spoke_is_said_and_not_rewritten(run: Run, folder: Path) -> None:
     path = folder / "prefs.md"
     path.write_text("theirs\n")
@@ -555,9 +594,18 @@ def test_a_question_that_is_asked_again_when_the_time_is_up_is_a_no(
     assert "Nobody answered within 30 s" in decision.reason
 
 
-def test_with_nobody_there_the_agent_goes_on(run: Run, folder: Path) -> None:
-    ran = run("hook", "--ask", stdin=told("PreToolUse", folder / "prefs.md", content="new\n"))
-    assert (ran.code, ran.out, ran.err) == (0, b"", b"")
+def test_with_nobody_there_claude_code_asks_in_its_own_terminal(run: Run, folder: Path) -> None:
+    said = decision(run("hook", "--ask", stdin=told("PreToolUse", folder / "prefs.md", content="new\n")))
+    assert said["permissionDecision"] == "ask"
+    assert "No memtui is open" in said["permissionDecisionReason"]
+    (folder / "prefs.md").write_text("new\n")  # the person allowed it there
+    memtui.open(folder).close()
+    assert events(folder)[-1].actor.name == "Claude Code"
+
+
+def test_with_nobody_there_what_would_change_nothing_is_not_asked_about(run: Run, folder: Path) -> None:
+    ran = run("hook", "--ask", stdin=told("PreToolUse", folder / "prefs.md", content="- tea\n- Berlin\n"))
+    assert (ran.code, ran.out) == (0, b"")
 
 
 def test_with_nobody_there_a_strict_hook_says_no(run: Run, folder: Path) -> None:
@@ -686,6 +734,9 @@ def test_status_says_where_it_is(run: Run, settings: Path) -> None:
     value = json.loads(settings.read_text())
     del value["hooks"]["PostToolUse"]
     settings.write_text(json.dumps(value))
+    assert b"install it again" in run("hook", "status").out
+    older = {"matcher": MATCHER.replace("Bash|", ""), "hooks": value["hooks"]["PreToolUse"][0]["hooks"]}
+    settings.write_text(json.dumps({"hooks": {"PreToolUse": [older], "PostToolUse": [older]}}))
     assert b"install it again" in run("hook", "status").out
     settings.write_text("{")
     ran = run("hook", "status")

@@ -294,3 +294,33 @@ def test_many_hooks_at_once_announce_without_getting_in_each_others_way(tmp_path
     for thread in threads:
         thread.join()
     assert faults == []
+
+
+def test_a_text_that_was_written_beside_its_file_and_seen_there_is_the_agents(
+    memory: memtui.Engine, folder: Path
+) -> None:
+    announce(memory, "prefs.md", "coffee\n")
+    (folder / "prefs.md.tmp").write_text("coffee\n")
+    memory.reconcile()
+    (folder / "prefs.md.tmp").rename(folder / "prefs.md")
+    memory.reconcile()
+    assert any(event.actor == CLAUDE and event.call_id == "toolu_1" for event in memory.events())
+
+
+def test_a_claim_is_of_a_whole_change_or_of_nothing(memory: memtui.Engine, folder: Path) -> None:
+    fill(folder, {"d/a.md": "a\n", "d/b.md": "b\n"})
+    memory.reconcile()
+    (folder / "d" / "a.md").unlink()
+    (folder / "d" / "b.md").unlink()
+    (folder / "d").rmdir()
+    memory.reconcile()
+    assert last(memory).command == "deleted"
+    claim = memory.claims.claim
+    assert claim("d/a.md", actor=CLAUDE, call_id="toolu_1", hashes=None, note="Bash: rm") is None
+    others = {"d/b.md": None}
+    said = claim("d/a.md", actor=CLAUDE, call_id="toolu_1", hashes=None, note="Bash: rm", others=others)
+    assert said is not None
+    assert said.command == "claimed"
+    assert (
+        claim("d/b.md", actor=CLAUDE, call_id="toolu_1", hashes=None, note="Bash: rm", others={"d/a.md": None}) is None
+    )

@@ -3,18 +3,22 @@
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from memtui.agents.hooks.payload import HookCall, MemoryFileLocation, predict_results
 from memtui.agents.hooks.recorder import read_file
+from memtui.agents.hooks.shell_call import ShellPlan
 from memtui.agents.remote_approval import request_approval
-from memtui.core.approvals import Allow, Deny, Edit, Proposal, Stop, Unanswered, Verdict
+from memtui.core.approvals import SHELL_COMMAND, Allow, Deny, Edit, Proposal, Stop, Unanswered, Verdict
 from memtui.core.errors import MemtuiError
 from memtui.core.events import Change, EntryKind, Person, Version, sha256
 from memtui.core.messages import MessageKey
-from memtui.core.paths import MemoryPath
+from memtui.core.paths import MemoryPath, format_path
+from memtui.core.unicode import to_one_line
+from memtui.core.wording import format_count
 
+ALLOW, DENY, ASK = "allow", "deny", "ask"
 _SHOWN = 16_000
 """Characters of a text that is shown to the model."""
 _NOTHING_WRITTEN = "Nothing was written."
@@ -26,25 +30,33 @@ class HookDecision:
     """A decision for Claude Code.
 
     Attributes:
-        reason: For the model.
+        permission: `allow`, `deny`, `ask` for a question by Claude Code itself, or empty: as if there were no hook.
+        reason: For the model, or for the person whom Claude Code asks.
         text: The person's content in place of the proposed one.
         message: The record of a change that is not made; `None` for none.
         note: A word or two for the log.
         values: The values of the message's fields.
     """
 
-    allows: bool
+    permission: str
     reason: str
     text: str | None = None
     message: MessageKey | None = None
     note: str = ""
     values: Mapping[str, object] = field(default_factory=dict)
 
+    @property
+    def allows(self) -> bool:
+        """Whether the change may be made."""
+        return self.permission != DENY
+
     def to_output(self, call: HookCall) -> str:
-        """The decision as Claude Code reads it."""
+        """The decision as Claude Code reads it; empty for none."""
+        if not self.permission:
+            return ""
         output: dict[str, object] = {
             "hookEventName": call.event,
-            "permissionDecision": "allow" if self.allows else "deny",
+            "permissionDecision": self.permission,
             "permissionDecisionReason": self.reason,
         }
         if self.text is not None:
@@ -53,8 +65,10 @@ class HookDecision:
         return json.dumps({"hookSpecificOutput": output})
 
 
-def request_decision(call: HookCall, place: MemoryFileLocation, seconds: float) -> HookDecision | None:
-    """A person's decision at a running memtui; `None` where no memtui runs, or there is no change.
+def request_decision(
+    call: HookCall, place: MemoryFileLocation, seconds: float, *, is_strict: bool = False
+) -> HookDecision | None:
+    """A person's decision at a running memtui; `None` where there is no change.
 
     The content that the person sees is written: if the file changes meanwhile, the question is asked again.
 
@@ -69,14 +83,14 @@ def request_decision(call: HookCall, place: MemoryFileLocation, seconds: float) 
             before = read_file(path)
         except OSError:
             if again:  # after an answer: the file changed, and its content cannot be shown
-                return HookDecision(False, f"{place.path} cannot be read any more. {_NOTHING_WRITTEN}")
+                return HookDecision(DENY, f"{place.path} cannot be read any more. {_NOTHING_WRITTEN}")
             raise
         texts = predict_results(call.tool, call.given, before)
         is_draft = draft is not None and (not texts or texts[0] == before)  # the tool could not do its part any more
         if is_draft and draft is not None:
             texts = (draft.encode("utf-8", "replace"),)
         if not texts:  # the tool may find the place by rules of its own: only content that was shown is written
-            return HookDecision(False, f"What {place.path} would hold cannot be told. {_NOTHING_WRITTEN} {_READ_IT}")
+            return HookDecision(DENY, f"What {place.path} would hold cannot be told. {_NOTHING_WRITTEN} {_READ_IT}")
         if texts[0] == before:
             return None
         proposal = replace(_build_proposal(call, place, before, texts[0]), again=again, draft=draft)
@@ -90,7 +104,8 @@ def request_decision(call: HookCall, place: MemoryFileLocation, seconds: float) 
             verdict = Edit(draft)
         again = _apply_verdict(call, place, verdict, proposal, before)
         if not again:
-            return _build_decision(place, verdict, is_write=call.tool == "Write")
+            decision = _build_decision(place, verdict, is_write=call.tool == "Write")
+            return decision or decide_elsewhere(place, is_strict=is_strict)
         draft = verdict.text if isinstance(verdict, Edit) else draft
 
 
@@ -154,32 +169,96 @@ def _save_edit(call: HookCall, place: MemoryFileLocation, text: str, proposal: P
     return done.problem if done.event is None else ""
 
 
+def decide_elsewhere(place: MemoryFileLocation, why: str = "", *, is_strict: bool) -> HookDecision:
+    """The decision where no memtui can ask: Claude Code asks in its own terminal, unless `is_strict` refuses.
+
+    Without a terminal Claude Code makes no such change.
+    """
+    about = f"It is about the memory folder {to_one_line(format_path(place.folder))}."
+    if is_strict:
+        why = why or "no memtui is running in which a person could be asked."
+        return HookDecision(DENY, f"Nobody allowed this change: {why} {_NOTHING_WRITTEN} {about}")
+    return HookDecision(ASK, f"{why or 'No memtui is open to show this change.'} {about}")
+
+
+def request_shell_decision(
+    call: HookCall, plan: ShellPlan, replan: Callable[[], ShellPlan], seconds: float, *, is_strict: bool
+) -> HookDecision:
+    """A person's decision on a shell command, whose changes are shown together. Its text cannot be edited."""
+    end, again = time.monotonic() + seconds, ""
+    while True:
+        assert plan.folder is not None
+        proposal = replace(_build_shell_proposal(call, plan), again=again)
+        remaining = max(end - time.monotonic(), 0.0)
+        verdict = request_approval(plan.folder.state, proposal, seconds=remaining, wait_for_server=bool(again))
+        if isinstance(verdict, Unanswered) and again:
+            verdict = Unanswered(seconds)
+        if isinstance(verdict, Edit):
+            verdict = Deny("The text of a command cannot be edited.")
+        decision = _build_decision(_locate_changes(plan), verdict, is_write=False)
+        if decision is None:
+            return decide_elsewhere(plan.folder, is_strict=is_strict)
+        if not isinstance(verdict, Allow):
+            return decision
+        now = replan()
+        if now == plan:  # the rest of the command, such as what it reads, is left to Claude Code's own rules
+            return decision if plan.is_all else replace(decision, permission="")
+        if not now.is_clear or not now.changes:
+            return HookDecision(DENY, f"The files have changed since that was shown. {_NOTHING_WRITTEN}")
+        plan, again = now, "The files have changed since that was shown."
+
+
+def _locate_changes(plan: ShellPlan) -> MemoryFileLocation:
+    """The location that names all changes of a command."""
+    assert plan.folder is not None
+    more = len(plan.changes) - 1
+    path = plan.changes[0].place.path
+    return plan.folder._replace(path=f"{path} and {format_count(more, 'other file')}" if more else path)
+
+
+def _build_shell_proposal(call: HookCall, plan: ShellPlan) -> Proposal:
+    changes, texts = list[Change](), dict[str, bytes]()
+    for each in plan.changes:
+        versions = [None if data is None else Version(EntryKind.FILE, sha256(data), len(data)) for data in each[1:3]]
+        changes.append(Change(each.place.path, *versions))
+        texts |= {sha256(data): data for data in each[1:3] if data is not None}
+    raw = {"tool": call.tool, "command": call.given.get("command")}
+    first = plan.changes[0]
+    moved = next((each for each in plan.changes if each.moved_to), None)
+    path, new_path = str(MemoryPath.from_relative((moved or first).place.path)), None
+    if moved is not None and {each.place.path for each in plan.changes} == {moved.place.path, moved.moved_to}:
+        command, new_path = "rename", str(MemoryPath.from_relative(moved.moved_to))
+    else:
+        command = "delete" if len(plan.changes) == 1 and first.after is None else SHELL_COMMAND
+    return Proposal(call.actor, command, path, new_path, call.call_id, tuple(changes), texts, "", raw)
+
+
 def _build_decision(place: MemoryFileLocation, verdict: Verdict, *, is_write: bool) -> HookDecision | None:
     path = place.path
     match verdict:
         case Allow():
-            return HookDecision(True, "The person allowed this change in memtui.")
+            return HookDecision(ALLOW, "The person allowed this change in memtui.")
         case Deny(reason=reason) if reason.strip():
             words = f"The person declined this change to {path}. {_NOTHING_WRITTEN} They said: {reason.strip()}"
-            return HookDecision(False, words, None, MessageKey.DECLINED_WHY, "declined", {"reason": reason.strip()})
+            return HookDecision(DENY, words, None, MessageKey.DECLINED_WHY, "declined", {"reason": reason.strip()})
         case Deny():
             words = f"The person declined this change to {path}. {_NOTHING_WRITTEN}"
-            return HookDecision(False, words, None, MessageKey.DECLINED, "declined")
+            return HookDecision(DENY, words, None, MessageKey.DECLINED, "declined")
         case Edit(text=text) if is_write:
             words = f"The person edited the text before it is written: {path} holds theirs, not yours."
-            return HookDecision(True, words, text)
+            return HookDecision(ALLOW, words, text)
         case Edit(text=text):
             shown = _truncate_text(text)
             words = f"The person edited this change and saved it: do not repeat it. {path} now holds:\n{shown}"
-            return HookDecision(False, words, None, MessageKey.EDITED_FIRST, "edited by you first", {"view": shown})
+            return HookDecision(DENY, words, None, MessageKey.EDITED_FIRST, "edited by you first", {"view": shown})
         case Stop():
             words = f"The person stopped this change to {path}. {_NOTHING_WRITTEN}"
-            return HookDecision(False, words, None, MessageKey.STOPPED, "stopped")
+            return HookDecision(DENY, words, None, MessageKey.STOPPED, "stopped")
         case Unanswered(seconds=0):
             return None
         case Unanswered(seconds=seconds):
             words = f"Nobody answered within {seconds:.0f} s whether {path} may be changed. {_NOTHING_WRITTEN}"
-            return HookDecision(False, words, None, MessageKey.UNANSWERED, "not approved", {"seconds": seconds})
+            return HookDecision(DENY, words, None, MessageKey.UNANSWERED, "not approved", {"seconds": seconds})
 
 
 def _truncate_text(text: str) -> str:

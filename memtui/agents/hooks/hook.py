@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 
 from memtui.agents.hooks.payload import (
     BEFORE,
+    SHELL,
     WRITING,
     HookCall,
     InvalidHookCall,
     MemoryFileLocation,
+    locate_entry,
     locate_file,
     parse_call,
     predict_results,
@@ -74,6 +76,8 @@ def answer_hook(data: bytes, options: HookOptions, failed: Callable[[Exception],
 
 
 def _answer_call(call: HookCall, options: HookOptions, failed: Callable[[Exception], object]) -> HookAnswer:
+    if call.tool == SHELL:
+        return (_answer_before_shell if call.event == BEFORE else _answer_after_shell)(call, options, failed)
     if call.tool not in WRITING:
         if call.event == BEFORE:
             from memtui.agents.hooks.recorder import link_session  # noqa: PLC0415 - start-up: an agent waits
@@ -90,7 +94,7 @@ def _answer_call(call: HookCall, options: HookOptions, failed: Callable[[Excepti
 
     announced = recorder.announce_result(call, place)
     if announced is not None:
-        recorder.run_in_background(lambda: recorder.record_write(call, place, announced), failed)
+        recorder.run_in_background(lambda: recorder.record_write(call, place, [announced]), failed)
     return HookAnswer()
 
 
@@ -105,7 +109,7 @@ def _answer_before(
     texts = predict_results(call.tool, call.given, before)
     note, output = "", ""
     if options.asks:
-        decision = _request_decision(call, place, options.seconds)
+        decision = _request_decision(call, place, options, is_change=texts[:1] != (before,))
         if decision is not None:
             output = decision.to_output(call)
             if not decision.allows:
@@ -117,25 +121,79 @@ def _answer_before(
                 return HookAnswer(output, _run_safely(lambda: recorder.run_in_background(refusal, failed)))
             if decision.text is not None:
                 texts, note = (decision.text.encode("utf-8"),), f"{call.tool}, edited by you"
-        elif options.is_strict and texts[:1] != (before,):
-            return HookAnswer(_build_refusal(call, "no memtui is running in which a person could be asked"))
     if not texts:
         return HookAnswer(output)
     announce = partial(recorder.announce_write, call, place, texts, is_new=before is None, note=note)
     return HookAnswer(output, _run_safely(announce))
 
 
-def _request_decision(call: HookCall, place: MemoryFileLocation, seconds: float) -> "HookDecision | None":
-    """A person's decision; the modules that asking needs are loaded only where a memtui is running."""
+def _request_decision(
+    call: HookCall, place: MemoryFileLocation, options: HookOptions, *, is_change: bool
+) -> "HookDecision | None":
+    """A person's decision: at a running memtui, else in Claude Code's terminal; `None` where there is no change."""
+    from memtui.agents.hooks import approval  # noqa: PLC0415 - start-up: only for a person
+
+    if not _is_memtui_open(place):
+        return approval.decide_elsewhere(place, is_strict=options.is_strict) if is_change else None
+    return approval.request_decision(call, place, options.seconds, is_strict=options.is_strict)
+
+
+def _is_memtui_open(place: MemoryFileLocation) -> bool:
     from memtui.agents.ipc import connect_socket  # noqa: PLC0415 - start-up: only where a person is asked
 
     peer = connect_socket(str(place.state))
-    if peer is None:
-        return None
-    peer.close()
-    from memtui.agents.hooks.approval import request_decision  # noqa: PLC0415 - start-up: only for a person
+    if peer is not None:
+        peer.close()
+    return peer is not None
 
-    return request_decision(call, place, seconds)
+
+def _answer_before_shell(call: HookCall, options: HookOptions, failed: Callable[[Exception], object]) -> HookAnswer:
+    from memtui.agents.hooks import recorder, shell_recorder  # noqa: PLC0415 - start-up: an agent waits
+    from memtui.agents.hooks.shell_call import plan_shell_call  # noqa: PLC0415 - start-up: an agent waits
+
+    where = partial(locate_file, directory=options.directory, state=options.state)
+    entry = partial(locate_entry, directory=options.directory, state=options.state)
+    plan = plan_shell_call(call, where, entry)
+    if plan.folder is None:
+        return HookAnswer()
+    place = plan.folder._replace(settings=options.settings(plan.folder.folder))
+    output = ""
+    if options.asks:
+        from memtui.agents.hooks import approval  # noqa: PLC0415 - start-up: only for a person
+
+        if not plan.is_clear:
+            why = "memtui cannot tell what this command does to it."
+            return HookAnswer(approval.decide_elsewhere(place, why, is_strict=options.is_strict).to_output(call))
+        if _is_memtui_open(place):
+            decision = approval.request_shell_decision(
+                call, plan, lambda: plan_shell_call(call, where, entry), options.seconds, is_strict=options.is_strict
+            )
+        else:
+            decision = approval.decide_elsewhere(place, is_strict=options.is_strict)
+        output = decision.to_output(call)
+        if not decision.allows:
+            if decision.message is None:
+                return HookAnswer(output)
+            refusal = partial(
+                shell_recorder.record_shell_refusal,
+                *(call, place, plan.changes, decision.message, decision.note, decision.values),
+            )
+            return HookAnswer(output, _run_safely(lambda: recorder.run_in_background(refusal, failed)))
+    paths = [each.place.path for each in plan.changes if each.before is not None]
+    if paths:
+        recorder.record_baseline(place, paths)
+    return HookAnswer(output, _run_safely(lambda: shell_recorder.announce_changes(call, plan.changes)))
+
+
+def _answer_after_shell(call: HookCall, options: HookOptions, failed: Callable[[Exception], object]) -> HookAnswer:
+    from memtui.agents.hooks import recorder, shell_recorder  # noqa: PLC0415 - start-up: an agent waits
+
+    entry = partial(locate_entry, directory=options.directory, state=options.state)
+    for folder, announced in shell_recorder.announce_effects(call, entry).items():
+        if announced:
+            place = folder._replace(settings=options.settings(folder.folder))
+            recorder.run_in_background(partial(recorder.record_write, call, place, announced), failed)
+    return HookAnswer()
 
 
 def _run_safely(work: Callable[[], object]) -> str:
@@ -148,6 +206,6 @@ def _run_safely(work: Callable[[], object]) -> str:
 
 
 def _build_refusal(call: HookCall, why: str) -> str:
-    from memtui.agents.hooks.approval import HookDecision  # noqa: PLC0415 - start-up: only for a refusal
+    from memtui.agents.hooks.approval import DENY, HookDecision  # noqa: PLC0415 - start-up: only for a refusal
 
-    return HookDecision(False, f"Nobody allowed this change: {why}. Nothing was written.").to_output(call)
+    return HookDecision(DENY, f"Nobody allowed this change: {why}. Nothing was written.").to_output(call)

@@ -20,9 +20,11 @@ NAME = "Claude Code"
 """How its changes are recorded."""
 WRITING = frozenset({"Write", "Edit", "MultiEdit"})
 """Tools that write a file."""
+SHELL = "Bash"
+"""The tool that runs commands: the only one that deletes and moves files."""
 _MEMORY = re.compile(r"mcp__.+__memory")
 """Our own MCP tool under any server name: it records its calls itself."""
-MATCHER = "Write|Edit|MultiEdit|mcp__memtui__memory|mcp__memory__memory"
+MATCHER = "Write|Edit|MultiEdit|Bash|mcp__memtui__memory|mcp__memory__memory"
 """As it stands in the settings."""
 BEFORE, AFTER = "PreToolUse", "PostToolUse"
 LIMIT = 64_000_000
@@ -40,6 +42,7 @@ class HookCall:
     Attributes:
         event: `PreToolUse` or `PostToolUse`.
         path: The file that the tool writes, absolute; empty for other tools.
+        directory: The working directory, absolute; `None` if unknown.
         given: The tool's input.
         response: The tool's answer, after its use.
         session: Claude Code's.
@@ -55,6 +58,7 @@ class HookCall:
     session: str | None
     transcript: str | None
     call_id: str
+    directory: str | None = None
 
     @property
     def actor(self) -> "Agent":
@@ -86,7 +90,7 @@ def parse_call(data: bytes) -> HookCall | None:
     event, tool = fields.get("hook_event_name"), fields.get("tool_name")
     if event not in (BEFORE, AFTER) or not isinstance(tool, str):
         return None
-    if tool not in WRITING and not _MEMORY.fullmatch(tool):
+    if tool not in WRITING and tool != SHELL and not _MEMORY.fullmatch(tool):
         return None
     given = fields.get("tool_input")
     if not isinstance(given, dict):
@@ -97,10 +101,12 @@ def parse_call(data: bytes) -> HookCall | None:
         from memtui.core.events import sha256  # noqa: PLC0415 - start-up: most files are no memories
 
         call_id = "call_" + sha256(json.dumps([session, tool, given], sort_keys=True).encode())[:24]
-    path = ""
+    path, directory = "", _parse_text(fields.get("cwd"))
     if tool in WRITING:
-        path = _parse_path(given.get("file_path"), _parse_text(fields.get("cwd")))
-    return HookCall(event, tool, path, given, fields.get("tool_response"), session, transcript, call_id)
+        path = _parse_path(given.get("file_path"), directory)
+    if directory is not None and not os.path.isabs(directory):
+        directory = None
+    return HookCall(event, tool, path, given, fields.get("tool_response"), session, transcript, call_id, directory)
 
 
 def _parse_path(given: object, directory: str | None) -> str:
@@ -191,7 +197,16 @@ def locate_file(path: str, *, directory: str | None = None, state: str | None = 
         directory: A memory folder of the hook's options.
         state: Its state directory, if not in the usual place.
     """
-    real = os.path.realpath(path)
+    return _locate_real_path(os.path.realpath(path), directory, state)
+
+
+def locate_entry(path: str, *, directory: str | None = None, state: str | None = None) -> MemoryFileLocation | None:
+    """The same of a name in a directory, which may be a link: what is deleted or moved is the name."""
+    above, name = os.path.split(os.path.abspath(path))
+    return _locate_real_path(os.path.join(os.path.realpath(above), name), directory, state)
+
+
+def _locate_real_path(real: str, directory: str | None, state: str | None) -> MemoryFileLocation | None:
     named = os.path.realpath(os.path.expanduser(directory)) if directory is not None else None
     for folder in _iter_parents(real):
         relative = os.path.relpath(real, folder)

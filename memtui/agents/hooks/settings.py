@@ -42,8 +42,14 @@ class HookSettings:
 
     @property
     def is_complete(self) -> bool:
-        """Whether our hooks are in it for every event."""
-        return {event for event, _ in _find_own_hooks(self.value)} == set(_EVENTS)
+        """Whether our hooks are in it for every event and every tool."""
+        hooks = self.value.get("hooks", {})
+        return all(
+            any(
+                _covers_all_tools(group) and any(map(_is_own_hook, _get_hooks(group))) for group in hooks.get(event, ())
+            )
+            for event in _EVENTS
+        )
 
 
 def load_hook_settings(path: str) -> HookSettings:
@@ -207,6 +213,13 @@ def _find_own_hooks(value: dict[str, Any]) -> list[tuple[str, str]]:
         for hook in _get_hooks(group)
         if _is_own_hook(hook)
     ]
+
+
+def _covers_all_tools(group: object) -> bool:
+    matcher = group.get("matcher") if isinstance(group, dict) else None
+    return matcher in (None, "", "*") or (
+        isinstance(matcher, str) and set(MATCHER.split("|")) <= set(matcher.split("|"))
+    )
 
 
 def _get_hooks(group: object) -> list[Any]:

@@ -41,6 +41,12 @@ _NOT_PLAIN = frozenset({
 """First words of a command by which the rest may have another meaning, or not be run."""
 _SPEAKING = frozenset({"cd", "rm", "mv", "cp", "cat", "tee", "mkdir", "echo", "ls", "pwd"})
 """Commands that print an error when they fail."""
+_READING = frozenset({
+    "[", "basename", "cat", "cmp", "cut", "diff", "dirname", "du", "echo", "false", "grep", "head", "ls", "nl",
+    "printf", "pwd", "readlink", "realpath", "sleep", "stat", "tail", "test", "tr", "true", "wc", "which",
+})  # fmt: skip
+"""Commands that change no file, whatever their arguments are."""
+_FIND_ACTIONS = ("-delete", "-exec", "-ok", "-fprint", "-fls")
 _FLAGS = {"rm": "dfrRv", "mv": "fv", "cp": "afprRv"}
 _FAILED = re.compile(r"(?:rm|mv|cp|cd|ls|cat|tee|mkdir|bash|zsh|sh): |\(eval\):")
 """The output of one of them that failed."""
@@ -152,6 +158,63 @@ def parse_effects(command: str, where: str | None) -> list[FileEffect]:
         if is_joined or (is_speaking and is_entered):
             effects += (effect._replace(is_joined=is_joined) for effect in _find_effects(step, where))
     return effects
+
+
+class ForeseenEffects(NamedTuple):
+    """What a command may do.
+
+    Attributes:
+        effects: On files.
+        is_writing: Whether it does nothing else, such as reading files aloud.
+    """
+
+    effects: list[FileEffect]
+    is_writing: bool
+
+
+def foresee_effects(command: str, where: str | None) -> ForeseenEffects | None:
+    """All effects that a command may have on files, before it is run; `None` where its words do not tell them.
+
+    Args:
+        command: As it is given to the shell.
+        where: The working directory; `None` if unknown.
+    """
+    steps = _split_commands(command) if len(command) <= _LONGEST else None
+    if steps is None:
+        return None
+    effects, is_writing = list[FileEffect](), True
+    for step in steps:
+        verb, arguments = step.verb, step.words[1:]
+        if verb == "cd":
+            where = _resolve_cd(arguments, where) if step.join == "&&" else None
+        elif not _is_understood(verb, arguments):
+            return None
+        found = list(_find_effects(step, where))
+        wanted = (step.target is not None) + _count_named_files(verb, arguments)
+        if len(found) != wanted:
+            return None
+        effects += found
+        is_writing = is_writing and (bool(found) or verb in ("cd", "mkdir", ""))
+    if any(step.verb == "mkdir" for step in steps) and any(each.source and not each.is_into for each in effects):
+        return None  # the target may be a directory by then
+    return ForeseenEffects(effects, is_writing)
+
+
+def _is_understood(verb: str, arguments: Sequence[str]) -> bool:
+    """Whether a command changes no other files than those that `_find_effects` finds."""
+    if verb == "find":
+        return not any(word.startswith(_FIND_ACTIONS) or word == _UNCLEAR for word in arguments)
+    return verb in _READING or verb in _FLAGS or verb in ("tee", "mkdir", "")
+
+
+def _count_named_files(verb: str, arguments: Sequence[str]) -> int:
+    """How many files a command names that it removes or writes."""
+    if verb == "tee":
+        return sum(word != "-a" for word in arguments)
+    if verb not in _FLAGS:
+        return 0
+    _, names = _split_arguments(arguments)
+    return max(len(names) - (verb != "rm"), 0)
 
 
 def is_confirmed(effect: FileEffect, details: Mapping[str, object]) -> bool:

@@ -131,12 +131,12 @@ def preview_proposal(proposal: Proposal) -> ProposalPreview:
     files = proposal.files
     remarks = [to_one_line(proposal.again)] if proposal.again else []
     notice, comparison = "", None
-    if proposal.command == "rename" or len(files) != 1:
+    texts = _join_texts(proposal) if proposal.shell_text else None
+    if texts is None and (proposal.command == "rename" or len(files) != 1):
         comparison = _compare_names(proposal)
         notice = "" if comparison else "No file is in it."
     else:
-        change = files[0]
-        before, after = proposal.text(change.before), proposal.text(change.after)
+        before, after = texts or (proposal.text(files[0].before), proposal.text(files[0].after))
         if before is None or after is None:
             notice = "It holds bytes that are no text. They cannot be shown."
         elif before == after:
@@ -154,6 +154,8 @@ def preview_proposal(proposal: Proposal) -> ProposalPreview:
 def _format_title(proposal: Proposal) -> str:
     who, files = format_actor_name(proposal.actor), proposal.files
     path = to_one_line(wording.to_relative_path(proposal.path))
+    if proposal.shell_text:
+        return f"{to_one_line(who)} wants to run {to_one_line(proposal.shell_text)}"
     overwrites = any(change.before is not None for change in files)
     match proposal.command:
         case "create":
@@ -169,6 +171,21 @@ def _format_title(proposal: Proposal) -> str:
         case _:
             what = f"edit {path}"
     return f"{to_one_line(who)} wants to {what}"
+
+
+def _join_texts(proposal: Proposal) -> tuple[str, str] | None:
+    """The texts of all files before and after, each below its name; `None` if one cannot be shown."""
+    if len(proposal.files) < 2:
+        return None
+    before, after = list[str](), list[str]()
+    for change in proposal.files:
+        for version, side in ((change.before, before), (change.after, after)):
+            text = proposal.text(version)
+            if text is None:
+                return None
+            if version is not None:
+                side.append(f"{to_one_line(change.path)}:\n{text.removesuffix(chr(10))}\n\n")
+    return "".join(before), "".join(after)
 
 
 def _compare_names(proposal: Proposal) -> DiffComparison | None:

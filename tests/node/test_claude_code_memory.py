@@ -1,0 +1,212 @@
+"""Claude Code's own program keeps its own memory, in its real folder and its own note format, with memtui's hook.
+
+It talks to a scripted model on this machine: no key, no network.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.agents.remote_approval import ApprovalQuestion, ApprovalServer
+from memtui.core.approvals import Allow, Deny, Verdict
+from memtui.core.events import Event
+from memtui.engine.claims import parse_claim
+from memtui.fs.state import get_state_directory
+from memtui.memory import connect
+from tests.conftest import fill
+from tests.node.programs import LIMIT, package
+
+ASKED = "Please keep your memory in order"
+NOTE = """---
+name: tea-order
+description: how tea is ordered
+metadata:
+  type: user
+---
+
+Green tea.
+**Why:** taste
+"""
+INDEX = "- [Wrong](feedback_wrong.md) - a wrong one\n"
+
+Call = tuple[str, dict[str, Any]]
+
+
+class ClaudeCode:
+    """Claude Code in a home of its own, and what its memory holds.
+
+    Attributes:
+        folder: Where Claude Code keeps its memory of the project.
+    """
+
+    def __init__(self, program: Path, top: Path, model: Callable[[list[dict[str, Any]]], str]) -> None:
+        self._program, self._model = program, model
+        self.home, self.work = top / "home", top / "work"
+        self.work.mkdir()
+        slug = re.sub(r"[^a-zA-Z0-9]", "-", str(self.work))
+        wrong = "---\nname: wrong\ndescription: wrong\nmetadata:\n  type: feedback\n---\n\nWrong.\n"
+        self.folder = fill(
+            self.home / ".claude" / "projects" / slug / "memory", {"MEMORY.md": INDEX, "feedback_wrong.md": wrong}
+        )
+
+    def install_hook(self, *words: str) -> None:
+        command = [sys.executable, "-m", "memtui", "hook", "install", "-y", *words]
+        subprocess.run(command, env={**os.environ, "HOME": str(self.home)}, check=True, capture_output=True)
+
+    def run(self, *calls: Call, mode: str = "acceptEdits") -> dict[str, Any]:
+        """Have it make some calls, one after the other; what it says at the end."""
+        fixtures: list[dict[str, Any]] = []
+        for number, (tool, given) in enumerate(calls):
+            before = {"toolCallId": f"toolu_{number - 1}"} if number else {"hasToolResult": False}
+            call = {"name": tool, "arguments": given, "id": f"toolu_{number}"}
+            fixtures.append({"match": {"userMessage": ASKED, **before}, "response": {"toolCalls": [call]}})
+        last = {"userMessage": ASKED, "toolCallId": f"toolu_{len(calls) - 1}"}
+        fixtures.append({"match": last, "response": {"content": "It is in order."}})
+        done = subprocess.run(
+            [
+                *("node", self._program, "-p", ASKED, "--output-format", "json"),
+                *("--allowedTools", "Write,Edit,Read,Bash", "--permission-mode", mode),
+            ],
+            cwd=self.work,
+            env={
+                **{name: os.environ[name] for name in ("PATH", "PYTHONPATH", "XDG_STATE_HOME")},
+                "HOME": str(self.home),
+                "ANTHROPIC_BASE_URL": self._model(fixtures),
+                "ANTHROPIC_API_KEY": "none",
+                "DISABLE_AUTOUPDATER": "1",
+                "DISABLE_TELEMETRY": "1",
+                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            },
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        said: dict[str, Any] = json.loads(done.stdout)
+        assert said["result"] == "It is in order."
+        return said
+
+    def events(self) -> list[Event]:
+        """The changes, recorded by now."""
+        with connect(self.folder) as memory:
+            memory.reconcile()
+            return [event for event in memory.events() if event.command != "found"]
+
+    @property
+    def calls(self) -> list[Call]:
+        """What it does to keep its memory in order."""
+        folder = self.folder
+        return [
+            ("Write", {"file_path": f"{folder}/user_tea.md", "content": NOTE}),
+            ("Edit", {"file_path": f"{folder}/user_tea.md", "old_string": "Green tea.", "new_string": "Black tea."}),
+            ("Bash", {"command": f"cat >> {folder}/MEMORY.md <<'EOF'\n- [Tea](user_tea.md) - tea\nEOF"}),
+            ("Bash", {"command": f"mv {folder}/user_tea.md {folder}/user_drinks.md"}),
+            ("Bash", {"command": f"cp {folder}/user_drinks.md {folder}/user_copy.md && rm {folder}/feedback_wrong.md"}),
+        ]
+
+
+@pytest.fixture
+def claude(tmp_path: Path, model: Callable[[list[dict[str, Any]]], str]) -> ClaudeCode:
+    program = package("@anthropic-ai/claude-code") / "cli-wrapper.cjs"  # works where npm ran no scripts, too
+    if subprocess.run(["node", program, "--version"], capture_output=True, timeout=LIMIT, check=False).returncode:
+        pytest.skip("Claude Code's program is not there for this system")
+    return ClaudeCode(program, tmp_path, model)
+
+
+@contextmanager
+def person(folder: Path, verdict: Verdict) -> Iterator[list[ApprovalQuestion]]:
+    """Somebody at a running memtui who always answers the same."""
+    asked: list[ApprovalQuestion] = []
+
+    def answer(question: ApprovalQuestion) -> None:
+        asked.append(question)
+        threading.Thread(target=question.answer, args=(verdict,)).start()
+
+    connect(folder).close()
+    desk = ApprovalServer(get_state_directory(str(folder)), answer)
+    desk.start()
+    try:
+        assert desk.wait_until_open(LIMIT)
+        yield asked
+    finally:
+        desk.close()
+
+
+def assert_all_are_claude_codes(events: list[Event], session: str) -> None:
+    """Whatever changed is Claude Code's, at once or by its claim a moment after."""
+    claims = {parse_claim(event) for event in events if event.actor.name == "Claude Code"}
+    for event in events:
+        is_passing = event.command == "created" and ".md.tmp." in event.path  # it is renamed over the note
+        if event.changes and event.seq not in claims and not is_passing:
+            assert (event.actor.name, getattr(event.actor, "session", None)) == ("Claude Code", session), event
+
+
+@pytest.mark.parametrize("watched", [False, True], ids=["alone", "memtui open"])
+def test_what_claude_code_does_to_its_own_memory_is_its_own(claude: ClaudeCode, watched: bool) -> None:
+    claude.install_hook()
+    done = threading.Event()
+
+    def watch() -> None:
+        with connect(claude.folder) as memory:
+            while not done.wait(0.01):
+                memory.reconcile()
+
+    watcher = threading.Thread(target=watch)
+    if watched:
+        watcher.start()
+    try:
+        said = claude.run(*claude.calls)
+    finally:
+        done.set()
+        if watched:
+            watcher.join()
+    folder = claude.folder
+    assert sorted(os.listdir(folder)) == ["MEMORY.md", "user_copy.md", "user_drinks.md"]
+    drinks = (folder / "user_drinks.md").read_text()
+    assert "Black tea." in drinks
+    assert f"originSessionId: {said['session_id']}" in drinks, "Claude Code stamps its notes"
+    events = claude.events()
+    assert_all_are_claude_codes(events, said["session_id"])
+    changed = {change.path for event in events for change in event.changes if ".tmp." not in change.path}
+    assert changed == {"MEMORY.md", "feedback_wrong.md", "user_copy.md", "user_drinks.md", "user_tea.md"}
+
+
+def test_a_person_at_memtui_allows_each_change_and_it_is_claude_codes(claude: ClaudeCode) -> None:
+    claude.install_hook("--ask")
+    with person(claude.folder, Allow()) as asked:
+        said = claude.run(*claude.calls)
+    assert len(asked) == len(claude.calls)
+    assert sorted(os.listdir(claude.folder)) == ["MEMORY.md", "user_copy.md", "user_drinks.md"]
+    assert_all_are_claude_codes(claude.events(), said["session_id"])
+
+
+def test_a_person_at_memtui_declines_each_change_and_nothing_is_written(claude: ClaudeCode) -> None:
+    claude.install_hook("--ask")
+    with person(claude.folder, Deny("not now")):
+        claude.run(*claude.calls)
+    assert sorted(os.listdir(claude.folder)) == ["MEMORY.md", "feedback_wrong.md"]
+    assert (claude.folder / "MEMORY.md").read_text() == INDEX
+
+
+@pytest.mark.parametrize("mode", ["acceptEdits", "bypassPermissions"])
+def test_without_a_memtui_and_a_terminal_nothing_is_written(claude: ClaudeCode, mode: str) -> None:
+    if mode == "bypassPermissions" and os.geteuid() == 0:
+        pytest.skip("Claude Code refuses this mode to root")
+    claude.install_hook("--ask")
+    unclear = ("Bash", {"command": f"for f in {claude.folder}/*.md; do rm $f; done"})
+    said = claude.run(*claude.calls, unclear, mode=mode)
+    tools = [denied["tool_name"] for denied in said["permission_denials"]]
+    assert tools == ["Write", "Bash", "Bash", "Bash"]  # what it wanted to edit and to move was never there
+    assert sorted(os.listdir(claude.folder)) == ["MEMORY.md", "feedback_wrong.md"]
+    assert (claude.folder / "MEMORY.md").read_text() == INDEX
