@@ -21,6 +21,7 @@ from memtui.audit.masking import (
 from memtui.audit.model import AuditFinding, AuditRule, Family, FindingLocation, Hit, Severity
 from memtui.audit.provenance import OriginTracer
 from memtui.core.unicode import to_one_line
+from memtui.notes.memory_index import is_team_note
 
 # Groups: many findings of one kind in one file are one finding.
 
@@ -149,7 +150,7 @@ class FindingBuilder:
             location=place,
             words=page.mask(hit.words),
             evidence=self._build_evidence(hit, page),
-            do=rule.do,
+            do=_advise(rule, hit),
             origin=self._origins.trace(hit, page.data, place.line),
             fingerprint=_compute_fingerprint(hit.rule, hit.path, identity, ordinal),
             facts={name: page.mask(fact) if isinstance(fact, str) else fact for name, fact in hit.facts.items()},
@@ -235,6 +236,18 @@ def _find_secret_span(hit: Hit) -> Span:
         return hit.masked
     assert hit.start is not None
     return hit.start, hit.start if hit.end is None else hit.end
+
+
+_TEAM_NOTE = "It is a team's, mirrored from a server: what goes here may go for everybody."
+
+
+def _advise(rule: AuditRule, hit: Hit) -> str:
+    """What to do. No advice deletes a note of a team, nor one that is said to be the same as it."""
+    if not any(is_team_note(str(path)) for path in (hit.path, hit.facts.get("of", ""))):
+        return rule.do
+    if rule.family is Family.UPKEEP:
+        return f"{_TEAM_NOTE} Leave it there, and tell those who keep it."
+    return f"{rule.do} {_TEAM_NOTE}"
 
 
 def _compute_fingerprint(rule: str, path: str, identity: str, ordinal: int) -> str:

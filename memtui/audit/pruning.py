@@ -20,7 +20,7 @@ from memtui.engine import Engine, Observer
 from memtui.engine.pins import load_pins
 from memtui.engine.protection import NOTE as PROTECTED
 from memtui.notes.links import LinkTargets, find_links, get_note_names
-from memtui.notes.memory_index import is_index
+from memtui.notes.memory_index import is_index, is_team_note
 from memtui.review.tracks import iter_event_bodies
 from memtui.store.base import FileTooLarge, NotRegularFile
 
@@ -203,8 +203,8 @@ class PrunePlan:
 def plan_prune(observer: Observer, *, older_than_us: int, unread: bool = False, now_us: int) -> PrunePlan:
     """Find the notes that nobody has needed for long. Changes nothing; look for outside changes before.
 
-    A note goes if no agent has read it, and nobody has changed it, for that long. Pinned and protected notes stay, what
-    every session loads unasked, and hidden files.
+    A note goes if no agent has read it, and nobody has changed it, for that long. Pinned, protected and team notes stay,
+    what every session loads unasked, and hidden files.
 
     Args:
         unread: Whether only notes that no agent has read since the journal began are planned.
@@ -232,6 +232,8 @@ def plan_prune(observer: Observer, *, older_than_us: int, unread: bool = False, 
             staying.append(ExemptNote(path, "pinned"))
         elif any(core_paths.may_cover(each, path) for each in guarded):
             staying.append(ExemptNote(path, "protected"))
+        elif is_team_note(path):
+            staying.append(ExemptNote(path, "a team's, mirrored from a server"))
         elif path in loaded:
             staying.append(ExemptNote(path, "every session loads it"))
         elif version is None or version.sha256 is None:

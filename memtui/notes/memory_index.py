@@ -16,6 +16,8 @@ NAME = "MEMORY.md"
 MAX_LINES = 200
 MAX_BYTES = 25_000
 
+_TEAM = re.compile(r"(?:memory/)?team/[^/]+/.")
+
 _FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
 _COMMENT = re.compile(r" {0,3}<!--")
 _ITEM = re.compile(r"[ \t>]*(?:[-*+][ \t]|[0-9]{1,9}[.)][ \t]|#{1,6}[ \t]|\|)")
@@ -52,6 +54,14 @@ class MemoryIndex:
 def is_index(path: str) -> bool:
     """Whether a file is an index by its name, wherever it stands; the name is spelled in capitals."""
     return path.rpartition("/")[2] == NAME
+
+
+def is_team_note(path: str) -> bool:
+    """Whether a file is in a team mount of Claude Code, `team/<mount>/`: others' notes, mirrored from a server.
+
+    What goes here may go for everybody, and nobody knows from here who reads it.
+    """
+    return _TEAM.match(path) is not None
 
 
 def parse_index(text: str, path: str = NAME, *, max_lines: int = MAX_LINES, max_bytes: int = MAX_BYTES) -> MemoryIndex:

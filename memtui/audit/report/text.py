@@ -118,10 +118,7 @@ class _TextReport:
     def _render_remedies(self) -> Iterator[str]:
         yield ""
         yield "What to do"
-        told: dict[str, str] = {}
-        for finding in self._audit.findings:
-            told.setdefault(finding.rule, finding.do)
-        for rule, do in told.items():
+        for rule, do in dict.fromkeys((finding.rule, finding.do) for finding in self._audit.findings):
             yield from self._wrap(f"{rule}: {sanitize_text(do)}", "  ", "    ")
 
     def _render_inbox(self, inbox: Inbox) -> Iterator[str]:
