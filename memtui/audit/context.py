@@ -5,11 +5,11 @@ import re
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from memtui.audit.model import AuditCancelled, ChainStatus, check_cancelled
+from memtui.audit.model import AuditCancelled, ChainStatus, SkippedRule, check_cancelled
 from memtui.core.edits import format_human_size
 from memtui.core.errors import SymlinkEscape
 from memtui.core.events import EntryKind
@@ -59,6 +59,23 @@ class OtherEntry:
     problem: str = ""
 
 
+@dataclass
+class CheckLog:
+    """What the rules looked at, in their own words: an *ok* of a report says nothing else.
+
+    Attributes:
+        counted: What was counted, by the name of the check; a check that is not here was not made.
+        skipped: Rules that could not run on this folder.
+    """
+
+    counted: dict[str, str] = field(default_factory=dict)
+    skipped: list[SkippedRule] = field(default_factory=list)
+
+    def skip(self, reason: str, *rules: str) -> None:
+        """Say why rules could not run."""
+        self.skipped += [SkippedRule(rule, reason) for rule in rules]
+
+
 @dataclass(frozen=True)
 class AuditContext:
     """A folder at one moment.
@@ -84,6 +101,7 @@ class AuditContext:
     selection: frozenset[str] = frozenset()
     inbox: Inbox | None = None
     stop: Callable[[], bool] = lambda: False
+    log: CheckLog = field(default_factory=CheckLog)
 
     def check_cancelled(self) -> None:
         """Raise `AuditCancelled` where the caller asks to stop; for rules that compare all notes."""

@@ -27,12 +27,10 @@ from memtui.audit.provenance import TAMPERED, OriginTracer, summarize_journal
 from memtui.audit.registry import CRASHED, FAMILIES, SELF_CHECKS, collect_rules
 from memtui.audit.selection import RuleSelection, describe_changed_settings, select_rules
 from memtui.audit.suppressions import find_expired, find_suppression
-from memtui.core.paths import ROOT_NAME
 from memtui.core.settings import AuditSettings, Settings, compute_budgets
-from memtui.core.wording import PLAIN, estimate_token_count, format_count, format_size
+from memtui.core.wording import estimate_token_count, format_count
 from memtui.engine import Engine, Observer
 from memtui.engine.pins import load_pins
-from memtui.notes.memory_index import is_index
 from memtui.review.inbox import Inbox
 
 # One pass of all rules over a folder.
@@ -90,7 +88,7 @@ class AuditInspection:
                 hits = list(self._collect_hits(family, name, crashes))
                 self._add_findings(self.builder.build_findings([*hits, *crashes.build_hits()]))
                 if not crashes.count:
-                    self.ran |= mine
+                    self.ran |= mine - {each.rule for each in self.subject.log.skipped}
             seconds[name] = time.perf_counter() - began
         old = find_expired(self.subject.audit.exemptions, self.today)
         self.expired += [sentence for _, sentence in old]
@@ -252,8 +250,8 @@ def run_audit(
         findings=tuple(sorted(inspection.findings, key=get_sort_key)),
         excepted=tuple(sorted(inspection.excepted, key=lambda each: get_sort_key(each.finding))),
         expired=tuple(inspection.expired),
-        skipped=choice.skipped,
-        passed=find_passed_checks(rules, subject, chain, inspection.ran, inspection.found),
+        skipped=(*choice.skipped, *(each for each in subject.log.skipped if each.rule in choice.severities)),
+        passed=find_passed_checks(rules, subject, inspection.ran, inspection.found),
         inbox=inbox,
         growth=_collect_growth(observer, inspection.findings, now_us, chain) if growth else None,
         version=memtui.__version__,
@@ -292,51 +290,45 @@ _INDEX = ("long-index", "index-entry-missing", "not-in-index")
 
 
 def find_passed_checks(
-    rules: Mapping[str, AuditRule],
-    subject: AuditContext,
-    chain: ChainStatus,
-    ran: Collection[str],
-    found: Collection[str],
+    rules: Mapping[str, AuditRule], subject: AuditContext, ran: Collection[str], found: Collection[str]
 ) -> tuple[PassedCheck, ...]:
-    """The checks of which all rules that there are ran, and found nothing.
+    """The checks that said what they counted, of which all rules that there are ran, and found nothing.
 
     Args:
         ran: The ids of the rules that ran to their end.
         found: The ids of the rules with findings, suppressed ones included.
     """
     count = len(subject.notes)
-    files = format_count(count, "file")
-    largest = format_size(max((note.size for note in subject.notes.values()), default=0), PLAIN)
+    texts = sum(note.text is not None for note in subject.notes.values())
+    files = format_count(texts, "file") + (f"; {count - texts:,} are no text" if texts < count else "")
     on_family = {family: _find_family_rules(rules.values(), family, ran) for family in Family}
-    is_intact = chain.state == "intact"
-    no_outside = "no change that memtui has not recorded"
-    has_index = any(map(is_index, subject.notes))
-    repository = subject.repository
-    has_code = repository is not None and bool(repository.files)
-    claims = "the repository has what the notes name"
-    if has_code and not repository.has_history:  # type: ignore[union-attr]
-        claims += ", as far as can be told without its history"
-    checks: tuple[tuple[Family, str, Collection[str], str], ...] = (
-        (Family.SECRET, "secrets", on_family[Family.SECRET], f"none known in {files}"),
-        (Family.HIDDEN, "hidden", on_family[Family.HIDDEN], f"nothing hidden in {files}"),
-        (Family.PLANTED, "planted", on_family[Family.PLANTED], f"nothing that looks planted in {files}"),
-        (Family.INTEGRITY, "paths", ("link-leaves",), f"no link leaves {ROOT_NAME}"),
-        (Family.INTEGRITY, "format", _FORMAT, f"{count:,} of {count:,} parse"),
-        (Family.INTEGRITY, "size", ("over-limit",), f"largest file {largest}"),
-        (Family.INTEGRITY, "journal", ("chain-broken",) if is_intact else (), chain.words),
-        (Family.INTEGRITY, "outside", ("outside-change",) if is_intact else (), no_outside),
-        (Family.UPKEEP, "stale", ("stale",), f"all read or changed in the last {subject.audit.stale_days} days"),
-        (Family.UPKEEP, "links", ("dead-link",), "every link leads to something"),
-        (Family.UPKEEP, "duplicates", ("duplicate", "near-duplicate"), "no two notes say the same"),
-        (Family.UPKEEP, "values", ("contradiction",), "no key has two values"),
-        (Family.UPKEEP, "index", _INDEX if has_index else (), "it loads whole, and names what is there"),
-        (Family.CLAIMS, "claims", on_family[Family.CLAIMS] if has_code else (), claims),
-    )  # fmt: skip
+    counted = {
+        "secrets": f"none known in {files}",
+        "hidden": f"nothing hidden in {files}",
+        "planted": f"nothing that looks planted in {files}",
+        **subject.log.counted,
+    }
+    checks: tuple[tuple[Family, str, Collection[str]], ...] = (
+        (Family.SECRET, "secrets", on_family[Family.SECRET]),
+        (Family.HIDDEN, "hidden", on_family[Family.HIDDEN]),
+        (Family.PLANTED, "planted", on_family[Family.PLANTED]),
+        (Family.INTEGRITY, "paths", ("link-leaves",)),
+        (Family.INTEGRITY, "format", _FORMAT),
+        (Family.INTEGRITY, "size", ("over-limit",)),
+        (Family.INTEGRITY, "journal", ("chain-broken",)),
+        (Family.INTEGRITY, "outside", ("outside-change",)),
+        (Family.UPKEEP, "stale", ("stale",)),
+        (Family.UPKEEP, "links", ("dead-link",)),
+        (Family.UPKEEP, "duplicates", ("duplicate", "near-duplicate")),
+        (Family.UPKEEP, "values", ("contradiction",)),
+        (Family.UPKEEP, "index", _INDEX),
+        (Family.CLAIMS, "claims", on_family[Family.CLAIMS]),
+    )
     passed: list[PassedCheck] = []
-    for family, name, needed, words in checks:
+    for family, name, needed in checks:
         there = rules.keys() & set(needed)
-        if there and there <= set(ran) and there.isdisjoint(found):
-            passed.append(PassedCheck(family, name, words))
+        if name in counted and there and there <= set(ran) and there.isdisjoint(found):
+            passed.append(PassedCheck(family, name, counted[name]))
     return tuple(passed)
 
 

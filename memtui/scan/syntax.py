@@ -42,11 +42,20 @@ _LINE = re.compile(r"Line (\d{1,6}), in the front matter: (.*)", re.DOTALL)
 _MOST = 20  # broken lines of one note that are yielded
 
 
+def has_syntax(text: str, path: str) -> bool:
+    """Whether a text is read as a format in which something can be broken."""
+    kind = detect_format(path)
+    return kind in _READERS or kind == "jsonl" or (kind in _WITH_FRONT_MATTER and text.startswith(_OPENINGS))
+
+
+_OPENINGS = ("---", "\ufeff---")
+
+
 def find_broken(text: str, path: str) -> Iterator[Spot]:
     """What cannot be read in a text, in order."""
     kind = detect_format(path)
     if kind in _WITH_FRONT_MATTER:
-        if text.startswith(("---", "\ufeff---")):
+        if text.startswith(_OPENINGS):
             yield from _find_front_matter(text)
     elif kind == "jsonl":
         yield from _find_broken_lines(text)

@@ -547,6 +547,9 @@ def test_what_is_in_order_is_only_said_of_what_could_be_compared(folder: Folder,
     for where in (repo.path, tmp_path / "shallow", tmp_path / "empty"):
         with memtui.open(folder.path, state=folder.state) as engine:
             passed = run_audit(engine, title="x", repo=str(where), only=["claims"]).passed
-        told.append([each.words for each in passed if each.name == "claims"])
+        told.append([each.words.split(": ") for each in passed if each.name == "claims"])
     words = "the repository has what the notes name"
-    assert told == [[words], [f"{words}, as far as can be told without its history"], []]
+    counts = "1 note against 8 files"
+    without = f"{words}, as far as can be told without its history"
+    assert [[said for said, _ in each] for each in told] == [[words], [without], []]
+    assert told[0][0][1] == counts

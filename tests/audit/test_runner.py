@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import sqlite3
 import string
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ from memtui.audit.model import Audit, AuditCancelled, AuditFinding, Family, Hit,
 from memtui.audit.registry import CRASHED, FAMILIES
 from memtui.audit.runner import get_family_name, get_sort_key, run_audit
 from memtui.core.settings import AuditSettings
+from memtui.notes.memory_index import is_team_note
 from tests.audit.families import Whole, Words, rule
 
 CLAUDE = memtui.Agent("Claude", "a-model", "session-1")
@@ -382,13 +384,98 @@ def test_what_is_in_order_is_told_in_a_few_words(folder: Path, look: Look) -> No
     (folder / "a.md").write_text("# A note\n\nAll is well in here.\n" * 200)
     (folder / "b.json").write_text('{"phase": "build"}\n')
     passed = {each.name: each.words for each in look(*FAMILIES).passed}
-    assert passed["paths"] == "no link leaves /memories"
-    assert passed["format"] == "2 of 2 parse"
-    assert passed["size"] == "largest file 6.1 KB"
+    assert passed["paths"] == "no link among 2 names leaves /memories"
+    assert passed["format"] == "2 of 2 files are text, 1 with a syntax parse"
+    assert passed["size"] == "largest of 2 files 6.1 KB, limit 977 KB"
     assert passed["secrets"] == "none known in 2 files"
     (folder / "b.json").write_text('{"phase": \n')
     (folder / "link").symlink_to("/elsewhere")
     assert not {"paths", "format"} & {each.name for each in look(*FAMILIES).passed}
+
+
+def test_every_check_that_is_in_order_says_what_it_counted(folder: Path, tmp_path: Path, look: Look) -> None:
+    notes = {
+        f"n{number}.md": f"# Note {number}\n\nSee [the next](n{number + 1}.md) and [[n0]].\n" for number in range(9)
+    }
+    index = "".join(f"- [Note {number}](n{number}.md)\n" for number in range(9))
+    for name, text in {
+        **notes,
+        "n9.md": "The last of all the notes.\n",
+        "MEMORY.md": f"{index}- [Last](n9.md)\n",
+    }.items():
+        (folder / name).write_text(text)
+    (tmp_path / "repo").mkdir()
+    (tmp_path / "repo" / "main.py").write_text("pass\n")
+    for repo in (None, str(tmp_path / "repo")):
+        audit = look(*FAMILIES, repo=repo)
+        assert len(audit.passed) > 8
+        assert {each.name for each in audit.passed if not re.search(r"\d", each.words)} == set()
+    passed = {each.name: each.words for each in audit.passed}
+    assert passed["links"] == "28 links lead somewhere, in 11 notes"
+    assert passed["index"] == "10 lines of MEMORY.md load, 10 entries checked"
+
+
+@pytest.mark.parametrize(
+    ("rule", "reason", "settings"),
+    [
+        ("stale", "stale_days is 0", {"stale_days": 0}),
+        ("near-duplicate", "near_duplicate is 0", {"near_duplicate": 0.0}),
+        ("long-index", "there is no MEMORY.md", {}),
+    ],
+)
+def test_a_check_that_could_not_run_says_why(
+    rule: str, reason: str, settings: dict[str, Any], folder: Path, look: Look
+) -> None:
+    (folder / "a.md").write_text("All is well in here.\n")
+    audit = look(*FAMILIES, settings=AuditSettings(**settings))
+    assert (rule, reason) in {(each.rule, each.reason) for each in audit.skipped}
+    assert (
+        not {"stale", "duplicates", "index"} & {each.name for each in audit.passed} & {rule.rsplit("-", maxsplit=1)[-1]}
+    )
+
+
+@pytest.mark.parametrize("entry", ["[T](topics/t1.md)", "[T](./topics/t1.md)", "[[t1.md]]", "@topics/t1.md"])
+def test_an_entry_of_the_index_into_a_directory_that_is_not_there_is_missing(
+    entry: str, folder: Path, look: Look
+) -> None:
+    (folder / "a.md").write_text("All is well in here.\n")
+    (folder / "MEMORY.md").write_text(f"- [A](a.md)\n- {entry}\n")
+    audit = look(*FAMILIES)
+    assert "index-entry-missing" in {each.rule for each in audit.findings}
+    assert "index" not in {each.name for each in audit.passed}
+
+
+def test_no_advice_deletes_a_note_of_a_team(folder: Path, look: Look) -> None:
+    (folder / "MEMORY.md").write_text("- [A](a.md)\n- [B](b.md)\n")
+    own = {"a.md": "# A\n\nThe service listens on port 8080 of the host.\n", "b.md": "See [[nothing]].\n"}
+    theirs = {**own, "e.md": "", "c.md": "[x](gone.md) is not there\n", "long.md": "word " * 9_000}
+    for name, text in own.items():
+        (folder / name).write_text(text)
+    for mount, index in (("platform", ""), ("web", "- [A](a.md)\n- [B](b.md)\n- [E](e.md)\n- [C](c.md)\n")):
+        (folder / "team" / mount).mkdir(parents=True)
+        for name, text in theirs.items():
+            (folder / "team" / mount / name).write_text(text)
+            os.utime(folder / "team" / mount / name, (1_500_000_000, 1_500_000_000))
+        if index:
+            (folder / "team" / mount / "MEMORY.md").write_text(index)
+    findings = [each for each in look(*FAMILIES).findings if is_team_note(each.location.path) or "of" in each.facts]
+    assert {"duplicate", "empty-note", "dead-link", "long-note", "not-in-index"} <= {each.rule for each in findings}
+    for each in findings:
+        assert not re.search(r"\b(?:let it go|delet|prune|take it out)", each.do), each
+        assert "may go for everybody" in each.do
+    unlisted = {each.location.path for each in findings if each.rule == "not-in-index"}
+    assert unlisted == {"team/web/long.md"}  # by its own index only
+    assert "stale" not in {each.rule for each in findings}
+
+
+def test_a_link_that_was_not_judged_is_not_told_to_lead_somewhere(folder: Path, look: Look) -> None:
+    (folder / "a.md").write_text("See [code](src/main.md), [b](b.md) and https://example.org/.\n")
+    (folder / "b.md").write_text("All is well in here.\n")
+    passed = {each.name: each.words for each in look(*FAMILIES).passed}
+    assert passed["links"] == (
+        "1 link leads somewhere, in 2 notes; 1 out of the folder or to no note by its name: not judged; "
+        "1 address not tried"
+    )
 
 
 def test_what_was_not_looked_at_is_not_told_to_be_in_order(folder: Path, look: Look) -> None:

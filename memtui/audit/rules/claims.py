@@ -17,6 +17,7 @@ from memtui.audit.context import AuditContext, get_body, is_dated_note, iter_pro
 from memtui.audit.model import AuditRule, Hit, read_rules
 from memtui.audit.repository import GitRemoval, Repository
 from memtui.core.unicode import to_one_line
+from memtui.core.wording import format_count
 from memtui.scan.ruleset import load_pattern
 
 _get_pattern = partial(load_pattern, "claims")
@@ -440,8 +441,15 @@ _MOST = 200  # claims of one note that are compared, of each kind
 def check_folder(subject: AuditContext) -> Iterator[Hit]:
     """What notes say of the repository, and it does not have."""
     repository = subject.repository
-    if repository is None or not repository.files:
+    if repository is None:
         return
+    if not repository.files:
+        subject.log.skip("there is no file in the repository", *(rule.id for rule in RULES))
+        return
+    without = "" if repository.has_history else ", as far as can be told without its history"
+    noted = format_count(sum(1 for _ in iter_prose_notes(subject)), "note")
+    counts = f"{noted} against {format_count(len(repository.files), 'file')}"
+    subject.log.counted["claims"] = f"the repository has what the notes name{without}: {counts}"
     doubted = [
         claim
         for note, text in iter_prose_notes(subject)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from memtui.audit.context import DATED, AuditContext, LineOffsets, Note, is_dated_note, iter_prose_notes
 from memtui.audit.model import Hit
 from memtui.core.unicode import to_one_line
+from memtui.core.wording import format_count
 from memtui.notes.formats import get_note_type
 from memtui.notes.front_matter import find_front_matter_end
 from memtui.notes.spans import blank_fences
@@ -101,6 +102,8 @@ def find_contradictions(subject: AuditContext) -> Iterator[Hit]:
         subject.check_cancelled()
         for fact in _read_facts(note, text):
             facts.setdefault((fact.about, fact.key, fact.form), []).append(fact)
+    values = format_count(sum(map(len, facts.values())), "value")
+    subject.log.counted["values"] = f"no key has two among {values} of {format_count(len(facts), 'key')}"
     for group in facts.values():
         if group[0].about[0] == "directory" and len({fact.path for fact in group}) > 2:
             continue  # it is a catalogue: each note has its own

@@ -18,6 +18,7 @@ from memtui.audit.context import AuditContext, Note, get_body, is_hidden, is_pro
 from memtui.audit.model import Hit
 from memtui.core.events import sha256
 from memtui.core.unicode import to_one_line
+from memtui.core.wording import format_count
 
 _DUPLICATE = "duplicate"
 _NEAR = "near-duplicate"
@@ -54,8 +55,10 @@ _PARTED = bytes(byte if _WORD.match(chr(byte)) else 32 for byte in range(128)) +
 def find_duplicates(subject: AuditContext) -> Iterator[Hit]:
     """Which notes repeat others. Of each group, the first by its place is the original."""
     same: dict[str, list[str]] = {}
+    compared = 0
     for note in subject.notes.values():
         if (text := _normalize_text(note)) is not None:
+            compared += 1
             same.setdefault(sha256(text.encode("utf-8", "surrogatepass")), []).append(note.path)
     repeated: set[str] = set()
     for paths in same.values():
@@ -65,8 +68,13 @@ def find_duplicates(subject: AuditContext) -> Iterator[Hit]:
             words = f"says the same as {to_one_line(original)}"
             yield Hit(_DUPLICATE, path, words, facts={"of": original}, identity=original)
     del same
-    if 0 < subject.audit.near_duplicate < 1 and subject.has_enabled_rule(_NEAR):
+    if not 0 < subject.audit.near_duplicate < 1:
+        subject.log.skip(f"near_duplicate is {subject.audit.near_duplicate:g}", _NEAR)
+    elif subject.has_enabled_rule(_NEAR):
         yield from _find_near_duplicates(subject, repeated)
+    left = len(subject.notes) - compared
+    words = f"none of {format_count(compared, 'note')} says the same as another"
+    subject.log.counted["duplicates"] = words + (f"; {left:,} too short, hidden, copies or no text" if left else "")
 
 
 def _normalize_text(note: Note) -> str | None:

@@ -11,11 +11,12 @@ from memtui.core.events import EntryKind
 from memtui.core.messages import MessageKey, summarize_refusal
 from memtui.core.paths import MAX_LEVELS, ROOT_NAME, parse_path
 from memtui.core.unicode import to_one_line
+from memtui.core.wording import PLAIN, format_count, format_size
 from memtui.engine import JournalSource
 from memtui.notes.formats import detect_format
 from memtui.review.tracks import iter_event_bodies
 from memtui.scan.names import find_oddities
-from memtui.scan.syntax import find_broken
+from memtui.scan.syntax import find_broken, has_syntax
 
 _REFUSED = b'"result":"refused"'
 _SHARE_OF_NUL = 4  # where more than one character of so many is NUL, the text is of another encoding
@@ -78,9 +79,25 @@ def check_folder(subject: AuditContext) -> Iterator[Hit]:
     """What is wrong with the folder as a whole, and with its record."""
     for other in subject.others.values():
         yield from _check_other_entry(other)
+    _count_checks(subject)
     yield from _check_names(subject)
     yield from _check_limits(subject)
     yield from _check_journal(subject)
+
+
+def _count_checks(subject: AuditContext) -> None:
+    """Say what the rules about files and names looked at."""
+    notes, memory, counted = subject.notes.values(), subject.memory, subject.log.counted
+    links = sum(other.kind is EntryKind.LINK for other in subject.others.values())
+    names = format_count(len(subject.notes) + len(subject.others), "name")
+    of_links = f"none of {format_count(links, 'link')}" if links else "no link"
+    counted["paths"] = f"{of_links} among {names} leaves {ROOT_NAME}"
+    texts = [note for note in notes if note.text is not None]
+    parsed = sum(has_syntax(note.text or "", note.path) for note in texts)
+    counted["format"] = f"{len(texts):,} of {format_count(len(notes), 'file')} are text, {parsed:,} with a syntax parse"
+    largest = format_size(max((note.size for note in notes), default=0), PLAIN)
+    limits = format_size(memory.max_file_bytes, PLAIN) if memory.max_file_bytes else "none"
+    counted["size"] = f"largest of {format_count(len(notes), 'file')} {largest}, limit {limits}"
 
 
 def _check_other_entry(other: OtherEntry) -> Iterator[Hit]:
@@ -137,6 +154,8 @@ def _check_journal(subject: AuditContext) -> Iterator[Hit]:
     if not subject.on_disk and not recorded.is_damaged and (recorded.source is JournalSource.NONE or subject.notes):
         words = _to_clause(recorded.problem) or "nothing was recorded of this folder before"
         yield _build_file_hit("", "no-journal", words)
+    if subject.has_enabled_rule("chain-broken", "outside-change"):
+        _count_journal(subject)
     if subject.has_enabled_rule("chain-broken") and subject.chain.state == "broken":
         yield _build_file_hit("", "chain-broken", f"the record is {subject.chain.words}")
     yield from _has_reviewed_head(subject)
@@ -145,6 +164,19 @@ def _check_journal(subject: AuditContext) -> Iterator[Hit]:
         yield from find_external_changes(subject, since)
     if subject.has_enabled_rule("refused-outside"):
         yield from _report_refused_calls(subject, since or 0)
+
+
+def _count_journal(subject: AuditContext) -> None:
+    """Say how much of the journal was checked, or why it was not."""
+    chain = subject.chain
+    if chain.state == "intact":
+        subject.log.counted["journal"] = chain.words
+        against = f"{format_count(len(subject.notes), 'file')} against {format_count(subject.on_disk, 'event')}"
+        subject.log.counted["outside"] = f"no change that memtui has not recorded, {against}"
+    elif chain.state == "none":
+        subject.log.skip("there is no journal", "chain-broken", "outside-change")
+    elif chain.state == "unknown":
+        subject.log.skip(chain.words, "chain-broken", "outside-change")
 
 
 def _has_reviewed_head(subject: AuditContext) -> Iterator[Hit]:

@@ -11,7 +11,7 @@ from memtui.core.events import EntryKind
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.notes.links import Link, LinkTargets, find_links, get_note_names
-from memtui.notes.memory_index import MemoryIndex, is_index, parse_index
+from memtui.notes.memory_index import MemoryIndex, is_index, is_team_note, parse_index
 
 _DEAD = "dead-link"
 _ORPHAN = "orphan"
@@ -57,6 +57,7 @@ def check_links(subject: AuditContext, linked: LinkMap) -> Iterator[Hit]:
     places, links = linked
     known = LinkResolver(subject)
     led_to: set[str] = set()
+    resolved = addresses = unknown = 0
     for path, found in links.items():
         text = subject.notes[path].text or ""
         entries = set(parse_index(text, path).entries) if is_index(path) else set()
@@ -64,16 +65,34 @@ def check_links(subject: AuditContext, linked: LinkMap) -> Iterator[Hit]:
         for link in found:
             target = places.resolve(link, path)
             if target is not None:
+                resolved += 1
                 if target != path:
                     led_to.add(target)
                 continue
-            if link in entries or not known.is_dead(link, path):
+            if link.kind == "url":
+                addresses += 1
+                continue
+            is_entry = link in entries
+            if not known.is_dead(link, path, is_entry=is_entry):
+                resolved += known.is_directory(link)
+                unknown += not known.is_directory(link)
+                continue
+            if is_entry:
                 continue  # of an index, an entry without a file is another finding
             lines = lines or LineOffsets(text)
             if known.is_unwritten(link):
                 yield known.build_hit(_UNWRITTEN, "names {}, which nobody has written", link, path, lines)
             else:
                 yield known.build_hit(_DEAD, "links to {}, which is not there", link, path, lines)
+    lead = "link leads" if resolved == 1 else "links lead"
+    words = f"{resolved:,} {lead} somewhere, in {format_count(len(links), 'note')}"
+    if unknown:
+        words += (
+            f"; {unknown:,} out of the folder or to no note by {'its' if unknown == 1 else 'their'} name: not judged"
+        )
+    if addresses:
+        words += f"; {format_count(addresses, 'address', 'addresses')} not tried"
+    subject.log.counted["links"] = words
     if not any(is_index(path) for path in subject.notes):
         yield from _find_orphans(subject, led_to)
 
@@ -100,12 +119,17 @@ class LinkResolver:
         self._sought = 0
         self._nearest: dict[str, str] = {}
 
-    def is_dead(self, link: Link, path: str) -> bool:
-        """Whether a link that leads to no note was meant to lead to one in the folder."""
+    def is_directory(self, link: Link) -> bool:
+        """Whether a link leads to something in the folder that is no file."""
+        wanted = (link.path or "").rstrip("/")
+        return wanted in self._directories or wanted in self._subject.others
+
+    def is_dead(self, link: Link, path: str, *, is_entry: bool = False) -> bool:
+        """Whether a link that leads to no note was meant to lead to one in the folder, as each entry of an index is."""
         if link.kind == "url" or not link.path:
             return False
         wanted = link.path.rstrip("/")
-        if wanted in self._directories or wanted in self._subject.others:
+        if self.is_directory(link):
             return False
         if _NO_NAME.search(link.target) or _PLACEHOLDER.match(wanted):
             return False
@@ -119,7 +143,7 @@ class LinkResolver:
             case "import":
                 return has_extension and not self._is_in_repository(wanted)
             case _:
-                return has_extension and self._is_in_folder(link) and not self._is_in_repository(wanted)
+                return has_extension and (is_entry or self._is_in_folder(link)) and not self._is_in_repository(wanted)
 
     def is_unwritten(self, link: Link) -> bool:
         """Whether a link names a note that nobody has written yet, rather than one that is called otherwise."""
@@ -181,7 +205,9 @@ def check_indexes(subject: AuditContext, linked: LinkMap) -> Iterator[Hit]:
     """What is wrong with each index of the folder."""
     paths = sorted(filter(is_index, subject.notes))
     if not paths:
+        subject.log.skip("there is no MEMORY.md", _LONG, _MISSING, _UNLISTED)
         return
+    counts: list[str] = []
     known = LinkResolver(subject)
     for path in paths:
         text = subject.notes[path].text
@@ -192,10 +218,15 @@ def check_indexes(subject: AuditContext, linked: LinkMap) -> Iterator[Hit]:
         lines = LineOffsets(text)
         yield from _check_index_length(index, path, lines)
         for link in index.entries:
-            if linked.paths.resolve(link, path) is None and known.is_dead(link, path):
+            if linked.paths.resolve(link, path) is None and known.is_dead(link, path, is_entry=True):
                 yield known.build_hit(_MISSING, "has an entry for {}, which is not there", link, path, lines)
+        entries = format_count(len(index.entries), "entry", "entries")
+        counts.append(f"{format_count(index.loaded, 'line')} of {to_one_line(path)} load, {entries} checked")
         others = [each for each in paths if each != path]
         yield from _find_unlisted_notes(path, text, index, subject, linked, others)
+    if counts:
+        more = f"; and {len(counts) - 1:,} more such" if len(counts) > 1 else ""
+        subject.log.counted["index"] = counts[0] + more
 
 
 def _check_index_length(index: MemoryIndex, path: str, lines: LineOffsets) -> Iterator[Hit]:
@@ -243,6 +274,7 @@ def _list_indexable_notes(subject: AuditContext, below: str, others: Iterable[st
         and is_prose(path)
         and note.size
         and not is_auto_loaded(path)
+        and (is_team_note(below + ".") or not is_team_note(path))
         and not (theirs and path.startswith(theirs))
     ]
 

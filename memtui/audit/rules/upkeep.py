@@ -8,8 +8,8 @@ from memtui.audit.outside import NoteUses, collect_uses
 from memtui.audit.pruning import compute_age, find_auto_loaded, find_unrecorded_changes
 from memtui.audit.rules import contradictions, duplicates, links
 from memtui.core.settings import compute_budgets
-from memtui.core.wording import estimate_token_count
-from memtui.notes.memory_index import is_index
+from memtui.core.wording import estimate_token_count, format_count
+from memtui.notes.memory_index import is_index, is_team_note
 
 RULES: tuple[AuditRule, ...] = read_rules("upkeep")
 
@@ -47,8 +47,9 @@ def check_folder(subject: AuditContext) -> Iterator[Hit]:
 
 def _find_stale_notes(subject: AuditContext) -> Iterator[Hit]:
     """Which notes are stale. What every session loads unasked is never seen to be read, and is none."""
-    days = subject.audit.stale_days
+    days, judged = subject.audit.stale_days, 0
     if not days:
+        subject.log.skip("stale_days is 0", "stale")
         return
     uses = collect_uses(subject.observer, until=subject.on_disk) if subject.on_disk else NoteUses()
     unrecorded = find_unrecorded_changes(subject.observer, subject.on_disk)
@@ -57,10 +58,18 @@ def _find_stale_notes(subject: AuditContext) -> Iterator[Hit]:
         path = note.path
         if not note.size or path in subject.pins or is_hidden(path) or path in loaded:
             continue
+        if is_team_note(path):
+            continue  # who reads it elsewhere is not known
+        judged += 1
         mtime_us, is_recorded = note.mtime_ns // 1_000, path not in unrecorded
         age = compute_age(path, uses, mtime_us=mtime_us, now_us=subject.now_us, is_recorded=is_recorded)
         if age.days >= days:
             yield Hit("stale", path, age.description, facts={"days": age.days, "known": age.basis}, identity="")
+    left = len(subject.notes) - judged
+    words = f"{format_count(judged, 'file was', 'files were')} read or changed in the last {days} days"
+    subject.log.counted["stale"] = words + (
+        f"; {left:,} empty, hidden, pinned, a team's or always loaded" if left else ""
+    )
 
 
 def _check_folder_size(subject: AuditContext) -> Iterator[Hit]:
