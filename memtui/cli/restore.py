@@ -3,8 +3,9 @@
 import argparse
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from memtui.cli import context, event_text, output, times
 from memtui.cli.context import open_memory, require_writable
@@ -80,10 +81,18 @@ def confirm(question: str, not_done: str) -> bool:
     return sys.stdin.readline().strip().casefold() in ("y", "yes")
 
 
-def print_result(restored: ActionResult, options: Options, done: str, *, folder: str, dry_run: bool) -> int:
+def print_result(
+    restored: ActionResult,
+    options: Options,
+    done: str,
+    *,
+    folder: str,
+    dry_run: bool,
+    more: Mapping[str, object] = MappingProxyType({}),
+) -> int:
     """Print a result, and return the exit code; `done` is the sentence of success, empty for a failure."""
     if options.json:
-        output.print_json(serialize_restored(restored, folder, dry_run=dry_run))
+        output.print_json({**serialize_restored(restored, folder, dry_run=dry_run), **more})
     elif dry_run and restored.changes:
         _print_preview(restored, output.print_line)
     elif done and not options.quiet:

@@ -29,6 +29,35 @@ def test_one_is_moved_and_its_history_goes_along(story: Path, capsys: Captured) 
     assert not (story / "archive").exists()
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "broken"),
+    [
+        ("user_a.md", "user_new.md", ["MEMORY.md:1 (user_a.md)", "b.md:1 (user_a)", "notes/c.md:1 (../user_a.md)"]),
+        ("user_a.md", "notes/user_a.md", ["MEMORY.md:1 (user_a.md)", "notes/c.md:1 (../user_a.md)"]),
+        ("notes", "kept", ["MEMORY.md:2 (notes/c.md)"]),
+        ("notes/c.md", "c.md", ["MEMORY.md:2 (notes/c.md)", "c.md:1 (../user_a.md)"]),
+        ("b.md", "d.md", []),
+    ],
+)
+@pytest.mark.parametrize("way", [(), ("--dry-run",), ("--json",)])
+def test_links_that_do_not_lead_there_any_more_are_said_at_once(
+    *, folder: Path, old: str, new: str, broken: list[str], way: tuple[str, ...], capsys: Captured
+) -> None:
+    (folder / "user_a.md").write_text("Ada\n")
+    (folder / "MEMORY.md").write_text("- [A](user_a.md)\n- [C](notes/c.md)\n- [gone](gone.md)\n")
+    (folder / "b.md").write_text("See [[user_a]].\n")
+    (folder / "notes/c.md").write_text("See [a](../user_a.md), [here](#here).\n")
+    assert main(["mv", old, new, *way]) == 0
+    said = capsys.readouterr()
+    if way == ("--json",):
+        rows = json.loads(said.out)["broken_links"]
+        found = [f"{row['path'].removeprefix('/memories/')}:{row['line']} ({row['target']})" for row in rows]
+        assert sorted(found) == broken
+    else:
+        assert ("not lead there any more" in said.err) is bool(broken)
+        assert all(each in said.err for each in broken)
+
+
 @pytest.mark.parametrize("target", ["notes", "notes/", "/memories/notes", "made/"])
 def test_several_go_into_a_directory_as_one_event(folder: Path, target: str, capsys: Captured) -> None:
     (folder / "more.md").write_text("more\n")
