@@ -203,8 +203,8 @@ class PrunePlan:
 def plan_prune(observer: Observer, *, older_than_us: int, unread: bool = False, now_us: int) -> PrunePlan:
     """Find the notes that nobody has needed for long. Changes nothing; look for outside changes before.
 
-    A note goes if no agent has read it, and nobody has changed it, for that long. Pinned, protected and team notes stay,
-    what every session loads unasked, and hidden files.
+    A note goes if no agent has read it, and nobody has changed it, for that long. Pinned, protected and team notes
+    stay, what every session loads unasked, and hidden files.
 
     Args:
         unread: Whether only notes that no agent has read since the journal began are planned.

@@ -14,7 +14,7 @@ from memtui.cli import output
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, format_os_error
 from memtui.cli.parsing import Options
 from memtui.core.errors import LockTimeout
-from memtui.core.paths import ROOT_NAME, MemoryPath, format_path
+from memtui.core.paths import ROOT, ROOT_NAME, MemoryPath, format_path
 from memtui.fs.state import get_state_directory
 
 if TYPE_CHECKING:  # for start-up cost: the browser needs the folder and the settings alone
@@ -131,6 +131,52 @@ def resolve_existing_folder(given: str) -> str:
     if not stat.S_ISDIR(mode):
         raise NotFound(f"{title} is not a folder. Nothing was opened. Open the folder that holds it.")
     return path
+
+
+def resolve_word(options: Options, word: str | None) -> tuple[str, MemoryPath]:
+    """A word of `ls` or `log`: a path inside the memory folder, or a folder itself.
+
+    What is inside wins if it is there, unless the word is written as a path of the machine: `.`, `./x`, `~/x`. With
+    `--dir` it is always inside. Where it could be both, a message names both ways.
+
+    Returns:
+        The folder, with links resolved, and the place in it.
+    """
+    if word is None or word == "":
+        return resolve_folder(options, word), ROOT
+    if options.directory is not None:
+        folder = resolve_folder(options)
+        return folder, parse_memory_path(word, folder)
+    usual = find_folder(options)
+    folder = os.path.realpath(os.path.expanduser(usual)) if usual is not None else ""
+    place = _find_inside(word, folder)
+    is_folder = os.path.isdir(os.path.expanduser(word))
+    if place is None or (is_folder and not os.path.lexists(os.path.join(folder, *place.parts))):
+        return resolve_existing_folder(word), ROOT
+    if is_folder and (word in (".", "..") or word.startswith(("./", "../", "~"))):
+        return resolve_existing_folder(word), ROOT
+    if is_folder and not word.startswith("/") and not options.quiet:
+        other = f"For the folder of that name: --dir {shlex.quote(word)}"
+        output.print_message(f"{word} is read as {place}, in {format_path(folder)}. {other}")
+    return folder, place
+
+
+def _find_inside(word: str, folder: str) -> MemoryPath | None:
+    if not os.path.isdir(folder):
+        return None
+    try:
+        return parse_memory_path(word, folder)
+    except Failure:  # outside: it can only be another folder
+        return None
+
+
+def make_missing_failure(place: MemoryPath, folder: str) -> NotFound:
+    """The failure of a word that names nothing: it names both ways to read it."""
+    name = shlex.quote(place.relative)
+    return NotFound(
+        f"Nothing at {place}, in {format_path(folder)}. What is there is listed by: memtui ls  "
+        f"If {name} is a memory folder: --dir {name}"
+    )
 
 
 def open_folder_store(path: str) -> "FolderStore":

@@ -108,7 +108,7 @@ _BACKWARDS_US = 60_000_000
 
 
 def add_log_options(parser: Parser) -> None:
-    parser.add_value("folder", "DIR", "the memory folder", nargs="?")
+    parser.add_value("folder", "DIR", "the memory folder; or a path inside it, as --path", nargs="?")
     parser.add_flag("-f --follow", "go on: print what happens, as it happens")
     parser.add_value("-n --last", "N", "only the last N; with --follow 10 if not given", type=parse_event_count)
     parser.add_value("--since", "MOMENT", "only from then on: 41, 10:14, yesterday", type=times.parse_moment)
@@ -122,7 +122,11 @@ def add_log_options(parser: Parser) -> None:
 def run_log(options: Options, arguments: argparse.Namespace) -> int:
     if arguments.follow and arguments.until is not None:
         raise UsageError("memtui log: --follow never ends, and --until does. Leave one of them out.")
-    path = context.resolve_folder(options, arguments.folder)
+    path, place = context.resolve_word(options, arguments.folder)
+    if not place.is_root:
+        if arguments.path is not None:
+            raise UsageError(f"memtui log: two paths are named: {arguments.folder} and {arguments.path}. Name one.")
+        arguments.path = place.relative
     loaded = load_config(options, path)
     report_setting_problems(loaded, options)
     settings = loaded.config.memory
@@ -132,6 +136,8 @@ def run_log(options: Options, arguments: argparse.Namespace) -> int:
         if arguments.head:
             _print_head(memory, options)
             return 0
+        if not place.is_root and not _is_known(memory, place, path):
+            raise context.make_missing_failure(place, path)
         matches = _build_filter(memory, arguments, path)
         seq, _ = memory.get_head()
         speaks = loaded.config.ui.screen_reader
@@ -212,6 +218,12 @@ def _trace_names(memory: Engine, place: MemoryPath) -> list[tuple[str, float]]:
             (str(MemoryPath.from_relative(row.moved_from)), row.event.seq) for row in rows if row.moved_from is not None
         )
     return names
+
+
+def _is_known(memory: Engine, place: MemoryPath, path: str) -> bool:
+    """Whether something is at a place, or an event names it."""
+    name = str(place)
+    return os.path.lexists(os.path.join(path, *place.parts)) or any(_touches(each, name) for each in memory.events())
 
 
 def _touches(event: Event, start: str) -> bool:

@@ -15,34 +15,44 @@ from memtui.store.base import Node
 
 
 def add_ls_options(parser: Parser) -> None:
-    parser.add_value("folder", "DIR", "the memory folder", nargs="?")
+    parser.add_value("folder", "DIR", "the memory folder, or a path inside it", nargs="?")
     parser.add_flag("-a --all", "hidden files as well")
     parser.add_flag("-0 --null", "paths only, exact, each ended by a NUL byte")
 
 
 def run_ls(options: Options, arguments: argparse.Namespace) -> int:
-    path = context.resolve_folder(options, arguments.folder)
-    files, closed = _list_files(path, hidden=arguments.all)
-    if arguments.null:
+    path, place = context.resolve_word(options, arguments.folder)
+    return print_listing(path, place, options, hidden=arguments.all, null=arguments.null)
+
+
+def print_listing(path: str, place: MemoryPath, options: Options, *, hidden: bool, null: bool = False) -> int:
+    """Print the files at a place and below it, and return the exit code. Raises `Failure` where nothing is."""
+    files, closed = _list_files(path, place, hidden=hidden)
+    if null:
         output.write_bytes(b"".join(os.fsencode(node.path) + b"\0" for node in files))
     elif options.json:
         output.print_json({"folder": path, "files": [_serialize_node(node, path) for node in files]})
     else:
         _print_files(files)
-        if not files and not options.quiet:
+        if not files and not closed and not options.quiet:
             output.print_message("Nothing is remembered here yet.")
     for directory in closed:
         output.print_message(f"Not listed: {MemoryPath.from_relative(directory)} cannot be read: permission denied.")
     return ExitCode.MISSING if closed else ExitCode.OK
 
 
-def _list_files(path: str, *, hidden: bool) -> tuple[list[Node], list[str]]:
+def _list_files(path: str, place: MemoryPath, *, hidden: bool) -> tuple[list[Node], list[str]]:
     """All but directories, and the directories that could not be looked into, each in order."""
+    above = place.relative
     files: list[Node] = []
     closed: list[str] = []
     with contextlib.closing(context.open_folder_store(path)) as store:
+        if not place.is_root and not os.path.lexists(os.path.join(path, *place.parts)):
+            raise context.make_missing_failure(place, path)
         for node in store.scan(ROOT):
-            if not hidden and any(part.startswith(".") for part in node.path.split("/")):
+            if above and node.path != above and not node.path.startswith(f"{above}/"):
+                continue
+            if not hidden and node.path != above and any(part.startswith(".") for part in node.path.split("/")):
                 continue
             if node.kind is not EntryKind.DIRECTORY:
                 files.append(node)

@@ -11,6 +11,7 @@ import sys
 
 from memtui.cli import context, event_text, output, times
 from memtui.cli.context import load_config, load_memory_settings, open_memory
+from memtui.cli.ls import print_listing
 from memtui.cli.output import ExitCode, Failure, NotFound, format_os_error
 from memtui.cli.parsing import Options, Parser, Verb
 from memtui.core import edits
@@ -40,6 +41,8 @@ def run_show(options: Options, arguments: argparse.Namespace) -> int:
         return _show_as_model(spot.path, path, options)
     with contextlib.closing(context.open_folder_store(path)) as store:
         content = _read_content(store, spot.path)
+    if content is None:
+        return print_listing(path, spot.path, options, hidden=False)
     if options.json:
         output.print_json(_serialize_content(content, spot.path, path))
     else:
@@ -104,7 +107,8 @@ def _print_answer(text: str, place: MemoryPath, options: Options, *, is_error: b
     return ExitCode.MISSING if is_error else ExitCode.OK
 
 
-def _read_content(store: FolderStore, place: MemoryPath) -> FileContent:
+def _read_content(store: FolderStore, place: MemoryPath) -> FileContent | None:
+    """The content of a file; `None` for a directory. Raises `Failure` for what cannot be read."""
     name = str(place)
     limit = Settings().max_read_bytes
     try:
@@ -112,7 +116,7 @@ def _read_content(store: FolderStore, place: MemoryPath) -> FileContent:
         if node is None:
             raise FileNotFoundError
         if node.kind is EntryKind.DIRECTORY:
-            raise NotFound(f"{name} is a directory. To see what is in it: memtui ls")
+            return None
         return store.read(place, limit=limit)
     except SymlinkEscape:
         raise Failure(

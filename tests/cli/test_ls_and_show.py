@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -118,8 +119,6 @@ def test_show_refuses_what_is_outside(
     ("given", "said"),
     [
         ("nope.md", "Nothing at /memories/nope.md."),
-        ("notes", "/memories/notes is a directory."),
-        ("/memories", "/memories is a directory."),
         ("pipe", "/memories/pipe is no regular file"),
         ("prefs.md/x", "Nothing at /memories/prefs.md/x."),
         ("n" * 300, "File name too long".lower()),
@@ -190,3 +189,51 @@ def test_looking_changes_nothing(folder: Path, state_home: Path, capsys: pytest.
     assert capsys.readouterr().out
     assert tree(folder) == before
     assert not state_home.exists()
+
+
+# A word that is a path, or a folder
+
+
+@pytest.mark.parametrize("word", ["notes", "notes/", "/memories/notes", "./notes", "{folder}/notes", "notes/today.md"])
+@pytest.mark.parametrize("verb", ["ls", "log", "show"])
+@pytest.mark.parametrize("option", [False, True])
+def test_a_path_is_taken_as_show_takes_it(
+    *, verb: str, word: str, option: bool, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(folder.parent)
+    given = word.format(folder=folder)
+    assert main([verb, given, *(["--dir", str(folder)] if option else [])]) == 0
+    said = capsys.readouterr()
+    assert "prefs.md" not in said.out
+    if verb == "ls" or (verb == "show" and not word.endswith(".md")):
+        assert "notes/today.md" in said.out
+
+
+@pytest.mark.parametrize("verb", ["ls", "log"])
+def test_what_is_inside_wins_and_the_message_names_both_ways(
+    verb: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder.parent / "notes").mkdir()
+    (folder.parent / "notes" / "other.md").write_text("other\n")
+    (folder.parent / "elsewhere").mkdir()
+    monkeypatch.chdir(folder.parent)
+    assert main([verb, "notes"]) == 0
+    said = capsys.readouterr()
+    assert "other.md" not in said.out
+    assert said.err.startswith("notes is read as /memories/notes, in ")
+    assert said.err.endswith("For the folder of that name: --dir notes\n")
+    for words in (["./notes"], ["--dir", "notes"], [str(folder.parent / "notes")]):
+        assert main([verb, *words, "--json"]) == 0
+        assert "today.md" not in capsys.readouterr().out
+    assert main([verb, "elsewhere"]) == 0
+    capsys.readouterr()
+    assert main([verb, "nope"]) == 3
+    assert "Nothing at /memories/nope" in (said := capsys.readouterr().err)
+    assert "--dir nope" in said
+    assert not (folder.parent / "nope").exists()
+
+
+def test_the_log_of_what_is_gone_is_there(story: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["log", "prefs.md"]) == 0
+    assert "deleted" in capsys.readouterr().out or not (story / "prefs.md").exists()
+    assert main(["log", "notes/old.md", "--path", "new.md"]) == 2
