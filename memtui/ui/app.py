@@ -212,6 +212,7 @@ class MemtuiApp(App[int]):
         first = not any(isinstance(screen, BrowseScreen) for screen in self.screen_stack)
 
         def chosen(folder: str | None) -> None:
+            self._key_queue.discard()  # keys behind a choice are of the path, and no commands in the folder
             if folder is not None:
                 self.open_folder(folder)
             elif first:

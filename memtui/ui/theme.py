@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -166,3 +166,30 @@ def _take_last_cells(text: str, width: int) -> str:
     while cell_len(end) > width:
         end = end[1:]
     return end
+
+
+def truncate_apart(names: Sequence[str], width: int) -> list[str]:
+    """Paths cut to `width` cells, each where it is still told from the others: mostly at its start."""
+    taken: dict[str, str] = {}
+    """The name of each cut."""
+    cuts: dict[str, str] = {}
+    for name in sorted(set(names), key=cell_len):
+        tried = dict.fromkeys(_iter_cuts(name, names, width))
+        cuts[name] = next((cut for cut in tried if cut not in taken), next(iter(tried)))
+        taken[cuts[name]] = name
+    return [cuts[name] for name in names]
+
+
+def _iter_cuts(name: str, names: Sequence[str], width: int) -> Iterator[str]:
+    """The name cut at its start, in its middle, at its end, and around each place where another name differs."""
+    if cell_len(name) <= width:
+        yield name
+        return
+    yield ELLIPSIS + _take_last_cells(name, width - len(ELLIPSIS))
+    yield truncate_middle(name, width)
+    yield truncate(name, width)
+    room = width - 2 * len(ELLIPSIS)
+    for other in names:
+        common = os.path.commonprefix((name, other))  # noqa: RUF071 - by characters
+        at = max(len(common) - room // 4, 0)
+        yield ELLIPSIS + set_cell_size(name[at : at + room], room).rstrip(" ") + ELLIPSIS

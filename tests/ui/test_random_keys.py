@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from textual import events
 from textual.app import App
-from textual.keys import key_to_character
 from textual.pilot import Pilot
 
 from memtui.ui import clipboard
@@ -40,7 +39,8 @@ NAMED = (
     "shift+down", "shift+left", "shift+right", "ctrl+home", "ctrl+end", "ctrl+left", "ctrl+right",
     *(f"ctrl+{letter}" for letter in "abdefgklnoprstuvwxy"),
 )  # fmt: skip
-TYPED = tuple(character_to_key(chr(code)) for code in range(33, 127) if chr(code) != "q")
+CHARACTERS = {character_to_key(chr(code)): chr(code) for code in range(32, 127)}
+TYPED = tuple(key for key in CHARACTERS if key != "q")
 WORDS = ("undo", "rename", "history", "blame", "theme", "delete", "audit", "find", "zz", "~/", "/tmp")
 """What somebody types into a box, after a key that may open it and before keys that end it."""
 OPENING = ("colon", "ctrl+p", "question_mark", "slash", "r", "a", "o", "ctrl+t")
@@ -62,7 +62,7 @@ async def press_at_once(app: App[Any], keys: list[str]) -> None:
     driver = app._driver
     assert driver is not None
     for key in keys:
-        event = events.Key(key, key_to_character(key))
+        event = events.Key(key, CHARACTERS.get(key))
         event.set_sender(app)
         driver.send_message(event)
 

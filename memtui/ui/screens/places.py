@@ -1,88 +1,177 @@
 """Choose a memory folder: those found on this machine, or any other by its path. Nothing is made or changed."""
 
 import os
+from collections.abc import Sequence
 from typing import ClassVar
 
-from textual import events, work
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import Screen
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 
 from memtui.core.unicode import to_one_line
-from memtui.places import ENOUGH, MemoryLocation, find_memory_folders
+from memtui.places import ENOUGH, MemoryLocation, find_memory_folders, format_project
 from memtui.ui.frame import Header, HeaderStatus, KeyLine, MessageLine
-from memtui.ui.key_names import ENTER
-from memtui.ui.widgets.empty import format_folder_row
+from memtui.ui.key_names import ENTER, label_key
+from memtui.ui.screens.dialogs import DismissOnceScreen
+from memtui.ui.theme import to_content, truncate_middle
+from memtui.ui.widgets.choice_list import ChoiceList
+from memtui.ui.widgets.empty import format_folder_rows
+
+_MOVES = {"up": "cursor_up", "down": "cursor_down", "pageup": "page_up", "pagedown": "page_down"}
+_ENDS = {"home": "first", "end": "last"}
+"""Keys that move in the list while nothing is typed."""
+_INDENT = 5
+"""Cells before the names of the folders."""
+_MOST_ENTRIES = 10_000
+"""Entries of a directory that are looked at to complete a path."""
 
 
-class FolderPickerScreen(Screen[str | None]):
+class _PathInput(Input):
+    """The path, which takes every letter; its list stands above it."""
+
+    def on_key(self, event: events.Key) -> None:
+        move = _MOVES.get(event.key) or ("" if self.value else _ENDS.get(event.key))
+        if move:
+            event.stop()
+            event.prevent_default()
+            getattr(self.screen.query_one(ChoiceList), f"action_{move}")()
+
+
+class FolderPickerScreen(DismissOnceScreen[str | None]):
     """Answers with the directory that the person chose, or `None`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "Back", id="places.back", tooltip="Back without choosing")
+        Binding("tab", "complete", "complete", id="places.complete", tooltip="Complete the path", priority=True),
+        Binding("escape", "dismiss", "Back", id="places.back", tooltip="Back without choosing"),
     ]
+    AUTO_FOCUS = "Input"
 
     def __init__(self) -> None:
         super().__init__()
-        self._folders: list[MemoryLocation] = []
+        self._folders: Sequence[MemoryLocation] = ()
 
     def compose(self) -> ComposeResult:
         yield Header()
         with Vertical(id="body"):
             yield Static(id="intro", markup=False)
-            yield OptionList(markup=False)
-            yield Input(placeholder=f"Another folder: type its path, {ENTER} opens it", compact=True)
+            options = ChoiceList(markup=False)
+            options.can_focus = False  # each letter is one of the path
+            yield options
+            yield Static(id="place", markup=False)
+            words = f"or type the path of another one: {label_key('places.complete')} completes it, {ENTER} opens it"
+            yield _PathInput(placeholder=words, compact=True)
         yield MessageLine()
-        yield KeyLine()
+        yield KeyLine("places.complete", "places.back")
 
     def on_mount(self) -> None:
         self.query_one(Header).status = HeaderStatus("choose a folder", live="", follow=False)
         self._show_intro("Looking for memory folders on this machine.")
         self.query_one(MessageLine).show_message("Nothing has been created or changed on disk.")
-        self.query_one(OptionList).focus()
         self._find_folders()
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._show_rows)
 
     @work(thread=True, exit_on_error=False)
     def _find_folders(self) -> None:
         places = find_memory_folders(limit=None)
         self.app.call_from_thread(self._show_folders, places)
 
-    def _show_folders(self, places: list[MemoryLocation]) -> None:
+    def _show_folders(self, places: Sequence[MemoryLocation]) -> None:
         self._folders = places
-        options = self.query_one(OptionList)
-        options.add_options(Option(format_folder_row(number, place)) for number, place in enumerate(places, start=1))
         if places:
-            options.highlighted = 0
             more = f" {len(places):,} folders, the one that changed last first" if len(places) > ENOUGH else ""
-            self._show_intro(f"Found on this machine:{more}")
+            self._show_intro(f"Found on this machine; a number or {ENTER} opens one:{more}")
         else:
             words = "No memory folder was found in the usual places."
             self._show_intro(f"{words}\nTo look around in one that is made up: memtui demo")
-            self.query_one(Input).focus()
+        self._show_rows()
+
+    def _show_rows(self) -> None:
+        options = self.query_one(ChoiceList)
+        at, width = options.highlighted or 0, options.scrollable_content_region.width - 2
+        options.clear_options()
+        options.add_options(map(Option, format_folder_rows(self._folders, width)))
+        options.highlighted = min(at, len(self._folders) - 1) if self._folders else None
 
     def _show_intro(self, words: str) -> None:
         question = "Which memory folder do you want to see?\n\n"
         self.query_one("#intro", Static).update(Content.assemble((question, "bold"), words))
 
-    def on_key(self, event: events.Key) -> None:
-        if not isinstance(self.focused, Input) and event.character and event.character in "123456789":
-            index = int(event.character) - 1
-            if index < len(self._folders):
-                event.stop()
-                self.dismiss(self._folders[index].path)
+    @on(ChoiceList.OptionHighlighted)
+    def _show_path(self, event: ChoiceList.OptionHighlighted) -> None:
+        """The whole path of the folder under the cursor, which its row may shorten or name by its project."""
+        if event.option_index < len(self._folders):
+            place = self._folders[event.option_index]
+            width = self.query_one(ChoiceList).size.width - _INDENT
+            lines = [to_content(truncate_middle(line, width)) for line in (place.display_path, format_project(place))]
+            self.query_one("#place", Static).update(Content("\n").join(lines))
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+    @on(ChoiceList.OptionSelected)
+    def _choose(self, event: ChoiceList.OptionSelected) -> None:
         self.dismiss(self._folders[event.option_index].path)
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        path = os.path.realpath(os.path.expanduser(event.value.strip()))
-        if event.value.strip() and os.path.isdir(path):
+    @on(Input.Changed)
+    def _choose_by_number(self, event: Input.Changed) -> None:
+        """A digit that is typed first chooses; behind anything else it is one of the path."""
+        if len(event.value) == 1 and event.value in "123456789"[: len(self._folders)]:
+            self.dismiss(self._folders[int(event.value) - 1].path)
+
+    @on(Input.Submitted)
+    def _open_path(self, event: Input.Submitted) -> None:
+        """Open what was typed; without it, the folder under the cursor."""
+        typed = event.value.strip()
+        here = self.query_one(ChoiceList).highlighted
+        path = os.path.realpath(os.path.expanduser(typed))
+        if not typed and here is not None:
+            self.dismiss(self._folders[here].path)
+        elif typed and "\0" not in typed and os.path.isdir(path):
             self.dismiss(path)
         else:
-            shown = to_one_line(event.value.strip())
-            words = f"No folder at {shown}. Nothing was created." if shown else "Type the path of a folder."
-            self.query_one(MessageLine).show_message(words, warning=True)
+            words = (
+                f"No folder at {to_one_line(typed)}. Nothing was created." if typed else "Type the path of a folder."
+            )
+            self.query_one(MessageLine).show_message(words if typed else "Type the path of a folder.", warning=True)
+
+    def action_complete(self) -> None:
+        self._complete(self.query_one(Input).value)
+
+    @work(thread=True, exclusive=True, group="complete", exit_on_error=False)
+    def _complete(self, typed: str) -> None:
+        completed, names = complete_directory(typed)  # a dead mount may never answer
+        self.app.call_from_thread(self._show_completion, typed, completed, names)
+
+    def _show_completion(self, typed: str, completed: str, names: Sequence[str]) -> None:
+        field = self.query_one(Input)
+        if field.value != typed:
+            return  # more was typed meanwhile
+        field.value = completed
+        field.cursor_position = len(completed)
+        words = "  ".join(f"{name}/" for name in names) if len(names) != 1 else ""
+        self.query_one(MessageLine).show_message(words or ("" if names else "No folder begins like that."))
+
+
+def complete_directory(typed: str) -> tuple[str, Sequence[str]]:
+    """A path as far as it is unambiguous, and the names of the directories that it may go on with; blocking."""
+    if typed == "~":
+        return "~/", ["~"]
+    above, sep, begun = typed.rpartition("/")
+    try:
+        with os.scandir(os.path.expanduser(above + sep) or ".") as entries:
+            found = [each for _, each in zip(range(_MOST_ENTRIES), entries, strict=False)]
+    except (OSError, ValueError):
+        return typed, []
+    names = sorted(
+        each.name
+        for each in found
+        if each.name.startswith(begun or "") and (begun or not each.name.startswith(".")) and each.is_dir()
+        if to_one_line(each.name) == each.name  # a line of text cannot hold the others
+    )
+    if not names:
+        return typed, []
+    common = os.path.commonprefix(names)  # noqa: RUF071 - by characters, as a shell does
+    return above + sep + common + ("/" if len(names) == 1 else ""), names

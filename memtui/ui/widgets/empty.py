@@ -15,13 +15,15 @@ from memtui.core.events import Event
 from memtui.core.paths import format_path
 from memtui.core.unicode import to_one_line
 from memtui.ui.key_names import label_key
-from memtui.ui.theme import to_content, truncate, truncate_middle
+from memtui.ui.theme import to_content, truncate, truncate_apart, truncate_middle
 
 if TYPE_CHECKING:
     from memtui.places import MemoryLocation
 
 
-_NAME_WIDTH = 32
+_KEY_WIDTH = 5
+_NAME_WIDTH = 20
+"""Least cells of a project's or a folder's name."""
 _OWNER_WIDTH = 20
 _KEYS = 9
 """Folders that a number opens."""
@@ -57,32 +59,45 @@ class EmptyFolderView(Widget):
             lines.append(Content.assemble((f"  {label_key(name):<7}", "bold $text-accent"), words))
         lines.append(Content(""))
         if self.places:
-            rows = map(format_folder_row, range(1, 10), self.places)
+            rows = format_folder_rows(self.places[:_KEYS], self.content_size.width)
             lines += [Content("Also found on this machine:"), *rows, Content("")]
         if not self.gone:
             lines.append(Content("Nothing has been created or changed on disk."))
         return Content("\n").join(lines)
 
 
-def format_folder_row(number: int, place: "MemoryLocation") -> Content:
-    """A folder on one line: its number key (up to 9), its path or that of its project, its owner, and its age."""
+def format_folder_rows(places: "Sequence[MemoryLocation]", width: int) -> list[Content]:
+    """Each folder on one line: its number key (up to 9), its project or else its path, its owner, and its age.
+
+    No two of them are cut to the same words.
+    """
+    tails = [_describe_folder(place) for place in places]
+    gone = ["  (gone)" if place.project_exists is False else "" for place in places]
+    names = [to_one_line(format_path(each.project)) if each.project else each.display_path for each in places]
+    room = max(width - _KEY_WIDTH - 2 - max(map(cell_len, tails), default=0), _NAME_WIDTH)
+    short = truncate_apart(names, room - max(map(cell_len, gone), default=0))
+    texts = [name + words for name, words in zip(short, gone, strict=True)]
+    column = max(map(cell_len, texts), default=0)
+    return [
+        Content.assemble(
+            (f"  {number if number <= _KEYS else ' '}  ", "bold $text-accent"),
+            to_content(text + " " * (column - cell_len(text))),
+            "  ",
+            to_content(tail),
+        )
+        for number, (text, tail) in enumerate(zip(texts, tails, strict=True), start=1)
+    ]
+
+
+def _describe_folder(place: "MemoryLocation") -> str:
+    """`Claude Code: 12 files, 3h ago`."""
     from memtui.places import MemoryOwner, format_owner  # noqa: PLC0415 - start-up: few folders are empty
 
-    name = to_one_line(format_path(place.project)) if place.project is not None else place.display_path
-    gone = " (gone)" if place.project_exists is False else ""
-    name = f"{truncate_middle(name, _NAME_WIDTH - len(gone))}{gone}"
     files = f"{place.files:,}{'' if place.is_counted else '+'} {'file' if place.files == 1 else 'files'}"
     files = files if place.files or place.is_counted else "does not answer"
     when = f", {wording.format_age(time.time() - place.changed_ns / 1e9)} ago" if place.changed_ns else ""
-    return Content.assemble(
-        (f"  {number if number <= _KEYS else ' '}  ", "bold $text-accent"),
-        to_content(name + " " * (_NAME_WIDTH - cell_len(name))),
-        "  ",
-        to_content(
-            f"{truncate_middle(format_owner(place), _OWNER_WIDTH)}: " if place.owner is not MemoryOwner.HERE else ""
-        ),
-        (files if place.files or not place.is_counted else "empty") + when,
-    )
+    owner = f"{truncate_middle(format_owner(place), _OWNER_WIDTH)}: " if place.owner is not MemoryOwner.HERE else ""
+    return owner + (files if place.files or not place.is_counted else "empty") + when
 
 
 class TimelinePosition(NamedTuple):
