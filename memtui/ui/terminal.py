@@ -12,7 +12,7 @@ import sys
 import termios
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from io import TextIOWrapper
 from typing import IO, Any, cast
 
@@ -31,8 +31,8 @@ from memtui.ui.textual_private import XTermParser
 #
 # The question (OSC 11) is followed by one that every terminal answers (its attributes), so that a terminal which
 # does not know the first is not waited for. Whatever else arrives meanwhile was typed by the person, and is handed
-# on to the application; an answer that comes too late is taken out of what the application reads. Nothing here knows
-# Textual: it runs before Textual is there.
+# on to the application; an answer that comes too late is left to `AnswerFilter`. Nothing here knows Textual: it runs
+# before Textual is there.
 
 LIMIT = 0.1
 """Seconds to wait for an answer."""
@@ -41,12 +41,8 @@ _COLOUR = re.compile(
     rb"\x1b\]11;rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})[^\x07\x1b]*(?:\x07|\x1b\\)"
 )
 _ATTRIBUTES = re.compile(rb"\x1b\[\?[0-9;]*c")
-_BEGUN = re.compile(rb"\x1b(?:\](?:1(?:1(?:;[^\x07\x1b]{0,40}(?:\x1b)?)?)?)?|\[(?:\?[0-9;]{0,60})?)?\Z")
-"""The beginning of an answer at the end of the input; also that of a key such as Up, which then is handed on."""
 _SILENT = ("", "dumb", "linux", "unknown")
 """Terminals that would show the query."""
-_LATE_SECONDS = 5.0
-"""How long an answer may still come."""
 
 _asked: "BackgroundQuery | None" = None
 
@@ -117,24 +113,12 @@ class BackgroundQuery:
         return self._light
 
     def hand_over(self) -> bytes:
-        """Stop reading; returns the input read so far that is no answer."""
+        """Stop reading; returns the input read so far, without whole answers."""
         self._enough.set()
         if self._thread.is_alive():
             self._thread.join(LIMIT)
         held, self._buffer = self._buffer, b""
-        return self.strip_answers(held)
-
-    def strip_answers(self, data: bytes) -> bytes:
-        """The input without answers, also such as come late and in pieces."""
-        if not self._waiting:
-            return data
-        if time.monotonic() - self._started_at > _LATE_SECONDS:
-            self._waiting = False
-        data, self._buffer = self._buffer + data, b""
-        data = self._extract_answers(data)
-        if self._waiting and (begun := _BEGUN.search(data)) is not None and len(begun[0]) > 1:
-            data, self._buffer = data[: begun.start()], begun[0]
-        return data
+        return held
 
     def restore(self) -> None:
         self._enough.set()
@@ -162,7 +146,7 @@ class BackgroundQuery:
     def _extract_answers(self, data: bytes) -> bytes:
         """The input without whole answers; the last one ends the wait."""
         if (color := _COLOUR.search(data)) is not None:
-            self._light = _is_light(color.groups())
+            self._light = parse_background(color[0])
             data = data[: color.start()] + data[color.end() :]
         if (attributes := _ATTRIBUTES.search(data)) is not None:
             self._waiting = False
@@ -170,9 +154,96 @@ class BackgroundQuery:
         return data
 
 
-def _is_light(parts: tuple[bytes, ...]) -> bool:
-    red, green, blue = (int(part, 16) / float(16 ** len(part) - 1) for part in parts)
+def parse_background(answer: bytes) -> bool | None:
+    """Whether a background is light, by a terminal's answer; `None` for another answer."""
+    color = _COLOUR.fullmatch(answer)
+    if color is None:
+        return None
+    red, green, blue = (int(part, 16) / float(16 ** len(part) - 1) for part in color.groups())
     return bool(0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.5)
+
+
+# Answers of a terminal are taken out of the input for as long as the program runs: one may come late, behind another,
+# in pieces, or to a question of a program that ended before. What Textual itself asks for (modes, sizes) is left in.
+
+_TEXT = rb"[^\x07\x1b]{0,65536}"
+_STRING = rb"\x1b(?:\][0-9]{1,4};|P(?:>\||[01][+$]r|!\|)|_G)" + _TEXT
+"""The start of a string that only a terminal sends: of a color, a clipboard, a version, a capability, a picture."""
+_REPORT = rb"\x1b\[[?>=][0-9;:]*"
+"""The start of a report: attributes, keyboard, color scheme."""
+_ANSWER = re.compile(rb"(?:" + _STRING + rb"(?:\x07|\x1b\\)|" + _REPORT + rb"[cnuRSx]|\x1b\[[0-9;]*n)")
+_UNFINISHED = re.compile(rb"(?:" + _STRING + rb"\x1b?|" + _REPORT + rb"\$?)\Z")
+_BEGUN = re.compile(rb"\x1b(?:\][0-9]{0,4}|\[[0-9;]*|P[01>!]?[+$]?|_)\Z")
+"""What may be the start of an answer, or a key with Alt."""
+_PASTE, _PASTE_END = b"\x1b[200~", b"\x1b[201~"
+_BEGUN_SECONDS = 1.0
+"""How long a possible start is held; then it is keys."""
+_UNFINISHED_SECONDS = 5.0
+"""How long an answer may take to end; then its start is dropped."""
+
+
+class AnswerFilter:
+    """Takes the answers of a terminal out of the input, however late, and in whatever pieces, they come."""
+
+    def __init__(self, *, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._held = b""
+        self._held_at = 0.0
+        self._is_pasting = False
+        self._ended_with_escape = False
+
+    def feed(self, data: bytes) -> tuple[bytes, list[bytes]]:
+        """The input that is none, and the answers."""
+        data, self._held = self._held + data, b""
+        if self._ended_with_escape and (_ANSWER.match(b"\x1b" + data) or _UNFINISHED.match(b"\x1b" + data)):
+            data = b"\x1b" + data  # the first byte of it was handed on as a key
+        kept, answers = b"", []
+        while data:
+            if self._is_pasting:
+                end = data.find(_PASTE_END)
+                if end < 0:
+                    kept, data = kept + self._hold(data, _find_start(data, _PASTE_END)), b""
+                else:
+                    end += len(_PASTE_END)
+                    kept, data, self._is_pasting = kept + data[:end], data[end:], False
+                continue
+            start = data.find(_PASTE)
+            typed, data = (data, b"") if start < 0 else (data[:start], data[start + len(_PASTE) :])
+            answers += _ANSWER.findall(typed)
+            typed = _ANSWER.sub(b"", typed)
+            if start >= 0:
+                kept, self._is_pasting = kept + typed + _PASTE, True
+            else:
+                begun = _UNFINISHED.search(typed) or _BEGUN.search(typed)
+                kept += self._hold(typed, begun.start() if begun is not None else len(typed))
+        if kept or answers:
+            self._ended_with_escape = kept.endswith(b"\x1b") and not answers
+        return kept, answers
+
+    def tick(self) -> bytes:
+        """The input that was held for an answer, and is none."""
+        waited = self._now() - self._held_at
+        if not self._held or self._is_pasting:
+            return b""
+        if _UNFINISHED.match(self._held):
+            if waited > _UNFINISHED_SECONDS:
+                self._held = b""
+        elif waited > _BEGUN_SECONDS:
+            held, self._held = self._held, b""
+            return held
+        return b""
+
+    def _hold(self, data: bytes, at: int) -> bytes:
+        """Keep the end of the input from a byte on; returns what is before it."""
+        if at < len(data):
+            self._held, self._held_at = data[at:], self._now()
+        return data[:at]
+
+
+def _find_start(data: bytes, marker: bytes) -> int:
+    """Where the end of the data begins that may be the start of a marker; its length if there is none."""
+    lengths = range(min(len(marker) - 1, len(data)), 0, -1)
+    return next((len(data) - length for length in lengths if data.endswith(marker[:length])), len(data))
 
 
 _TICK_SECONDS = 0.1
@@ -226,9 +297,13 @@ class TerminalDriver(LinuxDriver):
         parser = XTermParser(self._debug)
         decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         question = get_query()
+        answers = AnswerFilter()
         typed = question.hand_over() if question is not None else b""
-        was_told = question is None or question.is_light() is not None
         while True:
+            typed, found = answers.feed(typed)
+            for light in filter(lambda light: light is not None, map(parse_background, found)):
+                self._app.post_message(BackgroundDetected(bool(light)))
+            typed += answers.tick()
             self._process(parser.feed(text) if (text := decode(typed)) else ())
             self._process(parser.tick())
             if self.exit_event.is_set():
@@ -238,11 +313,6 @@ class TerminalDriver(LinuxDriver):
                 typed = os.read(self.fileno, _CHUNK)
                 if not typed:  # a pipe at its end
                     self.exit_event.wait(_TICK_SECONDS)
-                elif question is not None:
-                    typed = question.strip_answers(typed)
-                    if not was_told and (light := question.is_light()) is not None:
-                        was_told = True
-                        self._app.post_message(BackgroundDetected(light))
 
     def _process(self, messages: Iterable[Message]) -> None:
         for message in messages:

@@ -5,12 +5,15 @@ import pty
 import re
 import termios
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
-from memtui.ui.terminal import BackgroundQuery
+from memtui.ui.terminal import AnswerFilter, BackgroundQuery, parse_background
 from memtui.ui.theme import choose_theme, has_many_colors
 from tests.ui.conftest import Starting, Terminal
 
@@ -68,7 +71,7 @@ def test_what_is_typed_before_and_meanwhile_is_handed_on_in_order(asked: type[As
     one = asked(typed=b"jj")
     one.answer(b"\x1b[A" + WHITE + b"k\r" + ATTRIBUTES + b"q")
     assert one.question.is_light() is True
-    assert one.question.hand_over() + one.question.strip_answers(b"x") == b"jj\x1b[Ak\rqx"
+    assert one.question.hand_over() == b"jj\x1b[Ak\rq"
 
 
 def test_a_terminal_that_does_not_answer_is_not_waited_for_long(asked: type[Asked]) -> None:
@@ -77,25 +80,92 @@ def test_a_terminal_that_does_not_answer_is_not_waited_for_long(asked: type[Aske
     assert one.question.hand_over() == b""
 
 
-def test_an_answer_that_comes_late_and_in_pieces_is_no_key(asked: type[Asked]) -> None:
-    one = asked()
-    assert one.question.is_light() is None
-    one.question.hand_over()
-    read = one.question.strip_answers(b"j" + WHITE[:2])  # an Escape of its own is a key, and handed on at once
-    for byte in WHITE[2:]:
-        read += one.question.strip_answers(bytes([byte]))
-    read += one.question.strip_answers(b"\x1b[B" + ATTRIBUTES[:2])
-    for byte in ATTRIBUTES[2:] + b"k":
-        read += one.question.strip_answers(bytes([byte]))
-    assert read == b"j\x1b[Bk"
-    assert one.question.is_light() is True
-    assert one.question.strip_answers(WHITE) == WHITE  # it answers once: whatever comes now is the person's
+ANSWERS = (
+    WHITE, BLACK, ATTRIBUTES, b"\x1b]10;rgb:dddd/dddd/dddd\x07", b"\x1b]4;1;rgba:dd/dd/dd/ff\x1b\\", b"\x1b[>41;390;0c",
+    b"\x1bP>|XTerm(390)\x1b\\", b"\x1bP1+r544e=787465726d\x1b\\", b"\x1bP!|00000000\x1b\\", b"\x1b_Gi=1;OK\x1b\\",
+    b"\x1b[?1u", b"\x1b[?997;1n", b"\x1b[0n", b"\x1b]52;c;cmVk\x07", b"\x1b[?1;2S",
+)  # fmt: skip
+KEYS = (
+    b"j", b"rgb:", b"\x1b[A", b"\x1b[1;5C", b"\x1bOP", b"\x1b[<0;3;4M", b"\x1b[I", b"\x1b[?2026;2$y", b"\x1b[97;5u",
+    b"\x1b[15~", b"\x1b[48;24;80;480;800t", "ö".encode(), b"\r", b"\x1b[200~a\x1b]11;rgb:1/2/3\x07b\x1b[201~", b"\x1b\x1b",
+)  # fmt: skip
+"""What a person types or pastes, and what Textual asks for."""
 
 
-def test_escape_alone_is_not_held_back(asked: type[Asked]) -> None:
-    one = asked()
-    one.question.hand_over()
-    assert one.question.strip_answers(b"\x1b") == b"\x1b"
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_an_answer_is_no_key_however_late_and_in_whatever_pieces(answer: bytes) -> None:
+    for cut in range(len(answer)):
+        clock = Clock()
+        answers = AnswerFilter(now=clock)
+        assert answers.feed(b"j") == (b"j", [])
+        clock.now += 1_000.0
+        first, _ = answers.feed(b"k" + answer[:cut])
+        clock.now += 0.5
+        second, found = answers.feed(answers.tick() + answer[cut:] + b"l")
+        # An Escape of its own is a key at once: nothing behind it is one.
+        assert first + second == (b"k\x1bl" if cut == 1 else b"kl"), cut
+        assert found == [answer]
+        assert answers.feed(b"m") == (b"m", [])
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_an_answer_byte_by_byte_is_no_key(answer: bytes) -> None:
+    answers = AnswerFilter()
+    read = answers.feed(b"j" + answer[:2])[0]
+    read += b"".join(answers.feed(bytes([byte]))[0] for byte in answer[2:] + b"k")
+    assert read == b"jk"
+
+
+@given(st.lists(st.sampled_from([*KEYS, *ANSWERS]), max_size=12))
+def test_of_keys_and_answers_the_keys_are_left(pieces: list[bytes]) -> None:
+    kept, found = AnswerFilter().feed(b"".join(pieces) + b".")
+    assert kept == b"".join(piece for piece in pieces if piece in KEYS) + b"."
+    assert found == [piece for piece in pieces if piece in ANSWERS]
+
+
+@given(st.lists(st.sampled_from(KEYS), max_size=8), st.data())
+def test_keys_arrive_in_whatever_pieces_they_come(pieces: list[bytes], data: st.DataObject) -> None:
+    clock, whole = Clock(), b"".join(pieces)
+    answers, read = AnswerFilter(now=clock), b""
+    cuts = sorted({0, len(whole), *data.draw(st.lists(st.integers(0, len(whole)), max_size=6))})
+    for start, end in pairwise(cuts):
+        read += answers.feed(whole[start:end])[0]
+    clock.now += 2.0
+    assert read + answers.tick() == whole
+
+
+@pytest.mark.parametrize("held", [b"\x1b]", b"\x1b[", b"\x1bP", b"\x1b_", b"\x1b]1"])
+def test_what_may_be_a_key_with_alt_is_held_for_a_moment_only(held: bytes) -> None:
+    clock = Clock()
+    answers = AnswerFilter(now=clock)
+    assert answers.feed(held) == (b"", [])
+    assert answers.tick() == b""
+    clock.now += 2.0
+    assert answers.tick() == held
+    assert answers.feed(b"j") == (b"j", [])
+
+
+def test_an_answer_that_does_not_end_is_dropped() -> None:
+    clock = Clock()
+    answers = AnswerFilter(now=clock)
+    assert answers.feed(b"j\x1b]11;rgb:dd") == (b"j", [])
+    clock.now += 6.0
+    assert answers.tick() == b""
+    assert answers.feed(b"k") == (b"k", [])
+
+
+def test_escape_alone_is_not_held_back() -> None:
+    assert AnswerFilter().feed(b"\x1b") == (b"\x1b", [])
+    assert parse_background(WHITE) is True
+    assert parse_background(BLACK) is False
+    assert parse_background(ATTRIBUTES) is None
 
 
 def test_the_terminal_is_as_it_was_afterwards(asked: type[Asked]) -> None:
@@ -172,7 +242,17 @@ def test_an_answer_that_comes_late_changes_the_colors_and_presses_no_key(termina
     window.settle()
     assert DARK in window.raw
     before = without_ages(window.text)
-    for piece in ("\x1b]11;rgb:ff", "ff/ffff/ffff\x1b", "\\\x1b[?6", "2c"):
+    late = (
+        "\x1b[?6",
+        "2c",
+        "\x1b]11;rgb:ff",
+        "ff/ffff/ffff\x1b",
+        "\\",
+        "\x1b]10;rgb:dddd/dd",
+        "dd/dddd\x07",
+        "\x1b[?1u",
+    )
+    for piece in late:
         window.press(piece)
         window.settle()
     window.wait_for(lambda: LATTE in window.raw)
