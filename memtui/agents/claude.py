@@ -15,10 +15,15 @@ import sys
 import threading
 import weakref
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import anyio
-from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
+from anthropic.lib.tools import (
+    BetaAbstractMemoryTool,
+    BetaAsyncAbstractMemoryTool,
+    BetaFunctionToolResultType,
+    ToolError,
+)
 from anthropic.types.beta import (
     BetaCacheControlEphemeralParam,
     BetaMemoryTool20250818Command,
@@ -35,6 +40,7 @@ from memtui.agents.gate import ApprovalGate, Ask
 from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Edit, Proposal, Stop, Unanswered, Verdict
 from memtui.core.errors import MemoryClosed
 from memtui.core.events import Agent, Answer
+from memtui.core.images import build_content_blocks
 from memtui.core.messages import MessageKey, format_message
 from memtui.engine import Engine
 from memtui.memory import open as open_folder
@@ -99,7 +105,7 @@ class MemoryTool(BetaAbstractMemoryTool):
             ask: Ask = lambda proposal: _to_verdict(approve(proposal))  # noqa: E731 - has a type
             self._gate = ApprovalGate(memory, policy=ApprovalPolicy.ASK, ask=ask)
 
-    def call(self, input: object, *, call_id: str | None = None) -> str:
+    def call(self, input: object, *, call_id: str | None = None) -> BetaFunctionToolResultType:
         """Execute a command as the model sent it.
 
         Args:
@@ -111,35 +117,35 @@ class MemoryTool(BetaAbstractMemoryTool):
         """
         return self._run_guarded(lambda: self._gate.execute(input, actor=self._actor, call_id=call_id))
 
-    def execute(self, command: BetaMemoryTool20250818Command) -> str:
+    def execute(self, command: BetaMemoryTool20250818Command) -> BetaFunctionToolResultType:
         """Execute a command of the SDK's types."""
         return self._run_guarded(lambda: self._gate.execute(_to_raw_input(command), actor=self._actor))
 
-    def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
+    def view(self, command: BetaMemoryTool20250818ViewCommand) -> BetaFunctionToolResultType:
         """Show a file or a directory."""
         return self._execute_typed("view", command)
 
-    def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
+    def create(self, command: BetaMemoryTool20250818CreateCommand) -> BetaFunctionToolResultType:
         """Write a whole file."""
         return self._execute_typed("create", command)
 
-    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
+    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> BetaFunctionToolResultType:
         """Replace a text in a file."""
         return self._execute_typed("str_replace", command)
 
-    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
+    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> BetaFunctionToolResultType:
         """Put a text after a line of a file."""
         return self._execute_typed("insert", command)
 
-    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
+    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> BetaFunctionToolResultType:
         """Remove a file or a directory."""
         return self._execute_typed("delete", command)
 
-    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
+    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> BetaFunctionToolResultType:
         """Move a file or a directory."""
         return self._execute_typed("rename", command)
 
-    def clear_all_memory(self) -> str:
+    def clear_all_memory(self) -> BetaFunctionToolResultType:
         """Delete everything in the folder, as one event that can be undone.
 
         The program's own call and not the model's: `approve` is not asked.
@@ -149,11 +155,11 @@ class MemoryTool(BetaAbstractMemoryTool):
         """
         return self._run_guarded(lambda: self._memory.clear(actor=self._actor))
 
-    def _execute_typed(self, name: str, command: object) -> str:
+    def _execute_typed(self, name: str, command: object) -> BetaFunctionToolResultType:
         return self._run_guarded(lambda: self._gate.execute(_to_raw_input(command, name), actor=self._actor))
 
-    def _run_guarded(self, act: Callable[[], Answer]) -> str:
-        return _get_text(_catch_errors(act, self._memory))
+    def _run_guarded(self, act: Callable[[], Answer]) -> BetaFunctionToolResultType:
+        return _get_content(_catch_errors(act, self._memory))
 
 
 class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
@@ -179,35 +185,35 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         self._gate = ApprovalGate(memory, policy=ApprovalPolicy.ALLOW if approve is None else ApprovalPolicy.ASK)
         self._asking = anyio.Lock()
 
-    async def call(self, input: object, *, call_id: str | None = None) -> str:
+    async def call(self, input: object, *, call_id: str | None = None) -> BetaFunctionToolResultType:
         """Execute a command as the model sent it. See `MemoryTool.call`."""
         return await self._execute_gated(lambda: input, call_id)
 
-    async def execute(self, command: BetaMemoryTool20250818Command) -> str:
+    async def execute(self, command: BetaMemoryTool20250818Command) -> BetaFunctionToolResultType:
         """Execute a command of the SDK's types."""
         return await self._execute_gated(lambda: _to_raw_input(command))
 
-    async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
+    async def view(self, command: BetaMemoryTool20250818ViewCommand) -> BetaFunctionToolResultType:
         """Show a file or a directory."""
         return await self._execute_gated(lambda: _to_raw_input(command, "view"))
 
-    async def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
+    async def create(self, command: BetaMemoryTool20250818CreateCommand) -> BetaFunctionToolResultType:
         """Write a whole file."""
         return await self._execute_gated(lambda: _to_raw_input(command, "create"))
 
-    async def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
+    async def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> BetaFunctionToolResultType:
         """Replace a text in a file."""
         return await self._execute_gated(lambda: _to_raw_input(command, "str_replace"))
 
-    async def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
+    async def insert(self, command: BetaMemoryTool20250818InsertCommand) -> BetaFunctionToolResultType:
         """Put a text after a line of a file."""
         return await self._execute_gated(lambda: _to_raw_input(command, "insert"))
 
-    async def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
+    async def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> BetaFunctionToolResultType:
         """Remove a file or a directory."""
         return await self._execute_gated(lambda: _to_raw_input(command, "delete"))
 
-    async def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
+    async def rename(self, command: BetaMemoryTool20250818RenameCommand) -> BetaFunctionToolResultType:
         """Move a file or a directory."""
         return await self._execute_gated(lambda: _to_raw_input(command, "rename"))
 
@@ -215,12 +221,14 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         """Delete everything in the folder. See `MemoryTool.clear_all_memory`."""
         return _get_text(await self._run_in_thread(lambda: self._memory.clear(actor=self._actor)))
 
-    async def _execute_gated(self, command: Callable[[], object], call_id: str | None = None) -> str:
+    async def _execute_gated(
+        self, command: Callable[[], object], call_id: str | None = None
+    ) -> BetaFunctionToolResultType:
         begin = self._gate.begin
         step = await self._run_in_thread(lambda: begin(command(), actor=self._actor, call_id=call_id))
         while isinstance(step, Proposal):
             step = await self._decide(step)
-        return _get_text(step)
+        return _get_content(step)
 
     async def _decide(self, proposal: Proposal) -> Answer | Proposal | str:
         try:
@@ -304,6 +312,14 @@ def _catch_errors(act: Callable[[], T], memory: Engine) -> T | str:
     except Exception:  # the SDK would show it to the model as Python writes it; it goes to the program's owner instead
         sys.excepthook(*sys.exc_info())
         return format_message(MessageKey.FAULT, words)
+
+
+def _get_content(answer: Answer | str) -> BetaFunctionToolResultType:
+    """The text of an answer, and an image behind it; or a `ToolError` with the text."""
+    text = _get_text(answer)
+    if isinstance(answer, str) or answer.image is None:
+        return text
+    return cast("BetaFunctionToolResultType", build_content_blocks(text, answer.image))
 
 
 def _get_text(answer: Answer | str) -> str:

@@ -146,7 +146,7 @@ class _FieldReader:
     def get_required(self, field: str) -> object:
         value = self._raw.get(field, _ABSENT)
         alias = ALIASES.get((self._command, field))
-        if value is _ABSENT and alias is not None and alias in self._raw:
+        if (value is _ABSENT or value is None) and alias is not None and alias in self._raw:
             self.aliases.append(alias)
             value = self._raw[alias]
         if value is _ABSENT:

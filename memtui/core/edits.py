@@ -18,8 +18,10 @@ MAX_LINES = 999_999
 SNIPPET_CONTEXT = 2
 NAMED_OCCURRENCES = 20
 
+_KEPT_PREFIXES = 10_000
 _prefixes = [f"{number:6d}\t" for number in range(1, 1_001)]
-"""Line-number prefixes, formatted once; replaced by a longer list, never changed, as longer notes are seen."""
+"""Line-number prefixes, formatted once; replaced by a longer list, never changed, as longer notes are seen; those of a
+huge file are not kept."""
 
 
 class TextEdit(NamedTuple):
@@ -39,7 +41,9 @@ def number_lines(lines: Sequence[str], first: int = 1) -> str:
 
 
 def format_view(text: str, path: str, view_range: object = None, *, limit: int = 0) -> str:
-    """The answer of `view` for a file, with its path, cut at a line's end from `limit` characters on (0: never).
+    """The answer of `view` for a file, with its path, cut at a line's end beyond `limit` characters of text (0: never).
+
+    A range of one line is not cut: there is no other way to read the rest of that.
 
     Raises:
         Refusal: For a range outside the file, or a file of more than 999,999 lines.
@@ -48,12 +52,12 @@ def format_view(text: str, path: str, view_range: object = None, *, limit: int =
     if n_lines > MAX_LINES:
         raise Refusal(MessageKey.TOO_MANY_LINES, path=path)
     lines = text.split("\n")
-    first = 1
+    first, is_one_line = 1, False
     if view_range is not None:
         first, last = _parse_range(view_range, n_lines)
-        lines = lines[first - 1 : last]
-    if limit and sum(map(len, lines)) + 8 * len(lines) + len(path) + 64 > limit:
-        body = _truncate(lines, first, n_lines, limit - len(path) - 200, open_end=view_range is None)
+        lines, is_one_line = lines[first - 1 : last], first >= min(last, n_lines)
+    if limit and not is_one_line and sum(map(len, lines)) + len(lines) - 1 > limit:
+        body = _truncate(lines, first, n_lines, limit, open_end=view_range is None)
     else:
         body = number_lines(lines, first)
     return format_message(MessageKey.VIEWED_FILE, path=path, lines=body)
@@ -99,9 +103,9 @@ def _to_list(given: object) -> object:
 
 def _truncate(lines: Sequence[str], first: int, n_lines: int, limit: int, *, open_end: bool) -> str:
     """As many whole lines as the limit holds, and a last line that says how to go on."""
-    used, kept = 0, 0
+    used, kept = -1, 0
     for line in lines:
-        used += max(7, len(str(first + kept)) + 1) + len(line) + 1
+        used += len(line) + 1
         if used > limit:
             break
         kept += 1
@@ -111,10 +115,9 @@ def _truncate(lines: Sequence[str], first: int, n_lines: int, limit: int, *, ope
             MessageKey.VIEW_CUT, first=first, last=first + kept - 1, n_lines=n_lines, next_line=first + kept, end=end
         )
         return f"{number_lines(lines[:kept], first)}\n{note}"
-    shown = max(limit - 7, 1)
-    more = "" if first >= n_lines else f" To go on, view with view_range [{first + 1}, {end}]"
-    note = format_message(MessageKey.VIEW_LINE_CUT, first=first, length=len(lines[0]), shown=shown, more=more)
-    return f"{number_lines([lines[0][:shown]], first)}\n{note}"
+    more = "" if first >= n_lines else f"; to go on, with view_range [{first + 1}, {end}]"
+    note = format_message(MessageKey.VIEW_LINE_CUT, first=first, length=len(lines[0]), shown=limit, more=more)
+    return f"{number_lines([lines[0][:limit]], first)}\n{note}"
 
 
 def format_snippet(text: str, position: int) -> str:
@@ -185,6 +188,8 @@ def _find_line_start(text: str, line: int) -> int:
 def _get_line_prefixes(first: int, count: int) -> Sequence[str]:
     global _prefixes  # noqa: PLW0603 - a cache of constants
     prefixes, last = _prefixes, first + count - 1
+    if last > _KEPT_PREFIXES:
+        return [f"{number:6d}\t" for number in range(first, last + 1)]
     if last > len(prefixes):
         prefixes = prefixes + [f"{number:6d}\t" for number in range(len(prefixes) + 1, last + 1)]
         _prefixes = prefixes
@@ -213,10 +218,19 @@ def format_human_size(size: int) -> str:
     return number + "BKMG"[power]
 
 
-def format_listing(path: str, found: Iterable[ListingEntry], *, limit: int = 0) -> str:
-    """The answer of `view` for a directory, cut after `limit` lines (0: never).
+def format_size_over(size: int, limit: int) -> tuple[str, str]:
+    """A size and the limit that it is over, so that one can see which is larger."""
+    words = format_human_size(size), format_human_size(limit)
+    return words if words[0] != words[1] else (f"{size} bytes", f"{limit} bytes")
+
+
+def format_listing(path: str, found: Iterable[ListingEntry], view_range: object = None, *, limit: int = 0) -> str:
+    """The answer of `view` for a directory, cut after `limit` entries (0: never).
 
     `found` is everything below it, at any depth and in any order; a directory's size is the sum of its files.
+
+    Raises:
+        Refusal: For a range outside the entries, where they are more than the limit; elsewhere it is ignored.
     """
     sizes: dict[tuple[str, ...], int] = {(): 0}
     directories: set[tuple[str, ...]] = set()
@@ -229,12 +243,21 @@ def format_listing(path: str, found: Iterable[ListingEntry], *, limit: int = 0) 
             sizes[parts[:depth]] = sizes.get(parts[:depth], 0) + size
     shown = sorted(parts for parts in sizes if parts and len(parts) <= DEPTH and _is_listed(parts))
     lines = [f"{format_human_size(sizes[()])}\t{path}"]
-    cut = shown[: limit - 1] if limit else shown
-    for parts in cut:
+    first, last = 1, len(shown)
+    if limit and len(shown) > limit:
+        if view_range is not None:
+            first, last = _parse_range(view_range, len(shown))
+            last = min(last, len(shown))
+        end, last = last, min(last, first + limit - 1)
+    for parts in shown[first - 1 : last]:
         name = "/".join(map(_quote_name, parts)) + ("/" if parts in directories else "")
         lines.append(f"{format_human_size(sizes[parts])}\t{path}/{name}")
-    if len(cut) < len(shown):
-        lines.append(format_message(MessageKey.LISTING_CUT, hidden=len(shown) - len(cut)))
+    if limit and len(shown) > limit and last < end:
+        below = next((parts[:1] for parts in shown[last:end] if parts[:1] in directories), None)
+        directory = f"view {path}/{_quote_name(below[0])}, or " if below else ""
+        lines.append(
+            format_message(MessageKey.LISTING_CUT, hidden=end - last, directory=directory, next=last + 1, end=end)
+        )
     return format_message(MessageKey.VIEWED_DIRECTORY, path=path, listing="\n".join(lines))
 
 

@@ -8,6 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum, StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memtui.core.images import Image
 
 # Folder entries: cheap values that the watcher compares and the screens draw; content is not read for them.
 
@@ -200,11 +204,15 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to a command: the text for the model, whether it is a refusal or a fault, and the recorded event."""
+    """The answer to a command: the text for the model, whether it is a refusal or a fault, and the recorded event.
+
+    `image` is what was viewed, where that is an image: it belongs behind the text.
+    """
 
     text: str
     is_error: bool
     event: Event
+    image: "Image | None" = None
 
 
 def sha256(data: bytes) -> str:

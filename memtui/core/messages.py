@@ -41,8 +41,13 @@ class MessageKey(Enum):
         "lines of the file: [1, {n_lines}], or [start_line, -1]"
     )
     VIEW_CUT = "[Lines {first} to {last} of {n_lines} are shown. To go on, view with view_range [{next_line}, {end}]]"
-    VIEW_LINE_CUT = "[Line {first} has {length:,} characters; the first {shown:,} are shown.{more}]"
-    LISTING_CUT = "[{hidden:,} more entries are not shown. To go on, view one of the directories above]"
+    VIEW_LINE_CUT = (
+        "[Line {first} has {length:,} characters; the first {shown:,} are shown. To see all of it, view with "
+        "view_range [{first}, {first}]{more}]"
+    )
+    LISTING_CUT = "[{hidden:,} more entries are not shown. To go on, {directory}view with view_range [{next}, {end}]]"
+    VIEWED_IMAGE = "Here's the image {path} ({width}x{height}, {size}):"
+    NOT_AN_IMAGE = "Error: The file {path} is not an image that can be shown: {why}"
     TOO_LARGE_TO_READ = "Error: The file {path} is too large to read: {size}, the limit is {limit}"
     # create
     CREATED = "File created successfully at: {path}"
@@ -162,13 +167,20 @@ def format_message(message: MessageKey, profile: Profile = "docs", /, **values: 
 def quote_value(value: object) -> str:
     """A refused value for an answer: on one line, no control characters, at most 256 characters.
 
-    A path that is not valid must not be able to forge a line of the answer that refuses it.
+    What is no text is quoted as the JSON that the model sent. A path that is not valid must not be able to forge a line
+    of the answer that refuses it.
     """
-    text = value if isinstance(value, str) else _safe_repr(value)
+    text = value if isinstance(value, str) else _to_json(value)
     return _truncate(visible(text, newline="\\n", tab="\\t"), 256)
 
 
-def _safe_repr(value: object) -> str:
+def _to_json(value: object) -> str:
+    import json  # noqa: PLC0415 - start-up: not before the first paint
+
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        pass
     try:
         return repr(value)
     except Exception:  # a caller's object may do anything here; so do an endless list and a huge integer
@@ -197,6 +209,7 @@ _SHORT = (
     ("is required", "a field is missing"),
     ("is protected by the user", "protected"),
     ("is too large to read", "too large to read"),
+    ("is not an image that can be shown", "no image that can be shown"),
     ("over the limit of", "over the limit of a file"),
     ("over its limit of", "the folder is full"),
     ("and its limit is", "the folder has as many files as it may"),

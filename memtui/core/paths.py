@@ -21,6 +21,7 @@ MAX_NAME_BYTES = 255
 MAX_PATH_BYTES = 1_024
 MAX_LEVELS = 20
 
+_START = re.compile("^/(?:\\.?/)+")
 _CONTROL = re.compile("[\\\\\x00-\x1f\x7f\ud800-\udfff]")
 _DECEPTIVE = re.compile(f"[{NOT_IN_NAMES}]")
 _ENCODED_DANGER = re.compile(rb"[/\\\x00-\x1f\x7f]|\xc0[\xae\xaf]|\xe0\x80[\xae\xaf]")
@@ -76,11 +77,12 @@ def parse_path(given: object, *, making: bool = False) -> MemoryPath:
     Raises:
         Refusal: In the words of CONTRACT.md, section "Paths".
     """
-    if not isinstance(given, str) or not (given == ROOT_NAME or given.startswith(ROOT_NAME + "/")):
+    path = _START.sub("/", given) if isinstance(given, str) else ""
+    if not isinstance(given, str) or not (path == ROOT_NAME or path.startswith(ROOT_NAME + "/")):
         raise Refusal(MessageKey.OUTSIDE, path=quote_value(given))
     if _CONTROL.search(given) or (making and _DECEPTIVE.search(given)):
         raise Refusal(MessageKey.BAD_CHARACTER, path=quote_value(given))
-    parts = tuple(part for part in given[len(ROOT_NAME) :].split("/") if part not in ("", "."))
+    parts = tuple(part for part in path[len(ROOT_NAME) :].split("/") if part not in ("", "."))
     if ".." in parts:
         raise Refusal(MessageKey.ESCAPES, path=quote_value(given))
     _refuse_too_long(given, parts)
@@ -100,9 +102,10 @@ def is_root_path(given: object) -> bool:
 
     Delete and rename ask this before anything else, so that the root has one answer.
     """
-    if not isinstance(given, str) or not given.startswith(ROOT_NAME) or _CONTROL.search(given):
+    if not isinstance(given, str) or _CONTROL.search(given):
         return False
-    return posixpath.normpath(given) == ROOT_NAME
+    path = _START.sub("/", given)
+    return path.startswith(ROOT_NAME) and posixpath.normpath(path) == ROOT_NAME
 
 
 def _refuse_encoded(given: str, parts: tuple[str, ...]) -> None:

@@ -35,14 +35,14 @@ class Settings:
     """What becomes of a key that a command writes and that is certain by its issuer's shape: noted on the event,
     refused, or left out of the text and of the record."""
     view_char_limit: int = 16_000
-    """Characters at which the view of a file is cut at a line's end."""
+    """Characters of text at which the view of a file is cut at a line's end; a single line can be viewed whole."""
     listing_limit: int = 2_000
     """Entries after which the view of a directory is cut."""
     max_file_bytes: int = 1_000_000
     """Bytes that one file may have after a command."""
     max_total_bytes: int = 100_000_000
     """Bytes that the files of the folder may have together after a command."""
-    max_files: int = 2_000
+    max_files: int = 0
     """Files that the folder may hold after a command."""
     max_read_bytes: int = 64_000_000
     """Bytes of the largest file that is read at all, by anyone; it protects memtui itself. 0 is off here as well."""

@@ -4,10 +4,11 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from memtui.core import commands, edits
 from memtui.core.approvals import Proposal
-from memtui.core.edits import DEPTH, ListingEntry, format_human_size, format_listing
+from memtui.core.edits import DEPTH, ListingEntry, format_human_size, format_listing, format_size_over
 from memtui.core.errors import (
     LockTimeout,
     MemtuiError,
@@ -18,6 +19,7 @@ from memtui.core.errors import (
     UnconfirmedChange,
 )
 from memtui.core.events import Actor, Agent, Answer, Change, EntryKind, Event, Version, sha256
+from memtui.core.images import Image, UnusableImage, is_image_name, parse_image
 from memtui.core.messages import MessageKey, format_message, quote_value
 from memtui.core.paths import MemoryPath
 from memtui.core.settings import SecretPolicy, Settings
@@ -59,6 +61,15 @@ class PathContent:
     problem: str = ""
 
 
+class ViewResult(NamedTuple):
+    """The answer of a view: its text, the content of a file, a note for the event, and the image that the file is."""
+
+    text: str
+    content: FileContent | None
+    note: str
+    image: Image | None = None
+
+
 class Viewer:
     """Shows what is there; nothing is recorded."""
 
@@ -66,34 +77,42 @@ class Viewer:
         self._store = store
         self._settings = settings
 
-    def view(self, command: commands.View, *, as_agent: bool) -> tuple[str, FileContent | None, str]:
+    def view(self, command: commands.View, *, as_agent: bool) -> ViewResult:
         path = command.path
         node = self._store.get_node(path, follow=True)
         if node is None:
             raise Refusal(MessageKey.VIEW_MISSING, path=path)
         if node.kind is EntryKind.DIRECTORY:
             limit = self._settings.listing_limit if as_agent else 0
-            text = format_listing(str(path), self._iter_listing(node), limit=limit)
-            return text, None, format_count(text.count("\n") - 1, "entry", "entries")
+            text = format_listing(str(path), self._iter_listing(node), command.view_range, limit=limit)
+            return ViewResult(text, None, format_count(text.count("\n") - 1, "entry", "entries"))
         if node.kind is not EntryKind.FILE:
             raise Refusal(MessageKey.UNSUPPORTED_TYPE, path=path)
         limit = self._settings.read_limit
         try:
             content = self._store.read(path, limit=limit)
+            if is_image_name(path.name) and (image := parse_image(content.data)) is not None:
+                size = format_human_size(len(image.data))
+                words = format_message(
+                    MessageKey.VIEWED_IMAGE, path=path, width=image.width, height=image.height, size=size
+                )
+                return ViewResult(words, content, f"an image of {image.width}x{image.height}", image)
             text = content.data.decode("utf-8")
         except FileNotFoundError:
             raise Refusal(MessageKey.GONE, path=path) from None
         except NotRegularFile:
             raise Refusal(MessageKey.UNSUPPORTED_TYPE, path=path) from None
         except FileTooLarge as error:
-            sizes = {"size": format_human_size(error.size), "limit": format_human_size(limit)}
-            raise Refusal(MessageKey.TOO_LARGE_TO_READ, path=path, **sizes) from None
+            size, most = format_size_over(error.size, limit)
+            raise Refusal(MessageKey.TOO_LARGE_TO_READ, path=path, size=size, limit=most) from None
+        except UnusableImage as error:
+            raise Refusal(MessageKey.NOT_AN_IMAGE, path=path, why=error) from None
         except UnicodeDecodeError:
             raise Refusal(MessageKey.NOT_UTF8, path=path) from None
         char_limit = self._settings.view_char_limit if as_agent else 0
         lines = edits.count_lines(text)
         answer = edits.format_view(text, str(path), command.view_range, limit=char_limit)
-        return answer, content, format_count(lines, "line")
+        return ViewResult(answer, content, format_count(lines, "line"))
 
     def _iter_listing(self, directory: Node) -> Iterator[ListingEntry]:
         """What a listing adds up. Links are looked through only where they are listed."""
@@ -274,7 +293,7 @@ class Executor:
         return self.record(text, event)
 
     def _execute_view(self, call: CommandCall, command: commands.View) -> Answer:
-        text, content, note = self._viewer.view(command, as_agent=isinstance(call.actor, Agent))
+        text, content, note, image = self._viewer.view(command, as_agent=isinstance(call.actor, Agent))
         event = replace(call.make_event(), note=note)
         texts: dict[str, bytes] = {}
         if content is None:
@@ -287,7 +306,7 @@ class Executor:
                 version = Version(EntryKind.FILE, sha256(content.data), len(content.data))
                 texts[version.sha256 or ""] = content.data
             event = replace(event, viewed=version)
-        return self.record(text, event, texts=texts, durable=False)
+        return replace(self.record(text, event, texts=texts, durable=False), image=image)
 
     def _get_known(self, path: str) -> KnownPath | None:
         try:

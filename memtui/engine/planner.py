@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from memtui.core import commands, diffs, edits
-from memtui.core.edits import format_human_size
+from memtui.core.edits import format_size_over
 from memtui.core.errors import MemtuiError, Refusal, UnconfirmedChange
 from memtui.core.events import Change, EntryKind, Version
 from memtui.core.messages import MessageKey, format_message
@@ -222,8 +222,8 @@ class Planner:
         except NotRegularFile:
             raise Refusal(MessageKey.UNSUPPORTED_TYPE, path=path) from None
         except FileTooLarge as error:
-            sizes = {"size": format_human_size(error.size), "limit": format_human_size(limit)}
-            raise Refusal(MessageKey.TOO_LARGE_TO_READ, path=path, **sizes) from None
+            over, most = format_size_over(error.size, limit)
+            raise Refusal(MessageKey.TOO_LARGE_TO_READ, path=path, size=over, limit=most) from None
 
     def _collect_versions(self, node: Node) -> list[tuple[Node, Version]]:
         """A thing and everything below it, each with its version, which the journal then has."""
@@ -283,12 +283,12 @@ class Planner:
             return
         settings, before = self._settings, node.size if node else 0
         if 0 < settings.max_file_bytes < size and size > before:
-            limit = format_human_size(settings.max_file_bytes)
-            raise Refusal(MessageKey.FILE_TOO_LARGE, path=path, size=format_human_size(size), limit=limit)
+            over, limit = format_size_over(size, settings.max_file_bytes)
+            raise Refusal(MessageKey.FILE_TOO_LARGE, path=path, size=over, limit=limit)
         total = self._totals.bytes - before + size
         if 0 < settings.max_total_bytes < total and size > before:
-            limit = format_human_size(settings.max_total_bytes)
-            raise Refusal(MessageKey.FOLDER_TOO_LARGE, size=format_human_size(total), limit=limit)
+            over, limit = format_size_over(total, settings.max_total_bytes)
+            raise Refusal(MessageKey.FOLDER_TOO_LARGE, size=over, limit=limit)
         if node is None and 0 < settings.max_files <= self._totals.files:
             raise Refusal(MessageKey.TOO_MANY_FILES, count=self._totals.files, limit=settings.max_files)
 

@@ -332,7 +332,8 @@ def build_budget_items(files: int, size: int | None, memory: Settings, audit: Au
     worst = max(shown, key=lambda budget: budget.share)
     filled = "#" * round(min(worst.share, 1.0) * _CELLS)
     style = "$text-error bold" if worst.is_over else "$text-warning" if worst.is_near else ""
-    return (HeaderItem(f"[{filled:-<{_CELLS}}] {worst.percent} of {_format_limit(worst)}", style, 1),)
+    used = "over" if worst.share >= 2 else f"{worst.percent} of"
+    return (HeaderItem(f"[{filled:-<{_CELLS}}] {used} {_format_limit(worst)}", style, 1),)
 
 
 def _format_limit(budget: Budget) -> str:

@@ -40,7 +40,7 @@ def test_a_missing_field_is_named(filled: Any, command: str, given: dict[str, ob
 
 @pytest.mark.parametrize(
     ("command", "shown"),
-    [("read", "read"), ("View", "View"), ("", ""), (None, "None"), (5, "5"), (["view"], "['view']"), ("a\nb", "a\\nb")],
+    [("read", "read"), ("View", "View"), ("", ""), (None, "null"), (5, "5"), (["view"], '["view"]'), ("a\nb", "a\\nb")],
 )
 def test_an_unknown_command_is_refused(world: Any, command: object, shown: str) -> None:
     answer = world.ask(command=command, path="/memories")
@@ -83,6 +83,13 @@ def test_an_alias_is_taken_and_noted(filled: Any, command: dict[str, object], al
     assert not answer.is_error
     assert answer.event.aliases == (alias,)
     assert list(filled.main.events())[-1].aliases == (alias,)
+
+
+def test_a_canonical_name_that_is_null_is_missing_where_an_alias_is_given(filled: Any) -> None:
+    answer = filled.ask(command="insert", path="/memories/f", insert_line=0, insert_text=None, new_str="x")
+    assert (answer.is_error, answer.event.aliases) == (False, ("new_str",))
+    answer = filled.ask(command="rename", old_path=None, path="/memories/f", new_path="/memories/g")
+    assert (answer.is_error, answer.event.aliases) == (False, ("path",))
 
 
 def test_the_canonical_name_wins_over_its_alias(filled: Any) -> None:
@@ -128,12 +135,12 @@ def test_a_lone_surrogate_is_refused(filled: Any, command: dict[str, object], fi
     ("value", "shown"),
     [
         ("1", "1"),
-        (True, "True"),
+        (True, "true"),
         (1.5, "1.5"),
-        (None, "None"),
+        (None, "null"),
         ([1], "[1]"),
-        (float("nan"), "nan"),
-        (float("inf"), "inf"),
+        (float("nan"), "NaN"),
+        (float("inf"), "Infinity"),
     ],
 )
 def test_what_is_no_integer_is_refused(filled: Any, value: object, shown: str) -> None:

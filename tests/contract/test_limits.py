@@ -100,3 +100,17 @@ def test_an_error_text_stays_short_whatever_was_sent(filled: Any) -> None:
         answer = filled.ask(**command)
         assert answer.is_error
         assert len(answer.text) <= 2_048
+
+
+def test_the_size_and_its_limit_are_told_apart(world: Any) -> None:
+    engine = world.engine(max_file_bytes=1_000_000)
+    answer = world.ask(engine, **CREATE, file_text="x" * 1_000_001)
+    assert answer.text.startswith("Error: /memories/n would be 1000001 bytes, over the limit of 1000000 bytes a file.")
+
+
+def test_by_default_no_number_of_files_is_too_large(world: Any) -> None:
+    assert memtui.Settings().max_files == 0
+    for number in range(2_001):
+        world.put(f"f{number}", "")
+    world.main.reconcile()
+    assert not world.ask(**CREATE, file_text="").is_error

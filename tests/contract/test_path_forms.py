@@ -47,7 +47,8 @@ def filled(world: Any) -> Any:
         ("/memories_bak/s", OUTSIDE),
         ("", OUTSIDE),
         (" /memories/f", OUTSIDE),
-        ("//memories/f", OUTSIDE),
+        ("//", OUTSIDE),
+        ("/./memoriesX", OUTSIDE),
         ("/MEMORIES/f", OUTSIDE),
         ("/", OUTSIDE),
         ("f", OUTSIDE),
@@ -61,10 +62,28 @@ def test_what_leaves_the_folder_by_its_spelling_is_refused(filled: Any, name: st
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-@pytest.mark.parametrize("path", [None, 5, True, ["/memories/f"], {"path": "/memories/f"}, b"/memories/f", 1.5])
-def test_what_is_no_string_is_refused(filled: Any, name: str, path: object) -> None:
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        (None, "null"), (5, "5"), (True, "true"), (["/memories/f"], '["/memories/f"]'),
+        ({"path": "/memories/f"}, '{"path": "/memories/f"}'), (b"/memories/f", "b'/memories/f'"), (1.5, "1.5"),
+    ],
+)  # fmt: skip
+def test_what_is_no_string_is_refused(filled: Any, name: str, path: object, shown: str) -> None:
     answer = filled.ask(**command_on(name, path))
-    assert (answer.is_error, answer.text) == (True, OUTSIDE.format(path))
+    assert (answer.is_error, answer.text) == (True, OUTSIDE.format(shown))
+
+
+@pytest.mark.parametrize("start", ["/memories", "//memories", "///memories", "/./memories", "/.//./memories"])
+@pytest.mark.parametrize("end", ["", "/", "//", "/./"])
+def test_a_path_is_the_same_however_many_slashes_and_dots_it_has(filled: Any, start: str, end: str) -> None:
+    listed = filled.ask(command="view", path="/memories")
+    assert filled.ask(command="view", path=start + end).text == listed.text
+    assert filled.ask(command="delete", path=start + end).text == "Error: Cannot delete the /memories directory itself"
+    moved = filled.ask(command="rename", old_path=start + end, new_path="/memories/x")
+    assert moved.text == "Error: Cannot rename the /memories directory itself"
+    made = filled.ask(command="create", path=f"{start}//n{end}", file_text="")
+    assert made.text == "File created successfully at: /memories/n"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -98,10 +98,10 @@ def test_a_range_is_fitted_to_the_file(world: Any, view_range: object, numbers: 
     ("view_range", "shown"),
     [
         ([4, 5], "[4, 5]"), ([4, -1], "[4, -1]"), ([3, 2], "[3, 2]"), ([1, -2], "[1, -2]"), ([1], "[1]"), ([], "[]"),
-        ([1, 2, 3], "[1, 2, 3]"), (["1", 2], "['1', 2]"), ([True, 2], "[True, 2]"), ([1.5, 2], "[1.5, 2]"),
-        ([1, float("nan")], "[1, nan]"), ([1, None], "[1, None]"), ("1,2", "1,2"), (5, "5"),
-        ({"start": 1}, "{'start': 1}"),
-        ([0, 0], "[0, 0]"), ([[1, 2]], "[[1, 2]]"), ((3, 2), "[3, 2]"), (False, "False"),
+        ([1, 2, 3], "[1, 2, 3]"), (["1", 2], '["1", 2]'), ([True, 2], "[true, 2]"), ([1.5, 2], "[1.5, 2]"),
+        ([1, float("nan")], "[1, NaN]"), ([1, None], "[1, null]"), ("1,2", "1,2"), (5, "5"),
+        ({"start": 1}, '{"start": 1}'),
+        ([0, 0], "[0, 0]"), ([[1, 2]], "[[1, 2]]"), ((3, 2), "[3, 2]"), (False, "false"),
     ],
 )  # fmt: skip
 def test_a_range_outside_the_file_is_refused(world: Any, view_range: object, shown: str) -> None:
@@ -203,7 +203,8 @@ def test_a_file_that_goes_between_two_looks_is_said_to_be_gone(plain_world: Any)
 def test_an_agents_view_is_cut_at_a_line_and_says_how_to_go_on(world: Any) -> None:
     world.put("f", "".join(f"line {number}\n" for number in range(1, 3_001)))
     answer = world.ask(command="view", path="/memories/f")
-    assert len(answer.text) <= 16_000
+    shown = "\n".join(line[7:] for line in answer.text.split("\n")[1:-1])
+    assert 16_000 - len("\nline 3000") < len(shown) <= 16_000
     last = answer.text.split("\n")[-1]
     found = re.fullmatch(r"\[Lines 1 to (\d+) of 3000 are shown\. To go on, view with view_range \[(\d+), -1\]\]", last)
     assert found
@@ -221,25 +222,46 @@ def test_following_the_hints_shows_every_line_once(world: Any, text: str, limit:
     for _ in range(1_000):
         answer = world.ask(engine, command="view", path="/memories/f", view_range=view_range)
         assert not answer.is_error
-        assert len(answer.text) <= limit
         lines = answer.text.split("\n")[1:]
         found = re.fullmatch(r"\[Lines .* view_range \[(\d+), (-?\d+)\]\]", lines[-1])
         if not found:
             seen += lines
             break
         seen += lines[:-1]
+        assert len("\n".join(line[7:] for line in lines[:-1])) <= limit
         view_range = [int(found[1]), int(found[2])]
     assert seen == [f"{number:6d}\t{line}" for number, line in enumerate((text * 300).split("\n"), 1)]
 
 
-def test_a_line_over_the_limit_is_cut_and_says_so(world: Any) -> None:
-    world.put("f", "x" * 20_000 + "\nnext\n")
-    lines = world.ask(command="view", path="/memories/f").text.split("\n")
-    assert len("\n".join(lines)) <= 16_000
-    assert re.fullmatch(
-        r"\[Line 1 has 20,000 characters; the first [\d,]+ are shown\. To go on, view with view_range \[2, -1\]\]",
-        lines[-1],
-    )
+@pytest.mark.parametrize("before", ["", "first\n"])
+@pytest.mark.parametrize("behind", ["", "\n", "\nnext\n"])
+def test_a_line_over_the_limit_is_cut_and_can_be_seen_whole(world: Any, before: str, behind: str) -> None:
+    text = f"{before}{'x' * 20_000}{behind}"
+    world.put("f", text)
+    number, lines = before.count("\n") + 1, text.removesuffix("\n").count("\n") + 1
+    view = {"command": "view", "path": "/memories/f", **({"view_range": [number, -1]} if before and behind else {})}
+    if before and not behind:
+        assert world.ask(**view).text.endswith("[Lines 1 to 1 of 2 are shown. To go on, view with view_range [2, -1]]")
+        view["view_range"] = [1, 2]
+        assert world.ask(**view).text.endswith("[Lines 1 to 1 of 2 are shown. To go on, view with view_range [2, -1]]")
+    else:
+        more = f"; to go on, with view_range [{number + 1}, -1]" if number < lines else ""
+        if number < lines or not before:
+            assert world.ask(**view).text.split("\n")[1:] == [
+                f"{number:6d}\t{'x' * 16_000}",
+                f"[Line {number} has 20,000 characters; the first 16,000 are shown. To see all of it, view with "
+                f"view_range [{number}, {number}]{more}]",
+            ]
+    whole = world.ask(command="view", path="/memories/f", view_range=[number, number])
+    assert whole.text == f"{HEAD.format('f')}{number:6d}\t{'x' * 20_000}"
+
+
+@pytest.mark.parametrize(("lines", "is_cut"), [(2_000, False), (2_001, True)])
+def test_the_limit_counts_the_text_and_not_the_numbers_or_the_path(world: Any, lines: int, is_cut: bool) -> None:
+    path = "/".join(["d" * 200] * 4)
+    world.put(path, "\n".join(["1234567"] * lines))
+    answer = world.ask(world.engine(view_char_limit=15_999), command="view", path=f"/memories/{path}")
+    assert answer.text.endswith("]") is is_cut
 
 
 def test_a_view_is_not_cut_for_a_person_nor_with_the_limit_off(world: Any) -> None:
@@ -256,12 +278,41 @@ def test_a_long_listing_is_cut_for_an_agent_and_says_so(world: Any) -> None:
     engine = world.engine(listing_limit=10)
     lines = world.ask(engine, command="view", path="/memories").text.split("\n")
     assert lines[-2:] == [
-        "0B\t/memories/f08",
-        "[3 more entries are not shown. To go on, view one of the directories above]",
+        "0B\t/memories/f09",
+        "[2 more entries are not shown. To go on, view with view_range [11, 12]]",
     ]
-    assert len(lines) == 1 + 10 + 1
+    assert len(lines) == 2 + 10 + 1
+    rest = world.ask(engine, command="view", path="/memories", view_range=[11, 12]).text.split("\n")
+    assert rest[1:] == ["0B\t/memories", "0B\t/memories/f10", "0B\t/memories/f11"]
+    bad = world.ask(engine, command="view", path="/memories", view_range=[13, 14])
+    assert (bad.is_error, "Invalid `view_range` parameter: [13, 14]" in bad.text) == (True, True)
     whole = engine.execute({"command": "view", "path": "/memories"}, actor=memtui.Person())
     assert whole.text.endswith("f11")
+
+
+@pytest.mark.parametrize("limit", [1, 4, 7])
+def test_following_the_hints_lists_every_entry_once(world: Any, limit: int) -> None:
+    for number in range(9):
+        world.put(f"{'abc'[number % 3]}/f{number}", "")
+        world.put(f"g{number}", "")
+    whole = world.ask(command="view", path="/memories").text.split("\n")[2:]
+    engine, seen, view_range = world.engine(listing_limit=limit), list[str](), None
+    for _ in range(40):
+        lines = world.ask(engine, command="view", path="/memories", view_range=view_range).text.split("\n")
+        found = re.search(r"view_range \[(\d+), (\d+)\]\]$", lines[-1])
+        seen += lines[2 : -1 if found else None]
+        if not found:
+            break
+        view_range = [int(found[1]), int(found[2])]
+    assert seen == whole
+
+
+def test_a_cut_listing_names_a_directory_to_view(world: Any) -> None:
+    for name in "ab":
+        for number in range(5):
+            world.put(f"{name}/f{number}", "")
+    lines = world.ask(world.engine(listing_limit=7), command="view", path="/memories").text.split("\n")
+    assert lines[-1] == "[5 more entries are not shown. To go on, view /memories/b, or view with view_range [8, 12]]"
 
 
 def test_a_name_that_could_forge_a_line_is_quoted_in_listings(resolver_world: Any) -> None:

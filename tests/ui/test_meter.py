@@ -15,8 +15,8 @@ OFF = Settings(max_total_bytes=0, max_files=0)
         (1, 100, OFF, AuditSettings(), ""),
         (1, 100, Settings(), AuditSettings(), ""),
         (1, 2_000, OFF, AuditSettings(max_total_tokens=1_000), "[###---] 50% of 1k tok"),
-        (1, 8_000, OFF, AuditSettings(max_total_tokens=1_000), "[######] 200% of 1k tok"),
-        (1_900, 100, Settings(), AuditSettings(), "[######] 95% of 2,000 files"),
+        (1, 8_000, OFF, AuditSettings(max_total_tokens=1_000), "[######] over 1k tok"),
+        (1_900, 100, Settings(max_files=2_000), AuditSettings(), "[######] 95% of 2,000 files"),
         (10, 900, Settings(max_total_bytes=1_024), AuditSettings(max_total_tokens=100_000), "[#####-] 87% of 1.0K"),
     ],
 )

@@ -14,6 +14,7 @@ from typing import Any
 
 from memtui.agents.chat.events import Attachment, Model, Prompt
 from memtui.agents.chat.sessions.records import Message, repair_messages
+from memtui.core.images import Image, build_content_blocks
 from memtui.core.unicode import to_one_line
 
 Block = dict[str, Any]
@@ -117,9 +118,11 @@ def _is_thinking(block: Mapping[str, Any]) -> bool:
     return block.get("type") in ("thinking", "redacted_thinking")
 
 
-def build_tool_result(call_id: str, text: str, *, is_error: bool) -> Block:
+def build_tool_result(call_id: str, text: str, *, is_error: bool, image: Image | None = None) -> Block:
     """The answer to a tool call."""
-    block: Block = {"type": "tool_result", "tool_use_id": call_id, "content": sanitize_value(text)}
+    shown = sanitize_value(text)
+    content = shown if image is None else build_content_blocks(shown, image)
+    block: Block = {"type": "tool_result", "tool_use_id": call_id, "content": content}
     return {**block, "is_error": True} if is_error else block
 
 

@@ -14,6 +14,7 @@ from memtui.agents.gate import ApprovalGate
 from memtui.core.approvals import Edit, Proposal, Stop, Verdict
 from memtui.core.errors import MemoryClosed, MemtuiError
 from memtui.core.events import Actor, Answer, Event, Person
+from memtui.core.images import Image
 from memtui.core.messages import MessageKey, quote_value
 
 T = TypeVar("T")
@@ -113,12 +114,14 @@ class ToolResult:
     Attributes:
         event: The journal's; `None` for a tool that is not ours, and for a call that did not come to the engine.
         edit: The event of the person's write in its place.
+        image: What was viewed, where that is an image.
     """
 
     text: str
     is_error: bool
     event: Event | None = None
     edit: Event | None = None
+    image: Image | None = None
 
 
 class ToolExecutor:
@@ -161,7 +164,7 @@ class ToolExecutor:
                     self._allowed()
             step, written = await self._worker.run(lambda p=proposal, d=decision: self._finish(p, d))  # type: ignore[misc]
             edit = written or edit
-        return ToolResult(step.text, step.is_error, step.event, edit)
+        return ToolResult(step.text, step.is_error, step.event, edit, step.image)
 
     def _finish(self, proposal: Proposal, decision: object) -> tuple[Answer | Proposal, Event | None]:
         """Act on a decision; with the person's write in place of the agent's."""

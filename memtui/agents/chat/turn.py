@@ -179,7 +179,7 @@ class ChatTurn:
                 except Exception as error:  # a bug of ours: the model must not be told that nothing happened
                     result, failure = ToolResult(_UNKNOWN, True), error
             self._record_result(call, result)
-            results.append(build_tool_result(call.id, result.text, is_error=result.is_error))
+            results.append(build_tool_result(call.id, result.text, is_error=result.is_error, image=result.image))
         state.add_message(self._number, "user", results)
         if failure is not None:
             raise failure

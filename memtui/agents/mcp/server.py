@@ -4,6 +4,7 @@ The library checks the shape of messages and no more. Arguments are validated by
 so that a model reads the same words everywhere.
 """
 
+import base64
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -149,7 +150,11 @@ class MemoryServer:
         async with nullcontext() if overtakes else self._get_lock(context):  # of one client, in the order of its asking
             actor = await self._refine_actor(context, get_actor(context, self._serving.name))
             answer = await self._calls.execute(given, actor=actor, call_id=get_call_id(context), arrived=arrived)
-        return _build_text_result(answer.text, is_error=answer.is_error)
+        result = _build_text_result(answer.text, is_error=answer.is_error)
+        if (image := answer.image) is not None:
+            data = base64.b64encode(image.data).decode("ascii")
+            result.content.append(types.ImageContent(data=data, mime_type=image.media_type))
+        return result
 
     async def _refine_actor(self, context: Context, actor: Agent) -> Agent:
         """The actor with the session that Claude Code's hook announced, where it is installed."""

@@ -1,5 +1,6 @@
 """`memtui mcp` line by line: its answers, its limits, and its end."""
 
+import base64
 import json
 import os
 import shutil
@@ -20,6 +21,7 @@ from memtui.journal.announcements import Announcement, AnnouncementStore
 from memtui.memory import connect
 from memtui.store.folder import FolderStore
 from tests.agents.mcp.pipe_client import HELLO, LIMIT, ROOT, Server
+from tests.contract.test_images import make_gif
 
 Start = Callable[..., Server]
 Events = Callable[[], list[Event]]
@@ -506,3 +508,12 @@ def test_what_is_wrong_with_the_command_line_is_said(words: list[str], code: int
     )
     assert (done.returncode, done.stdout) == (code, "")
     assert said in done.stderr
+
+
+def test_an_image_is_shown(start: Start, folder: Path) -> None:
+    (folder / "a.gif").write_bytes(make_gif(3, 4))
+    result = start().ask("tools/call", {"name": "memory", "arguments": {"command": "view", "path": "/memories/a.gif"}})
+    text, image = result["content"]
+    assert text == {"type": "text", "text": "Here's the image /memories/a.gif (3x4, 14B):"}
+    assert (image["type"], image["mimeType"]) == ("image", "image/gif")
+    assert base64.b64decode(image["data"]) == make_gif(3, 4)
