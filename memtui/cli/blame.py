@@ -15,12 +15,12 @@ from memtui.core.events import Agent, Event, format_actor_name
 from memtui.core.history import Blame
 from memtui.core.paths import MemoryPath
 from memtui.core.unicode import measure_cells, visible
+from memtui.core.wording import FIRST_SAW
 from memtui.engine import Engine
 from memtui.fs.state import get_state_directory
 
 _CALL_ID = 12
 """Cells of the longest id of a call that is not cut."""
-_FOUND = "memtui first saw it"
 
 
 def add_blame_options(parser: Parser) -> None:
@@ -95,7 +95,7 @@ def _format_columns(event: Event | None) -> tuple[str, str, str, str]:
     if event is None:
         return "?", "not known", "", ""
     when = f"{event.at.astimezone():%Y-%m-%d %H:%M}"
-    actor = _FOUND if event.command == "found" else format_actor_name(event.actor)
+    actor = FIRST_SAW if event.command == "found" else format_actor_name(event.actor)
     call = event.call_id or ""
     return str(event.seq), actor, when, call if len(call) <= _CALL_ID else f"{call[: _CALL_ID - 2]}.."
 

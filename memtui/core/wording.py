@@ -322,6 +322,10 @@ def _is_file(change: Change) -> bool:
     return version is not None and version.kind is EntryKind.FILE
 
 
+FIRST_SAW = "memtui first saw it"
+"""Stands for the author of a line that was there at the first look."""
+
+
 def count_unseen_changes(events: Iterable[Event]) -> str:
     """What became of the files while nobody looked, such as `3 changed, 1 gone`; empty if nothing did."""
     paths: dict[str, Change] = {}

@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 
+import pytest
+
 from memtui.core.events import Agent, Event, ImportedDetails, Outside, Person
 from memtui.core.history import Blame, PathVersion
-from memtui.ui.widgets.markdown.blame import describe_line
+from memtui.ui.widgets.markdown.blame import build_blame_remarks, describe_line
 
 _DAY_US = 86_400_000_000
 _FOUND = Event(seq=1, at_us=5 * _DAY_US, actor=Outside(), command="found", path="/memories")
@@ -31,7 +33,17 @@ def test_a_long_prompt_is_cut_and_none_is_left_out() -> None:
 
 def test_what_was_seen_to_come_is_told_as_it_was_seen() -> None:
     assert "Scribe" in describe_line(Blame((_BY_ANOTHER,), imported=(_told("no"),)), 1, 10 * _DAY_US)
-    assert "when memtui first looked" in describe_line(Blame((_FOUND,), imported=(None,)), 1, 10 * _DAY_US)
+    words = describe_line(Blame((_FOUND,), imported=(None,)), 1, 10 * _DAY_US)
+    assert words == "line 1: memtui first saw it 5d ago, #1"
+
+
+@pytest.mark.parametrize("width", [80, 40])
+def test_the_gutter_gives_what_was_there_at_first_to_nobody(width: int) -> None:
+    changed = replace(_FOUND, seq=3, command="modified")
+    remarks = build_blame_remarks(Blame((_FOUND, changed, _BY_ANOTHER, None)), width=width, now_us=10 * _DAY_US)
+    assert remarks[0].text.startswith("first saw  5d")
+    assert [remark.text.split()[0] for remark in remarks[1:]] == ["outside", "Scribe", "?"]
+    assert len({len(remark.text) for remark in remarks}) == 1
 
 
 def test_what_had_been_asked_for_is_told_of_a_call_that_was_seen_as_well() -> None:

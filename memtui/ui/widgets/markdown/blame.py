@@ -1,6 +1,7 @@
 """The author of each line, in the gutter of a note."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from rich.cells import cell_len
 
@@ -12,6 +13,8 @@ from memtui.ui.theme import truncate
 from memtui.ui.widgets.markdown.view import GutterRemark
 
 _NAME, _AGE, _NUMBER = 8, 4, 6
+_FIRST_SAW = "first saw"
+"""Stands for the author of a line that was there at the first look."""
 _PROMPT = 60
 """Cells of a prompt that are shown."""
 _WIDTH_WITH_NUMBERS = 60
@@ -26,20 +29,33 @@ def build_blame_remarks(blame: Blame, *, width: int, now_us: int) -> Sequence[Gu
         width: Cells of the pane.
         now_us: The time, in microseconds since 1970.
     """
-    numbered = width >= _WIDTH_WITH_NUMBERS
-    unknown = GutterRemark("?".ljust(_NAME + _AGE + (_NUMBER if numbered else 0)), "blame")
     events = {event.seq: event for event in blame.lines if event is not None}
-    remarks = {seq: _build_remark(event, numbered=numbered, now_us=now_us) for seq, event in events.items()}
+    is_found = any(event.command == "found" for event in events.values())
+    gutter = _Gutter(len(_FIRST_SAW) if is_found else _NAME, width >= _WIDTH_WITH_NUMBERS, now_us)
+    unknown = GutterRemark("?".ljust(gutter.cells), "blame")
+    remarks = {seq: gutter.build_remark(event) for seq, event in events.items()}
     return [unknown if event is None else remarks[event.seq] for event in blame.lines]
 
 
-def _build_remark(event: Event, *, numbered: bool, now_us: int) -> GutterRemark:
-    name = truncate(to_one_line(format_actor_name(event.actor)), _NAME)
-    age = wording.format_age((now_us - event.at_us) / 1e6)
-    number = f"#{event.seq}" if numbered else ""
-    text = name + " " * (_NAME - cell_len(name)) + f"{age:>{_AGE}}"
-    role = {Person: "blame-you", Outside: "blame-outside"}.get(type(event.actor), "blame")
-    return GutterRemark(text + (f"{truncate(number, _NUMBER):>{_NUMBER}}" if numbered else ""), role)
+class _Gutter(NamedTuple):
+    """The column beside the lines."""
+
+    name_cells: int
+    is_numbered: bool
+    now_us: int
+
+    @property
+    def cells(self) -> int:
+        return self.name_cells + _AGE + (_NUMBER if self.is_numbered else 0)
+
+    def build_remark(self, event: Event) -> GutterRemark:
+        is_found = event.command == "found"
+        name = _FIRST_SAW if is_found else truncate(to_one_line(format_actor_name(event.actor)), self.name_cells)
+        age = wording.format_age((self.now_us - event.at_us) / 1e6)
+        number = f"{truncate(f'#{event.seq}', _NUMBER):>{_NUMBER}}" if self.is_numbered else ""
+        text = name + " " * (self.name_cells - cell_len(name)) + f"{age:>{_AGE}}" + number
+        role = {Person: "blame-you", Outside: "blame-outside"}.get(type(event.actor), "blame")
+        return GutterRemark(text, "blame" if is_found else role)
 
 
 def describe_line(blame: Blame, line: int, now_us: int) -> str:
@@ -52,9 +68,9 @@ def describe_line(blame: Blame, line: int, now_us: int) -> str:
         return _format_evidence(imported, line, now_us)
     if event is None:
         return f"line {line}: not known who wrote it"
-    if event.command == "found":
-        return f"line {line}: there when memtui first looked"
     age = wording.format_age((now_us - event.at_us) / 1e6)
+    if event.command == "found":
+        return f"line {line}: {wording.FIRST_SAW} {age} ago, #{event.seq}"
     call = f", call {event.call_id}" if event.call_id else ""
     at_least = "" if blame.complete else ", or older"
     asked = _format_prompt(blame.prompts.get(event.seq, ""))
