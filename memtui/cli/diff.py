@@ -10,7 +10,7 @@ from memtui.cli.output import ExitCode, Failure, NotFound, UsageError
 from memtui.cli.parsing import Options, Parser, Verb
 from memtui.cli.patch import DiffSide, FileDiff
 from memtui.cli.times import VersionedPath
-from memtui.core.events import Change, EntryKind, Version
+from memtui.core.events import Change, EntryKind, Version, squash_changes
 from memtui.core.history import PathVersion
 from memtui.core.paths import MemoryPath
 from memtui.core.times import PointInTime
@@ -113,6 +113,8 @@ class _DiffFinder:
             raise times.make_no_event_failure(self._memory, seq)
         if not event.changes:
             output.print_message(f"{times.format_event(event)} changed nothing: {event.command}, {event.result.label}.")
+        if event.command == "modified":
+            return self._diff_changes(squash_changes(event.changes), seq - 1, seq)
         return self._diff_range(seq - 1, seq)
 
     def _diff_range(self, old: int, new: int, below: str = "") -> Iterable[FileDiff]:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from itertools import takewhile
 
 from memtui import memory as memory_module
 from memtui.cli import context, output, times
@@ -148,7 +149,7 @@ def run_log(options: Options, arguments: argparse.Namespace) -> int:
             printer.print_event(event)
         output.flush()
         if arguments.follow:
-            for event in follow_events(memory, path, options, after=seq):
+            for event in memory.history.read_events(follow_events(memory, path, options, after=seq)):
                 if matches is None or matches(event):
                     printer.print_event(event)
                     output.flush()
@@ -161,18 +162,22 @@ def _select_last(
     last: int | None = arguments.last
     if last is None:
         last = _FIRST_WHEN_FOLLOWING if arguments.follow else None
-    if matches is None:
-        return _take_until(until, memory.events(after=0 if last is None else max(0, until - last)))
-    found = filter(matches, _take_until(until, memory.events()))
-    return found if last is None else deque(found, maxlen=last)
+    if matches is not None:
+        found = filter(matches, _read_until(memory, 0, until))
+        return found if last is None else deque(found, maxlen=last)
+    if last is None:
+        return _read_until(memory, 0, until)
+    read = deque(_read_until(memory, max(0, until - last), until))
+    first = max(0, until - last)
+    while len(read) < last and first:  # some are a part of another one
+        behind, first = first, max(0, first - last)
+        read.extendleft(reversed(list(_read_until(memory, first, behind))))
+    return deque(read, maxlen=last)
 
 
-def _take_until(seq: int, events: Iterator[Event]) -> Iterator[Event]:
-    """The events up to a number; later ones come while these are printed."""
-    for event in events:
-        if event.seq > seq:
-            return
-        yield event
+def _read_until(memory: Engine, after: int, seq: int) -> Iterator[Event]:
+    """The events after a number and up to another, as they are read; later ones come while these are printed."""
+    return memory.history.read_events(takewhile(lambda event: event.seq <= seq, memory.events(after=after)))
 
 
 def _build_filter(memory: Engine, arguments: argparse.Namespace, path: str) -> Callable[[Event], bool] | None:

@@ -287,7 +287,7 @@ class Engine(Observer):
         (of an agent) select whose events; `None` selects all.
         """
         authors: dict[int, Actor] = {}
-        for event in self.events(after):
+        for event in self.history.read_events(self.events(after)):
             if event.changes and event.command not in NOT_CHANGES:
                 authors[event.seq] = event.actor
             elif (seq := parse_claim(event)) in authors:

@@ -5,7 +5,7 @@ All of it is made from events and versions; nothing here looks at the folder, an
 
 import json
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 
@@ -16,6 +16,7 @@ from memtui.engine.calls import CallTracker
 from memtui.engine.claims import parse_claim
 from memtui.engine.imported_history import ImportedIndex, blame_imported_lines, merge_imported
 from memtui.engine.lineage import Lineage, blame_lines, find_moves
+from memtui.engine.replacements import ReplacementReader, find_replacements
 from memtui.engine.stats import compute_stats
 from memtui.journal.chain import decode_changes
 from memtui.journal.sqlite import Journal
@@ -40,11 +41,23 @@ class JournalHistory:
         self._journal = journal
         self._calls = calls
         self._imported = ImportedIndex(journal)
-        self._lineage = Lineage(journal)
+        self._replacements = ReplacementReader(journal, self.text)
+        self._lineage = Lineage(journal, self._replacements)
 
     def get_event(self, seq: int) -> Event | None:
+        """The event of a number, as `read_event` reads it; one that is a part of another is as it was recorded."""
         with self._calls.track():
-            return self._journal.get_event(seq)
+            event = self._journal.get_event(seq)
+            return None if event is None else self._replacements.read(event) or event
+
+    def read_event(self, event: Event) -> Event | None:
+        """An event as it is read: what replaced a note in several looks is one change; `None` for a part of another."""
+        with self._calls.track():
+            return self._replacements.read(event)
+
+    def read_events(self, events: Iterable[Event]) -> Iterator[Event]:
+        """Events as `read_event` reads them, without those that are a part of another one."""
+        return (read for event in events if (read := self.read_event(event)) is not None)
 
     def text(self, version: Version | None) -> bytes | None:
         """The bytes of a version: empty for nothing; `None` where they are not kept."""
@@ -290,7 +303,8 @@ class JournalHistory:
             for seq in sorted(by_event, reverse=True):
                 event = self._journal.get_event(seq)
                 assert event is not None
-                found += _find_deleted(event, by_event[seq], sizes)
+                if self.read_event(event) is not None:
+                    found += _find_deleted(event, by_event[seq], sizes)
             return found + self._find_imported_deleted({deleted.path for deleted in found})
 
     def _find_imported_deleted(self, known: Collection[str]) -> list[DeletedPath]:
@@ -311,13 +325,13 @@ class JournalHistory:
         """The event that undo would take back: one of a number, or the newest that can be; `None` if there is none."""
         with self._calls.track():
             if seq is not None:
-                event = self._journal.get_event(seq)
+                event = self.get_event(seq)
                 return event if event and _is_undoable(event) and self.find_undoing_event(seq) is None else None
             for number, body in self._journal.iter_bodies(0, self._journal.get_head()[0], backwards=True):
                 if decode_changes(body) and self.find_undoing_event(number) is None:
                     event = self._journal.get_event(number)
-                    if event and event.changes and event.command not in NOT_CHANGES:
-                        return event
+                    if event and event.command not in NOT_CHANGES and (read := self.read_event(event)):
+                        return read
             return None
 
     def get_redoable(self) -> Event | None:
@@ -367,7 +381,7 @@ def _is_undoable(event: Event) -> bool:
 
 
 def _find_deleted(event: Event, paths: Iterable[str], sizes: Mapping[str, tuple[int, int | None]]) -> list[DeletedPath]:
-    moved_away = set(find_moves(event).values())
+    moved_away = {*find_moves(event).values(), *find_replacements(event).values()}
     last = {change.path: change for change in event.changes}
     found: list[DeletedPath] = []
     for path in sorted(paths, key=lambda path: path.split("/")):

@@ -15,6 +15,7 @@ from memtui.core.events import Change, EntryKind, Event, Outside, Version, sha25
 from memtui.core.paths import MemoryPath
 from memtui.core.wording import format_count
 from memtui.engine.moves import find_common_directory, iter_parents
+from memtui.engine.replacements import PathEvents, is_note, is_temporary
 from memtui.engine.secret_policy import describe_new_secrets
 from memtui.journal.announcements import Announcement, AnnouncementStore
 from memtui.journal.sqlite import Journal, KnownPath
@@ -35,6 +36,9 @@ class _FoundChange:
     after: Version | None
     new_path: str | None = None
     replaced: Version | None = None
+    """The directory that stood at `new_path`."""
+    temporary: Change | None = None
+    """How the file that was renamed over the note, or to it, went from its temporary name."""
 
 
 class Ledger:
@@ -95,6 +99,8 @@ class Ledger:
         if node is None or version is None:
             if recorded:
                 self.known[path] = None
+            else:
+                self.known.pop(path, None)
         elif recorded is None or recorded.stamp != stamp or recorded.version != version:
             self.known[path] = KnownPath(version, stamp)
         if before != version:
@@ -110,19 +116,35 @@ class Ledger:
     def compare_move(self, old: str, new: str, node: Node) -> None:
         """Note that the thing known at `old` now stands at `new`, if its text is the same.
 
-        Another text means that it was changed as well, or that the system has used its inode again.
+        Another text means that it was changed as well, or that the system has used its inode again. A file that was
+        renamed over a note is a change of that note.
         """
         recorded = self._journal.get_known(old)
+        there = self._journal.get_known(new)
         version = self._read_version(node, recorded, None)
+        before = there.version if there else None
+        is_moved_note = recorded is not None and is_note(recorded.version) and is_note(version)
+        if recorded and is_moved_note and (is_note(before) or (before is None and self._is_temporary(old, new))):
+            self.known[old] = None
+            self.known[new] = KnownPath(version, node.stamp)
+            command = "modified" if before else "created"
+            temporary = Change(old, recorded.version, None)
+            self._differences[new] = _FoundChange(command, new, before, version, temporary=temporary)
+            return
         if recorded is None or recorded.version != version:
             self.compare_path(old, None)
             self.compare_path(new, node)
             return
         self.known[old] = None
         self.known[new] = KnownPath(version, node.stamp)
-        there = self._journal.get_known(new)
-        replaced = there.version if there else None
-        self._differences[old] = _FoundChange("renamed", old, recorded.version, version, new, replaced)
+        self._differences[old] = _FoundChange("renamed", old, recorded.version, version, new, before)
+
+    def _is_temporary(self, old: str, new: str) -> bool:
+        """Whether a program wrote a new note under a hidden name first."""
+        hidden, name = (path.rpartition("/")[2] for path in (old, new))
+        if not hidden.startswith(".") or name.startswith("."):
+            return False
+        return is_temporary(PathEvents(self._journal), old, self._journal.get_head()[0] + 1, self._now_us)
 
     def add_text(self, data: bytes) -> Version:
         """Keep a text that is about to be written, or was just read."""
@@ -298,12 +320,13 @@ def _has_moved_along(head: _FoundChange, difference: _FoundChange) -> bool:
 
 
 def _make_changes(difference: _FoundChange) -> list[Change]:
-    if difference.new_path is None:
-        return [Change(difference.path, difference.before, difference.after)]
-    return [
-        Change(difference.path, difference.before, None),
-        Change(difference.new_path, difference.replaced, difference.after),
-    ]
+    if difference.new_path is not None:
+        return [
+            Change(difference.path, difference.before, None),
+            Change(difference.new_path, difference.replaced, difference.after),
+        ]
+    change = Change(difference.path, difference.before, difference.after)
+    return [change] if difference.temporary is None else [difference.temporary, change]
 
 
 def _is_head(first: _FoundChange, group: Sequence[_FoundChange]) -> bool:

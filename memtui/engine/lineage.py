@@ -14,6 +14,7 @@ from memtui.core import diffs
 from memtui.core.events import Change, EntryKind, Event, Version
 from memtui.core.history import Blame, PathVersion
 from memtui.engine.moves import expand_moves
+from memtui.engine.replacements import PathEvents, ReplacementReader, find_absence, find_replacements
 from memtui.journal.sqlite import Journal
 
 _LARGE = 16
@@ -23,17 +24,22 @@ _MOST_KEPT = 200_000
 
 
 def find_moves(event: Event) -> dict[str, str]:
-    """Old paths by new ones. Of many moves the event says so itself; else a move is two changes in a row."""
+    """Old paths by new ones. Of many moves the event says so itself; else a move is two changes in a row.
+
+    What was renamed over a note from outside has not moved: it is a change of that note.
+    """
     if event.moved:
         return expand_moves(event.moved, event.changes)
     if event.new_path is None:
         return {}
+    replaced = find_replacements(event)
     moved: dict[str, str] = {}
     previous: Change | None = None
     for change in event.changes:
         is_first_half = previous is not None and previous.after is None and previous.path != change.path
         if previous is not None and is_first_half and previous.before == change.after:
-            moved[change.path] = previous.path
+            if change.path not in replaced:
+                moved[change.path] = previous.path
             previous = None
         else:
             previous = change
@@ -43,8 +49,10 @@ def find_moves(event: Event) -> dict[str, str]:
 class Lineage:
     """Follows things through the events that changed them. Calls may come from any thread."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, replacements: ReplacementReader) -> None:
         self._journal = journal
+        self._replacements = replacements
+        self._events = PathEvents(journal)
         self._lock = threading.Lock()
         self._large: dict[int, _EventChanges] = {}
         """The large events that were asked about last, the latest behind."""
@@ -88,12 +96,18 @@ class Lineage:
 
     def iter_rows(self, path: str, before: int | None) -> Iterator[PathVersion]:
         """What events before a number did to a path, newest first."""
+        absent: frozenset[int] = frozenset()
         for seq in reversed(self._journal.get_touching_seqs(path)):
-            if before is not None and seq >= before:
+            if (before is not None and seq >= before) or seq in absent:
                 continue
             done = self._get_changes(seq)
-            if done is not None and (row := done.make_row(path)) is not None:
-                yield row
+            if done is None or (row := done.make_row(path)) is None:
+                continue
+            if (absence := find_absence(self._events, row.event, Change(path, row.before, row.after))) is not None:
+                absent, row = absence.seqs, replace(row, before=absence.before)
+            if absence is not None or find_replacements(row.event):
+                row = replace(row, event=self._replacements.read(row.event) or row.event)
+            yield row
 
     def _get_changes(self, seq: int) -> "_EventChanges | None":
         with self._lock:
@@ -127,7 +141,7 @@ class _EventChanges(NamedTuple):
     Attributes:
         changes: The versions before and after it.
         moved: Old paths by new ones.
-        moved_to: New paths by old ones.
+        moved_to: New paths by old ones, also of what was renamed over a note.
     """
 
     event: Event
@@ -150,7 +164,8 @@ def _collect_changes(event: Event) -> _EventChanges:
         before = changes[change.path][0] if change.path in changes else change.before
         changes[change.path] = before, change.after
     moved = find_moves(event)
-    return _EventChanges(event, changes, moved, {old: new for new, old in moved.items()})
+    moved_to = {old: new for new, old in (find_replacements(event) | moved).items()}
+    return _EventChanges(event, changes, moved, moved_to)
 
 
 def _add_texts(done: _EventChanges, answer: str | None, arguments: str | None) -> _EventChanges:

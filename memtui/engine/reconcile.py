@@ -72,7 +72,9 @@ def compare_suspects(store: ReadableStore, ledger: Ledger, batch: Sequence[Suspe
             if node is None and moved is not None:
                 ledger.compare_move(suspect.path, moved.path, moved)
             else:
-                ledger.compare_path(suspect.path, node)
+                version = ledger.compare_path(suspect.path, node)
+                if version and version.sha256 is None and find_node(store, suspect.path) is None:
+                    ledger.compare_path(suspect.path, None)  # gone while it was read
                 if moved is not None:
                     ledger.compare_path(moved.path, moved)
         except (OSError, SymlinkEscape):

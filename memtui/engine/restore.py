@@ -138,6 +138,7 @@ class Restorer:
                 return ActionResult(problem=f"Not undone: event {seq} was taken back already, by event {by}.")
             if event.changes and event.command not in NEVER_TAKEN_BACK:
                 events.append(event)
+        events = list(self._history.read_events(events)) or events
         if not events:
             return ActionResult(problem="Not undone: nothing was changed by that, so there is nothing to take back.")
         return self._undo_events(events, actor, options)

@@ -108,7 +108,9 @@ def _explain_undo_refusal(phrases: Phrases, engine: Engine, seq: int | None) -> 
 
 async def undo_since(dialog: Dialog, engine: Engine, seen: int) -> FlowOutcome | None:
     """Undo all changes of one actor since a moment, after asking for the actor, the moment, and a confirmation."""
-    recent = await dialog.call(lambda: list(engine.events(max(engine.get_head()[0] - _RECENT, 0))))
+    recent = await dialog.call(
+        lambda: list(engine.history.read_events(engine.events(max(engine.get_head()[0] - _RECENT, 0))))
+    )
     actors = _list_recent_actors(recent)
     if not actors:
         return FlowOutcome("Nobody has changed anything lately: there is nothing to undo.")
@@ -160,7 +162,7 @@ def _list_recent_actors(events: Iterable[Event]) -> list[tuple[str, str, str | N
 def _count_changes(engine: Engine, after: int, name: str, session: str | None) -> int:
     return sum(
         _is_change_by(event, name, session) and engine.history.find_undoing_event(event.seq) is None
-        for event in engine.events(after)
+        for event in engine.history.read_events(engine.events(after))
     )
 
 

@@ -172,6 +172,16 @@ class Journal:
         rows = self._query("SELECT seq FROM touched WHERE path = ? ORDER BY seq", (_encode_path(path),))
         return [row[0] for row in rows]
 
+    def find_previous_touching(self, path: str, seq: int) -> int | None:
+        """The number of the last event before a number that changed a path."""
+        select = "SELECT max(seq) FROM touched WHERE path = ? AND seq < ?"
+        return cast("int | None", self._query(select, (_encode_path(path), seq))[0][0])
+
+    def find_next_touching(self, path: str, seq: int) -> int | None:
+        """The number of the first event after a number that changed a path."""
+        select = "SELECT min(seq) FROM touched WHERE path = ? AND seq > ?"
+        return cast("int | None", self._query(select, (_encode_path(path), seq))[0][0])
+
     def get_touched_paths(self, seq: int) -> set[str]:
         """The paths that events up to a number changed."""
         return {_decode_path(row[0]) for row in self._query("SELECT DISTINCT path FROM touched WHERE seq <= ?", (seq,))}

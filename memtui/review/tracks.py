@@ -188,8 +188,13 @@ class _PathTracker:
             record.get("removed"),
             len(changes) == 1,
         )
+        event = None
         if record.get("moved") or record.get("new_path") is not None:
-            self._apply_move(seq, decode_event(body, answer=None, arguments=None, hash=b""))
+            event = decode_event(body, answer=None, arguments=None, hash=b"")
+            read = self._observer.history.read_event(event)
+            event = event if read is not None and read.new_path == event.new_path else None
+        if event is not None:
+            self._apply_move(seq, event)
         else:
             # What goes is gone before anything comes, so that it is known again under another name.
             for path, before, after in sorted(changes, key=lambda change: change[2] is not None):

@@ -1,6 +1,6 @@
 """Facts that threads tell the screens. A thread never touches a widget; it posts one of these."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -114,6 +114,8 @@ class EventsRecorded(Message):
     """Bytes of all files."""
     complete: bool
     """Whether every file is known: the first look at a folder takes its time."""
+    temporary: Collection[str] = ()
+    """Temporary names that are gone: what had them is a note now."""
 
 
 @dataclass(eq=False)

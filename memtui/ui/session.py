@@ -6,7 +6,7 @@ Disk and database are slow now and then: none of it may happen on the screen's l
 import contextlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from textual.message import Message
 
 from memtui.core import wording
 from memtui.core.errors import MemoryClosed, MemtuiError, StateUnusable
-from memtui.core.events import WatchStatus
+from memtui.core.events import Event, WatchStatus
 from memtui.core.mass_loss import MassLoss
 from memtui.core.paths import MemoryPath
 from memtui.ui import screen_state
@@ -269,8 +269,8 @@ class FolderSession:
         last = engine.get_head()[0]
         self._initialize_seen(engine)
         seen = self._get_seen(engine, last)
-        recent = journal.get_events(max(last - RECENT, 0))
-        unseen = journal.get_events(max(seen, last - UNSEEN))
+        recent = list(engine.history.read_events(journal.get_events(max(last - RECENT, 0))))
+        unseen = list(engine.history.read_events(journal.get_events(max(seen, last - UNSEEN))))
         self._last = last
         with contextlib.suppress(StateUnusable):
             self.view_state = screen_state.load_view_state(self._get_state_directory())
@@ -322,7 +322,9 @@ class FolderSession:
                 files, size, complete = totals
                 self._initialize_seen(engine)
                 self._post_loss(engine)
-                self._post(EventsRecorded(events, files, size, complete=complete))
+                read = list(engine.history.read_events(events))
+                temporary = _find_temporary_names(engine, events, read)
+                self._post(EventsRecorded(read, files, size, complete=complete, temporary=temporary))
             if len(events) < _PAGE:
                 return
 
@@ -332,3 +334,10 @@ class FolderSession:
         if loss != self._loss:
             self._loss = loss
             self._post(LossChanged(loss))
+
+
+def _find_temporary_names(engine: "Engine", recorded: Sequence[Event], read: Sequence[Event]) -> list[str]:
+    """Names that are gone, of which no event tells as it is read: files that were renamed over notes."""
+    told = {change.path for event in read for change in event.changes}
+    gone = {change.path for event in recorded for change in event.changes if change.after is None}
+    return [path for path in gone - told if engine.journal.get_known(path) is None]

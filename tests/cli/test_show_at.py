@@ -10,6 +10,7 @@ import pytest
 
 import memtui
 from memtui.cli import main
+from memtui.engine import replacements
 
 
 @pytest.mark.parametrize(
@@ -53,7 +54,10 @@ def test_a_link_is_named_with_its_target(folder: Path, capsys: pytest.CaptureFix
     assert "/memories/link was a link as of #1, to prefs.md." in capsys.readouterr().err
 
 
-def test_every_comeback_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_comeback_is_told(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replacements, "_ABSENT_US", -1)  # as if it had been away for long
     with memtui.open(folder) as memory:
         for _ in range(5):
             (folder / "prefs.md").unlink()

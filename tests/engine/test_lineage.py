@@ -6,6 +6,7 @@ from collections import Counter
 from memtui.core.events import Change, EntryKind, Event, Person, Version, sha256
 from memtui.engine import Engine
 from memtui.engine.lineage import Lineage
+from memtui.engine.replacements import ReplacementReader
 from memtui.journal.sqlite import Journal
 from memtui.store.memory import MemoryStore
 
@@ -22,6 +23,10 @@ class CountingJournal(Journal):
     def get_event(self, seq: int) -> Event | None:
         self.read[seq] += 1
         return super().get_event(seq)
+
+
+def follow(journal: Journal) -> Lineage:
+    return Lineage(journal, ReplacementReader(journal, lambda _: None))
 
 
 def version(text: str) -> Version:
@@ -70,14 +75,14 @@ def shuffled() -> tuple[CountingJournal, dict[str, list[str]]]:
 def test_a_thing_is_followed_through_all_its_names() -> None:
     journal, stands = shuffled()
     for name in ("0.md", "17.md", "59.md"):
-        rows = list(Lineage(journal).get_file_history(name))
+        rows = list(follow(journal).get_file_history(name))
         assert [row.path for row in rows] == stands[name][::-1]
         assert rows[-1].sign == "+"
 
 
 def test_an_event_that_moved_much_is_read_once() -> None:
     journal, _ = shuffled()
-    lineage = Lineage(journal)
+    lineage = follow(journal)
     for name in ("0.md", "17.md"):
         assert next(lineage.get_path_history(name)).path == name
         list(lineage.get_path_history(name))
@@ -88,13 +93,13 @@ def test_an_event_that_moved_much_is_read_once() -> None:
 
 def test_what_stood_at_a_former_name_before_or_afterwards_is_not_told() -> None:
     journal, stands = shuffled()
-    rows = list(Lineage(journal).get_path_history("0.md"))
+    rows = list(follow(journal).get_path_history("0.md"))
     assert [row.event.seq for row in rows] == sorted((row.event.seq for row in rows), reverse=True)
     assert len({(row.event.seq, row.path) for row in rows}) == len(rows)
     # Each thing that stood at the name, and all that it was called before: no more than these.
     assert len(rows) <= SHUFFLES * (SHUFFLES + 3)
     own = [row for row in rows if row.path in stands["0.md"]]
-    assert {(row.event.seq, row.path) for row in Lineage(journal).get_file_history("0.md")} <= {
+    assert {(row.event.seq, row.path) for row in follow(journal).get_file_history("0.md")} <= {
         (row.event.seq, row.path) for row in own
     }
 
@@ -113,7 +118,7 @@ def test_what_came_back_at_a_former_name_keeps_its_history() -> None:
 
 def test_a_removed_text_is_not_told_although_its_event_is_known() -> None:
     journal, _ = shuffled()
-    lineage = Lineage(journal)
+    lineage = follow(journal)
     seq = NOTES + SHUFFLES
     row = next(row for row in lineage.get_path_history("0.md") if row.event.seq == seq)
     assert row.event.answer == "done"

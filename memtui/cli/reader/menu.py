@@ -243,7 +243,8 @@ def visit_recent_events(session: ReaderSession) -> None:
     engine = session.engine
 
     def list_choices() -> tuple[str, list[tuple[str, Event]]]:
-        events = [event for event in engine.events(max(engine.get_head()[0] - _RECENT, 0)) if _is_change(event)]
+        recent = engine.history.read_events(engine.events(max(engine.get_head()[0] - _RECENT, 0)))
+        events = [event for event in recent if _is_change(event)]
         choices = [(format_event_sentence(event), event) for event in reversed(events)]
         return "What happened lately, the newest first.", choices
 

@@ -1,6 +1,6 @@
 """Shows the folder when it is opened, then each event as it is recorded."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, ClassVar
 
 from textual import on
@@ -8,6 +8,7 @@ from textual.binding import Binding, BindingType
 
 from memtui.core import wording
 from memtui.core.events import EntryKind, Event, Person
+from memtui.core.paths import MemoryPath
 from memtui.ui.controller import controller_work
 from memtui.ui.key_names import label_key
 from memtui.ui.messages import EventsRecorded, FolderOpened, FolderShown
@@ -108,8 +109,10 @@ class LiveController(FolderController):
             self.message.show_message(f"Watching {self.screen.status.folder}", is_news=True)
         if self.screen.is_paused:
             self.screen.paused_count += len(message.events)
-        elif message.events:
-            self._show_events(message.events)
+        else:
+            self._drop_temporary(message.temporary)
+            if message.events:
+                self._show_events(message.events)
         self.screen.show_counts(message.files, message.size, complete=message.complete)
         if message.events:
             for screen in self.screen.list_overlays():
@@ -142,6 +145,12 @@ class LiveController(FolderController):
         if any(change.path == self.files.cursor_path for event in events for change in event.changes):
             self._note.read(again=True)
         self.screen.show_titles()
+
+    def _drop_temporary(self, paths: Collection[str]) -> None:
+        """Drop rows of files that were renamed over a note: the note's own event tells of them."""
+        if paths:
+            self.screen.event_marks.drop_temporary(paths)
+            self.screen.activity.drop_rows({str(MemoryPath.from_relative(path)) for path in paths})
 
     def _format_hint(self, event: Event) -> str:
         """The keys that act on an event."""

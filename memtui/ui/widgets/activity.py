@@ -5,7 +5,7 @@ view moves up; then it holds still.
 """
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
@@ -282,6 +282,14 @@ class ActivityView(ItemList[ActivityRow]):
             dropped += len(self._rows) == self._rows.maxlen
             self._rows.append(row)
         self._refresh_rows(dropped)
+
+    def drop_rows(self, paths: Collection[str]) -> None:
+        """Drop the rows of changes from outside of some paths."""
+        kept = [row for row in self._rows if row.path not in paths or row.actor != "outside"]
+        if len(kept) < len(self._rows):
+            self._rows.clear()
+            self._rows.extend(kept)
+            self._refresh_rows()
 
     def watch_follow(self, follow: bool) -> None:
         """Go to the newest row when following begins."""

@@ -50,6 +50,17 @@ async def test_a_plain_write_by_another_process_shows_everywhere_as_outside(open
         await app.wait_for(lambda: app.shown("alpha.md")[1] == "~", "the mark")
 
 
+async def test_a_file_that_is_renamed_over_a_note_is_one_change_on_screen_as_well(opened: Opening) -> None:
+    async with opened() as app:
+        app.put(".tmp-1-abc", "# First\n")
+        await app.wait_for(lambda: ".tmp-1-abc" in app.rows, "the temporary file")
+        (app.folder / ".tmp-1-abc").replace(app.folder / "alpha.md")
+        await app.wait_for(lambda: app.actors[-1] == ("outside", "modified", "/memories/alpha.md"), "the change")
+        await app.wait_for(lambda: ".tmp-1-abc" not in app.rows, "no row of it")
+        assert not any(path.endswith(".tmp-1-abc") for _, _, path in app.actors)
+        assert app.browse.event_marks.find_below("") == ["alpha.md"]
+
+
 async def test_an_agent_in_another_process_shows_under_its_own_name_only(opened: Opening, run_python: Run) -> None:
     async with opened() as app:
         before = len(app.actors)
@@ -184,7 +195,7 @@ async def test_a_deleted_file_is_struck_through_and_dropped_later(
         await app.wait_for(lambda: "zeta.txt" not in app.rows)
 
 
-@pytest.mark.parametrize("keys", [(), ("M",)], ids=["new", "marked as seen"])
+@pytest.mark.parametrize("keys", [(), ("M",)], ids=["changed", "marked as seen"])
 async def test_a_file_that_comes_back_is_not_dropped(
     opened: Opening, monkeypatch: pytest.MonkeyPatch, keys: tuple[str, ...]
 ) -> None:
@@ -193,7 +204,7 @@ async def test_a_file_that_comes_back_is_not_dropped(
         (app.folder / "zeta.txt").unlink()
         await app.wait_for(lambda: app.shown("zeta.txt")[1] == "-")
         app.put("zeta.txt", "it is back\n")
-        await app.wait_for(lambda: app.shown("zeta.txt")[1] == "+")
+        await app.wait_for(lambda: app.shown("zeta.txt")[1] == "~")
         await app.press(*keys)
         (app.folder / "alpha.md").unlink()  # a clock: what goes after it is dropped after it
         await app.wait_for(lambda: "alpha.md" not in app.rows)

@@ -126,6 +126,14 @@ class EventMarks:
                 self._files.set_change(change.path, get_row_change(change, arrived), when)
                 self._unseen[change.path] = event.seq
 
+    def drop_temporary(self, paths: Iterable[str]) -> None:
+        """Drop the names of temporary files at once: nothing of them is gone."""
+        shown = [path for path in paths if path in self._files.outline or path in self._unseen]
+        for path in shown:
+            self._struck.pop(path, None)
+        if shown:
+            self._discard(shown)
+
     def find_next(self, here: str, step: int) -> str | None:
         """The unseen entry after a path (step 1) or before it (step -1), round the end; `None` without any."""
         order = sorted((path for path in self._unseen if path in self._files.outline), key=_split_path)
