@@ -340,7 +340,7 @@ def _build_config(values: Mapping[str, object], keys: Mapping[str, str]) -> Conf
 # Line numbers of TOML keys, which Python's parser does not give. Only files that it has parsed are read here.
 
 _TOKEN = re.compile(
-    r"(?P<text>\"\"\"(?:\\.|[^\\])*?\"{3,5}|'''.*?'{3,5}|\"(?:\\.|[^\"\\\n])*\"|'[^'\n]*')"
+    r"(?P<text>\"\"\"(?:\\.|[^\\])*?(?:\"{3,5}|\Z)|'''.*?(?:'{3,5}|\Z)|\"(?:\\.|[^\"\\\n])*+\"?|'[^'\n]*+'?)"
     r"|(?P<skip>\#[^\n]*|[ \t\r]+)|(?P<end>\n)|(?P<sign>[\[\]{}=.,])|(?P<bare>[^\s\[\]{}=.,\"'\#]+|.)",
     re.DOTALL,
 )

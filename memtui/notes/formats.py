@@ -67,12 +67,12 @@ def check_jsonc(text: str) -> FormatProblem | None:
     return check_json(_TRAILING.sub(_blank_comment, _COMMENT.sub(_blank_comment, text)))
 
 
-_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/')
-_TRAILING = re.compile(r'("(?:[^"\\\n]|\\.)*")|,(?=\s*[\]}])')
+_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*+"?|/\*(?:[^*]|\*(?!/))*+\Z)|//[^\n]*|/\*(?:[^*]|\*(?!/))*+\*/')
+_TRAILING = re.compile(r'("(?:[^"\\\n]|\\.)*+"?)|,(?=\s*[\]}])')
 
 
 def _blank_comment(found: re.Match[str]) -> str:
-    """A string as it is; of all else only the line ends."""
+    """A string, or a comment that never ends, as it is; of all else only the line ends."""
     return found.group() if found[1] else blank_text(found.group())
 
 
@@ -137,6 +137,9 @@ def check_yaml(text: str) -> FormatProblem | None:
         at = max(0, min(error.position, len(text)))
         code = _get_code_point(error.character)
         return FormatProblem("broken-yaml", at, f"a character that is not allowed, U+{code:04X}")
+    except UnicodeEncodeError as error:  # half of a pair, which the fast reader does not take
+        code = ord(text[error.start])
+        return FormatProblem("broken-yaml", error.start, f"a character that is not allowed, U+{code:04X}")
     except RecursionError:
         return FormatProblem("broken-yaml", 0, "it is nested too deeply")
     except yaml.YAMLError:

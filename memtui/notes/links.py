@@ -34,7 +34,7 @@ _EXTENSION = re.compile(r".*\.[A-Za-z][A-Za-z0-9]{0,7}")
 _KINDS = ("feedback", "project", "reference", "user")
 """What Claude Code writes before the names of its notes, and leaves out in links to them."""
 _BETWEEN = re.compile(r"[\s_-]+")  # what stands between the words of a name: which of these it is, nobody remembers
-_TITLE = re.compile(r"^# +(.{1,200}?)[ #]*$", re.MULTILINE)
+_TITLE = re.compile(r"^# ++([^ \n].{0,199})(?<![ #])[ #]*+$", re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _MOST = 2_000  # links that are read of one note; a note of more is no page to click through
 
@@ -373,7 +373,7 @@ def _strip_trailing(target: str) -> str:
 
 # Headings, as links name them behind `#`.
 
-_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.{1,400}?)[ \t#]*$", re.MULTILINE)
+_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]++([^ \t\n].{0,399})(?<![ \t#])[ \t#]*+$", re.MULTILINE)
 _UNDERLINED = re.compile(r"^(?![ \t]*[-=#>*+|])(.{1,400})\n {0,3}(?:=+|-{2,})[ \t]*$", re.MULTILINE)
 
 

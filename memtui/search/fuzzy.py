@@ -268,7 +268,7 @@ def _find_letter_ranges(text: str, where: str, begin: int) -> list[list[int]] | 
 # over a vocabulary with the names that hold each word: the cost is that of the distinct words.
 
 _WORD_TYPOS = re.compile(r"[^\W\d_]+|\d+")
-_CAMEL_TYPOS = re.compile(r"[^\W\d_]+?(?:(?<=[a-z])(?=[A-Z])|$)")
+_CAMEL_TYPOS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _SHORTEST = 3
 _MOST_LISTS = 16
 _MOST_ALIKE = 200
@@ -304,7 +304,7 @@ class Vocabulary:
             self._first[words[0]].append(number)
         if path != low and not path.istitle():
             for run in _WORD_TYPOS.findall(path[len(path) - len(name) :]):
-                if len(parts := _CAMEL_TYPOS.findall(run)) > 1:
+                if len(parts := _CAMEL_TYPOS.split(run)) > 1:
                     for part in parts:
                         self._own[fold(part)].append(number)
         self._stems.append("".join(_WORD_TYPOS.findall(name.rpartition(".")[0] or name)))

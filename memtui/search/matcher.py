@@ -28,7 +28,7 @@ repeats.
 """
 
 _PIECE = re.compile(
-    r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(?P<open>\()|(?P<close>\))|\{(?P<least>\d+)(?:,\d*)?\}|.", re.DOTALL
+    r"\\.|\[\^?\]?(?:\\.|[^\]\\])*+\]?|(?P<open>\()|(?P<close>\))|\{(?P<least>\d+)(?:,\d*)?\}|.", re.DOTALL
 )
 _HEAVIEST = 20_000
 """Characters, classes and groups of an expression with its repeats written out, as `regex` compiles it."""

@@ -128,10 +128,15 @@ class MemtuiApp(App[int]):
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:
             loop.add_signal_handler(number, self.exit, 128 + number, 128 + number)
+            signal.signal(number, self._handle_signal)  # beside the loop, which is woken up all the same
         if self._folder is None:
             self.action_places()
         else:
             self.open_folder(self._folder)
+
+    def _handle_signal(self, number: int, _: object) -> None:
+        if isinstance(self._driver, TerminalDriver):
+            self._driver.end_if_stuck(128 + number)
 
     def on_background_detected(self, message: BackgroundDetected) -> None:
         """Apply a late answer about the background; a theme chosen meanwhile stays."""

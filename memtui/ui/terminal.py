@@ -4,10 +4,13 @@ Textual's writer dies of the first error, and its queue then blocks the program 
 process behind. Here errors of a terminal that has gone are ignored.
 """
 
+import asyncio
 import codecs
+import contextlib
 import os
 import re
 import select
+import signal
 import sys
 import termios
 import threading
@@ -21,6 +24,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
 from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Key
 from textual.filter import LineFilter
 from textual.message import Message
 
@@ -250,6 +254,11 @@ _TICK_SECONDS = 0.1
 _LETTING_GO_SECONDS = 2.0
 """How long a write in progress is waited for before memtui is stopped."""
 _CHUNK = 4_096
+_STUCK_SECONDS = 3.0
+"""How long the program may draw on after it was asked to end."""
+_LEAVE = b"".join(b"\x1b[?%dl" % mode for mode in (2026, 1000, 1003, 1015, 1006, 2004, 2048))
+_LEAVE += b"\x1b[?7h\x1b[<u\x1b[?1049l\x1b[?25h\x1b[?1004l\x1b[m"
+"""What takes back the modes of a terminal that Textual sets."""
 
 
 class BackgroundDetected(Message):
@@ -270,6 +279,8 @@ class TerminalDriver(LinuxDriver):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        self._running_loop: asyncio.AbstractEventLoop | None = None
+        self._code = 0
         if self._file is not None:
             self._file = cast("TextIOWrapper[Any]", _HangupSafeFile(self._file))
 
@@ -279,6 +290,33 @@ class TerminalDriver(LinuxDriver):
         question = get_query()
         if question is not None and question.attributes is not None:
             self.attrs_before = question.attributes
+        self._running_loop = asyncio.get_running_loop()
+        signal.signal(signal.SIGALRM, self._end_stuck)
+
+    def stop_application_mode(self) -> None:
+        """As Textual does; what takes the terminal now, such as an editor, may take as long as it wants."""
+        self._running_loop = None
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        super().stop_application_mode()
+
+    def end_if_stuck(self, code: int) -> None:
+        """End the process with this code unless the loop, which was asked to end it, goes on soon.
+
+        A handler of a signal runs between two steps of Python, so it ends what draws without an end.
+        """
+        if self._running_loop is not None:
+            self._code = code
+            signal.setitimer(signal.ITIMER_REAL, _STUCK_SECONDS)
+            self._running_loop.call_soon_threadsafe(signal.setitimer, signal.ITIMER_REAL, 0)
+
+    def _end_stuck(self, *_: object) -> None:
+        """End at once: what was typed is in a draft, and a write that is cut short is finished later."""
+        with contextlib.suppress(OSError, termios.error):
+            if self.attrs_before is not None:
+                termios.tcsetattr(self.fileno, termios.TCSANOW, self.attrs_before)
+            if self._file is not None and select.select([], [self._file.fileno()], [], _TICK_SECONDS)[1]:
+                os.write(self._file.fileno(), _LEAVE)
+        os._exit(self._code)
 
     def _sigtstp_application(self, *_: object) -> None:
         """Stop, without the lock of the folder: agents go on writing meanwhile."""
@@ -316,6 +354,8 @@ class TerminalDriver(LinuxDriver):
 
     def _process(self, messages: Iterable[Message]) -> None:
         for message in messages:
+            if isinstance(message, Key) and message.key == "ctrl+q":
+                self.end_if_stuck(0)
             self.process_message(message)
 
 

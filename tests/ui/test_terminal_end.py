@@ -32,6 +32,23 @@ sys.exit(cli.main(sys.argv[1:]))
 """
 
 
+DRAWING = """
+import sys
+from memtui import cli
+from memtui.ui import terminal
+from memtui.ui.widgets.markdown.view import NoteView as ViewNoteView
+
+def render_line(self, y):
+    while "endless" in self.document.source:
+        pass
+    return original(self, y)
+
+terminal._STUCK_SECONDS = 0.2
+original, ViewNoteView.render_line = ViewNoteView.render_line, render_line
+sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return fill(tmp_path / "memories", {"alpha.md": "# Alpha\n"})
@@ -63,6 +80,22 @@ def test_a_key_ends_it_cleanly(terminal: Starting, folder: Path, keys: str, code
     assert screen.end() == code
     assert_usable(screen)
     assert "Traceback" not in screen.text
+
+
+@pytest.mark.parametrize(("end", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), ("\x11", 0)])
+def test_it_ends_also_while_something_is_drawn_without_an_end(
+    terminal: Starting, folder: Path, end: signal.Signals | str, code: int
+) -> None:
+    screen = terminal("-c", DRAWING, folder)
+    screen.wait_for("LIVE")
+    (folder / "alpha.md").write_text("# endless\n")
+    screen.settle()
+    if isinstance(end, str):
+        screen.press(end)
+    else:
+        screen.kill(end)
+    assert screen.end() == code
+    assert_usable(screen)
 
 
 def test_a_terminal_that_goes_away_ends_it(terminal: Starting, folder: Path) -> None:

@@ -31,7 +31,7 @@ _ROW = re.compile(
     r"(?P<value>[^|\s][^|]{0,200}?)[ \t]{0,80}\|[ \t]*$"
 )
 """A row of a table of two columns."""
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.{1,200}?)[ \t#]*$")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]++([^ \t].{0,199})(?<![ \t#])[ \t#]*+$")
 _LEADING = re.compile(
     r"(?:(?:the|my|your|his|her|their|current|preferred|favou?rite|primary|main|default|local|user(?: s)?)\s+)+"
 )
@@ -244,7 +244,7 @@ def _are_exclusive(one: _KeyFact, other: _KeyFact) -> bool:
 def _is_numbered_series(one: str, other: str) -> bool:
     """Whether two notes are of a row of such: `server-a` and `server-b`, `host1` and `host2`."""
     stems = [path.rpartition("/")[2].casefold().rpartition(".")[0] for path in (one, other)]
-    first, second = (re.sub(r"(?:[\W_]+[a-z]|[\W_]*\d+)$", "", stem) for stem in stems)
+    first, second = (re.sub(r"\A(?:[a-z][\W_]+|\d+[\W_]*)", "", stem[::-1])[::-1] for stem in stems)
     return first == second and bool(first) and stems[0] != first and stems[1] != second
 
 

@@ -1,6 +1,5 @@
 """Deceptive text and names: what a person does not see, or sees otherwise than an agent reads it."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -12,7 +11,6 @@ from memtui.scan.names import Oddity, find_oddities, find_twins, is_hidden, is_u
 from memtui.scan.secrets import find_secrets
 from memtui.scan.spots import Spot
 
-_QUOTED = re.compile("“.*”", re.DOTALL)
 _MOST = 20  # findings of one rule in one note; the others are counted
 _COUNTED = 200  # others that are counted; of more nobody wants to know how many
 _UNTOLD = frozenset({
@@ -66,7 +64,8 @@ def _build_hit(path: str, spot: Spot, known: list[tuple[int, int]]) -> Hit:
         any(start < spot.end and end > spot.start for start, end in known)
         or next(find_secrets(words), None) is not None
     ):
-        words = _QUOTED.sub("words that hold a secret", words)
+        start, end = words.find("“"), words.rfind("”")
+        words = f"{words[:start]}words that hold a secret{words[end + 1 :] if end > start else ''}"
     return replace(Hit.from_spot(spot, path), words=words)
 
 

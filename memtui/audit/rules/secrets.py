@@ -12,7 +12,8 @@ from memtui.audit.masking import mask_lines
 from memtui.audit.model import AuditRule, Hit, read_rules
 from memtui.scan.secrets import find_secrets
 
-_LONG = re.compile(r"(?=[A-Za-z_.-]*[0-9])[A-Za-z0-9_.+=-]{16}")  # what has to stand in a name that holds a secret
+_LONG = re.compile(r"(?=[A-Za-z_.-]{0,255}[0-9])[A-Za-z0-9_.+=-]{16}")
+"""What has to stand in a name that holds a secret."""
 
 RULES: tuple[AuditRule, ...] = read_rules("secrets")
 

@@ -31,6 +31,7 @@ from memtui.ui.screens.edit_save import DraftController, SaveController
 from memtui.ui.screens.panes import show_too_small
 from memtui.ui.theme import truncate
 from memtui.ui.widgets.editor.find_bar import FindBar, go_to_match
+from memtui.ui.widgets.editor.wrap import MOST_ODD, find_undrawn
 from memtui.ui.widgets.markdown.rows import detect_syntax
 from memtui.ui.widgets.markdown.view import NoteView
 
@@ -213,6 +214,12 @@ class EditScreen(OverlayScreen):
             )
         elif not self.saver.problem:
             self._warn_of_active_agent(new.base)
+        cut = next((row for row, line in enumerate(self.area.document.lines, 1) if find_undrawn(line) < len(line)), 0)
+        if cut:
+            self.message.show_message(
+                f"Line {cut:,} holds more than {MOST_ODD:,} unusual characters; the others are drawn as \ufffd and "
+                "saved as they are."
+            )
 
     def _warn_of_active_agent(self, basis: EditBase) -> None:
         event = basis.event

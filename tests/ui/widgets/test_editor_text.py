@@ -53,6 +53,20 @@ def test_steps_to_the_right_lead_through_the_line_and_steps_to_the_left_back(lin
         at = next_one
 
 
+@pytest.mark.parametrize("odd", ["\u0301", "\u200b", "\u200d", "\t", "👨\u200d"], ids=ascii)
+def test_a_line_of_very_many_odd_characters_is_drawn_plainly_behind_the_first_of_them(odd: str) -> None:
+    count = 3 * wrap.MOST_ODD
+    line = "a" + odd * count + "漢 end"
+    cells = wrap.split_cells(line, TAB)
+    assert wrap.find_undrawn(line) < len(line)
+    assert max(map(len, cells.texts)) <= 33  # no piece takes a terminal long
+    assert "".join(cells.texts).endswith("\ufffd漢 end")
+    assert cells.columns[-1] == len(line)
+    assert cells.offsets[-1] == cell_len("".join(cells.texts))
+    first, last = cells.columns[5], cells.columns[9]
+    assert all(first <= start < last for start, _ in wrap.find_hidden(line, first, last, TAB))
+
+
 def test_only_a_line_feed_ends_a_line() -> None:
     text = "a\x0cb\x85c\u2028d\re\n\n"
     lines = TextDocument(text)

@@ -247,8 +247,8 @@ def paint_row(row: RowContent, look: EditorStyles) -> Strip:
 def _build_layers(row: RowContent, look: EditorStyles, start: int, end: int) -> list[tuple[int, int, Style]]:
     """The styles of the row from one column to another, each over those before it."""
     layers = [(first, last, look.roles[role]) for first, last, role in row.runs if first < end and last > start]
-    hidden = find_hidden(row.line, row.tab)
-    layers += [(first, last, look.roles["hidden"]) for first, last in hidden if first < end and last > start]
+    hidden = find_hidden(row.line, start, end, row.tab)
+    layers += [(first, last, look.roles["hidden"]) for first, last in hidden]
     if row.selected is not None:
         layers.append((*row.selected, look.selection))
     layers += [

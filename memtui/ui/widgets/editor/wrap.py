@@ -4,11 +4,11 @@ Both replace Textual's own, which count a hidden character as no cell, and count
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 
 from rich.cells import cell_len, get_character_cell_size
 from textual.geometry import Offset
@@ -21,13 +21,21 @@ from memtui.ui.widgets.editor.textual_document import DocumentNavigator, Locatio
 # or behind it. So columns (characters) and cells (on screen) are two measures, and this is where one becomes the other.
 # Most lines are plain: each character fills one cell.
 
-_PLAIN = re.compile("[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0377\u0384-\u0482\u048a-\u052f\u2010-\u2027]*")
+_ONE_CELL = "\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0377\u0384-\u0482\u048a-\u052f\u2010-\u2027\ufffd"
+_TWO_CELLS = "\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60"
+_PLAIN = re.compile(f"[{_ONE_CELL}]*")
 """Characters that fill one cell each, whatever stands beside them."""
+_RUN = re.compile(f"(?<=\u200d).|(?P<narrow>[{_ONE_CELL}]+)|(?P<wide>[{_TWO_CELLS}]+)|.", re.DOTALL)
+_ODD = re.compile(f"[^{_ONE_CELL}{_TWO_CELLS}]")
 _CHUNK = re.compile(r"[^ \t]+[ \t]*|[ \t]+")
 LONG = 20_000
 """Characters from which a line is broken wherever the row ends, not at words, and little of it is cached."""
 _FEW = 4
 """Long lines that are cached."""
+MOST_ODD = 10_000
+"""Characters of a long line that are looked at one by one. Behind them each that is not plain is drawn as U+FFFD."""
+_LONGEST_PIECE = 32
+"""Characters that are drawn as one; a mark behind so many is written out as an escape."""
 _JOINER = "\u200d"
 
 
@@ -65,17 +73,33 @@ def split_cells(line: str, tab: int) -> LineCells:
     return _cells_of_short(line, tab) if len(line) < LONG else _cells_of_long(line, tab)
 
 
+def find_undrawn(line: str) -> int:
+    """Where a line holds more odd characters than are drawn; mostly its end."""
+    last = next(islice(_ODD.finditer(line), MOST_ODD, None), None) if len(line) >= LONG else None
+    return last.start() if last else len(line)
+
+
 def _split_cells(line: str, tab: int) -> LineCells:
-    escapes = {match.start(): escape_character(match.group()) for match in HIDDEN.finditer(line)}
-    for column in _find_dangling_joiners(line, escapes):
+    end = find_undrawn(line)
+    escapes = {match.start(): escape_character(match.group()) for match in HIDDEN.finditer(line, 0, end)}
+    for column in _find_dangling_joiners(line[:end], escapes):
         escapes[column] = escape_character(_JOINER)
+    drawn = line[:end] + _ODD.sub("\ufffd", line[end:])
     columns: list[int] = []
     texts: list[str] = []
     widths: list[int] = []
     hidden: set[int] = set()
     at = 0
     is_joined = False
-    for column, character in enumerate(line):
+    for run in _RUN.finditer(drawn):
+        column, character = run.start(), run.group()
+        if run.lastgroup:
+            size = 2 if run.lastgroup == "wide" else 1
+            columns += range(column, run.end())
+            texts += character
+            widths += [size] * len(character)
+            at += size * len(character)
+            continue
         if character == "\t":
             text, width = " " * (tab - at % tab), tab - at % tab
         elif column in escapes:
@@ -84,7 +108,13 @@ def _split_cells(line: str, tab: int) -> LineCells:
             hidden.add(len(columns))
         else:
             text, width = character, get_character_cell_size(character)
-            if (is_joined or width == 0) and columns and len(columns) - 1 not in hidden and texts[-1] != " ":
+            if (
+                (is_joined or width == 0)
+                and columns
+                and len(columns) - 1 not in hidden
+                and texts[-1] != " "
+                and len(texts[-1]) < _LONGEST_PIECE - (character == _JOINER)
+            ):
                 # It belongs to the character before it: the two are one for the eye, and for the cursor.
                 is_joined = character == _JOINER
                 texts[-1] += text
@@ -165,12 +195,13 @@ def draw_columns(line: str, start: int, end: int, tab: int) -> str:
     return "".join(cells.texts[first:last])
 
 
-def find_hidden(line: str, tab: int) -> list[tuple[int, int]]:
-    """The columns of hidden characters, each with the one behind it."""
+def find_hidden(line: str, start: int, end: int, tab: int) -> list[tuple[int, int]]:
+    """The columns of hidden characters from one column to another, each with the one behind it."""
     if is_plain(line):
         return []
     cells = split_cells(line, tab)
-    return [(cells.columns[each], cells.columns[each + 1]) for each in sorted(cells.hidden)]
+    first, last = max(bisect_right(cells.columns, start) - 1, 0), bisect_left(cells.columns, end)
+    return [(cells.columns[each], cells.columns[each + 1]) for each in range(first, last) if each in cells.hidden]
 
 
 def find_breaks(line: str, width: int, tab: int) -> tuple[int, ...]:

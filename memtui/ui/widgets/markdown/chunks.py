@@ -128,7 +128,7 @@ _NO_BORDER = re.compile(r"\s|[-*+][ \t\n]|\d{1,9}[.)][ \t\n]")
 _HEADING = re.compile(r"#{1,6}[ \t\n]")
 _ITEM = re.compile(r"(?:\A|(?<=\n))(?:([-*+])|(\d{1,9})([.)]))(?=[ \t])")
 _ITEM_START = re.compile(r"(?:[-*+]|\d{1,9}[.)])[ \t]")
-_DELIMITER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*(?:\n|\Z)")
+_DELIMITER = re.compile(r"[ \t]*+\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?[ \t]*+(?:\n|\Z)")
 
 
 class _OpaqueRegion(NamedTuple):

@@ -327,8 +327,7 @@ class NoteDocument:
         texts = ["" if row.fill == RULER else row.text for row in self.get_rows(index)]
         starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
         flags = 0 if self.query != self.query.lower() else re.IGNORECASE
-        between = r"(?: *\n[ │»]{0,80}| )"
-        pattern = between.join(re.escape(word) for word in re.split(" ", self.query))
+        pattern = _SPACES.sub(_match_spaces, re.escape(self.query))
         for match in re.finditer(pattern, "\n".join(texts), flags):
             yield from split_match(index, match.span(), texts, starts)
 
@@ -345,6 +344,15 @@ class NoteDocument:
             return on_line[min(before, len(on_line) - 1)]
         row = next((at for at, row in enumerate(rows) if row.last >= line and row.spans), max(0, len(rows) - 1))
         return RowSpan(index, row, 0, 0)
+
+
+_SPACES = re.compile(r"(?:\\ )+")  # as they are escaped
+
+
+def _match_spaces(spaces: re.Match[str]) -> str:
+    """An expression for the spaces of a query, or as many of them as are left at the end of a row that is continued."""
+    count = len(spaces.group()) // 2
+    return rf"(?: {{{count}}}| {{0,80}}+\n[ │»]{{0,80}}+)"
 
 
 def split_match(chunk: int, span: tuple[int, int], texts: Sequence[str], starts: Sequence[int]) -> Iterator[RowSpan]:

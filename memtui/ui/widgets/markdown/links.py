@@ -14,8 +14,8 @@ from memtui.ui.widgets.markdown.document import NoteDocument, NoteLayout, RowSpa
 from memtui.ui.widgets.markdown.rows import MarkdownRow, sanitize_text
 
 _MARKUP = re.compile(r"[*_~`]+|\\(?=[!-/:-@\[-`{-~])")
-_BREAK = r"(?:\n[ │»]{0,80})?"
-_SPACE = r"(?: *\n[ │»]{0,80}| )"
+_BETWEEN = re.compile(r" +|\n[ │»]*")
+"""What may stand between two letters of a link as it is drawn: a link that is wrapped has more of it."""
 _DRAWN = re.compile(r"[ │]*» |[ │]+")
 _LONGEST = 200
 """Characters of a link that are searched for."""
@@ -81,7 +81,7 @@ class NoteLinks:
         starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
         runs = list(_find_link_runs(rows)) if document.layout.is_markdown else []
         at, seen = 0, dict[str, int]()
-        whole = "\n".join(texts)
+        letters, offsets = _join_letters("\n".join(texts))
         for number in numbers:
             link = self.links[number]
             written = document.source[self._offsets[number] : self._offsets[number] + link.span[1] - link.span[0]]
@@ -91,12 +91,13 @@ class NoteLinks:
                 yield number, [RowSpan(chunk, *place) for place in runs[found][1]]
                 at = found + 1
                 continue
-            written = _format_visible(written)[:_LONGEST]
+            written = _format_visible(written[:_LONGEST])[:_LONGEST].replace(" ", "")
             for words in dict.fromkeys((written, _MARKUP.sub("", written))):
-                pattern = _BREAK.join(_SPACE if letter == " " else re.escape(letter) for letter in words)
-                if words and (match := re.compile(pattern).search(whole, seen.get(words, 0))):
-                    seen[words] = match.end()
-                    yield number, list(_split_drawn(chunk, match.span(), texts, starts))
+                start = letters.find(words, seen.get(words, 0)) if words else -1
+                if start >= 0:
+                    end = seen[words] = start + len(words)
+                    span = offsets[start], offsets[end - 1] + 1
+                    yield number, list(_split_drawn(chunk, span, texts, starts))
                     break
 
 
@@ -118,6 +119,17 @@ def _find_link_runs(rows: Sequence[MarkdownRow]) -> Iterator[tuple[str, list[tup
             text += " "
     if places:
         yield _collapse_spaces(text), places
+
+
+def _join_letters(text: str) -> tuple[str, Sequence[int]]:
+    """A text without spaces, line ends and decoration, and where each of its letters was."""
+    offsets: list[int] = []
+    at = 0
+    for between in _BETWEEN.finditer(text):
+        offsets += range(at, between.start())
+        at = between.end()
+    offsets += range(at, len(text))
+    return "".join(map(text.__getitem__, offsets)), offsets
 
 
 def _is_decoration(style: str) -> bool:

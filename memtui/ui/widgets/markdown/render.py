@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 DEEP = re.compile(r"(?m)^(?:[ \t]*(?:[-*+]|\d{1,9}[.)]|>)(?=[ \t>]|$)){12}|^[ \t]{48}[ \t]*(?:[-*+>]|\d{1,9}[.)])")
 """A line nested deeper than the parser may recurse into."""
 DEFINITION = re.compile(
-    r"[ ]{0,3}\[([^\[\]\n]{1,300})\]:[ \t]*(<[^<>\n]*>|\S+)[ \t]*"
-    r"(\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\))?[ \t]*$"
+    r"[ ]{0,3}\[([^\[\]\n]{1,300})\]:[ \t]*(<[^<>\n]*+>|\S++)[ \t]*+"
+    r"(\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\))?[ \t]*+$"
 )
 CELLS = 1200
 """Cells in one chunk of a table beyond which it is shown as it is written."""

@@ -270,8 +270,10 @@ _BY_EXTENSION = {
     "log": "text", "csv": "text", "tsv": "text",
 }  # fmt: skip
 
-_MARKDOWN = re.compile(r"(?m)^(?:#{1,6} \S|```|[-*] \[[ xX]\] |[-*+] \S.*\n[-*+] \S|\|[ \t]*:?-+)|\]\(\S+\)|\*\*\S")
-_XML = re.compile(r"\s*<(?:\?xml\b|!DOCTYPE\b|([A-Za-z_][\w.-]*)[^<>]*>)")
+_MARKDOWN = re.compile(
+    r"(?m)^(?:#{1,6} \S|```|[-*] \[[ xX]\] |[-*+] \S.*\n[-*+] \S|\|[ \t]*:?-+)|\]\([^\s()]++[()]|\*\*\S"
+)
+_XML = re.compile(r"\s*+<(?:\?xml\b|!DOCTYPE\b|([A-Za-z_][\w.-]*+)[^<>]*+>)")
 _LOOKED_AT = 8192
 """Characters at the start of a note from which its syntax is guessed."""
 
