@@ -12,7 +12,18 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 
-from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Edit, Proposal, Stop, Unanswered, Verdict, is_below
+from memtui.core.approvals import (
+    Allow,
+    ApprovalPolicy,
+    Deny,
+    Edit,
+    Proposal,
+    Stop,
+    Unanswered,
+    Verdict,
+    covers,
+    is_ended_by,
+)
 from memtui.core.errors import MemoryClosed, MemtuiError, StaleApproval
 from memtui.core.events import Actor, Answer, EntryKind, Person, Version, format_actor_name, sha256
 from memtui.core.messages import MessageKey
@@ -37,7 +48,7 @@ class ApprovalGate:
         policy: May be set at any time, and holds for later commands.
         ask: Asks a person, where the policy is to ask; without one, such changes are refused. If it raises, or returns
             something else than a verdict, the change is refused.
-        always: Paths relative to the folder, below which no approval is needed.
+        always: Scopes of consents, where no approval is needed.
     """
 
     def __init__(
@@ -53,6 +64,8 @@ class ApprovalGate:
         self.always = always
         self._ask = ask
         self._asking = threading.Lock()
+        self._seen: int | None = None
+        """The last event by which the consents hold; `None` without one."""
 
     def execute(self, command: object, *, actor: Actor, call_id: str | None = None) -> Answer:
         """Execute a command, if and as the person allows it.
@@ -103,7 +116,18 @@ class ApprovalGate:
 
     def is_always_allowed(self, proposal: Proposal) -> bool:
         """Whether the person allowed such changes for good."""
-        return all(any(is_below(change.path, prefix) for prefix in self.always) for change in proposal.changes)
+        self._end_consents()
+        return all(any(covers(scope, change.path) for scope in self.always) for change in proposal.changes)
+
+    def _end_consents(self) -> None:
+        """Drop the consents to what was renamed since, by whomever."""
+        if not self.always:
+            self._seen = None
+            return
+        since, self._seen = self._seen, self.memory.get_head()[0]
+        if since is not None and since < self._seen:
+            for event in self.memory.events(since):
+                self.always = frozenset(scope for scope in self.always if not is_ended_by(scope, event))
 
     def _ask_person(self, proposal: Proposal) -> object:
         if self._ask is None:
@@ -119,6 +143,8 @@ class ApprovalGate:
         match verdict:
             case Allow(always=str() | None as always):
                 if always is not None:
+                    self._end_consents()
+                    self._seen = self.memory.get_head()[0] if self._seen is None else self._seen
                     self.always |= {always}
                 return verdict
             case Edit(text=str() as text) if (change := proposal.editable_change) is not None:

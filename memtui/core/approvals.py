@@ -3,11 +3,14 @@
 A proposal holds the exact texts before and after, so that what is approved is what is written, or nothing is.
 """
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from memtui.core.events import Actor, Change, EntryKind, Version
+from memtui.core.events import Actor, Change, Event, Version
+from memtui.core.paths import ROOT_NAME
+from memtui.core.unicode import to_one_line
 
 
 class ApprovalPolicy(StrEnum):
@@ -29,9 +32,9 @@ class Proposal:
     """A change that an agent asked for, and that was not made yet.
 
     Attributes:
-        path: Canonical (`/memories/...`).
-        changes: Path by path; never empty.
-        texts: Bytes by SHA-256 of the versions in `changes`, as far as they are files that can be read.
+        path: Canonical (`/memories/...`), as it was named: with a link in it, what changes is another path.
+        changes: Path by path, as they really are; never empty.
+        texts: Bytes by SHA-256 of the versions in `changes`, as far as they are files that can be read, or links.
         answer: What the agent would be answered.
         raw: The input as the agent sent it.
         again: Why it is asked once more, as a sentence; empty the first time.
@@ -52,8 +55,8 @@ class Proposal:
 
     @property
     def files(self) -> tuple[Change, ...]:
-        """The changes of files, without the directories that come and go with them."""
-        return tuple(each for each in self.changes if (each.after or each.before or _NOTHING).kind is EntryKind.FILE)
+        """The changes of files and links, without the directories that come and go with them."""
+        return tuple(each for each in self.changes if not each.is_directory)
 
     @property
     def editable_change(self) -> Change | None:
@@ -61,6 +64,20 @@ class Proposal:
         if self.command in ("delete", "rename", SHELL_COMMAND):
             return None
         return next((each for each in self.files if each.after is not None), None)
+
+    @property
+    def consent_scope(self) -> str | None:
+        """The smallest scope that can be allowed for good: a directory that holds all changes, else the one file.
+
+        `None` where only everything would do, as for a move between directories.
+        """
+        paths = [change.path for change in self.files or self.changes]
+        scope = os.path.commonpath([os.path.dirname(path) for path in paths])
+        if not scope and len(paths) == 1:
+            return paths[0] if all(covers(paths[0], change.path) for change in self.changes) else None
+        while scope and not all(covers(scope, change.path) for change in self.changes):
+            scope = scope.rpartition("/")[0]  # new directories are part of the change
+        return scope or None
 
     @property
     def shell_text(self) -> str:
@@ -83,11 +100,26 @@ class Proposal:
             return None
 
 
+EVERYWHERE = "/"
+"""The scope of a consent to all that an agent does to a memory."""
+
+
 @dataclass(frozen=True, slots=True)
 class Allow:
-    """Make the change; `always` is a relative path (`""` for all) at and below which no question is asked again."""
+    """Make the change; `always` is the scope of a consent: no question is asked there again.
+
+    A scope is a relative path, for what stands at and below it, or `EVERYWHERE`. It ends with the session or window, or
+    when what it names is renamed, or something else is renamed to it.
+
+    Raises:
+        ValueError: The scope names nothing.
+    """
 
     always: str | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.always, str) and not is_scope(self.always):
+            raise ValueError(f"{self.always!r} names no path of a memory; EVERYWHERE is {EVERYWHERE!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +150,29 @@ class Unanswered:
 
 Verdict = Allow | Deny | Edit | Stop | Unanswered
 
-_NOTHING = Version(EntryKind.FILE)
+
+def is_scope(value: object) -> bool:
+    """Whether a value names what a consent may be given to."""
+    if not isinstance(value, str):
+        return False
+    return value == EVERYWHERE or all(part not in ("", ".", "..") and "\0" not in part for part in value.split("/"))
 
 
-def is_below(path: str, prefix: str) -> bool:
-    """Whether a path is another one, or lies below it; both relative to the folder, `""` for the folder."""
-    return not prefix or path == prefix or path.startswith(prefix + "/")
+def covers(scope: str, path: str) -> bool:
+    """Whether a scope holds for a path."""
+    return scope in (EVERYWHERE, path) or path.startswith(f"{scope}/")
+
+
+def is_ended_by(scope: str, event: Event) -> bool:
+    """Whether an event renamed what a scope names, or something else to it: it names another thing from then on."""
+    if scope == EVERYWHERE or event.is_error:
+        return False
+    paths = [path for pair in event.moved for path in pair]
+    if event.new_path is not None:
+        paths += (path.removeprefix(f"{ROOT_NAME}/") for path in (event.path, event.new_path))
+    return any(covers(path, scope) for path in paths)
+
+
+def format_scope(scope: str) -> str:
+    """A scope for a person, such as `/memories/notes`."""
+    return f"all of {ROOT_NAME}" if scope in (EVERYWHERE, "") else f"{ROOT_NAME}/{to_one_line(scope)}"

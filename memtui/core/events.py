@@ -103,6 +103,12 @@ class Change:
     before: Version | None
     after: Version | None
 
+    @property
+    def is_directory(self) -> bool:
+        """Whether a directory comes, goes or moves."""
+        version = self.after or self.before
+        return version is not None and version.kind is EntryKind.DIRECTORY
+
 
 class Result(StrEnum):
     """How an event ended, as a word for programs."""

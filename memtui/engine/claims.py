@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
 from memtui.core.errors import StateUnusable
-from memtui.core.events import Agent, Change, EntryKind, Event, Version
+from memtui.core.events import Agent, Change, Event
 from memtui.core.paths import MemoryPath, validate_relative_paths
 from memtui.engine.context import EngineContext
 from memtui.engine.refusals import describe_error
@@ -15,7 +15,6 @@ _LATE_US = 600_000_000
 """For how long an agent may still say that a change was its own."""
 _CLAIMED = "claimed"
 _CLAIMABLE = frozenset({"created", "modified", "deleted", "renamed"})
-_NOTHING = Version(EntryKind.DIRECTORY)
 CLAIM = re.compile(r"#([0-9]{1,18}) was its ")
 """The note of an event by which an agent claims an external change: the number of that change."""
 _LATER = 256
@@ -105,7 +104,7 @@ class ClaimRecorder:
         last = next(iter(self._context.journal.get_path_events(path, limit=1)), None)
         if last is None or not last.is_outside or last.command not in _CLAIMABLE or now_us - last.at_us > _LATE_US:
             return None
-        files = [each for each in last.changes if (each.after or each.before or _NOTHING).kind is EntryKind.FILE]
+        files = [each for each in last.changes if not each.is_directory]
         if not files or not all(each.path in wanted and _is_as_wanted(each, wanted[each.path]) for each in files):
             return None
         place = str(MemoryPath.from_relative(path))

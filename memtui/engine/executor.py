@@ -262,7 +262,7 @@ class Executor:
             plan = Planner(self._context.store, ledger, self._context.settings, totals).plan(parsed)
             self._context.protection.check_changes(call.actor, plan.changes, describe_command(parsed))
             versions = [each for change in plan.changes for each in (change.before, change.after)]
-            hashes = {each.sha256 for each in versions if each and each.kind is EntryKind.FILE and each.sha256}
+            hashes = {each.sha256 for each in versions if each and each.sha256}
             texts = {sha: text for sha in hashes if (text := self._get_text(sha, ledger)) is not None}
         except (OSError, MemtuiError, ConcurrentChange):
             return None  # it is refused, or done at another moment: `execute` says it under the lock

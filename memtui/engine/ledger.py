@@ -179,7 +179,7 @@ class Ledger:
         """What one call announced of all files of a group, whatever directories come and go with them."""
         found: Announcement | None = None
         for each in group:
-            if _is_file(each.after or each.before):
+            if not _is_directory(each.after or each.before):
                 found = self._find_file_announcement(each, announced, found)
                 if found is None:
                     return None

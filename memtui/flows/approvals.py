@@ -1,16 +1,45 @@
 """Questions of agents in other processes: the queue of one person, earlier answers that allow more, and the words."""
 
 import time
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from memtui.core.approvals import Allow, Deny, Edit, Proposal, Verdict, is_below
-from memtui.core.events import format_actor_name
+from memtui.core.approvals import Allow, Deny, Edit, Proposal, Verdict, covers, format_scope, is_ended_by
+from memtui.core.events import Actor, EntryKind, Event, format_actor_name
 from memtui.core.unicode import to_one_line
-from memtui.core.wording import to_relative_path
+from memtui.core.wording import format_file_count, to_relative_path
 
 if TYPE_CHECKING:
     from memtui.agents.remote_approval import ApprovalQuestion
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Consent:
+    """What one agent may do in this window without a question.
+
+    Attributes:
+        agent: Its name.
+        session: Its session; empty for an agent that names none.
+        scope: A relative path, for what stands at and below it, or `EVERYWHERE`.
+    """
+
+    agent: str
+    session: str
+    scope: str
+
+    def __str__(self) -> str:
+        session = f" in session {to_one_line(self.session)}" if self.session else ""
+        return f"{to_one_line(self.agent)}{session}: {format_scope(self.scope)}"
+
+    def holds_for(self, actor: Actor, path: str) -> bool:
+        """Whether it holds for a path that an agent changes."""
+        return (self.agent, self.session) == _identify_agent(actor) and covers(self.scope, path)
+
+
+def _identify_agent(actor: Actor) -> tuple[str, str]:
+    return format_actor_name(actor), getattr(actor, "session", None) or ""
 
 
 class ApprovalQueue:
@@ -18,12 +47,12 @@ class ApprovalQueue:
 
     def __init__(self) -> None:
         self.waiting: list[ApprovalQuestion] = []
-        self._always: set[tuple[str, str]] = set()
+        self._consents: frozenset[Consent] = frozenset()
 
     @property
-    def has_allowances(self) -> bool:
-        """Whether an agent may change something without a question."""
-        return bool(self._always)
+    def consents(self) -> list[Consent]:
+        """What agents may do without a question. They end with this window, and with the agent's session."""
+        return sorted(self._consents)
 
     def add(self, question: "ApprovalQuestion") -> bool:
         """Put a question at the end; `False` if an earlier answer allows its change."""
@@ -43,20 +72,30 @@ class ApprovalQueue:
     def answer(self, question: "ApprovalQuestion", verdict: Verdict) -> tuple[str, bool]:
         """Take a question out and answer it; a sentence, and whether the agent got the answer."""
         self.remove(question)
+        consent = None
         if isinstance(verdict, Allow) and verdict.always is not None:
-            self.allow_always(question.proposal, verdict.always)
+            consent = self.give_consent(question.proposal, verdict.always)
             verdict = Allow()  # kept here: the agent's next question comes here all the same
         if question.answer(verdict):
-            return describe_verdict(verdict, question.proposal), True
+            more = f" Not asked again: {consent}." if consent is not None else ""
+            return describe_verdict(verdict, question.proposal) + more, True
         return f"Not answered: {question.closed_reason or 'whoever asked is gone.'} Nothing was written.", False
 
-    def allow_always(self, proposal: Proposal, prefix: str) -> None:
-        """Ask about no change of this agent below a path any more."""
-        self._always.add((format_actor_name(proposal.actor), prefix))
+    def give_consent(self, proposal: Proposal, scope: str) -> Consent:
+        """Ask about no change of this agent in a scope any more, for its session."""
+        consent = Consent(*_identify_agent(proposal.actor), scope)
+        self._consents |= {consent}
+        return consent
 
-    def clear_allowances(self) -> None:
-        """Ask about everything again."""
-        self._always.clear()
+    def revoke(self, consent: Consent | None = None) -> None:
+        """Ask again about what a consent allowed; by default about everything."""
+        self._consents -= self._consents if consent is None else {consent}
+
+    def end_consents(self, events: Iterable[Event]) -> bool:
+        """Drop the consents to what events renamed; tells whether there was one."""
+        ended = {each for event in events for each in self._consents if is_ended_by(each.scope, event)}
+        self._consents -= ended
+        return bool(ended)
 
     def pop_allowed(self) -> "list[ApprovalQuestion]":
         """Take out the questions that an earlier answer allows."""
@@ -65,21 +104,61 @@ class ApprovalQueue:
     def _is_allowed(self, proposal: Proposal) -> bool:
         if proposal.draft is not None:
             return False  # the person wrote this text: no earlier answer drops it
-        actor = format_actor_name(proposal.actor)
         return bool(proposal.changes) and all(
-            any(name == actor and is_below(change.path, prefix) for name, prefix in self._always)
-            for change in proposal.changes
+            any(each.holds_for(proposal.actor, change.path) for each in self._consents) for change in proposal.changes
         )
 
 
 def describe_request(proposal: Proposal) -> str:
     """A question as a sentence, such as `Claude Code asks to edit prefs.md`."""
+    return f"{to_one_line(format_actor_name(proposal.actor))} asks to {describe_change(proposal)}"
+
+
+def describe_change(proposal: Proposal) -> str:
+    """What would be done, such as `overwrite prefs.md`: to which path really, and by which name."""
     if proposal.shell_text:
-        return to_one_line(f"{format_actor_name(proposal.actor)} asks to run {proposal.shell_text}")
-    overwrites = any(change.before is not None for change in proposal.files)
-    verbs = {"create": "overwrite" if overwrites else "create", "delete": "delete", "rename": "rename"}
-    verb = verbs.get(proposal.command, "edit")
-    return to_one_line(f"{format_actor_name(proposal.actor)} asks to {verb} {to_relative_path(proposal.path)}")
+        return to_one_line(f"run {proposal.shell_text}")
+    named, real = to_relative_path(proposal.path), _find_real_path(proposal)
+    top = next((each for each in proposal.changes if each.path == real and each.before is not None), None)
+    kind = top.before.kind if top is not None and top.before is not None else EntryKind.FILE
+    name = f"the link {named}" if kind is EntryKind.LINK and real == named else _format_real_name(named, real)
+    match proposal.command:
+        case "create":
+            is_there = any(change.before is not None for change in proposal.files)
+            return to_one_line(f"{'overwrite' if is_there else 'create'} {name}")
+        case "delete" if kind is EntryKind.DIRECTORY:
+            return to_one_line(f"delete {name}/ with {format_file_count(len(proposal.files))}")
+        case "delete":
+            target = proposal.text(top.before) if top is not None and kind is EntryKind.LINK else None
+            return to_one_line(f"delete {name}{f', which leads to {target}' if target else ''}")
+        case "rename":
+            new = to_relative_path(proposal.new_path or "")
+            moved = {change.path for change in proposal.files if change.after is not None}
+            more = "" if len(moved) == 1 else f", {format_file_count(len(moved))}"
+            return to_one_line(f"rename {name} to {_format_real_name(new, _find_real_target(proposal, real))}{more}")
+    return to_one_line(f"edit {name}")
+
+
+def _format_real_name(named: str, real: str) -> str:
+    return named if real == named else f"{real} (named {named}, by a link)"
+
+
+def _find_real_path(proposal: Proposal) -> str:
+    """What would really change; for a directory, the directory."""
+    if proposal.command in ("delete", "rename"):
+        paths = [change.path for change in proposal.changes if change.after is None]
+    else:
+        paths = [change.path for change in proposal.files]
+    return min(paths, key=lambda path: path.count("/"), default=to_relative_path(proposal.path))
+
+
+def _find_real_target(proposal: Proposal, old: str) -> str:
+    """Where something would really stand after a rename."""
+    named = to_relative_path(proposal.new_path or "")
+    gone = next((each.path for each in proposal.files if each.after is None), None)
+    ending = "" if gone is None else gone.removeprefix(old)
+    found = (each.path for each in proposal.files if each.after is not None and each.path.endswith(ending))
+    return named if gone is None else next(found, named + ending).removesuffix(ending)
 
 
 def describe_verdict(verdict: Verdict, proposal: Proposal) -> str:

@@ -34,7 +34,7 @@ from memtui.agents.chat.events import (
     UsageChanged,
 )
 from memtui.core import wording
-from memtui.core.approvals import ApprovalPolicy
+from memtui.core.approvals import ApprovalPolicy, format_scope
 from memtui.core.events import Event
 from memtui.core.paths import ROOT_NAME
 from memtui.core.unicode import to_one_line
@@ -151,9 +151,7 @@ def describe_policy(policy: ApprovalPolicy, always: frozenset[str] = frozenset()
     ways = " / ".join(_WRITES.values())
     words = f"Memory writes: {_WRITES[policy]} ({label_key('chat.next_policy')}: {ways})"
     if policy is ApprovalPolicy.ASK and always:
-        places = ", ".join(
-            f"{ROOT_NAME}/{to_one_line(prefix)}" if prefix else f"all of {ROOT_NAME}" for prefix in sorted(always)[:3]
-        )
+        places = ", ".join(map(format_scope, sorted(always)[:3]))
         words += f". Not asked in {places}{' and more' if len(always) > 3 else ''}"
     return words
 

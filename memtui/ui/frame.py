@@ -16,6 +16,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from memtui.core import wording
+from memtui.core.approvals import EVERYWHERE, format_scope
 from memtui.core.events import LastChange, format_actor_name
 from memtui.core.settings import AuditSettings, Budget, Settings, compute_budgets
 from memtui.core.unicode import to_one_line
@@ -58,6 +59,7 @@ class HeaderStatus:
         follow: Whether the screen follows events; `None` if it does not apply.
         words: Items between the label and the counts.
         meter: The use of a budget, behind the counts.
+        consents: What agents may change without a question.
     """
 
     folder: str
@@ -69,6 +71,7 @@ class HeaderStatus:
     program: str = "memtui"
     words: tuple[HeaderItem, ...] = ()
     meter: tuple[HeaderItem, ...] = ()
+    consents: tuple[str, ...] = ()
 
 
 class Header(Widget):
@@ -101,6 +104,14 @@ class Header(Widget):
         return Content.assemble(left, " " * gap, right, " ").truncate(width)
 
 
+def format_consents(scopes: Sequence[str]) -> str:
+    """Where agents need not ask, for the header; empty for nowhere."""
+    if not scopes:
+        return ""
+    first = truncate_middle(format_scope(EVERYWHERE if EVERYWHERE in scopes else scopes[0]), 28)
+    return f"not asked: {first}" + (f" +{len(scopes) - 1}" if len(scopes) > 1 else "")
+
+
 def _list_items(status: HeaderStatus) -> list[HeaderItem]:
     follow = HeaderItem("FOLLOW", "$text-accent bold", 2) if status.follow else HeaderItem("follow off", "", 2)
     live = HeaderItem(status.live, "$text-warning bold")
@@ -111,6 +122,7 @@ def _list_items(status: HeaderStatus) -> list[HeaderItem]:
     return [
         HeaderItem(status.label, "$text-warning bold"),
         *status.words,
+        HeaderItem(format_consents(status.consents), "$text-warning bold"),
         HeaderItem(status.files, "", 1),
         *status.meter,
         HeaderItem("READ-ONLY", "$text-warning bold") if status.read_only else HeaderItem("[RW]"),

@@ -438,8 +438,8 @@ def test_what_can_never_be_looked_at_beforehand_is_not_done(memory: Engine) -> N
         ("notes", {"command": "rename", "old_path": "/memories/notes", "new_path": "/memories/notes3"}, True),
         ("notes/old.md", {"command": "delete", "path": "/memories/notes/old.md"}, False),
         ("notes/old.md", {"command": "delete", "path": "/memories/notes"}, True),
-        ("", {"command": "delete", "path": "/memories/notes2"}, False),
-        ("/", {"command": "delete", "path": "/memories/notes2"}, True),
+        ("/", {"command": "delete", "path": "/memories/notes2"}, False),
+        ("", {"command": "delete", "path": "/memories/notes2"}, True),
     ],
 )
 def test_always_holds_below_its_path_and_nowhere_else(

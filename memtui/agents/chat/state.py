@@ -228,7 +228,7 @@ class ChatState:
         self.pacer = StreamPacer(listener, parse_partial_json)
         self.emit = self.pacer.emit
         self.connection = ApiConnection(options, make_client)
-        self.gate = ApprovalGate(memory, policy=options.policy, always=restored.always)
+        self.gate = ApprovalGate(memory, policy=options.policy)
         self.worker = WorkerThread()
         self.questions = ApprovalRequester(self.emit)
         self.tool_executor = ToolExecutor(self.gate, self.worker, self.questions, self.record_policy_change)

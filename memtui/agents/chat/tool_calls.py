@@ -154,14 +154,13 @@ class ToolExecutor:
         gate, edit = self._gate, None
         step: Answer | Proposal = await self._worker.run(lambda: gate.begin(call.input, actor=actor, call_id=call.id))
         while isinstance(step, Proposal):
-            proposal = step
+            proposal, before = step, gate.always
             decision = gate.decide_by_policy(proposal)
             if decision is None:
                 verdict = await self._questions.ask(turn, call.id, proposal)
-                before = gate.always
                 decision = gate.accept_verdict(proposal, verdict)
-                if gate.always != before:
-                    self._allowed()
+            if gate.always != before:
+                self._allowed()
             step, written = await self._worker.run(lambda p=proposal, d=decision: self._finish(p, d))  # type: ignore[misc]
             edit = written or edit
         return ToolResult(step.text, step.is_error, step.event, edit, step.image)

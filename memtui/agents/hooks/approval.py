@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from memtui.agents.hooks.payload import HookCall, MemoryFileLocation, predict_results
+from memtui.agents.hooks.payload import HookCall, MemoryFileLocation, locate_entry, predict_results
 from memtui.agents.hooks.recorder import read_file
 from memtui.agents.hooks.shell_call import ShellPlan
 from memtui.agents.remote_approval import request_approval
@@ -141,10 +141,12 @@ def _build_proposal(call: HookCall, place: MemoryFileLocation, before: bytes | N
     was = None if before is None else Version(EntryKind.FILE, sha256(before), len(before))
     will = Version(EntryKind.FILE, sha256(after), len(after))
     texts = {sha256(data): data for data in (before, after) if data is not None}
+    named = locate_entry(call.path, directory=place.folder, state=str(place.state))
+    name = named.path if named is not None and named.folder == place.folder else place.path
     return Proposal(
         call.actor,
         "create" if call.tool == "Write" else "str_replace",
-        str(MemoryPath.from_relative(place.path)),
+        str(MemoryPath.from_relative(name)),
         None,
         call.call_id,
         (Change(place.path, was, will),),
@@ -219,8 +221,12 @@ def _locate_changes(plan: ShellPlan) -> MemoryFileLocation:
 def _build_shell_proposal(call: HookCall, plan: ShellPlan) -> Proposal:
     changes, texts = list[Change](), dict[str, bytes]()
     for each in plan.changes:
-        versions = [None if data is None else Version(EntryKind.FILE, sha256(data), len(data)) for data in each[1:3]]
-        changes.append(Change(each.place.path, *versions))
+        before, after = (
+            None if data is None else Version(EntryKind.FILE, sha256(data), len(data)) for data in each[1:3]
+        )
+        if each.is_link and before is not None:
+            before = Version(EntryKind.LINK, before.sha256)
+        changes.append(Change(each.place.path, before, after))
         texts |= {sha256(data): data for data in each[1:3] if data is not None}
     raw = {"tool": call.tool, "command": call.given.get("command")}
     first = plan.changes[0]

@@ -36,6 +36,7 @@ class ShellChange(NamedTuple):
         after: Its content after; `None` for no file.
         moved_to: Where it is moved to in its folder; empty for nowhere.
         verb: The command's name, such as `rm`.
+        is_link: Whether it is a link, and `before` what it leads to.
     """
 
     place: MemoryFileLocation
@@ -43,6 +44,7 @@ class ShellChange(NamedTuple):
     after: bytes | None
     moved_to: str
     verb: str
+    is_link: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,7 @@ class _FutureFiles:
     after: dict[str, bytes | None] = field(default_factory=dict)
     moves: dict[str, str] = field(default_factory=dict)
     verbs: dict[str, str] = field(default_factory=dict)
+    links: set[str] = field(default_factory=set)
     has_others: bool = False
     """Whether files that are no memories would change."""
 
@@ -205,7 +208,9 @@ class _FutureFiles:
             return
         self.places[path] = place
         if path not in self.before:
-            self.before[path] = b"" if os.path.islink(path) else read_file(path)
+            self.before[path] = os.fsencode(os.readlink(path)) if os.path.islink(path) else read_file(path)
+            if os.path.islink(path):
+                self.links.add(path)
         if text is not None and len(text) > LARGEST:
             raise _UnclearEffect
         self.after[path], self.verbs[path] = text, verb
@@ -218,7 +223,14 @@ class _FutureFiles:
     def list_changes(self) -> tuple[ShellChange, ...]:
         """The memory files that would change."""
         return tuple(
-            ShellChange(place, self.before[path], self.after[path], self._get_new_path(path), self.verbs[path])
+            ShellChange(
+                place,
+                self.before[path],
+                self.after[path],
+                self._get_new_path(path),
+                self.verbs[path],
+                path in self.links,
+            )
             for path, place in self.places.items()
             if path in self.before and self.before[path] != self.after[path]
         )

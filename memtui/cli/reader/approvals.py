@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from memtui.cli.reader import sentences
 from memtui.cli.reader.edit import compose_text
 from memtui.cli.reader.session import ReaderSession
-from memtui.core.approvals import Allow, Deny, Edit, Proposal, Verdict
+from memtui.core.approvals import Allow, Deny, Edit, Proposal, Verdict, format_scope
 from memtui.core.events import format_actor_name
 from memtui.core.wording import format_place
 from memtui.flows.approvals import ApprovalQueue, describe_request, format_deadline
@@ -57,10 +57,13 @@ class ReaderApprovals:
         dialog = self._session.dialog
         if not self.waiting:
             dialog.say("No agent asks anything.")
-            question = "Some changes are let through, as you said. Be asked about all again?"
-            if self._queue.has_allowances and dialog.confirm(question):
-                self._queue.clear_allowances()
-                dialog.say("From now on you are asked about every change again.")
+            if consents := self._queue.consents:
+                dialog.say("Changed without a question until you quit:")
+                choices = [(f"Ask again about {each}", str(number)) for number, each in enumerate(consents)]
+                chosen = dialog.choose("Your answer:", [*choices, ("Ask again about all", "all"), ("Back", "back")])
+                if chosen and chosen != "back":
+                    self._queue.revoke(None if chosen == "all" else consents[int(chosen)])
+                    dialog.say("From now on you are asked about it again.")
             return
         while waiting := self.waiting:
             if not self._answer_question(waiting[0]):
@@ -86,16 +89,13 @@ def ask_verdict(session: ReaderSession, proposal: Proposal, *, away: str) -> Ver
     dialog, actor = session.dialog, format_actor_name(proposal.actor)
     if proposal.again:
         dialog.say(proposal.again)
-    folder = proposal.files[0].path.rpartition("/")[0] if proposal.files else ""
-    where = folder or "this folder"
+    scope = proposal.consent_scope
     choices = [("Yes, this change", "yes"), ("No", "no"), ("No, and say why", "why")]
     if proposal.editable_change is not None and proposal.text(proposal.editable_change.after) is not None:
         choices.append(("Edit it first", "edit"))
-    choices += [
-        (f"Yes, and to all that {actor} asks of {where}, until you quit", "always"),
-        ("Hear it again", "again"),
-        (away, "away"),
-    ]
+    if scope is not None:
+        choices.append((f"Yes, and to all that {actor} asks of {format_scope(scope)}, until you quit", "always"))
+    choices += [("Hear it again", "again"), (away, "away")]
     is_heard = False
     while True:
         if not is_heard:
@@ -104,7 +104,7 @@ def ask_verdict(session: ReaderSession, proposal: Proposal, *, away: str) -> Ver
             case "yes":
                 return Allow()
             case "always":
-                return Allow(always=folder)
+                return Allow(always=scope)
             case "no":
                 return Deny()
             case "why":

@@ -3,6 +3,7 @@
 No screen opens by itself, because the person may be typing.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -11,8 +12,10 @@ from textual.binding import Binding, BindingType
 from memtui.core.approvals import Allow
 from memtui.core.unicode import to_one_line
 from memtui.flows.approvals import ApprovalQueue, describe_request, format_deadline
+from memtui.ui.controller import controller_work
 from memtui.ui.key_names import label_key
-from memtui.ui.messages import APPROVAL_BANNER, RemoteApprovalEnded, RemoteApprovalRequested
+from memtui.ui.messages import APPROVAL_BANNER, EventsRecorded, RemoteApprovalEnded, RemoteApprovalRequested
+from memtui.ui.screens.dialogs import Choice, MenuScreen, number_choices
 from memtui.ui.screens.folder import FolderController, FolderScreen
 
 if TYPE_CHECKING:  # loaded with the server that receives questions, behind the first paint
@@ -70,15 +73,27 @@ class ApprovalController(FolderController):
         )  # fmt: skip
 
     def answer_allowed(self) -> None:
-        """Answer the questions that are allowed by now."""
+        """Answer the questions that are allowed by now, and show what is."""
         for question in self.questions.pop_allowed():
             self._allow_question(question)
         self.show_question_banner()
+        self._show_consents()
+
+    def _show_consents(self) -> None:
+        self.screen.status = replace(self.screen.status, consents=tuple(each.scope for each in self.questions.consents))
+        self.screen.show_status()
+
+    @on(EventsRecorded)
+    def _end_consents(self, message: EventsRecorded) -> None:
+        """End the consents to what was renamed."""
+        if self.questions.end_consents(message.events):
+            self._show_consents()
+            self.screen.show_message("A path was renamed: agents ask again before they change it.")
 
     def _allow_question(self, question: "ApprovalQuestion") -> None:
         if question.answer(Allow()):
             request, key = to_one_line(describe_request(question.proposal)), label_key("browse.answer")
-            words = f"Let through, as you said: {request}. {key} asks you again from now on."
+            words = f"Let through, as you said: {request}. {key} lists what is, and ends it."
             self.screen.show_message(words)
 
     def action_answer_question(self) -> None:
@@ -88,8 +103,25 @@ class ApprovalController(FolderController):
             from memtui.ui.screens.approval import ApprovalScreen  # noqa: PLC0415 - start-up: loads the diff
 
             self.app.push_screen(ApprovalScreen(self, title=self.screen.folder_title))
-        elif self.questions.has_allowances:
-            self.questions.clear_allowances()
-            self.screen.show_message("From now on you are asked about every change again.")
+        elif self.questions.consents:
+            self._revoke_consent()
         else:
             self.screen.show_message("No agent asks anything.")
+
+    @controller_work()
+    async def _revoke_consent(self) -> None:
+        """List the consents, and revoke one or all."""
+        consents = self.questions.consents
+        choices = [
+            *number_choices((str(each), str(number)) for number, each in enumerate(consents)),
+            Choice("0", "all of these", "all"),
+        ]
+        title = "Changed without a question until you quit. Ask again about"
+        chosen = await self.app.push_screen_wait(MenuScreen(title, choices))
+        if chosen is None:
+            return
+        consent = None if chosen == "all" else consents[int(chosen)]
+        self.questions.revoke(consent)
+        self._show_consents()
+        asked = "every change" if consent is None else str(consent)
+        self.screen.show_message(f"From now on you are asked again about {asked}.")

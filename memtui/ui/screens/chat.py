@@ -271,7 +271,9 @@ class ChatScreen(ConversationScreen, inherit_css=False):
             self.app.exit(0)
 
     def show_status(self) -> None:
-        self.status = replace(self.status, words=self.chat_state.build_header())
+        asks = self.chat_state.policy is ApprovalPolicy.ASK
+        consents = tuple(sorted(self.chat_state.always)) if asks else ()
+        self.status = replace(self.status, words=self.chat_state.build_header(), consents=consents)
         super().show_status()
 
     def show_titles(self) -> None:

@@ -14,7 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from memtui.core import wording
-from memtui.core.approvals import ApprovalPolicy
+from memtui.core.approvals import ApprovalPolicy, format_scope
 from memtui.core.errors import MemtuiError
 from memtui.core.paths import ROOT_NAME
 from memtui.core.suggestion import format_suggestion
@@ -153,9 +153,13 @@ class CommandController(ConversationScreenController):
         if (chat := self.screen.get_chat()) is not None:
             chat.clear()
 
-    def action_policy(self, argument: str = "") -> None:
+    @controller_work()
+    async def action_policy(self, argument: str = "") -> None:
+        """Set the policy; without a name, say it, and list the consents to be revoked."""
         if not argument:
             self.message.show_message(chat_state.describe_policy(self.state.policy, self.state.always))
+            if self.state.always:
+                await self._revoke_consent()
             return
         meant = [policy for policy in ApprovalPolicy if policy.value.startswith(argument.lower())]
         if len(meant) == 1:
@@ -163,6 +167,14 @@ class CommandController(ConversationScreenController):
         else:
             words = f"Not changed: {to_one_line(argument)} is none of ask, allow and read-only."
             self.message.show_message(words, warning=True)
+
+    async def _revoke_consent(self) -> None:
+        scopes = sorted(self.state.always)
+        choices = [*number_choices((format_scope(each), each) for each in scopes), Choice("0", "all of these", "*")]
+        chosen = await self._prompt_person(MenuScreen("Not asked before writes here. Ask again about", choices))
+        chat = self.screen.get_chat()
+        if chosen and chat is not None:
+            chat.set_policy(chat.policy, frozenset() if chosen == "*" else chat.always - {chosen})
 
     @controller_work()
     async def action_model(self, argument: str = "") -> None:

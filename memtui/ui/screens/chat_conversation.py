@@ -29,7 +29,7 @@ from memtui.agents.chat.events import (
     TurnUndone,
 )
 from memtui.core import wording
-from memtui.core.approvals import ApprovalPolicy
+from memtui.core.approvals import ApprovalPolicy, is_ended_by
 from memtui.core.errors import MemoryClosed, MemtuiError
 from memtui.core.events import Agent
 from memtui.core.unicode import to_one_line
@@ -226,6 +226,13 @@ class ConversationController(ConversationScreenController):
             self.message.show_message("Change it and send it again. What that turn wrote to memory stays as it is.")
         elif event.prompt is None:
             self.message.show_message("A new conversation. The one before is kept in the session.")
+
+    @on(EventsRecorded)
+    def _end_consents(self, message: EventsRecorded) -> None:
+        """End the consents to what was renamed, at once and not with the next question."""
+        ended = {scope for scope in self.state.always for event in message.events if is_ended_by(scope, event)}
+        if ended and (chat := self.screen.get_chat()) is not None:
+            chat.set_policy(chat.policy, chat.always - ended)
 
     @on(EventsRecorded)
     def _skip_own_events(self, message: EventsRecorded) -> None:

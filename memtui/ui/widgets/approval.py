@@ -4,7 +4,6 @@ It stands beside the memory, not over it: the person may look around before the 
 keys that were typed elsewhere, or in the moment in which the question appears.
 """
 
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -23,15 +22,15 @@ from textual.worker import get_current_worker
 
 from memtui.agents.chat.events import ApprovalNeeded
 from memtui.core import wording
-from memtui.core.approvals import Allow, Deny, Edit, Proposal, Verdict, is_below
+from memtui.core.approvals import EVERYWHERE, Allow, Deny, Edit, Proposal, Verdict, format_scope
 from memtui.core.diffs import compare_texts
-from memtui.core.events import Change, format_actor_name
-from memtui.core.paths import ROOT_NAME
+from memtui.core.events import Change, EntryKind, format_actor_name
 from memtui.core.unicode import HIDDEN, to_one_line
 from memtui.editing.external_editor import EditorUnavailable
 from memtui.engine.secret_policy import describe_new_secrets
+from memtui.flows.approvals import describe_change
 from memtui.ui.clipboard import edit_text_externally
-from memtui.ui.key_names import ENTER, label_key
+from memtui.ui.key_names import ENTER, format_key, label_key, list_labels
 from memtui.ui.theme import truncate, truncate_middle
 from memtui.ui.widgets.composer import OrderedTextArea
 from memtui.ui.widgets.diff.layout import DiffComparison
@@ -103,6 +102,8 @@ class ReasonInput(Input):
         self.post_message(self.Cancelled())
 
 
+_NAMED = 5
+"""Files that a shell command changes, as named above the texts."""
 _LISTED = 5_000
 """Files of a proposal that are listed by name; their number is shown in any case."""
 
@@ -116,14 +117,14 @@ class ProposalPreview:
         remark: Warnings; may be empty.
         comparison: The exact change; `None` where there are no lines to compare.
         notice: Why there is no comparison.
-        always: The directory of the answer `always`, relative to the folder.
+        always: The scope of the answer `always`; `None` where only everything would do.
     """
 
     title: str
     remark: str
     comparison: DiffComparison | None
     notice: str
-    always: str
+    always: str | None
 
 
 def preview_proposal(proposal: Proposal) -> ProposalPreview:
@@ -148,29 +149,14 @@ def preview_proposal(proposal: Proposal) -> ProposalPreview:
                 remarks.append(f"{wording.format_count(hidden, 'hidden character')} would be written.")
             if found := describe_new_secrets(before, after):
                 remarks.append(f"The new text {found}.")
-    return ProposalPreview(_format_title(proposal), " ".join(remarks), comparison, notice, find_always_scope(proposal))
-
-
-def _format_title(proposal: Proposal) -> str:
-    who, files = format_actor_name(proposal.actor), proposal.files
-    path = to_one_line(wording.to_relative_path(proposal.path))
+    if any(change.before is not None and change.before.kind is EntryKind.LINK for change in proposal.changes):
+        remarks.append("A link is changed; what it leads to stays as it is.")
     if proposal.shell_text:
-        return f"{to_one_line(who)} wants to run {to_one_line(proposal.shell_text)}"
-    overwrites = any(change.before is not None for change in files)
-    match proposal.command:
-        case "create":
-            what = f"overwrite {path}" if overwrites else f"create {path}"
-        case "delete" if len(files) == 1:
-            what = f"delete {path}"
-        case "delete":
-            what = f"delete {path}/ with {wording.format_file_count(len(files))}"
-        case "rename":
-            new = to_one_line(wording.to_relative_path(proposal.new_path or ""))
-            moved = {change.path for change in files if change.after is not None}
-            what = f"rename {path} to {new}" + (f", {wording.format_file_count(len(moved))}" if len(moved) != 1 else "")
-        case _:
-            what = f"edit {path}"
-    return f"{to_one_line(who)} wants to {what}"
+        paths = [to_one_line(change.path) for change in files[:_NAMED]]
+        more = f" and {len(files) - _NAMED:,} more" if len(files) > _NAMED else ""
+        remarks.append(f"What it changes is really {', '.join(paths)}{more}.")
+    title = f"{to_one_line(format_actor_name(proposal.actor))} wants to {describe_change(proposal)}"
+    return ProposalPreview(title, " ".join(remarks), comparison, notice, proposal.consent_scope)
 
 
 def _join_texts(proposal: Proposal) -> tuple[str, str] | None:
@@ -211,17 +197,6 @@ def _format_row(proposal: Proposal, change: Change) -> str:
 def _format_list(rows: list[str]) -> str:
     more = len(rows) - _LISTED
     return "".join(f"{row}\n" for row in [*rows[:_LISTED], *([f"and {more:,} more"] if more > 0 else ())])
-
-
-def find_always_scope(proposal: Proposal) -> str:
-    """The path of the answer `always`: the directory of all changes, or the file where that is the memory folder."""
-    files = [change.path for change in proposal.files] or [change.path for change in proposal.changes]
-    prefix = os.path.commonpath([os.path.dirname(path) for path in files])
-    if not prefix and len(files) == 1:
-        return files[0]
-    while not all(is_below(change.path, prefix) for change in proposal.changes):
-        prefix = os.path.dirname(prefix)  # new directories are part of the change
-    return prefix
 
 
 GRACE_SECONDS = 0.5
@@ -383,6 +358,7 @@ class ApprovalView(Vertical):
             self.diff.show_notice(shown.notice)
         self._update_title()
         self._show_keys()
+        self.refresh_bindings()
 
     def on_resize(self) -> None:
         self._update_title()
@@ -427,15 +403,15 @@ class ApprovalView(Vertical):
             pairs = [(ENTER, f"no, and {self.ASKER} is told why"), (label_key("question.no_reason"), "back")]
         else:
             is_editable = self.question is not None and self.question.proposal.editable_change is not None
-            always = self.preview.always if self.preview is not None else ""
+            always = self.preview.always if self.preview is not None else None
             answers = {
                 "yes": "yes",
                 "no": "no",
                 "reason": "no, because",
                 "edit": "edit first" if is_editable else "",
                 "stop": self.AWAY,
-                "always": f"always in {ROOT_NAME}/{to_one_line(always)}" if always else "",
-                "everywhere": "everywhere",
+                "always": f"always in {format_scope(always)}" if always is not None else "",
+                "everywhere": "always everywhere",
             }
             pairs = [(label_key(f"question.{name}"), words) for name, words in answers.items() if words]
         width = max(self.size.width - 4, 20)
@@ -448,9 +424,26 @@ class ApprovalView(Vertical):
     # Answers
 
     def on_key(self, event: Key) -> None:
-        """Mark a key that was pressed before the question was armed; it may be handled late."""
+        """Mark a key that was pressed before the question was armed; it may be handled late.
+
+        The key of an answer that this question has not is no other pane's key, either.
+        """
         age = max(0.0, time.monotonic() - event.time)
         self._is_stale = self._clock() - age < self._armed_at
+        if self.question is None or self.is_writing:
+            return
+        label, proposal = format_key(event.key), self.question.proposal
+        if proposal.consent_scope is None and label in list_labels("question.always"):
+            self._remark("No answer: no single folder holds all of this, so there is nothing to allow for good.")
+        elif proposal.editable_change is None and label in (
+            *list_labels("question.edit"),
+            *list_labels("question.editor"),
+        ):
+            self._remark("No answer: there is no text to edit in this.")
+        else:
+            return
+        event.stop()
+        event.prevent_default()
 
     def _can_answer(self) -> bool:
         """Whether a key answers; remark it if not."""
@@ -466,19 +459,23 @@ class ApprovalView(Vertical):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """No answers while a text is being written."""
-        del parameters
         if action in ("answer", "reason", "edit", "outside", "stop"):
             if self.question is None or self.is_writing:
                 return False
             if action in ("edit", "outside"):
                 return self.question.proposal.editable_change is not None
+            if (action, *parameters) == ("answer", "below"):
+                return self.question.proposal.consent_scope is not None
         return True
 
     def action_answer(self, answer: str) -> None:
         """Answer `yes`, `no`, `below` (always in the directory) or `everywhere`."""
         if self._can_answer() and self.preview is not None:
-            always = {"yes": None, "below": self.preview.always, "everywhere": ""}
-            self._decide(Deny() if answer == "no" else Allow(always=always[answer]))
+            always = {"yes": None, "below": self.preview.always, "everywhere": EVERYWHERE}
+            if answer == "no":
+                self._decide(Deny())
+            elif answer == "yes" or always[answer] is not None:
+                self._decide(Allow(always=always[answer]))
 
     def action_stop(self) -> None:
         if self._can_answer():

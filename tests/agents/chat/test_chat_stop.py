@@ -280,7 +280,7 @@ steps = st.one_of(
 )
 reasons = st.sampled_from([None, None, None, "max_tokens", "refusal", "pause_turn", "end_turn", "tool_use", "odd"])
 answers = st.tuples(st.lists(steps, max_size=4), reasons)
-verdicts = st.sampled_from([Allow(), Deny(), Deny("no"), Stop(), Edit("mine\n"), Allow(always="")])
+verdicts = st.sampled_from([Allow(), Deny(), Deny("no"), Stop(), Edit("mine\n"), Allow(always="/")])
 acts = st.sampled_from([None, None, None, "retry", "edit_last", "undo_turn", "clear"])
 turns = st.tuples(st.lists(answers, max_size=3), st.none() | st.integers(1, 12), acts)
 

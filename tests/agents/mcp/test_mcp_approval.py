@@ -78,7 +78,7 @@ def test_views_do_not_wait_for_a_change_that_does(start: Start, person: Person_)
 def test_what_was_allowed_for_good_is_not_asked_again(start: Start, person: Person_) -> None:
     server = start("--ask")
     number = server.begin_call(**CREATE)
-    person.asked().answer(Allow(always=""))
+    person.asked().answer(Allow(always="/"))
     assert server.answer(number)["result"]["isError"] is False
     assert server.call({"command": "delete", "path": "/memories/a.md"})[1] is False
 

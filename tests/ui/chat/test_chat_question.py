@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from textual.events import Key
 
-from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Edit, Stop
+from memtui.core.approvals import EVERYWHERE, Allow, ApprovalPolicy, Deny, Edit, Stop
 from memtui.core.events import Agent, Person
 from memtui.ui.widgets.approval import ApprovalView
 from tests.ui.chat.acting import Do, Hold, Say, Step
@@ -144,7 +144,7 @@ async def test_a_says_yes_for_good_below_the_folder(chatting: Chats) -> None:
         assert "Claude wants to edit prefs.md" in chat.text
         await chat.press("A")
         await chat.ended(1)
-        assert chat.play.chat.verdicts == [Allow(always="notes"), Allow(always="")]
+        assert chat.play.chat.verdicts == [Allow(always="notes"), Allow(always=EVERYWHERE)]
 
 
 async def test_always_for_a_new_folder_covers_what_is_made_with_it(chatting: Chats) -> None:
@@ -286,7 +286,9 @@ async def test_always_is_offered_once_where_it_would_hold_everywhere(chatting: C
     call = {"command": "rename", "old_path": "/memories/prefs.md", "new_path": "/memories/notes/prefs.md"}
     async with _asking(chatting, [Do(call)]) as chat:
         assert "always in" not in chat.text
-        assert "A everywhere" in chat.text
+        assert "A always everywhere" in chat.text
+        await chat.press("a")
+        assert chat.play.chat.verdicts == []
         await chat.press("n")
         await chat.ended(1)
 

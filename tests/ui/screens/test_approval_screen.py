@@ -174,8 +174,12 @@ async def test_always_holds_for_this_agent_in_this_window_and_can_be_taken_back(
         through = await ask(app, proposal_of("notes/new.md", before=None))
         assert await answered(app, through) == Allow()
         await app.wait_for(lambda: "Let through, as you said: Claude Code asks to create notes/new.md" in app.message)
+        assert "not asked: /memories/notes" in app.text
         await app.press("f9")
-        await app.wait_for(lambda: "asked about every change again" in app.message)
+        await app.wait_for(lambda: "Claude Code in session a-session: /memories/notes" in app.text)
+        await app.press("1")
+        await app.wait_for(lambda: "asked again about Claude Code in session a-session" in app.message)
+        assert "not asked" not in app.text.splitlines()[0]
         again = await ask(app, proposal_of("notes/beta.md"))
         await app.wait_for(lambda: "Claude Code asks to edit notes/beta.md." in app.text)
         again.stopped.set()
@@ -331,7 +335,7 @@ async def test_a_hook_asks_here_and_what_is_written_then_is_claude_codes(opened:
 def test_a_yes_for_good_is_for_one_agent_and_below_one_path() -> None:
     line = ApprovalQueue()
     mine = proposal_of("notes/a.md")
-    line.allow_always(mine, "notes")
+    line.give_consent(mine, "notes")
 
     class Asked:
         def __init__(self, proposal: Proposal) -> None:
@@ -341,7 +345,7 @@ def test_a_yes_for_good_is_for_one_agent_and_below_one_path() -> None:
         return line.add(Asked(proposal))  # type: ignore[arg-type]
 
     assert not is_asked(mine)
-    assert not is_asked(replace(mine, actor=replace(CLAUDE, session="another")))
+    assert is_asked(replace(mine, actor=replace(CLAUDE, session="another")))
     assert is_asked(replace(mine, actor=Agent("other")))
     assert is_asked(proposal_of("notes.md"))
     assert is_asked(replace(mine, changes=(*mine.changes, Change("a.md", None, mine.changes[0].after))))
@@ -349,7 +353,7 @@ def test_a_yes_for_good_is_for_one_agent_and_below_one_path() -> None:
 
 def test_what_the_person_wrote_is_asked_about_whatever_she_said_before() -> None:
     line = ApprovalQueue()
-    line.allow_always(proposal_of("notes/a.md"), "notes")
+    line.give_consent(proposal_of("notes/a.md"), "notes")
     plain = SimpleNamespace(proposal=proposal_of("notes/a.md"))
     hers = SimpleNamespace(proposal=replace(proposal_of("notes/a.md"), again="It has changed.", draft="mine"))
     assert not line.add(plain)  # type: ignore[arg-type]
