@@ -156,8 +156,11 @@ def run_rm(options: Options, arguments: argparse.Namespace) -> int:
             question="Delete this?",
             not_done=_NOT_DELETED,
             folder=path,
-            ask=len(paths) > 1 or _is_directory(memory, paths[0]),
+            ask=len(paths) > 1 or _is_directory(memory, paths[0]) or not memory.can_be_kept(paths[0]),
         )
+
+
+_KEPT = "Nothing is lost: memtui undo brings it back."
 
 
 def _is_directory(memory: Engine, path: str) -> bool:
@@ -167,7 +170,8 @@ def _is_directory(memory: Engine, path: str) -> bool:
 
 def _format_deleted(paths: list[str], result: ActionResult) -> str:
     what = paths[0] if len(paths) == 1 else restore.format_file_count(result.changes)
-    return f"{to_one_line(f'Deleted {what}')}. Nothing is lost: memtui undo brings it back."
+    kept = "What was too large to be kept is gone for good." if result.unkept else _KEPT
+    return f"{to_one_line(f'Deleted {what}')}. {kept}"
 
 
 RM_VERB = Verb("rm", add_rm_options, run_rm)

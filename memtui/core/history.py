@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from memtui.core.events import Actor, Change, Event, ImportedDetails, Version, format_actor_in_sentence
+from memtui.core.events import Actor, Change, EntryKind, Event, ImportedDetails, Version, format_actor_in_sentence
 from memtui.core.unicode import to_one_line
 
 _NO_WRITING = frozenset({"found", "restore", "undo", "redo"})
@@ -195,6 +195,13 @@ class ActionResult:
     skipped: tuple[SkippedPath, ...] = ()
     event: Event | None = None
     problem: str = ""
+
+    @property
+    def unkept(self) -> int:
+        """How many files go, or would go, whose text is not kept: they are too large to be read."""
+        stays = {each.after for each in self.changes}  # that of what was moved is at its new path
+        gone = (each.before for each in self.changes if each.after is None and each.before not in stays)
+        return sum(each is not None and each.kind is EntryKind.FILE and each.sha256 is None for each in gone)
 
 
 @dataclass(frozen=True, slots=True)

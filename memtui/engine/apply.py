@@ -37,7 +37,8 @@ class ChangeSet:
         texts: Bytes by SHA-256, of versions that are new.
         moves: Things that are to be moved, as `(from, to)`; before anything else.
         known_conflicts: Paths that are not to be changed, and why.
-        others: Whether what is neither file, directory nor link may be deleted; it is not made again.
+        others: Whether what cannot be made again may be deleted: what is neither file, directory nor link, and a file
+            that is too large to be kept.
         fresh: Whether a path that is expected to hold nothing is a new name: what stands there did not come since.
     """
 
@@ -177,7 +178,7 @@ class PreparedChangeSet:
             return None
         if now != expected:
             self.skipped.append(SkippedPath(path, SkipReason.TAKEN if is_taken else SkipReason.CHANGED))
-        elif now is not None and now.kind is EntryKind.FILE and now.sha256 is None:
+        elif now is not None and self._is_unkept(now, change_set):
             self.skipped.append(SkippedPath(path, SkipReason.UNREADABLE, detail="what stands there could not be kept"))
         elif now is not None and now.kind is EntryKind.OTHER and not change_set.others:
             self.skipped.append(SkippedPath(path, SkipReason.IN_THE_WAY))
@@ -186,6 +187,11 @@ class PreparedChangeSet:
         else:
             return _ChangeStep(path, node, now, target)
         return None
+
+    def _is_unkept(self, now: Version, change_set: ChangeSet) -> bool:
+        """Whether a file must stay, as its text is not kept. One that nobody reads may go where that was asked for."""
+        is_unkept = now.kind is EntryKind.FILE and now.sha256 is None
+        return is_unkept and not (change_set.others and self._ledger.is_too_large(now))
 
     def _find_unwritable(self, version: Version) -> SkipReason | None:
         """Why a version cannot be written, if so."""

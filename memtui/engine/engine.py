@@ -232,7 +232,7 @@ class Engine(Observer):
         """Delete everything in the folder, hidden files too, as one event that `undo` takes back in one step.
 
         For the program's own use: no command that a model can send reaches it. The folder itself stays. Where something
-        cannot be kept, such as a file that is too large to be read, nothing is deleted.
+        cannot be read, nothing is deleted; of a file that is too large to be read, the text is not kept.
 
         Raises:
             MemoryClosed: The memory was closed.

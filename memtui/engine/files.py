@@ -104,9 +104,10 @@ class FileOperations:
         actor: Actor = _YOU,
         **options: Unpack[ActionOptions],
     ) -> ActionResult:
-        """Delete files, links, and directories with all that is in them. Every text stays in the record.
+        """Delete files, links, and directories with all that is in them. Every text that can be read is kept.
 
-        What cannot be kept, such as a file that is too large to be read, is not deleted. Arguments are as for `move`.
+        What cannot be read is not deleted; a file that is too large for it is, and is gone for good: see
+        `ActionResult.unkept`. Arguments are as for `move`.
         """
         validate_relative_paths(paths)
 

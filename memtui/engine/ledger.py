@@ -146,6 +146,10 @@ class Ledger:
             return False
         return is_temporary(PathEvents(self._journal), old, self._journal.get_head()[0] + 1, self._now_us)
 
+    def is_too_large(self, version: Version) -> bool:
+        """Whether a version is known by its size only, because nobody reads a file that large."""
+        return version.kind is EntryKind.FILE and version.sha256 is None and version.size > self._limit
+
     def add_text(self, data: bytes) -> Version:
         """Keep a text that is about to be written, or was just read."""
         version = Version(EntryKind.FILE, sha256(data), len(data))

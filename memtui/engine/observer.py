@@ -349,6 +349,11 @@ class Observer:
             return None
         return FolderEntry(path, node.kind, node.size, node.mtime_ns) if node else None
 
+    def can_be_kept(self, path: str) -> bool:
+        """Whether the text of what stands at a path is kept when it goes: a file that is too large is not read."""
+        entry = self.get_entry(path)
+        return entry is None or (entry.size or 0) <= self.settings.read_limit
+
     def inspect_path(self, path: str) -> PathContent:
         """What stands at a path, for a person."""
         with self._calls.track():

@@ -13,6 +13,7 @@ from memtui.core.events import Change, EntryKind, Version
 from memtui.core.messages import MessageKey, format_message
 from memtui.core.paths import MemoryPath
 from memtui.core.settings import Settings
+from memtui.core.wording import format_count
 from memtui.engine.ledger import Ledger
 from memtui.engine.secret_policy import ScreenedText, screen_text
 from memtui.journal.sqlite import FolderTotals, KnownPath
@@ -121,7 +122,9 @@ class Planner:
         changes = tuple(Change(each.path, version, None) for each, version in gone)
         text = self._ledger.get_text(gone[0][1]) if node.kind is EntryKind.FILE else None
         counts = None if text is None else diffs.count_changes(text, "")
-        return ChangePlan(format_message(MessageKey.DELETED, path=path), changes, apply, counts)
+        unkept = sum(self._ledger.is_too_large(version) for _, version in gone)
+        note = f"text not kept of {format_count(unkept, 'file')}" if unkept else ""
+        return ChangePlan(format_message(MessageKey.DELETED, path=path), changes, apply, counts, note)
 
     def _plan_rename(self, command: commands.Rename) -> ChangePlan:
         old, new = command.old_path, command.new_path
@@ -226,7 +229,7 @@ class Planner:
             raise Refusal(MessageKey.TOO_LARGE_TO_READ, path=path, size=over, limit=most) from None
 
     def _collect_versions(self, node: Node) -> list[tuple[Node, Version]]:
-        """A thing and everything below it, each with its version, which the journal then has."""
+        """A thing and everything below it, each with its version, which the journal then has unless it is too large."""
         nodes = [node]
         if node.kind is EntryKind.DIRECTORY:
             nodes += self._store.scan(MemoryPath.from_relative(node.path), complete=True)
@@ -234,7 +237,7 @@ class Planner:
         for each in nodes:
             version = self._ledger.compare_path(each.path, each)
             if version is not None:
-                if version.kind is EntryKind.FILE and version.sha256 is None:
+                if version.kind is EntryKind.FILE and version.sha256 is None and not self._ledger.is_too_large(version):
                     path = MemoryPath.from_relative(each.path)
                     self._read_file(path, each, MessageKey.MISSING)  # says why it cannot be kept
                     raise ConcurrentChange  # it can be read by now

@@ -111,13 +111,17 @@ async def copy_to(dialog: Dialog, engine: Engine, copies: Mapping[str, str], kno
     return _make_outcome(dialog.phrases, result, f"Copied {words} to {target}.", path=new)
 
 
+_UNKEPT = "What was too large to be kept is gone for good."
+
+
 async def delete(dialog: Dialog, engine: Engine, paths: Sequence[str], known: FolderContext) -> FileFlowOutcome:
     """Delete memories; folders, several and protected ones after a question. Only the files that were counted go: one
     that an agent changes meanwhile stays.
     """
     phrases, words = dialog.phrases, describe_paths(paths, known.is_folder)
     protected = [path for path in paths if known.is_protected(path)]
-    if len(paths) == 1 and not known.is_folder(paths[0]) and not protected:
+    is_kept = len(paths) == 1 and await dialog.call(lambda: engine.can_be_kept(paths[0]))
+    if is_kept and not known.is_folder(paths[0]) and not protected:
         result = await dialog.call(lambda: engine.files.delete(paths))
         return _make_outcome(phrases, result, f"Deleted {words}.", _format_restore_hint(phrases, "it"))
     rehearsal = await dialog.call(
@@ -134,7 +138,8 @@ async def delete(dialog: Dialog, engine: Engine, paths: Sequence[str], known: Fo
     them = "it" if len(paths) == 1 and not known.is_folder(paths[0]) else "all of it"
     skipped = {left.path for left in result.skipped}
     words = describe_paths([path for path in paths if path not in skipped] or paths, known.is_folder)
-    return _make_outcome(phrases, result, f"Deleted {words}.", _format_restore_hint(phrases, them))
+    again = _UNKEPT if result.unkept else _format_restore_hint(phrases, them)
+    return _make_outcome(phrases, result, f"Deleted {words}.", again)
 
 
 def _format_delete_question(
@@ -158,6 +163,8 @@ def _format_delete_question(
         words += f" {them} protected from agents."
     if rehearsal.skipped:
         words += f" Left as it is: {describe_skipped(rehearsal)}."
+    if rehearsal.unkept:
+        return f"{words} {format_file_count(rehearsal.unkept)} too large to be kept: gone for good."
     them = "it" if len(paths) == 1 and count <= 1 else "them"
     lists, undo = phrases.name_action("browse.deleted"), phrases.name_action("browse.undo")
     return f"{words} {lists} lists {them} afterwards, {undo} brings {them} back."

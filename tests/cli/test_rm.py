@@ -50,3 +50,15 @@ def test_what_cannot_be_deleted_is_said(folder: Path, words: list[str], code: in
 def test_options_may_stand_between_the_words(folder: Path) -> None:
     assert main(["rm", "prefs.md", "-C", str(folder), "notes/today.md", "--yes"]) == 0
     assert sorted(path.name for path in folder.rglob("*") if path.is_file()) == [".hidden"]
+
+
+def test_what_is_too_large_to_be_kept_is_asked_about_and_gone_for_good(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (folder / "large.md").open("wb") as file:
+        file.truncate(64_000_001)
+    assert main(["rm", "large.md"]) != 0  # nobody is there to be asked
+    assert (folder / "large.md").exists()
+    assert main(["rm", "--yes", "large.md"]) == 0
+    assert capsys.readouterr().out.endswith("Deleted large.md. What was too large to be kept is gone for good.\n")
+    assert not (folder / "large.md").exists()

@@ -78,11 +78,8 @@ def test_a_file_too_large_to_read_is_refused_by_all_that_read_it(filled: Any) ->
         {"command": "create", "file_text": "x"},
         {"command": "str_replace", "old_str": "0"},
         {"command": "insert", "insert_line": 0, "insert_text": ""},
-        {"command": "delete"},
     ):
         answer = filled.ask(engine, **command, path="/memories/f")
-        if command["command"] == "delete" and not answer.is_error:
-            continue  # its text is in the journal already
         assert (answer.is_error, answer.text) == (
             True,
             "Error: The file /memories/f is too large to read: 10B, the limit is 9B",
@@ -114,3 +111,28 @@ def test_by_default_no_number_of_files_is_too_large(world: Any) -> None:
         world.put(f"f{number}", "")
     world.main.reconcile()
     assert not world.ask(**CREATE, file_text="").is_error
+
+
+@pytest.mark.parametrize("path", ["d/big", "d"])
+def test_what_is_too_large_to_be_read_and_what_holds_it_can_be_renamed_and_deleted(world: Any, path: str) -> None:
+    world.put("d/big", "x" * 200)
+    world.put("d/small", "s")
+    engine = world.engine(max_read_bytes=100)
+    moved = world.ask(engine, command="rename", old_path=f"/memories/{path}", new_path="/memories/moved")
+    assert moved.text == f"Successfully renamed /memories/{path} to /memories/moved"
+    assert world.tree()["moved" if path == "d/big" else "moved/big"] == b"x" * 200
+    back = engine.undo([moved.event.seq])
+    assert (back.problem, world.tree()["d/big"]) == ("", b"x" * 200)
+    gone = world.ask(engine, command="delete", path=f"/memories/{path}")
+    assert gone.text == f"Successfully deleted /memories/{path}"
+    assert gone.event.note == "text not kept of 1 file"
+    assert "d/big" not in world.tree()
+    assert engine.reconcile() == 0
+
+
+def test_a_person_moves_and_deletes_what_is_too_large_to_be_read(world: Any) -> None:
+    world.put("d/big", "x" * 200)
+    engine = world.engine(max_read_bytes=100)
+    assert engine.files.move({"d/big": "big"}).problem == ""
+    assert engine.files.delete(["big"]).problem == ""
+    assert world.tree() == {"d": None}

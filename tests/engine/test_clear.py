@@ -10,7 +10,8 @@ import memtui
 from memtui.cli import main as run
 from memtui.core import wording
 from memtui.core.errors import MemoryClosed
-from memtui.core.events import Agent, Person
+from memtui.core.events import Agent, EntryKind, Person, Version
+from memtui.core.history import SkipReason
 from memtui.core.mass_loss import describe_loss
 from memtui.engine import Engine
 from memtui.ui.widgets.activity import build_activity_row
@@ -120,16 +121,17 @@ def test_a_closed_memory_is_not_cleared(filled: Any) -> None:
         filled.main.clear(actor=BOT)
 
 
-def test_what_is_too_large_to_be_kept_keeps_everything_where_it_is(world: Any) -> None:
+def test_what_is_too_large_to_be_kept_goes_and_the_rest_comes_back(world: Any) -> None:
     engine = world.engine(max_read_bytes=100)
     world.put("a/big", "x" * 200)
     world.put("small", "s")
-    before = world.tree()
     answer = engine.clear(actor=BOT)
-    assert answer.is_error
-    assert answer.text == world.ask(engine, command="delete", path="/memories/a/big").text
-    assert "too large to read" in answer.text
-    assert world.tree() == before
+    assert (answer.text, answer.is_error) == ("All memory cleared", False)
+    assert world.tree() == {}
+    assert Version(EntryKind.FILE, None, 200) in [change.before for change in answer.event.changes]
+    undone = engine.undo([answer.event.seq], partial=True)
+    assert [(left.path, left.reason) for left in undone.skipped] == [("a/big", SkipReason.TEXT_GONE)]
+    assert world.tree() == {"a": None, "small": b"s"}
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

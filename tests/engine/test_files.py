@@ -574,12 +574,16 @@ def test_a_fifo_can_be_deleted_and_is_never_opened(folder_world: Any) -> None:
     assert folder_world.tree() == {}
 
 
-def test_what_cannot_be_kept_is_not_deleted(plain_world: Any) -> None:
+def test_what_cannot_be_kept_is_moved_and_deleted_and_that_is_said(plain_world: Any) -> None:
     plain_world.put("large", "x" * 2_000)
     engine = plain_world.engine(max_read_bytes=1_000)
-    assert engine.files.delete(["large"]).skipped[0].reason is SkipReason.UNREADABLE
-    assert engine.files.move({"large": "k"}).problem == ""  # that loses nothing
+    moved = engine.files.move({"large": "k"})
+    assert (moved.problem, moved.unkept) == ("", 0)
     assert plain_world.tree() == {"k": b"x" * 2_000}
+    assert (engine.can_be_kept("k"), engine.can_be_kept("none")) == (False, True)
+    gone = engine.files.delete(["k"])
+    assert (gone.problem, gone.unkept) == ("", 1)
+    assert plain_world.tree() == {}
 
 
 def test_a_new_note_and_a_new_folder_are_made_where_nothing_stands(filled: Any) -> None:
