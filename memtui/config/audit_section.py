@@ -13,6 +13,8 @@ from memtui.core.suggestion import format_suggestion
 
 WORDS = ("off", "on", "fail", "warn", "info")
 """What may become of a rule."""
+LONGEST_NAME = 200
+"""Characters of a name of rules: a pattern of very many takes very long."""
 _KEYS = ("rule", "path", "fingerprint", "reason", "until")
 _ROOT = "/memories/"
 _HEXADECIMAL = frozenset("0123456789abcdef")
@@ -52,6 +54,8 @@ def _find_fault(table: Mapping[str, Any]) -> tuple[str, str]:
         if key != "until" and not isinstance(value, str):
             return key, f"audit.exempt.{key} is {format_toml(value)}; it must be a text in quotes."
     rule, fingerprint = table.get("rule", ""), table.get("fingerprint", "").lower()
+    if len(rule) > LONGEST_NAME:
+        return "rule", f"audit.exempt.rule has {len(rule):,} characters; no name of a rule has."
     if not rule and not fingerprint:
         return "", 'an exemption has no rule: say which, such as rule = "stale", or rule = "*-key".'
     if fingerprint and (len(fingerprint) != _DIGITS or not _HEXADECIMAL.issuperset(fingerprint)):
@@ -79,7 +83,7 @@ def parse_rule_setting(value: object, name: tuple[str, ...], complain: Complain)
     """What becomes of a rule; `None` if that cannot be used, and then that is said."""
     if isinstance(value, str) and value in WORDS:
         return value
-    given = {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
+    given = {True: "on", False: "off"}[value] if isinstance(value, bool) else format_toml(value).strip('"')
     hint = format_suggestion(given, WORDS, shown='"{}"')
     *others, last = (f'"{each}"' for each in WORDS)
     rule = ".".join(name[2:])

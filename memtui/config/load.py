@@ -19,6 +19,7 @@ from memtui.core.suggestion import format_suggestion
 # The settings file: an invalid value is reported with its line, and the default is used in its place.
 
 _MOST = 1_000_000
+_LONG_NUMBER = re.compile(r"[0-9_]{4000}")
 _AT = re.compile(r" \(at line (\d+), column \d+\)\Z")
 _KEYS = "keys"
 _RULES = ("audit", "rules")
@@ -103,11 +104,13 @@ class ConfigReader:
             return
         try:
             table = tomllib.loads(text)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             found = _AT.search(str(error))
+            long = None if isinstance(error, tomllib.TOMLDecodeError) else _LONG_NUMBER.search(text)
             last = text.rstrip("\n").count("\n") + 1
-            line = int(found[1]) if found else last
+            line = int(found[1]) if found else text.count("\n", 0, long.start()) + 1 if long else last
             why = _AT.sub("", str(error)).replace(" (at end of document)", "") or "it is nested too deep"
+            why = "a number has too many digits" if long else why
             words = f"{self._file}, line {line}: this is not TOML: {why[:1].lower()}{why[1:]}."
             self.problems.append(ConfigProblem(f"{words} Nothing in the file is used until it is mended.", line=line))
             return
@@ -149,7 +152,7 @@ class ConfigReader:
             self._report(f'keys."{full}" is {format_toml(value)}; it is {kind}. It keeps the keys that it had.', name)
 
     def _add_rules(self, table: object) -> None:
-        from memtui.config.audit_section import parse_rule_setting  # noqa: PLC0415 - start-up: few files have rules
+        from memtui.config.audit_section import LONGEST_NAME, parse_rule_setting  # noqa: PLC0415 - start-up: few files have rules
 
         if not isinstance(table, dict):
             words = f"audit.rules is {format_toml(table)} here, and it is a section: write [audit.rules]."
@@ -157,7 +160,9 @@ class ConfigReader:
             return
         for name, value in table.items():
             full = (*_RULES, name)
-            if (settled := parse_rule_setting(value, full, self._report)) is not None:
+            if len(name) > LONGEST_NAME:
+                self._report(f"a name in audit.rules has {len(name):,} characters; no name of a rule has.", _RULES)
+            elif (settled := parse_rule_setting(value, full, self._report)) is not None:
                 self._rules[name] = settled
                 self.origins[".".join(full)] = f"{self._file}:{self._find_line(full)}"
 

@@ -197,14 +197,15 @@ class Setting:
 
     def find_nearest(self, value: object) -> object:
         """The valid value that a bad one is likely to mean; `None` if there is none."""
+        written = value if isinstance(value, str) else format_toml(value)
         if bool in self.types:
             words = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False}
-            return {**words, "0": False}.get(str(value).strip().casefold())
+            return {**words, "0": False}.get(written.strip().casefold())
         if self.choices:
-            return find_nearest(str(value).casefold(), self.choices)
+            return find_nearest(written.casefold(), self.choices)
         if int in self.types or float in self.types:
             return self._find_nearest_number(value)
-        return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+        return written if isinstance(value, int | float) and not isinstance(value, bool) else None
 
     def _find_nearest_number(self, value: object) -> object:
         try:
@@ -257,6 +258,9 @@ def _iter_settings(section: Any, prefix: str) -> Iterator[Setting]:
 # Values in sentences about the settings.
 
 
+_LARGEST_BITS = 200
+
+
 def format_toml(value: object) -> str:
     """A value as it stands in TOML, as well as that can be told."""
     match value:
@@ -268,5 +272,7 @@ def format_toml(value: object) -> str:
             return "a list"
         case dict():
             return "a table"
+        case int() if value.bit_length() > _LARGEST_BITS:
+            return "a number of very many digits"
         case _:
             return str(value)

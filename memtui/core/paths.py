@@ -151,7 +151,7 @@ def decode_protected(kept: str | None) -> tuple[str, ...]:
 
     try:
         paths = json.loads(kept)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ("",)
     if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
         return ("",)

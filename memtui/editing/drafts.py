@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # the engine is loaded behind the first paint
 DIRECTORY = "drafts"
 """Within the state directory of a folder."""
 _SCHEMA = 1
+_LATEST = 250_000_000_000 * 1_000_000  # in the year 9892: of later times there are no dates
 _DRAFT = ".draft"
 _OWNER = ".owner"
 _NOBODY = "-"
@@ -356,10 +357,11 @@ def _parse_draft(file: Path) -> tuple[EditDraft, str] | None:
         path, owner, base = head["path"], head["owner"], head["base"]
         if not all(isinstance(each, str) for each in (path, owner, "" if base is None else base)):
             return None
-        if "/" in owner or "\0" in owner:
+        if not owner.isascii() or "/" in owner or "\0" in owner:
             return None
         cursor = (int(row), int(column))
-        return EditDraft(path, text, base, int(head["at_us"]), DraftReason(head["why"]), cursor, file), owner
+        at_us = min(max(int(head["at_us"]), 0), _LATEST)
+        return EditDraft(path, text, base, at_us, DraftReason(head["why"]), cursor, file), owner
     except (OSError, ValueError, LookupError, TypeError, RecursionError, OverflowError):
         return None
 

@@ -50,7 +50,7 @@ def _decode_pins(kept: str | None) -> tuple[tuple[str, ...], int]:
     try:
         fields = json.loads(kept or "{}")
         return tuple(map(str, fields["pins"])), int(fields["seq"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return (), 0
 
 
