@@ -4,6 +4,7 @@ Every surface asks here, so that a note of 400 days is `1y` on the screen and in
 safe for a terminal elsewhere: see `memtui.core.unicode`.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from enum import Enum, auto
@@ -327,11 +328,26 @@ FIRST_SAW = "memtui first saw it"
 
 
 def count_unseen_changes(events: Iterable[Event]) -> str:
-    """What became of the files while nobody looked, such as `3 changed, 1 gone`; empty if nothing did."""
+    """What others made of the files while nobody looked, such as `3 changed, 1 gone`; empty if nothing is left of it.
+
+    A file that the person changed herself afterwards has been seen.
+    """
     paths: dict[str, Change] = {}
     for event in events:
-        if not event.is_error and event.command != "found":
-            paths.update((change.path, change) for change in event.changes if _is_file(change))
-    gone = sum(change.after is None for change in paths.values())
-    counts = (len(paths) - gone, "changed"), (gone, "gone")
-    return ", ".join(f"{count:,} {word}" for count, word in counts if count)
+        if event.is_error or event.command == "found":
+            continue
+        for change in filter(_is_file, event.changes):
+            first = paths.pop(change.path, change)
+            if not isinstance(event.actor, Person):
+                paths[change.path] = Change(change.path, first.before, change.after)
+    changes = [change for change in paths.values() if change.before != change.after]
+    came = Counter(change.after for change in changes if change.before is None)
+    went = Counter(change.before for change in changes if change.after is None)
+    renamed = (came & went).total()
+    counts = {
+        "new": came.total() - renamed,
+        "changed": len(changes) - came.total() - went.total(),
+        "renamed": renamed,
+        "gone": went.total() - renamed,
+    }
+    return ", ".join(f"{count:,} {kind}" for kind, count in counts.items() if count)

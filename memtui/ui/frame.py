@@ -1,7 +1,7 @@
 """The lines around the panes: header, message line, key line, banners and titles."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -25,6 +25,7 @@ from memtui.ui.key_names import format_key
 from memtui.ui.theme import truncate, truncate_middle
 from memtui.ui.widgets.activity import ActivityCounters
 from memtui.ui.widgets.tree.outline import Outline, SortOrder
+from memtui.ui.widgets.tree.row_state import RowChange
 
 HELD_SECONDS = 2.0
 """Seconds for which no news replaces an answer to the person."""
@@ -375,10 +376,11 @@ class PaneTitles:
             pane.border_subtitle = Content(subtitle)
 
 
-def format_files_title(title: str, outline: Outline, unseen: int = 0, selected: int = 0) -> str:
-    """The sort order, unless by name, and the numbers of selected and new files."""
+def format_files_title(title: str, outline: Outline, unseen: Mapping[RowChange, int], selected: int = 0) -> str:
+    """The sort order, unless by name, the number of selected files, and those of unseen changes: `+1 ~3 -39`."""
     sort = "" if outline.sort is SortOrder.NAME and not outline.reverse else f"  by {outline.sort.value}"
-    return f"{title}{sort}" + (f"  marked {selected:,}" if selected else "") + (f"  new {unseen}" if unseen else "")
+    kinds = " ".join(f"{change.value}{unseen[change]:,}" for change in RowChange if unseen.get(change))
+    return f"{title}{sort}" + (f"  marked {selected:,}" if selected else "") + (f"  {kinds}" if kinds else "")
 
 
 def format_activity_title(title: str, counters: ActivityCounters) -> str:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.core.events import Agent, Event, Outside, Person
+from memtui.core.events import Actor, Agent, Change, EntryKind, Event, Outside, Person, Version
 from memtui.core.suggestion import find_nearest, format_suggestion
 from memtui.core.unicode import measure_cells
 from memtui.core.wording import (
@@ -12,6 +12,7 @@ from memtui.core.wording import (
     PLAIN,
     SCREEN,
     SPOKEN,
+    count_unseen_changes,
     describe_event,
     format_age,
     format_count,
@@ -108,3 +109,34 @@ def test_a_mistyped_word_has_one_nearest() -> None:
     assert find_nearest("ligth", ["settings.ui.light", "settings.theme"], dotted=True) == "settings.ui.light"
     assert format_suggestion("lgo", ["log"], "None.", shown="'{}'") == "Did you mean 'log'?"
     assert format_suggestion("xyz", ["log"], "None.") == "None."
+
+
+AGENT, ME = Agent("Claude"), Person()
+
+
+@pytest.mark.parametrize(
+    ("story", "words"),
+    [
+        ((), ""),
+        (((AGENT, "a", "", "1"), (AGENT, "b", "1", "2"), (AGENT, "c", "3", "")), "1 new, 1 changed, 1 gone"),
+        (((AGENT, "a", "1", "2"), (AGENT, "a", "2", "3")), "1 changed"),
+        (((AGENT, "a", "", "1"), (AGENT, "a", "1", "2")), "1 new"),
+        (((AGENT, "a", "", "1"), (AGENT, "a", "1", "")), ""),
+        (((AGENT, "a", "1", "2"), (AGENT, "a", "2", "1")), ""),
+        (((AGENT, "a", "1", ""), (AGENT, "b", "", "1")), "1 renamed"),
+        (((ME, "a", "1", "2"), (ME, "b", "1", "")), ""),
+        (((AGENT, "a", "1", "2"), (ME, "a", "2", "")), ""),
+        (((ME, "a", "1", "2"), (AGENT, "a", "2", "3")), "1 changed"),
+    ],
+)
+def test_what_is_unseen_is_counted_by_kind_and_without_what_the_person_did(
+    story: tuple[tuple[Actor, str, str, str], ...], words: str
+) -> None:
+    def version(text: str) -> Version | None:
+        return Version(EntryKind.FILE, text, 1) if text else None
+
+    events = [
+        Event(at_us=1, actor=actor, command="x", path=path, changes=(Change(path, version(before), version(after)),))
+        for actor, path, before, after in story
+    ]
+    assert count_unseen_changes(events) == words

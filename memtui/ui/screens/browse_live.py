@@ -95,7 +95,8 @@ class LiveController(FolderController):
         began = next((event for event in message.recent if event.command == "began"), None)
         if began is not None and not message.complete:
             self.screen.show_banner("began", wording.describe_event(began), "Nothing of earlier is remembered.")
-        words = describe_unseen_changes(message.unseen) or f"Watching {self.screen.status.folder}"
+        unwatched = [event for event in message.unseen if event.seq > self._find_last_watched()]
+        words = describe_unseen_changes(unwatched) or f"Watching {self.screen.status.folder}"
         self.message.show_message(words, is_news=True)
         self.screen.show_counts(self.files.outline.files, None)
         self.screen.show_titles()
@@ -120,13 +121,17 @@ class LiveController(FolderController):
 
     def _find_start_path(self, message: FolderOpened, cursor: str) -> str | None:
         """The first position of the cursor: in follow mode a new event, else that of the last time."""
-        known = self.screen.remembered_words.get(LAST_SEQ_KEY, "")
-        last = int(known) if known.isdecimal() else 0
+        last = self._find_last_watched()
         is_news = any(event.seq > last for event in message.unseen)
         target = self._find_follow_target(message.recent) if self.screen.follow else None
         if cursor in self.files.outline and not (target and is_news):
             return cursor
         return target or self._find_first_file()
+
+    def _find_last_watched(self) -> int:
+        """The number of the last event that was on screen the last time; 0 if that is not known."""
+        known = self.screen.remembered_words.get(LAST_SEQ_KEY, "")
+        return int(known) if known.isdecimal() else 0
 
     def _show_events(self, events: Sequence[Event]) -> None:
         """Bring the panes up to date with events, in one go."""

@@ -262,7 +262,9 @@ class FolderScreen(ControlledScreen[None]):
         stale = "  not current" if self._watching.mode is WatchMode.GONE else ""
         outline = self.files.outline
         files, note, activity = self.TITLES
-        words = frame.format_files_title(files, outline, len(self.event_marks), len(self.files.selection)) + stale
+        words = (
+            frame.format_files_title(files, outline, self.event_marks.count_kinds(), len(self.files.selection)) + stale
+        )
         self._titles.set_title(self.files, words, f"{row:,} of {total:,}")
         path = self.files.cursor_path
         name = f"{note[:1]} {to_one_line(path.rpartition('/')[2])}" if path else note

@@ -197,7 +197,7 @@ def describe_unseen_changes(events: Sequence[Event]) -> str:
     """The changes since the last visit, in one sentence; empty if there are none."""
     counts = wording.count_unseen_changes(events)
     next_key, seen_key = label_key("browse.next_change"), label_key("browse.mark_all_seen")
-    return f"Since you last looked: {counts}. {next_key} goes on to it, {seen_key} marks all seen." if counts else ""
+    return f"Since you last looked: {counts}. {next_key} next, {seen_key} seen." if counts else ""
 
 
 CAPACITY = 100_000

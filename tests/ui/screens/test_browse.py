@@ -163,7 +163,7 @@ async def test_marks_are_walked_and_seen_one_by_one_or_all_at_once(opened: Openi
         await app.press("f")
         for name in ("alpha.md", "notes/beta.md", "zeta.txt"):
             app.put(name, f"{name} has changed\n")
-        await app.wait_for(lambda: "new 3" in app.text)
+        await app.wait_for(lambda: "Files  ~3" in app.text)
         await app.press("home", "right_square_bracket")
         first = app.cursor
         await app.press("right_square_bracket")
@@ -175,20 +175,28 @@ async def test_marks_are_walked_and_seen_one_by_one_or_all_at_once(opened: Openi
         await app.note_of(second)
         await app.press("m")
         assert app.shown(second)[1] == " "
-        assert "new 2" in app.text
+        assert "Files  ~2" in app.text
         await app.press("M")
-        assert "new" not in str(app.browse.files.border_title)
+        assert str(app.browse.files.border_title).endswith("Files")
         await app.press("right_square_bracket")
         assert app.message == "Nothing has changed since you last looked."
+
+
+async def test_unseen_changes_are_counted_by_kind(opened: Opening) -> None:
+    async with opened() as app:
+        app.put("one.md", "new\n")
+        app.put("notes/beta.md", "changed\n")
+        (app.folder / "zeta.txt").unlink()
+        await app.wait_for(lambda: str(app.browse.files.border_title).endswith("Files  +1 ~1 -1"))
 
 
 async def test_a_folder_is_marked_as_seen_with_all_below_it(opened: Opening) -> None:
     async with opened() as app:
         app.put("notes/beta.md", "x\n")
         app.put("notes/gamma.md", "x\n")
-        await app.wait_for(lambda: "new 2" in app.text)
+        await app.wait_for(lambda: len(app.browse.event_marks) == 2)
         await app.press("home", "m")
-        await app.wait_for(lambda: "new" not in str(app.browse.files.border_title))
+        await app.wait_for(lambda: str(app.browse.files.border_title).endswith("Files"))
 
 
 async def test_hidden_files_come_and_go(opened: Opening) -> None:

@@ -61,6 +61,21 @@ async def test_a_file_that_is_renamed_over_a_note_is_one_change_on_screen_as_wel
         assert app.browse.event_marks.find_below("") == ["alpha.md"]
 
 
+async def test_since_you_last_looked_counts_only_what_was_not_on_screen(opened: Opening) -> None:
+    async with opened() as app:
+        app.put("watched.md", "new\n")
+        await app.wait_for(lambda: "watched.md" in app.rows)
+        await app.to("zeta.txt")
+        await app.press("d")
+        await app.wait_for(lambda: app.actors[-1][:2] == ("you", "delete"), "the deletion")
+    with app.engine() as engine:
+        create(engine, "unwatched.md")
+        create(engine, "alpha.md", "another text\n")
+        delete(engine, "watched.md")
+    async with opened({}) as app:
+        await app.wait_for(lambda: app.message.startswith("Since you last looked: 1 new, 1 changed, 1 gone."))
+
+
 async def test_an_agent_in_another_process_shows_under_its_own_name_only(opened: Opening, run_python: Run) -> None:
     async with opened() as app:
         before = len(app.actors)

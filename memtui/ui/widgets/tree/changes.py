@@ -4,6 +4,7 @@ A batch of events is one patch of the rows and one repaint, however many there a
 """
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from memtui.core import wording
@@ -37,6 +38,10 @@ class EventMarks:
 
     def __contains__(self, path: object) -> bool:
         return path in self._unseen
+
+    def count_kinds(self) -> Mapping[RowChange, int]:
+        """How many there are of each kind."""
+        return Counter(change for path in self._unseen if (change := self._files.changes.get(path)) is not None)
 
     def recall(self, events: Iterable[Event]) -> None:
         """Mark changes of an earlier time, as far as the entries are still there."""
