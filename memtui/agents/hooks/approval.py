@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memtui.agents.hooks.payload import HookCall, MemoryFileLocation, locate_entry, predict_results
@@ -11,12 +11,13 @@ from memtui.agents.hooks.recorder import read_file
 from memtui.agents.hooks.shell_call import ShellPlan
 from memtui.agents.remote_approval import request_approval
 from memtui.core.approvals import SHELL_COMMAND, Allow, Deny, Edit, Proposal, Stop, Unanswered, Verdict
-from memtui.core.errors import MemtuiError
+from memtui.core.errors import MemtuiError, Refusal
 from memtui.core.events import Change, EntryKind, Person, Version, sha256
 from memtui.core.messages import MessageKey
 from memtui.core.paths import MemoryPath, format_path
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
+from memtui.engine.secret_policy import screen_text
 
 ALLOW, DENY, ASK = "allow", "deny", "ask"
 _SHOWN = 16_000
@@ -63,6 +64,19 @@ class HookDecision:
             output["updatedInput"] = {**call.given, "content": self.text}
             output["additionalContext"] = f"{self.reason} It is this:\n{_truncate_text(self.text)}"
         return json.dumps({"hookSpecificOutput": output})
+
+
+def refuse_secrets(place: MemoryFileLocation, before: bytes | None, texts: Sequence[bytes]) -> HookDecision | None:
+    """The refusal of a text that holds a key, where keys may not be written; `None` for any other."""
+    path = MemoryPath.from_relative(place.path)
+    was, *may = (data.decode("utf-8", "surrogateescape") for data in (before or b"", *texts))
+    for text in may:
+        try:
+            screen_text(path, was, text, "block")
+        except Refusal as refusal:
+            words = str(refusal).removeprefix("Error: ").replace(str(path), place.path, 1)
+            return HookDecision(DENY, words, None, refusal.message, "secret", refusal.values)
+    return None
 
 
 def request_decision(

@@ -109,7 +109,9 @@ def _answer_before(
     texts = predict_results(call.tool, call.given, before)
     note, output = "", ""
     if options.asks:
-        decision = _request_decision(call, place, options, is_change=texts[:1] != (before,))
+        decision = _refuse_secrets(place, before, texts) or _request_decision(
+            call, place, options, is_change=texts[:1] != (before,)
+        )
         if decision is not None:
             output = decision.to_output(call)
             if not decision.allows:
@@ -125,6 +127,17 @@ def _answer_before(
         return HookAnswer(output)
     announce = partial(recorder.announce_write, call, place, texts, is_new=before is None, note=note)
     return HookAnswer(output, _run_safely(announce))
+
+
+def _refuse_secrets(
+    place: MemoryFileLocation, before: bytes | None, texts: "tuple[bytes, ...]"
+) -> "HookDecision | None":
+    """The refusal of a key that may not be written: a hook cannot leave it out of what the tool writes."""
+    if place.settings is None or place.settings.secrets == "flag":
+        return None
+    from memtui.agents.hooks import approval  # noqa: PLC0415 - start-up: only where keys are not written
+
+    return approval.refuse_secrets(place, before, texts)
 
 
 def _request_decision(
