@@ -190,6 +190,9 @@ class Refusal:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
+_MOMENT = re.compile(r"It is \w+day, [0-9-]{10} [0-9:]{5} [^()]*\(UTC[+-][0-9:]{5}\)\. ?")
+
+
 @dataclass(frozen=True)
 class Request:
     """One that came."""
@@ -210,10 +213,11 @@ class Request:
 
     @property
     def last_text(self) -> str:
-        """All text of the last message."""
+        """All text of the last message, without the time at which it was sent."""
         content = self.messages[-1]["content"]
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        return "\n".join(block["text"] for block in blocks if block["type"] == "text")
+        text = "\n".join(block["text"] for block in blocks if block["type"] == "text")
+        return _MOMENT.sub("", text).replace("[A note from memtui, not from the user: ]\n", "")
 
     @property
     def results(self) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ import threading
 import traceback
 from collections import deque
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from typing import Any
 
 from memtui.agents.chat import events
@@ -106,6 +107,7 @@ class ChatController:
         session: Records the conversation, and restores an earlier one; closed with the conversation.
         client: Makes a client of the SDK.
         retries: How long is waited for a server.
+        now: The local time, which the model is told with each message; `None` to tell none.
     """
 
     def __init__(
@@ -117,6 +119,7 @@ class ChatController:
         session: ChatSession,
         client: Callable[[events.ChatOptions], Any] | None = None,
         retries: RetryPolicy | None = None,
+        now: Callable[[], datetime] | None = lambda: datetime.now(UTC).astimezone(),
     ) -> None:
         self._listener = listener
         self._session = session
@@ -124,7 +127,7 @@ class ChatController:
         self.unanswered = restored.unanswered
         """The last message of a conversation that is resumed, if nothing came back to it."""
         self._state = ChatState(
-            memory, options, self._emit, session, restored, client or make_client, retries or RetryPolicy()
+            memory, options, self._emit, session, restored, client or make_client, retries or RetryPolicy(), now
         )
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None

@@ -10,6 +10,7 @@ import os
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from memtui.agents.chat.events import Attachment, Model, Prompt
@@ -223,6 +224,13 @@ def validate_attachment(attachment: Attachment, model: Model | None) -> str | No
     if size > limit:
         return f"{name} is too large: {size / 1e6:.1f} MB, and {kind} may have {limit / 1e6:g} MB."
     return None
+
+
+def describe_moment(now: datetime) -> str:
+    """Date, time and time zone, as a sentence: `It is Monday, 2026-11-23 09:17 CET (UTC+01:00).`"""
+    offset = f"{now:%z}" or "+0000"
+    name = to_one_line(now.tzname() or "")
+    return f"It is {now:%A, %Y-%m-%d %H:%M} {name} (UTC{offset[:3]}:{offset[3:5]})."
 
 
 def build_content(prompt: Prompt, notes: Sequence[str] = ()) -> list[Block]:

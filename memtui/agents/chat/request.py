@@ -23,6 +23,12 @@ _UNKNOWN_MAX_TOKENS = 8_192
 _SHARE_CLEARED = 0.5
 _SHARE_COMPACTED = 0.75
 """Shares of a model's context from which old tool results are cleared, and the conversation is compacted."""
+_KEPT_USES = 10
+"""The newest tool results, views of memory among them, that are never cleared."""
+_LEAST_CLEARED = 10
+"""The share of the trigger that a clearing must free, as a divisor."""
+_UNKNOWN_TRIGGER: Any = {"type": "tool_uses", "value": 60}
+"""Where it is not known how much the model holds."""
 _LEAST_COMPACTED = 50_000
 """The API compacts nothing smaller."""
 _LEAST_BUDGET, _MOST_BUDGET = 1_024, 16_000
@@ -107,10 +113,14 @@ def _build_context_edits(model: Model, options: RequestOptions) -> list[dict[str
         return []
     edits: list[dict[str, Any]] = []
     if options.clears and model.clears_tools is not False:
-        edit: dict[str, Any] = {"type": "clear_tool_uses_20250919", "exclude_tools": [MEMORY_TOOL["name"]]}
         trigger = options.context_trigger or (int(model.context * _SHARE_CLEARED) if model.context else None)
-        if trigger:
-            edit["trigger"] = {"type": "input_tokens", "value": trigger}
+        edit: dict[str, Any] = {
+            "type": "clear_tool_uses_20250919",
+            "keep": {"type": "tool_uses", "value": _KEPT_USES},
+            "trigger": {"type": "input_tokens", "value": trigger} if trigger else _UNKNOWN_TRIGGER,
+        }
+        if trigger:  # each clearing makes the cache anew, so none is made for a few tokens
+            edit["clear_at_least"] = {"type": "input_tokens", "value": max(1, trigger // _LEAST_CLEARED)}
         edits.append(edit)
     if options.compacts and model.compacts:
         edit = {"type": "compact_20260112"}

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from memtui.agents.chat import events
@@ -220,11 +221,13 @@ class ChatState:
         restored: RestoredSession,
         make_client: Callable[[events.ChatOptions], Any],
         retries: RetryPolicy,
+        now: Callable[[], datetime] | None,
     ) -> None:
         self.memory = memory
         self.options = options
         self.session = session
         self.retry_policy = retries
+        self.now = now
         self.pacer = StreamPacer(listener, parse_partial_json)
         self.emit = self.pacer.emit
         self.connection = ApiConnection(options, make_client)

@@ -10,7 +10,15 @@ import traceback
 
 from memtui.agents.chat import events
 from memtui.agents.chat.faults import ClassifiedFault, classify_error
-from memtui.agents.chat.history import BROKEN_OFF, CUT_OFF, STOPPED, Block, build_content, build_tool_result
+from memtui.agents.chat.history import (
+    BROKEN_OFF,
+    CUT_OFF,
+    STOPPED,
+    Block,
+    build_content,
+    build_tool_result,
+    describe_moment,
+)
 from memtui.agents.chat.request import RequestFailed, RequestSender, StoppedByPerson, adapt_options, build_parameters
 from memtui.agents.chat.state import ChangeTally, ChatState
 from memtui.agents.chat.stream import AnswerStream, ToolCall
@@ -59,7 +67,9 @@ class ChatTurn:
         state.emit(events.TurnStarted(number, prompt))
         notes, state.notes = state.notes, []
         state.sent_notes = {number: notes}
-        state.add_message(number, "user", build_content(prompt, notes))
+        # The time stays in its message: in the system prompt it would break the cache of all that follows.
+        said = [describe_moment(state.now()), *notes] if state.now is not None else notes
+        state.add_message(number, "user", build_content(prompt, said))
         try:
             end = await self._converse()
         except StoppedByPerson as stopped:

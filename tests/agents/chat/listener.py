@@ -80,7 +80,7 @@ class Talking:
     """A conversation, who listens to it, and the memory that it is about."""
 
     def __init__(self, memory: memtui.Engine, **values: Any) -> None:
-        options = {name: value for name, value in values.items() if name not in ("session", "client", "retries")}
+        options = {name: value for name, value in values.items() if name not in ("session", "client", "retries", "now")}
         options.setdefault("policy", ApprovalPolicy.ALLOW)
         self.memory = memory
         self.heard = Listener()
@@ -91,6 +91,7 @@ class Talking:
             session=values.get("session") or ChatSession.create(Path("unused"), folder="", kept=False),
             client=values.get("client"),
             retries=values.get("retries", HASTE),
+            now=values.get("now"),
         )
 
     def say(self, text: str, *attachments: Any) -> TurnEnded:

@@ -79,6 +79,18 @@ def test_context_is_managed_as_far_as_the_model_can(model: Model, manner: Reques
     assert bool(found.get("betas")) == bool(edits)
 
 
+@pytest.mark.parametrize("trigger", [None, 9, 30_000])
+@pytest.mark.parametrize("model", [ABLE, Model("m"), Model("m", context=1_000_000)])
+def test_whatever_is_cleared_leaves_the_newest_and_can_clear_something(model: Model, trigger: int | None) -> None:
+    found = build_parameters([USER], model, RequestOptions(context_trigger=trigger))
+    edit = found["context_management"]["edits"][0]
+    assert not {tool["name"] for tool in found["tools"]} <= set(edit.get("exclude_tools", ()))
+    assert edit["keep"]["value"] > 0
+    assert edit["trigger"]["value"] > 0
+    if edit["trigger"]["type"] == "tool_uses":
+        assert edit["trigger"]["value"] > edit["keep"]["value"]
+
+
 def test_compaction_is_never_asked_for_below_what_the_api_takes() -> None:
     found = build_parameters([USER], Model("m", context=20_000, compacts=True), RequestOptions())
     assert found["context_management"]["edits"][1]["trigger"] == {"type": "input_tokens", "value": 50_000}

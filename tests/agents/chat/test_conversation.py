@@ -1,6 +1,10 @@
 """A conversation as a whole, against a server that refuses what the API would refuse."""
 
+import itertools
+import json
 import threading
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
 
 import pytest
 
@@ -298,7 +302,44 @@ def test_a_message_that_is_sent_before_the_chat_is_ready_is_on_its_way() -> None
 # What is asked of the API
 
 
-def test_context_editing_spares_memory_and_what_was_cleared_is_said(model_server: ModelServer) -> None:
+@pytest.mark.parametrize(
+    ("zone", "said"),
+    [
+        (timezone(timedelta(hours=1), "CET"), "It is Monday, 2026-11-23 09:17 CET (UTC+01:00)."),
+        (UTC, "It is Monday, 2026-11-23 08:17 UTC (UTC+00:00)."),
+        (timezone(-timedelta(hours=3, minutes=30), "NST"), "It is Monday, 2026-11-23 04:47 NST (UTC-03:30)."),
+    ],
+)
+def test_each_message_says_when_it_was_sent_and_no_earlier_one_changes(
+    zone: timezone, said: str, model_server: ModelServer
+) -> None:
+    clock = itertools.count()
+    start = datetime(2026, 11, 23, 8, 17, tzinfo=UTC)
+    view = Call({"command": "view", "path": "/memories"})
+    for steps in ([view], [Text("One.")], [Text("Two.")]):
+        model_server.answer(*steps)
+    with talking(now=lambda: (start + timedelta(hours=next(clock))).astimezone(zone)) as talk:
+        talk.say("Go")
+        talk.say("On")
+    sent = [_without_marks(request) for request in model_server.requests]
+    assert sent[0][0]["content"][0]["text"] == f"[A note from memtui, not from the user: {said}]"
+    for one, other in itertools.pairwise(sent):
+        assert other[: len(one)] == one
+    systems = {json.dumps(request.body["system"]) for request in model_server.requests}
+    assert len(systems) == 1
+    assert len([block for block in sent[-1][-1]["content"] if "It is Monday" in str(block)]) == 1
+    assert model_server.refused == []
+
+
+def _without_marks(request: Any) -> list[Any]:
+    """The messages of a request, without the marks of the cache, which move on."""
+    return [
+        {**each, "content": [{k: v for k, v in block.items() if k != "cache_control"} for block in each["content"]]}
+        for each in request.messages
+    ]
+
+
+def test_old_views_are_cleared_the_newest_stay_and_what_was_cleared_is_said(model_server: ModelServer) -> None:
     edit = {"type": "clear_tool_uses_20250919", "cleared_tool_uses": 3, "cleared_input_tokens": 4_000}
     model_server.answer(Text("Yes."), applied_edits=[edit])
     with talking(context_trigger=30_000) as talk:
@@ -306,7 +347,9 @@ def test_context_editing_spares_memory_and_what_was_cleared_is_said(model_server
         request = model_server.last
         assert request.betas >= {CONTEXT_BETA}
         clearing = request.body["context_management"]["edits"][0]
-        assert clearing["exclude_tools"] == ["memory"]
+        assert not {each["name"] for each in request.body["tools"]} <= set(clearing.get("exclude_tools", ()))
+        assert clearing["keep"] == {"type": "tool_uses", "value": 10}
+        assert clearing["clear_at_least"] == {"type": "input_tokens", "value": 3_000}
         assert clearing["trigger"] == {"type": "input_tokens", "value": 30_000}
         assert talk.heard.of(events.ContextCleared) == [events.ContextCleared(3, 4_000)]
     assert model_server.refused == []
