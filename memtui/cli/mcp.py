@@ -1,7 +1,12 @@
 """`memtui mcp`: the memory for clients of the Model Context Protocol, such as Claude Code."""
 
 import argparse
+import contextlib
+import os
+import re
+import secrets
 import socket
+import stat
 import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -12,7 +17,7 @@ from memtui.agents.mcp import ASK_SECONDS, ServerOptions
 from memtui.cli import context, output
 from memtui.cli.browse import detect_terminal_background, require_terminal
 from memtui.cli.context import load_config, load_memory_settings, parse_guidance
-from memtui.cli.output import ExitCode, Failure, UsageError, format_os_error
+from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, format_os_error
 from memtui.cli.parsing import Options, Parser, Verb, make_count_parser, make_number_parser
 from memtui.core.approvals import ApprovalPolicy
 from memtui.core.errors import StateUnusable
@@ -24,6 +29,8 @@ if TYPE_CHECKING:
 
 
 _HOST = "127.0.0.1"
+_LEAST_TOKEN, _LONGEST_TOKEN = 16, 1_000
+_TOKEN = re.compile(rb"[A-Za-z0-9._~+/=-]+")
 _LONGEST_NAME = 64
 _parse_port = make_count_parser("port; it is a number from 0 to 65535", most=65_535)
 _parse_seconds = make_number_parser("number of seconds from above 0 to 86400", most=86_400, zero=False)
@@ -32,6 +39,9 @@ _parse_seconds = make_number_parser("number of seconds from above 0 to 86400", m
 def add_mcp_options(parser: Parser) -> None:
     parser.add_value("folder", "DIR", "the memory folder", nargs="?")
     parser.add_value("--http", "PORT", "serve HTTP on 127.0.0.1; 0: any free port", type=_parse_port)
+    parser.add_value("--token-file", "FILE", "with --http: the token of clients; made if not there")
+    parser.add_flag("--no-token", "with --http: let in every user of this machine")
+    parser.add_value("--socket", "PATH", "serve HTTP at a Unix socket, for your user only")
     parser.add_flag("--look-only", "clients change nothing; what they view is recorded")
     parser.add_flag("--ask", "a change waits for you, in a memtui that runs")
     parser.add_value("--ask-seconds", "N", "for how long; 50 if not given", type=_parse_seconds, default=ASK_SECONDS)
@@ -52,8 +62,12 @@ def run_mcp(options: Options, arguments: argparse.Namespace) -> int:
         raise UsageError(f"memtui mcp: with {given} there is nothing to --ask. Leave one of them out.")
     if find_spec("mcp") is None:
         raise UsageError("memtui mcp needs one more package: pip install 'memtui[mcp]'")
+    _validate_transport(arguments)
     path = context.resolve_folder(options, arguments.folder)
+    token = _load_token(arguments.token_file, path) if arguments.token_file is not None else ""
     bound = _bind_socket(arguments.http) if arguments.http is not None else None
+    if arguments.socket is not None:
+        bound = _bind_local_socket(arguments.socket, path)
     if bound is None:
         from memtui.agents.mcp.stdio import take_stdio  # noqa: PLC0415 - start-up: loads the MCP package
 
@@ -83,12 +97,123 @@ def run_mcp(options: Options, arguments: argparse.Namespace) -> int:
             name=arguments.name,
             guidance=arguments.guidance or "",
             version=memtui.__version__,
+            token=token,
         )
         if bound is not None:
-            port = bound.getsockname()[1]
-            output.print_message(f"Serving {format_path(path)} at http://{_HOST}:{port}/mcp. To end: Ctrl+C")
-        serve(memory, serving, where if bound is None else bound, say=output.print_message)
+            output.print_message(f"Serving {format_path(path)} {_describe_access(bound, arguments)}. To end: Ctrl+C")
+        socket_path = bound.getsockname() if bound is not None and arguments.socket is not None else ""
+        try:
+            serve(memory, serving, where if bound is None else bound, say=output.print_message)
+        finally:
+            if socket_path:
+                with contextlib.suppress(OSError):
+                    os.unlink(socket_path)
     return ExitCode.OK
+
+
+def _validate_transport(arguments: argparse.Namespace) -> None:
+    """Raise `Failure` for options of HTTP that contradict, or that say nothing of who may come in."""
+    has_token = arguments.token_file is not None
+    if arguments.http is not None and arguments.socket is not None:
+        raise UsageError("memtui mcp: --http and --socket do not go together. Leave one of them out.")
+    if arguments.http is None and (has_token or arguments.no_token):
+        raise UsageError("memtui mcp: --token-file and --no-token go with --http.")
+    if has_token and arguments.no_token:
+        raise UsageError("memtui mcp: --token-file and --no-token do not go together. Leave one of them out.")
+    if arguments.http is not None and not (has_token or arguments.no_token):
+        raise UsageError(
+            "memtui mcp: every user of this machine could come in at a port. Nothing was started. Name a token: "
+            "--token-file FILE; or a socket for your user only: --socket PATH; or let all of them in: --no-token"
+        )
+
+
+def _describe_access(bound: socket.socket, arguments: argparse.Namespace) -> str:
+    """Where it is served, and who may come in."""
+    if arguments.socket is not None:
+        return f"at {format_path(arguments.socket)}, HTTP with /mcp, to programs of your user only"
+    where = f"at http://{_HOST}:{bound.getsockname()[1]}/mcp"
+    if arguments.token_file is not None:
+        return f"{where} to those who send the token in {format_path(arguments.token_file)}"
+    return f"{where} to every user and every program of this machine: there is no token"
+
+
+def _load_token(given: str, folder: str) -> str:
+    """The token in a file, which is made if it is not there. Raises `Failure` for one that others can read."""
+    path = _require_outside(given, folder)
+    shown = format_path(path)
+    with contextlib.suppress(FileExistsError):
+        try:
+            fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        except FileExistsError:
+            raise
+        except OSError as error:
+            raise Failure(
+                ExitCode.OUTPUT, f"{shown} could not be made: {format_os_error(error)}. Nothing was started."
+            ) from error
+        with open(fd, "w", encoding="ascii") as file:
+            file.write(secrets.token_urlsafe(32) + "\n")
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        with open(fd, "rb") as file:
+            mode = os.fstat(fd).st_mode
+            data = file.read(_LONGEST_TOKEN + 1) if stat.S_ISREG(mode) else b""
+    except OSError as error:
+        raise NotFound(f"{shown} cannot be read: {format_os_error(error)}. Nothing was started.") from error
+    if mode & 0o077:
+        raise Failure(ExitCode.REFUSED, f"Others can read {shown}. Nothing was started. Make it yours: chmod 600 FILE")
+    token = data.strip()
+    if not _LEAST_TOKEN <= len(token) <= _LONGEST_TOKEN or not _TOKEN.fullmatch(token):
+        words = f"a token is {_LEAST_TOKEN} to {_LONGEST_TOKEN} letters, digits and - . _ ~ + / = on one line"
+        raise UsageError(f"memtui mcp: what is in {shown} is no token: {words}. Nothing was started.")
+    return token.decode("ascii")
+
+
+def _require_outside(given: str, folder: str) -> str:
+    """A path of the machine. Raises `Failure` for one inside the memory folder, where an agent could read it."""
+    expanded = os.path.expanduser(given)
+    path = os.path.join(os.path.realpath(os.path.dirname(expanded) or "."), os.path.basename(expanded))
+    if f"{path}/".startswith(folder.rstrip("/") + "/"):
+        raise Failure(
+            ExitCode.REFUSED, f"Refused: {format_path(path)} is inside the memory folder. Nothing was started."
+        )
+    return path
+
+
+def _bind_local_socket(given: str, folder: str) -> socket.socket:
+    """A Unix socket that only its owner can connect to. Raises `Failure` where something else is."""
+    path = _require_outside(given, folder)
+    bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o177)  # there is no moment in which others could connect
+    try:
+        if stat.S_ISSOCK(_get_mode(path)) and not _is_served(path):
+            os.unlink(path)  # its program has died
+        bound.bind(path)
+        bound.listen()
+    except OSError as error:
+        bound.close()
+        raise Failure(
+            ExitCode.CONFLICT,
+            f"{format_path(path)} cannot be used as a socket: {format_os_error(error)}. Nothing was started.",
+        ) from error
+    finally:
+        os.umask(before)
+    return bound
+
+
+def _get_mode(path: str) -> int:
+    try:
+        return os.lstat(path).st_mode
+    except FileNotFoundError:
+        return 0
+
+
+def _is_served(path: str) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer:
+        try:
+            peer.connect(path)
+        except ConnectionRefusedError:
+            return False
+    return True
 
 
 def _bind_socket(port: int) -> socket.socket:

@@ -44,7 +44,9 @@ def folder(tmp_path: Path) -> Path:
 def served(folder: Path) -> Iterator[str]:
     """The URL of a `memtui mcp` over HTTP."""
     with subprocess.Popen(
-        [sys.executable, "-m", "memtui", "mcp", str(folder), "--http", "0"], stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "memtui", "mcp", str(folder), "--http", "0", "--no-token"],
+        stderr=subprocess.PIPE,
+        text=True,
     ) as process:
         assert process.stderr
         line = process.stderr.readline()

@@ -4,7 +4,7 @@ The protocol takes more than a second to load, and it is an extra: `memtui.cli.m
 only to serve.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from memtui.core.approvals import ApprovalPolicy
 
@@ -23,6 +23,7 @@ class ServerOptions:
         name: The name that all clients act under; `None` for the one that each gives itself.
         guidance: The person's words on what to remember.
         version: Of memtui.
+        token: What each request over HTTP must bear; empty for nothing.
     """
 
     folder: str
@@ -32,3 +33,4 @@ class ServerOptions:
     name: str | None = None
     guidance: str = ""
     version: str = ""
+    token: str = field(default="", repr=False)

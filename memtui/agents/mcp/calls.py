@@ -5,11 +5,13 @@ when its client gives up, the question ends.
 """
 
 import asyncio
+import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from mcp.server import ServerRequestContext
@@ -23,8 +25,27 @@ from memtui.engine import Engine
 
 _T = TypeVar("_T")
 
-AskElsewhere = Callable[[Proposal, float, Callable[[], bool]], Verdict]
-"""Shows a proposal to a person in another process, for some seconds at most, unless it is told to stop."""
+AskElsewhere = Callable[[Proposal, float, Callable[[], bool], bool], Verdict]
+"""Shows a proposal to a person in another process, for some seconds at most, unless it is told to stop; the last
+argument is whether it waits where no such process is there yet."""
+
+_PROGRESS_SECONDS = 2.0
+_POLL_SECONDS = 0.1
+
+
+@dataclass(slots=True)
+class ClientPrompt:
+    """How the client of a call can be reached while a change waits for a person.
+
+    Attributes:
+        elicit: Asks in the client itself; `None` where it cannot.
+        report: Tells the client how long it waits, of how many seconds.
+    """
+
+    elicit: Callable[[Proposal], Awaitable[Verdict]] | None
+    report: Callable[[float, float, str], Awaitable[object]]
+    is_asking: threading.Event = field(default_factory=threading.Event)
+
 
 _LOOKING = 8
 _CHANGING = 64
@@ -57,7 +78,9 @@ class McpCallExecutor:
         """Run a function that changes nothing."""
         return await asyncio.get_running_loop().run_in_executor(self._looking, function)
 
-    async def execute(self, command: object, *, actor: Agent, call_id: str | None, arrived: float) -> Answer:
+    async def execute(
+        self, command: object, *, actor: Agent, call_id: str | None, arrived: float, prompt: ClientPrompt | None = None
+    ) -> Answer:
         """Execute a command, if and as the person allows it.
 
         Args:
@@ -65,20 +88,39 @@ class McpCallExecutor:
             actor: The client.
             call_id: The id of the call.
             arrived: When it came, by `time.monotonic()`: its client's patience is counted from there.
+            prompt: Its client, where a person may be asked.
         """
         given_up = threading.Event()
+        loop = asyncio.get_running_loop()
 
         def work() -> Answer:
-            with self._bind_call(arrived, given_up):
+            with self._bind_call(arrived, given_up, prompt, loop):
                 return self._gate.execute(command, actor=actor, call_id=call_id)
 
         is_view = isinstance(command, dict) and command.get("command") == "view"
         pool = self._looking if is_view else self._changing
+        reporting = None
+        if prompt is not None and self._asks and not is_view:
+            reporting = asyncio.create_task(self._report_waiting(prompt, arrived))
         try:
-            return await asyncio.get_running_loop().run_in_executor(pool, work)
+            return await loop.run_in_executor(pool, work)
         except asyncio.CancelledError:
             given_up.set()
             raise
+        finally:
+            if reporting is not None:
+                reporting.cancel()
+
+    async def _report_waiting(self, prompt: ClientPrompt, arrived: float) -> None:
+        """Tell the client that a person is being asked, now and again, for as long as that lasts."""
+        while not prompt.is_asking.is_set():
+            await asyncio.sleep(_POLL_SECONDS)
+        words = "Waiting for the user to approve it"
+        words += "" if prompt.elicit is not None else ", in a memtui that shows this folder"
+        with contextlib.suppress(Exception):  # a client that takes no progress is asked all the same
+            while True:
+                await prompt.report(time.monotonic() - arrived, self._ask_seconds, words)
+                await asyncio.sleep(_PROGRESS_SECONDS)
 
     def can_overtake(self, command: object) -> bool:
         """Whether a command may run before earlier ones of its client: a view, while they wait for a person."""
@@ -91,12 +133,19 @@ class McpCallExecutor:
         self._looking.shutdown(cancel_futures=True)
 
     @contextmanager
-    def _bind_call(self, arrived: float, given_up: threading.Event) -> Iterator[None]:
-        self._here.arrived, self._here.given_up = arrived, given_up
+    def _bind_call(
+        self,
+        arrived: float,
+        given_up: threading.Event,
+        prompt: ClientPrompt | None,
+        loop: asyncio.AbstractEventLoop,
+    ) -> Iterator[None]:
+        here = self._here
+        here.arrived, here.given_up, here.prompt, here.loop = arrived, given_up, prompt, loop
         try:
             yield
         finally:
-            del self._here.arrived, self._here.given_up
+            del here.arrived, here.given_up, here.prompt, here.loop
 
     def _ask_person(self, proposal: Proposal) -> Verdict:
         """Ask a person, in the thread of the command."""
@@ -110,10 +159,40 @@ class McpCallExecutor:
         remaining = self._here.arrived + self._ask_seconds - time.monotonic()
         if remaining <= 0:
             return Unanswered(self._ask_seconds)
-        verdict = self._ask_elsewhere(proposal, remaining, stop)
+        prompt: ClientPrompt | None = self._here.prompt
+        if prompt is not None:
+            prompt.is_asking.set()
+        can_elicit = prompt is not None and prompt.elicit is not None
+        verdict = self._ask_elsewhere(proposal, remaining, stop, not can_elicit)
+        if can_elicit and isinstance(verdict, Unanswered) and not verdict.seconds:
+            verdict = self._ask_in_client(proposal, stop)
+            remaining = self._here.arrived + self._ask_seconds - time.monotonic()
+            if isinstance(verdict, Unanswered) and not verdict.seconds and remaining > 0:  # it could not ask
+                verdict = self._ask_elsewhere(proposal, remaining, stop, True)
         if isinstance(verdict, Unanswered) and verdict.seconds:
             return Unanswered(self._ask_seconds)  # as the client knows it: since it asked
         return verdict
+
+    def _ask_in_client(self, proposal: Proposal, stop: Callable[[], bool]) -> Verdict:
+        """Ask in the client: there is no memtui where the person could be asked."""
+        prompt, loop, end = self._here.prompt, self._here.loop, self._here.arrived + self._ask_seconds
+        asked = asyncio.run_coroutine_threadsafe(prompt.elicit(proposal), loop)
+        while not stop():
+            remaining = end - time.monotonic()
+            if remaining <= 0:
+                asked.cancel()
+                return Unanswered(self._ask_seconds)
+            try:
+                verdict: Verdict = asked.result(min(_POLL_SECONDS, remaining))
+            except TimeoutError:
+                if asked.done():
+                    return Unanswered()
+                continue
+            except Exception:  # the client has gone, or answers nonsense: nobody has said yes
+                return Unanswered()
+            return verdict
+        asked.cancel()
+        return Stop()
 
 
 _NAMELESS = "mcp-client"

@@ -60,6 +60,8 @@ def _decode_part(encoded: str) -> str:
 PAGE = 200
 LARGEST = 4 * 1024 * 1024
 """Bytes of the largest note that is sent as a whole."""
+_MOST_COMPLETED = 100
+"""By the protocol."""
 _NOT_FOUND = -32002
 _KINDS = {"md": "text/markdown", "markdown": "text/markdown", "json": "application/json", "html": "text/html"}
 _PLAIN = "text/plain"
@@ -115,6 +117,23 @@ class NoteResources:
             mime_type=_guess_mime_type(path),
             size=entry.size,
             annotations=types.Annotations(last_modified=f"{changed:%Y-%m-%dT%H:%M:%SZ}"),
+        )
+
+    def complete(self, written: str) -> types.CompleteResult:
+        """The paths, percent-encoded as in a URI, that begin like a text; directories, with a slash, too."""
+        written = written.removeprefix(ROOT_URI)
+        paths = self._list_paths(again=True)
+        above = {path[: at + 1] for path in paths for at, character in enumerate(path) if character == "/"}
+        lower = written.casefold()
+        found = [
+            encoded
+            for path in sorted({*paths, *above})
+            if (encoded := build_uri(path).removeprefix(ROOT_URI)).casefold().startswith(lower)
+            or path.casefold().startswith(lower)
+        ]
+        shown = found[:_MOST_COMPLETED]
+        return types.CompleteResult(
+            completion=types.Completion(values=shown, total=len(found), has_more=len(found) > len(shown))
         )
 
     def read(self, uri: str, *, actor: Agent, call_id: str | None) -> types.ReadResourceResult:

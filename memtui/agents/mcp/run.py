@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import hmac
 import logging
 import signal
 import socket
@@ -13,6 +14,7 @@ from typing import Any
 import uvicorn
 from mcp.server import Server
 from mcp.server.models import InitializationOptions
+from mcp.server.transport_security import TransportSecuritySettings
 
 from memtui.agents.mcp import ServerOptions
 from memtui.agents.mcp.calls import McpCallExecutor
@@ -28,20 +30,47 @@ from memtui.watch import FolderWatcher
 
 # Messages over HTTP, for clients on this machine.
 #
-# The socket is bound by the caller, to 127.0.0.1 and nothing else. The library refuses what a web page
-# could send from a browser on this machine: a foreign `Host` (DNS rebinding) or `Origin`.
+# The socket is bound by the caller: to 127.0.0.1, where every user of the machine comes in who has the token, or to a
+# file of mode 0600, where the system lets in nobody else. The library refuses what a web page could send from a browser
+# on this machine: a foreign `Host` (DNS rebinding) or `Origin`.
 
 _END_SECONDS = 1
 """How long open streams are waited for at the end: they never end by themselves."""
 
 
-class HttpServer(uvicorn.Server):
-    """Serves until `should_exit` is set. Signals are the caller's."""
+class _TokenGate:
+    """Answers 401 to every request without the token."""
 
-    def __init__(self, server: Server[Any]) -> None:
+    def __init__(self, app: Any, token: str) -> None:
+        self._app = app
+        self._expected = f"Bearer {token}".encode()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve a request, as ASGI has it."""
+        given = [value for name, value in scope.get("headers", ()) if name == b"authorization"]
+        if scope["type"] == "lifespan" or (len(given) == 1 and hmac.compare_digest(given[0], self._expected)):
+            await self._app(scope, receive, send)
+            return
+        headers = [(b"www-authenticate", b"Bearer"), (b"content-type", b"text/plain")]
+        await send({"type": "http.response.start", "status": 401, "headers": headers})
+        await send({"type": "http.response.body", "body": b"This server needs a token: Authorization: Bearer ...\n"})
+
+
+class HttpServer(uvicorn.Server):
+    """Serves until `should_exit` is set. Signals are the caller's.
+
+    Args:
+        server: The library's server.
+        token: What each request must bear; empty for nothing.
+        is_local: Whether it is served at a file, where no web page comes and no `Host` means anything.
+    """
+
+    def __init__(self, server: Server[Any], token: str, *, is_local: bool) -> None:
+        security = TransportSecuritySettings(enable_dns_rebinding_protection=False) if is_local else None
+        app = server.streamable_http_app(host="127.0.0.1", transport_security=security)
         super().__init__(
             uvicorn.Config(
-                server.streamable_http_app(host="127.0.0.1"),
+                _TokenGate(app, token) if token else app,
                 lifespan="on",
                 log_config=None,
                 access_log=False,
@@ -95,7 +124,8 @@ async def _serve(
     try:
         async with _feed_hub(memory, serving, calls, hub, say):
             if not isinstance(where, StdioPipes):
-                return await _serve_http(HttpServer(built), where)
+                is_local = where.family == socket.AF_UNIX
+                return await _serve_http(HttpServer(built, serving.token, is_local=is_local), where)
             return await _serve_pipes(built, MemoryServer.build_options(built), where)
     finally:
         calls.close()
@@ -145,8 +175,10 @@ def _catch_signals(end: Callable[[], object]) -> Iterator[list[signal.Signals]]:
             loop.remove_signal_handler(number)
 
 
-def _ask_person(state: str | None, proposal: Proposal, seconds: float, stop: Callable[[], bool]) -> Verdict:
-    return Unanswered() if state is None else request_approval(state, proposal, seconds=seconds, stop=stop)
+def _ask_person(state: str | None, proposal: Proposal, seconds: float, stop: Callable[[], bool], wait: bool) -> Verdict:
+    if state is None:
+        return Unanswered()
+    return request_approval(state, proposal, seconds=seconds, wait_for_server=wait, stop=stop)
 
 
 @contextlib.asynccontextmanager

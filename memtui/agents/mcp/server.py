@@ -33,8 +33,16 @@ from mcp.shared.subscriptions import (
 from pydantic import ValidationError
 
 from memtui.agents.guidance import build_guide
-from memtui.agents.mcp import ServerOptions, answers, resources, tools
-from memtui.agents.mcp.calls import Context, McpCallExecutor, get_actor, get_call_id, get_connection, get_tool_use_id
+from memtui.agents.mcp import ServerOptions, answers, elicitation, resources, tools
+from memtui.agents.mcp.calls import (
+    ClientPrompt,
+    Context,
+    McpCallExecutor,
+    get_actor,
+    get_call_id,
+    get_connection,
+    get_tool_use_id,
+)
 from memtui.agents.mcp.tools import SearchTool
 from memtui.core.approvals import ApprovalPolicy
 from memtui.core.errors import MemoryClosed, MemtuiError
@@ -103,6 +111,7 @@ class MemoryServer:
             on_subscriptions_listen=self._listen,
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
+            on_completion=self._complete,
         )
         server.add_notification_handler("notifications/initialized", types.NotificationParams, self._handle_initialized)
         server.middleware.append(_ErrorMiddleware())
@@ -149,7 +158,11 @@ class MemoryServer:
         overtakes = self._calls.can_overtake(given)
         async with nullcontext() if overtakes else self._get_lock(context):  # of one client, in the order of its asking
             actor = await self._refine_actor(context, get_actor(context, self._serving.name))
-            answer = await self._calls.execute(given, actor=actor, call_id=get_call_id(context), arrived=arrived)
+            elicit = partial(elicitation.elicit_verdict, context) if elicitation.can_elicit(context) else None
+            prompt = ClientPrompt(elicit, context.session.report_progress)
+            answer = await self._calls.execute(
+                given, actor=actor, call_id=get_call_id(context), arrived=arrived, prompt=prompt
+            )
         result = _build_text_result(answer.text, is_error=answer.is_error)
         if (image := answer.image) is not None:
             data = base64.b64encode(image.data).decode("ascii")
@@ -182,6 +195,12 @@ class MemoryServer:
     ) -> types.ReadResourceResult:
         actor, call_id = get_actor(context, self._serving.name), get_call_id(context)
         return await self._calls.run_read(partial(self._resources.read, params.uri, actor=actor, call_id=call_id))
+
+    async def _complete(self, _: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
+        ref, argument = params.ref, params.argument
+        if not isinstance(ref, types.ResourceTemplateReference) or ref.uri != resources.TEMPLATE:
+            return types.CompleteResult(completion=types.Completion(values=[]))
+        return await self._calls.run_read(partial(self._resources.complete, argument.value))
 
     # Prompts
 

@@ -61,7 +61,9 @@ def _build_tool(entry: dict[str, Any]) -> types.Tool:
     output: dict[str, Any] = {"type": "object", "properties": entry.get("output", {})}
     if "is_partial" not in entry:
         output["required"] = list(output["properties"])
+    loaded = {"anthropic/alwaysLoad": True} if "is_always_loaded" in entry else None
     tool = types.Tool(
+        _meta=loaded,  # else Claude Code leaves a tool out of its first request, and does not know that it has it
         name=entry["name"],
         title=entry["title"],
         description=entry["description"],

@@ -58,7 +58,8 @@ def serve_http(folder: Path, warm: Warm) -> Iterator[Callable[..., str]]:
     with ExitStack() as stack:
 
         def serve(*words: str) -> str:
-            command = ["-m", "memtui", "mcp", str(folder), "--http", "0", *words]
+            access = () if "--token-file" in words else ("--no-token",)
+            command = ["-m", "memtui", "mcp", str(folder), "--http", "0", *access, *words]
             process = warm.popen(command, env=os.environ)
             stack.callback(_end, process)
             assert process.stderr

@@ -270,7 +270,7 @@ async def test_clients_over_http_have_sessions_of_their_own(
 
 
 async def test_http_ends_at_once_though_a_client_still_listens(folder: Path, warm: Warm) -> None:
-    process = warm.popen(["-m", "memtui", "mcp", str(folder), "--http", "0"], env=os.environ)
+    process = warm.popen(["-m", "memtui", "mcp", str(folder), "--http", "0", "--no-token"], env=os.environ)
     with contextlib.ExitStack() as stack:
         for pipe in (process.stdin, process.stdout, process.stderr):
             assert pipe
@@ -301,7 +301,7 @@ def test_a_port_that_is_taken_is_said(folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = subprocess.run(
-            [sys.executable, "-m", "memtui", "mcp", str(folder), "--http", str(port)],
+            [sys.executable, "-m", "memtui", "mcp", str(folder), "--http", str(port), "--no-token"],
             capture_output=True,
             text=True,
             env={**os.environ, "PYTHONPATH": str(ROOT)},
