@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +15,9 @@ from typing import Any, NamedTuple
 import pytest
 
 import memtui
-from memtui.agents.chat.sessions.store import ChatSession, list_sessions
+from memtui.agents.chat.events import TextDelta
+from memtui.agents.chat.sessions.export import rebuild_events
+from memtui.agents.chat.sessions.store import ChatSession, find_session, list_sessions, read_records
 from memtui.agents.remote_approval import ApprovalServer
 from memtui.cli import main
 from memtui.core.approvals import Deny
@@ -274,6 +277,41 @@ def test_ctrl_c_stops_it_and_keeps_what_was_said(server: ModelServer, folder: Pa
     records = kept(chats)
     assert (records[-1]["type"], records[-1]["end"]) == ("turn_ended", "stopped")
     assert any("Thinking about" in str(record.get("content")) for record in records)
+
+
+@pytest.mark.parametrize("before", [0, 1], ids=["first", "behind a call"])
+def test_a_chat_that_is_killed_keeps_what_was_on_the_screen(
+    before: int, server: ModelServer, folder: Path, chats: Path, run: Callable[..., Any]
+) -> None:
+    said = " ".join(f"word{number}" for number in range(153))
+    for _ in range(before):
+        server.answer(Text("Let me look."), Call({"command": "view", "path": "/memories"}))
+    server.answer(Text(said), Wait(threading.Event()))
+    words = [sys.executable, "-m", "memtui", "chat", "-p", "hi"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout
+        shown = b""
+        while said.encode() not in shown:
+            shown += os.read(process.stdout.fileno(), 65_536)
+        deadline = time.monotonic() + 30
+        while "word152" not in next(chats.glob("*.jsonl")).read_text():  # it is written in a moment
+            assert time.monotonic() < deadline
+        process.kill()
+    records = kept(chats)
+    streamed = [record for record in records if record["type"] == "streamed"]
+    assert "".join(record["text"] for record in streamed).endswith(said)
+    assert len(streamed) < 100  # in batches
+    exported = run("chat", "--export", "last").out.decode()
+    assert said in exported.replace("\n", " ")
+    server.answer(Text("Going on."))
+    assert run("chat", "-p", "go on", "--resume").code == 0
+    roles = [message["role"] for message in server.last.messages]
+    assert roles == ["user", "assistant"] * (1 + before) + ["user"]
+    assert server.last.messages[-2]["content"] == [{"type": "text", "text": said}]
+    assert server.refused == []
+    events = rebuild_events(read_records(find_session(chats, "last")))
+    shown_again = [each for each in events if isinstance(each, TextDelta)]
+    assert "".join(each.text for each in shown_again).count(said) == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

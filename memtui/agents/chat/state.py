@@ -14,7 +14,7 @@ from memtui.agents.chat.history import Block, ChatHistory, restore_entries, sani
 from memtui.agents.chat.request import RequestOptions, RetryPolicy, wait_unless_stopped
 from memtui.agents.chat.sessions.records import RestoredSession, add_usage
 from memtui.agents.chat.sessions.store import ChatSession
-from memtui.agents.chat.stream import StreamPacer, parse_partial_json
+from memtui.agents.chat.stream import StreamPacer, StreamRecorder, parse_partial_json
 from memtui.agents.chat.tool_calls import ApprovalRequester, ToolExecutor, WorkerThread
 from memtui.agents.gate import ApprovalGate
 from memtui.agents.guidance import build_system_prompt
@@ -228,7 +228,9 @@ class ChatState:
         self.session = session
         self.retry_policy = retries
         self.now = now
-        self.pacer = StreamPacer(listener, parse_partial_json)
+        self._listener = listener
+        self._recorder = StreamRecorder(session.write)
+        self.pacer = StreamPacer(self._deliver, parse_partial_json)
         self.emit = self.pacer.emit
         self.connection = ApiConnection(options, make_client)
         self.gate = ApprovalGate(memory, policy=options.policy)
@@ -262,6 +264,11 @@ class ChatState:
         self.model: Model | None = None
         self._requested_model = options.model or restored.model
         self._listing: asyncio.Task[ClassifiedFault | None] | None = None
+
+    def _deliver(self, event: events.ChatEvent) -> None:
+        if isinstance(event, events.TextDelta):
+            self._recorder.add(event)
+        self._listener(event)
 
     @property
     def actor(self) -> Agent:
@@ -352,6 +359,8 @@ class ChatState:
 
     def add_message(self, turn: int, role: str, content: list[Block], *, is_repair: bool = False) -> None:
         """Add a message to the history, and record it."""
+        if role == "assistant":
+            self._recorder.discard()
         if not content:
             return
         model = self.model.id if self.model and role == "assistant" else None
@@ -363,6 +372,7 @@ class ChatState:
 
     def drop_turn(self, turn: int) -> None:
         """Take a turn and all after it out of the history; its notes wait for the next message."""
+        self._recorder.discard()
         self.history.rewind(turn)
         self.notes = [*self.sent_notes.pop(turn, ()), *self.notes]
 

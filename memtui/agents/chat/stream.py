@@ -18,6 +18,8 @@ from memtui.agents.chat.history import Block, sanitize_value
 
 EVERY = 1 / 30
 """Seconds between two deltas."""
+RECORDED_EVERY = 0.2
+"""Seconds between two pieces of an answer in the session's file."""
 _SHARE_PARSED = 0.05
 """Share of the time that may go into parsing incomplete tool calls."""
 _NOT_IN_IDS = re.compile("[^a-zA-Z0-9_-]")
@@ -107,6 +109,41 @@ class StreamPacer:
             self.flush()
         else:
             self._timer = asyncio.get_running_loop().call_later(wait, self.flush)
+
+
+class StreamRecorder:
+    """Writes the text of an answer to the session while it comes in, so that a kill loses nothing that was on screen.
+
+    Used in one thread, where a loop runs. The message that follows holds all of it: `discard` what waits then.
+
+    Args:
+        write: Writes a record.
+        every: Seconds between two of them.
+    """
+
+    def __init__(self, write: Callable[..., None], *, every: float = RECORDED_EVERY) -> None:
+        self._write = write
+        self._every = every
+        self._pieces: list[TextDelta] = []
+        self._timer: asyncio.TimerHandle | None = None
+
+    def add(self, delta: TextDelta) -> None:
+        """Take a piece; it is written soon, with those that follow."""
+        self._pieces.append(delta)
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(self._every, self._write_pieces)
+
+    def discard(self) -> None:
+        """Forget what is not written yet."""
+        self._pieces.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _write_pieces(self) -> None:
+        pieces, self._pieces, self._timer = self._pieces, [], None
+        for (turn, block), run in itertools.groupby(pieces, key=lambda each: (each.turn, each.block)):
+            self._write("streamed", turn=turn, block=block, text="".join(each.text for each in run))
 
 
 @dataclass(slots=True)

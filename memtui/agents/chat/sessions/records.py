@@ -7,6 +7,7 @@ Every record has `type` and `at` (UTC, ISO 8601 with `Z`), and then:
 | `session` | `schema`, `id`, `folder`, `model`, `provider`, `forked_from`, `seq` of the journal at that time; first |
 | `turn_began` | `turn`, `text`, `attachments`: a list of `name`, `media_type`, `size` |
 | `message` | `turn`, `role`, `content`: exactly what stands in the API's history, in order |
+| `streamed` | `turn`, `block`, `text`: a piece of the answer that comes in; replaced by the `message` that follows it |
 | `call` | `turn`, `call_id`, `name`, `input`, `answer`, `is_error`, `seq`, `edit_seq`, `note`, `edit` |
 | `turn_ended` | `turn`, `end`, `seconds`, `usage`, `remembered` |
 | `fault` | `kind`, `sentence` |
@@ -19,6 +20,7 @@ Every record has `type` and `at` (UTC, ISO 8601 with `Z`), and then:
 
 In `call`, `seq` is the number of the journal's event, `edit_seq` that of what the person wrote in its place, `edit` her
 text, and `note` the event's note (`declined`, `stopped`, ...). A type that is not known here is taken in stride.
+Readers never see `streamed`: pieces without their message, as of a program that was killed, are read as that message.
 """
 
 import base64
@@ -130,6 +132,11 @@ def parse_records(lines: Iterable[bytes], damaged: Callable[[int], None] = lambd
     Raises:
         StateUnusable: They were written by a newer memtui.
     """
+    yield from complete_streams(parse_lines(lines, damaged))
+
+
+def parse_lines(lines: Iterable[bytes], damaged: Callable[[int], None] = lambda _: None) -> Iterator[Record]:
+    """The records of lines as they stand; see `parse_records`."""
     for number, line in enumerate(lines, start=1):
         found = parse_record(line)
         if found is None:
@@ -139,6 +146,35 @@ def parse_records(lines: Iterable[bytes], damaged: Callable[[int], None] = lambd
         if found["type"] == "session":
             _check_schema(found)
         yield found
+
+
+def complete_streams(records: Iterable[Record]) -> Iterator[Record]:
+    """The records without the pieces of answers, and a message for the pieces that none followed."""
+    turn, at, pieces = 0, "", dict[int, list[str]]()
+    for record in records:
+        if record["type"] == "streamed":
+            turn, at = get_number(record, "turn"), get_text(record, "at")
+            pieces.setdefault(get_number(record, "block"), []).append(get_text(record, "text"))
+            continue
+        if pieces and ends_stream(record):
+            if record["type"] == "turn_began":
+                yield _build_streamed_message(turn, at, pieces)
+            pieces = {}
+        yield record
+    if pieces:
+        yield _build_streamed_message(turn, at, pieces)
+
+
+def ends_stream(record: Record) -> bool:
+    """Whether no more pieces belong to those before a record: their message is there, or will never be."""
+    message = record if record["type"] == "message" else get_mapping(record, "message")
+    return record["type"] in ("turn_began", "turn_ended", "rewound") or message.get("role") == "assistant"
+
+
+def _build_streamed_message(turn: int, at: str, pieces: Mapping[int, list[str]]) -> Record:
+    texts = ("".join(pieces[block]) for block in sorted(pieces))
+    content = [{"type": "text", "text": text} for text in texts if text.strip()]
+    return {"type": "message", "at": at, "turn": turn, "role": "assistant", "content": content}
 
 
 def _check_schema(header: Record) -> None:

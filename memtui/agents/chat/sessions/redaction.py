@@ -163,14 +163,36 @@ def _iter_redacted_lines(path: Path, words: _TextRedactor, calls: frozenset[str]
         text = path.read_bytes()
         yield text, words.redact_line(text)
         return
+    pieces: list[tuple[bytes, Record]] = []
     with path.open("rb") as file:
         for line in file:
             record = records.parse_record(line)
             if record is None:
                 yield line, words.redact_line(line)
                 continue
+            if record["type"] == "streamed":
+                pieces.append((line, record))
+                continue
+            if pieces and records.ends_stream(record):
+                yield _redact_pieces(pieces, words)
+                pieces = []
             after = _redact_value(_redact_calls(record, calls), words)
             yield line, line if after == record else records.serialize_record(after)
+    if pieces:
+        yield _redact_pieces(pieces, words)
+
+
+def _redact_pieces(pieces: list[tuple[bytes, Record]], words: _TextRedactor) -> tuple[bytes, bytes]:
+    """The pieces of an answer before and after: a text may stand across them, so they are joined for it."""
+    joined: dict[int, Record] = {}
+    for _, piece in pieces:
+        first = joined.setdefault(get_number(piece, "block"), {**piece, "text": ""})
+        first["text"] += get_text(piece, "text")
+    before = b"".join(line for line, _ in pieces)
+    after = [{**each, "text": words.redact_text(each["text"])} for each in joined.values()]
+    if after == list(joined.values()):
+        return before, before
+    return before, b"".join(map(records.serialize_record, after))
 
 
 def _redact_calls(record: Record, calls: frozenset[str]) -> Record:

@@ -435,12 +435,15 @@ class ChatSession:
         with self._lock:
             held = list(self._held)
             fd = None if self._fd is None else os.dup(self._fd)  # the session may be closed meanwhile
+        yield from records.complete_streams(self._iter_parsed(fd, held))
+
+    def _iter_parsed(self, fd: int | None, held: list[bytes]) -> Iterator[Record]:
         if fd is not None:
             try:
-                yield from map(self._sanitize_record, records.parse_records(_read_lines(fd), self._note_damage))
+                yield from map(self._sanitize_record, records.parse_lines(_read_lines(fd), self._note_damage))
             finally:
                 os.close(fd)
-        yield from records.parse_records(held)
+        yield from records.parse_lines(held)
 
     def _sanitize_record(self, record: Record) -> Record:
         """A record; of a session from elsewhere without its allowed paths and its journal's event numbers."""
