@@ -64,7 +64,15 @@ def test_what_is_certainly_no_memory_is_done_with(tmp_path: Path) -> None:
     for path in (f"{tmp_path}/project/src/app.py", "/etc/hosts"):
         assert is_foreign_call(call("Write", file_path=path, content="x"))
         assert is_foreign_call(call("Edit", file_path=path, old_string="a", new_string="b"))
-    for command in ("git status", "ls -la | head", "npm test > out.txt 2>&1", "cp a b", f"cat {tmp_path}/project/x"):
+    for command in (
+        "rm build.log",
+        "mv a.py b.py && git status",
+        "git status",
+        "ls -la | head",
+        "npm test > out.txt 2>&1",
+        "cp a b",
+        f"cat {tmp_path}/project/x",
+    ):
         assert is_foreign_call(call("Bash", str(tmp_path / "project"), command=command)), command
 
 

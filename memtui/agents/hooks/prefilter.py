@@ -15,6 +15,7 @@ _MARKS = frozenset({"memory", "agent-memory", "agent-memory-local"})
 """Names of directories in which Claude Code keeps memories."""
 _EVENTS = ("PreToolUse", "PostToolUse")
 _SIGNS = str.maketrans(dict.fromkeys("'\"()<>;|&=`{},\\", " "))
+_PATTERN = frozenset("$*?[")
 _WORDS = 100
 """Words of a command that are looked at; a longer one is not decided here."""
 _LIMIT = 64_000_001
@@ -102,14 +103,16 @@ def is_foreign_call(data: bytes, directory: str | None = None) -> bool:
 
 def _is_foreign_command(command: str, where: str, named: str | None) -> bool:
     words = command.translate(_SIGNS).split()
-    if len(words) > _WORDS or "rm" in words or "mv" in words:  # which may be about a directory above
+    if len(words) > _WORDS:
         return False
+    paths = [os.path.join(where, os.path.expanduser(word)) for word in words]
+    if ("rm" in words or "mv" in words) and any(_PATTERN.intersection(path) or os.path.isdir(path) for path in paths):
+        return False  # a memory may be below
     known = _list_known()
     lower = command.lower()
     if "memor" in lower or any(name in command for name in known) or (named and os.path.basename(named) in command):
         return False
-    paths = (os.path.join(where, os.path.expanduser(word)) for word in ("", *words))
-    return not any("$" not in path and _may_be_memory(path, named, known) for path in paths)
+    return not any("$" not in path and _may_be_memory(path, named, known) for path in (where, *paths))
 
 
 def _may_be_memory(path: str, named: str | None, known: frozenset[str]) -> bool:

@@ -142,8 +142,10 @@ async def test_a_says_yes_for_good_below_the_folder(chatting: Chats) -> None:
         assert chat.memory("notes/tea.md")
         assert chat.memory("notes/coffee.md")
         assert "Claude wants to edit prefs.md" in chat.text
+        assert "not asked: /memories/notes" in chat.text.splitlines()[0]
         await chat.press("A")
         await chat.ended(1)
+        assert "not asked: all of /memories" in chat.text.splitlines()[0]
         assert chat.play.chat.verdicts == [Allow(always="notes"), Allow(always=EVERYWHERE)]
 
 
