@@ -1,7 +1,7 @@
 """Merging two people's changes to one text.
 
 Changes to different lines go together as everywhere; so do changes to different words of one line. A conflict is never
-decided by a guess: it stands in the result twice, between marks.
+decided by a guess: somebody chooses, place by place.
 """
 
 import re
@@ -14,15 +14,13 @@ from typing import NamedTuple
 
 from memtui.core import diffs
 from memtui.core.diffs import Hunk
-from memtui.core.unicode import to_one_line
 
 CLOSE = 0.5
 """From which likeness to the line of the base on the words of a line are merged, and not only the line as a whole."""
 PAIRS = 2_000
 """Pairs of lines that are looked at for likeness within one place."""
-MARK = 7
-"""Signs that a mark begins with, as in every tool that knows such marks."""
 _MARKED = re.compile(r"(?m)^(<{7,}|\|{7,}|={7,}|>{7,})(?: .*)?$")
+"""Seven signs or more, as in every tool that writes conflict markers."""
 
 Lines = tuple[str, ...]
 
@@ -52,6 +50,17 @@ class MergeHunk:
     merged: Lines
     side: MergeSide
     first_line: int = 0
+
+    def get_lines(self, decision: MergeSide) -> Lines:
+        """The lines that a decision leaves: mine, theirs, or both with mine first."""
+        match decision:
+            case MergeSide.MINE:
+                return self.mine
+            case MergeSide.THEIRS:
+                return self.theirs
+            case MergeSide.BOTH:
+                return (*self.mine, *self.theirs)
+        raise ValueError(f"{decision} is no decision")
 
 
 @dataclass(frozen=True)
@@ -89,31 +98,31 @@ class MergeResult:
         """How many places hold what only they did, or both."""
         return sum(place.side in (MergeSide.THEIRS, MergeSide.BOTH) for place in self.hunks)
 
-    def format_with_markers(self, mine_name: str, theirs_name: str) -> str:
-        """The merged text, with all three texts between marks where it could not be decided.
+    def resolve(self, decisions: Iterable[MergeSide]) -> str:
+        """The merged text with one decision for each conflict, in order: mine, theirs, or both with mine first."""
+        return _join_lines(line for _, lines in self._iter_resolved(decisions) for line in lines)
 
-        The names stand behind the marks; an agent chooses its own name, so it is made one visible line.
-        """
-        conflict_lines = [
-            line for each in self.conflicts for lines in (each.mine, each.base, each.theirs) for line in lines
-        ]
-        size = _choose_marker_size(conflict_lines)
-        heads = (f"{'<' * size} {to_one_line(mine_name)}\n", f"{'|' * size} base\n")
-        feet = (f"{'=' * size}\n", f"{'>' * size} {to_one_line(theirs_name)}\n")
-        return self.resolve(
-            (heads[0], *each.mine, heads[1], *each.base, feet[0], *each.theirs, feet[1]) for each in self.conflicts
-        )
+    def find_line(self, decisions: Iterable[MergeSide], number: int) -> int:
+        """The line, from 1, at which conflict `number` (from 0) begins in the text that `resolve` makes."""
+        lines = 1
+        for part, resolved in self._iter_resolved(decisions):
+            if isinstance(part, MergeHunk) and part.side is MergeSide.CONFLICT:
+                if not number:
+                    break
+                number -= 1
+            lines += len(resolved)
+        return lines
 
-    def resolve(self, decisions: Iterable[Lines]) -> str:
-        """The merged text with the lines that were decided for each conflict, in order."""
+    def _iter_resolved(self, decisions: Iterable[MergeSide]) -> Iterator[tuple[Lines | MergeHunk, Lines]]:
+        """Each part with its lines in the merged text."""
         decided = iter(decisions)
-        lines: list[str] = []
         for part in self.parts:
             if not isinstance(part, MergeHunk):
-                lines += part
+                yield part, part
+            elif part.side is MergeSide.CONFLICT:
+                yield part, part.get_lines(next(decided))
             else:
-                lines += next(decided) if part.side is MergeSide.CONFLICT else part.merged
-        return _join_lines(lines)
+                yield part, part.merged
 
 
 def merge_texts(base: str, mine: str, theirs: str) -> MergeResult:
@@ -141,12 +150,13 @@ def merge_without_base(mine: str, theirs: str) -> MergeResult:
 
 
 def find_conflict_markers(text: str) -> tuple[int, ...]:
-    """The numbers, from 1, of lines that are marks of a conflict which is not decided yet.
+    """The numbers, from 1, of lines that are left-over markers of a conflict.
 
-    Only whole blocks count, in order and of one size: a line of `=======` alone is a heading in Markdown.
+    A line of `<<<<<<<` or `>>>>>>>` always is one. `=======` and `|||||||` are only between two such lines of the same
+    size: alone, the first underlines a heading in Markdown.
     """
     found: list[int] = []
-    block: list[int] = []
+    between: list[int] = []
     size = 0
     line = 1
     at = 0
@@ -154,14 +164,15 @@ def find_conflict_markers(text: str) -> tuple[int, ...]:
         line += text.count("\n", at, match.start())
         at = match.start()
         signs = match[1]
-        if signs[0] == "<":
-            block, size = [line], len(signs)
-        elif block and len(signs) == size:
-            block.append(line)
-            if signs[0] == ">":
-                found += block
-                block = []
-    return tuple(found)
+        if signs[0] in "<>":
+            if signs[0] == ">" and len(signs) == size:
+                found += between
+            size = len(signs) if signs[0] == "<" else 0
+            between = []
+            found.append(line)
+        elif len(signs) == size:
+            between.append(line)
+    return tuple(sorted(found))
 
 
 # Lines
@@ -368,9 +379,3 @@ def _join_lines(lines: Iterable[str]) -> str:
             text[-1] += "\n"
         text.append(line)
     return "".join(text)
-
-
-def _choose_marker_size(lines: Iterable[str]) -> int:
-    """How long marks are, so that no line between them looks like one."""
-    taken = {len(match[1]) for line in lines if (match := _MARKED.match(line.removesuffix("\n")))}
-    return next(size for size in range(MARK, MARK + len(taken) + 1) if size not in taken)

@@ -26,10 +26,10 @@ CALM_ALONE = "Nothing has been written. What you wrote is kept whichever you cho
 
 @dataclass(frozen=True, slots=True)
 class MergeTexts:
-    """Edit a merged text, based on what stands there now; `conflicts` of its places are marked."""
+    """Save a merged text, based on what stands there now; or edit it first at `line`, from 1."""
 
     text: str
-    conflicts: int
+    line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,11 @@ class TakeTheirs:
     """Leave what stands there, and keep the person's text as a draft."""
 
 
+@dataclass(frozen=True, slots=True)
+class DecidePlaces:
+    """Ask about each place that both changed; `MergeTexts` comes of it."""
+
+
 ConflictChoice = MergeTexts | KeepMine | TakeTheirs
 
 
@@ -53,7 +58,7 @@ class ConflictOption:
 
     key: str
     label: str
-    choice: ConflictChoice
+    choice: ConflictChoice | DecidePlaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +213,8 @@ def _build_options(
     whose = f"{name}'s" if is_agents else "the other"
     new_place, answers = shorten(to_one_line(conflicted.current_path), _PLACE, tail=_PLACE // 3), list[ConflictOption]()
     if merged is not None and not (conflicted.situation is NoteChange.MOVED and theirs == base):
-        text = merged.format_with_markers("yours", name)
-        answers.append(ConflictOption("m", _format_merge_label(merged, base), MergeTexts(text, len(merged.conflicts))))
+        merge = MergeTexts(merged.text) if merged.is_clean else DecidePlaces()
+        answers.append(ConflictOption("m", _format_merge_label(merged, base), merge))
     match conflicted.situation:
         case NoteChange.CHANGED:
             answers.append(ConflictOption("k", f"Keep mine; {whose} version stays in history", KeepMine()))
@@ -232,7 +237,7 @@ def _build_options(
 def _format_merge_label(merged: MergeResult, base: str | None) -> str:
     count = len(merged.conflicts)
     if count:
-        return f"Merge: edit a text with both, {format_count(count, 'place')} marked"
+        return f"Merge: choose at {format_count(count, 'place')}"
     if base is None:
         return "Merge: the lines of both"
     if not any(place.side in (MergeSide.THEIRS, MergeSide.BOTH) for place in merged.hunks):

@@ -11,7 +11,6 @@ from memtui.core.errors import MemtuiError
 from memtui.core.merge import MergeResult, find_conflict_markers, merge_texts, merge_without_base
 from memtui.core.text_format import NotText
 from memtui.core.unicode import to_one_line
-from memtui.core.wording import format_count
 from memtui.editing.conflict import (
     ConflictChoice,
     ConflictPrompt,
@@ -75,11 +74,11 @@ class EditDialog(Dialog, Protocol):
 
 async def save(dialog: EditDialog, engine: Engine, drafts: EditDraftStore | None) -> bool:
     """Save a text, resolving conflicts, and tell whether the memory holds it; a losing text goes to `drafts`."""
-    marks = find_conflict_markers(dialog.text)
-    if marks and marks != find_conflict_markers(dialog.basis.text):
-        dialog.go_to_line(marks[0])
-        choices = (Choice("s", "save all the same", "save"), Choice("e", "go on editing", ""))
-        if not await dialog.choose(f"Line {marks[0]:,} still has the marks of a conflict.", choices):
+    markers = find_conflict_markers(dialog.text)
+    if len(markers) > len(find_conflict_markers(dialog.basis.text)):
+        dialog.go_to_line(markers[0])
+        choices = (Choice("s", "save anyway", "save"), Choice("e", "go on editing", ""))
+        if not await dialog.choose(f"Line {markers[0]:,} is a conflict marker.", choices):
             return False
     goes_on = False
     for _ in range(_TRIES):
@@ -221,13 +220,10 @@ def _apply_merge(dialog: EditDialog, conflict: SaveConflict, merged: MergeTexts)
         dialog.report(f"Not merged: {error}", warning=True)
         return False
     dialog.revise(merged.text, theirs)
-    marks = find_conflict_markers(merged.text)
-    if not marks:
+    if not merged.line:
         return True
-    dialog.go_to_line(marks[0])
-    places = format_count(merged.conflicts, "place needs", "places need")
-    save = dialog.phrases.name_action("edit.save")
-    dialog.report(f"Merged, not saved yet: {places} you. Edit between the marks, then {save}.")
+    dialog.go_to_line(merged.line)
+    dialog.report(f"Merged, not saved yet. {dialog.phrases.name_action('edit.save')} saves it.")
     return False
 
 

@@ -65,17 +65,15 @@ def test_changes_to_different_words_of_one_line_go_together() -> None:
         ),  # mostly another line
     ],
 )
-def test_what_cannot_be_decided_stands_there_in_full_between_marks(base: str, mine: str, theirs: str) -> None:
+def test_what_cannot_be_decided_is_left_to_a_decision(base: str, mine: str, theirs: str) -> None:
     merged = merge_texts(base, mine, theirs)
     assert not merged.is_clean
-    marked = merged.format_with_markers("yours", "Claude")
     [conflict] = merged.conflicts
-    for lines in (conflict.base, conflict.mine, conflict.theirs):
-        assert "".join(lines) in marked
-    assert merged.text == mine
-    head, foot = find_conflict_markers(marked)[0], find_conflict_markers(marked)[-1]
-    assert marked.splitlines()[head - 1] == "<<<<<<< yours"
-    assert marked.splitlines()[foot - 1] == ">>>>>>> Claude"
+    assert merged.text == merged.resolve([MergeSide.MINE]) == mine
+    assert merged.resolve([MergeSide.THEIRS]) == theirs
+    both = merged.resolve([MergeSide.BOTH])
+    for lines in (conflict.mine, conflict.theirs):
+        assert "".join(lines) in both
 
 
 def test_one_line_and_the_next_one_go_together_whatever_they_say() -> None:
@@ -103,25 +101,29 @@ def test_the_same_change_of_both_is_made_once() -> None:
 def test_a_last_line_without_its_newline_never_grows_together_with_another() -> None:
     assert merge_texts("a", "a\nb", "c\na").text == "c\na\nb"
     assert merge_texts("a\n", "a", "a\nb\n").text == "a\nb\n"
-    assert "mine\n|||||||" in merge_texts("x", "mine", "theirs").format_with_markers("m", "t")
+    assert merge_texts("x", "mine", "theirs").resolve([MergeSide.BOTH]) == "mine\ntheirs"
 
 
-def test_marks_grow_where_the_text_itself_has_such_lines() -> None:
-    merged = merge_texts("Head\n=======\n", "Mine\n=======\n<<<<<<< HEAD\n", "Other\n=======\nmore\n")
-    marked = merged.format_with_markers("yours", "theirs")
-    assert marked.startswith("<<<<<<<< yours\n")
-    assert len(find_conflict_markers(marked)) == 4
+def test_the_line_of_a_place_depends_on_what_was_decided_before_it() -> None:
+    merged = merge_texts("a\nb\nc\n", "m\nb\nm\n", "t\nb\nt\n")
+    assert merged.find_line([MergeSide.MINE, MergeSide.MINE], 1) == 3
+    assert merged.find_line([MergeSide.BOTH, MergeSide.MINE], 1) == 4
+    assert merged.find_line([MergeSide.BOTH, MergeSide.MINE], 0) == 1
 
 
-def test_a_heading_underlined_with_equals_signs_is_no_mark() -> None:
-    assert find_conflict_markers("Title\n=======\n\ntext\n") == ()
-    assert find_conflict_markers("<<<<<<< a\nx\n") == ()
-    assert find_conflict_markers("t\n<<<<<<< a\nx\n||||||| base\n=======\ny\n>>>>>>> b\n") == (2, 4, 5, 7)
-
-
-def test_an_agent_cannot_forge_a_mark_by_its_name() -> None:
-    marked = merge_texts("a\n", "b\n", "c\n").format_with_markers("yours", "x\n=======\n\x1b[2J")
-    assert marked.splitlines()[-1] == r">>>>>>> x\n=======\n\x1b[2J"
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("Title\n=======\n\n||||||| x\n", ()),
+        ("<<<<<<< a\nx\n", (1,)),
+        ("x\n>>>>>>> b\n", (2,)),
+        ("<<<<<< six\n<<<<<<<seven\n > >>>>>>>\n", ()),
+        ("t\n<<<<<<< a\nx\n||||||| base\n=======\ny\n>>>>>>> b\n", (2, 4, 5, 7)),
+        ("<<<<<<<< a\nHead\n=======\n========\ny\n>>>>>>>> b\n", (1, 4, 6)),
+    ],
+)
+def test_left_over_markers_are_found_and_headings_are_none(text: str, lines: tuple[int, ...]) -> None:
+    assert sorted(find_conflict_markers(text)) == list(lines)
 
 
 def test_without_a_base_the_lines_of_both_are_kept() -> None:
@@ -154,7 +156,8 @@ def test_it_makes_no_difference_who_is_who(base: str, one: str, other: str) -> N
 @settings(max_examples=many(200, 40))
 @given(TEXTS, TEXTS, TEXTS)
 def test_no_word_that_either_wrote_is_lost(base: str, mine: str, theirs: str) -> None:
-    marked = merge_texts(base, mine, theirs).format_with_markers("yours", "theirs")
+    merged = merge_texts(base, mine, theirs)
+    marked = merged.resolve([MergeSide.BOTH] * len(merged.conflicts))
     had, has = set(base.split()), set(marked.split())
     for text in (mine, theirs):
         assert set(text.split()) - had <= has
@@ -164,7 +167,8 @@ def test_no_word_that_either_wrote_is_lost(base: str, mine: str, theirs: str) ->
 def test_no_line_that_either_wrote_is_lost(numbers: list[int], data: st.DataObject) -> None:
     base = [f"line {number} of the base" for number in numbers]
     mine, theirs = (_edited(base, who, data) for who in ("mine", "theirs"))
-    marked = merge_texts(_text(base), _text(mine), _text(theirs)).format_with_markers("yours", "theirs").splitlines()
+    merged = merge_texts(_text(base), _text(mine), _text(theirs))
+    marked = merged.resolve([MergeSide.BOTH] * len(merged.conflicts)).splitlines()
     for lines in (mine, theirs):
         for line in set(lines) - set(base):
             assert line in marked

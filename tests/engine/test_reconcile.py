@@ -2,7 +2,10 @@
 
 import os
 import shutil
+import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -347,9 +350,19 @@ print("done")
 """
 
 
-def test_what_cannot_be_read_is_not_taken_for_deleted_and_not_half_deleted(run_python: Any, tmp_path: Any) -> None:
+@pytest.fixture
+def open_directory() -> Iterator[Path]:
+    """A directory that other users can enter; pytest closes its own ones to them whenever it starts."""
+    with tempfile.TemporaryDirectory(prefix="memtui-test-") as name:
+        Path(name).chmod(0o711)
+        yield Path(name)
+
+
+def test_what_cannot_be_read_is_not_taken_for_deleted_and_not_half_deleted(
+    run_python: Any, open_directory: Path
+) -> None:
     """In a process that gives up root's privileges, where it has them."""
-    folder, state = tmp_path / "folder", tmp_path / "state"
+    folder, state = open_directory / "folder", open_directory / "state"
     (folder / "d/e").mkdir(parents=True)
     (folder / "d/x").write_text("x")
     (folder / "d/e/y").write_text("y")
@@ -358,9 +371,6 @@ def test_what_cannot_be_read_is_not_taken_for_deleted_and_not_half_deleted(run_p
     if os.geteuid() == 0:
         for each in (folder, state, *folder.rglob("*")):
             os.chown(each, NOBODY, -1)
-        for parent in (tmp_path, *tmp_path.parents):
-            if not parent.stat().st_mode & 0o001:
-                parent.chmod(parent.stat().st_mode | 0o011)
     done = run_python(UNREADABLE, folder, state, NOBODY, cwd="/")
     assert done.stdout == "done\n", done.stderr
 

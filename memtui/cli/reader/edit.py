@@ -11,12 +11,12 @@ from memtui.cli.reader.dialog import Prompter, parse_number
 from memtui.cli.reader.session import PHRASES, ReaderDialog, ReaderSession
 from memtui.core.diffs import split_lines
 from memtui.core.errors import MemtuiError, Refusal
-from memtui.core.merge import MergeHunk
+from memtui.core.merge import MergeHunk, MergeSide
 from memtui.core.paths import MemoryPath, parse_path
 from memtui.core.text_format import NotText, parse_text
 from memtui.core.wording import format_count
 from memtui.editing import templates
-from memtui.editing.conflict import ConflictChoice, ConflictPrompt, MergeTexts
+from memtui.editing.conflict import ConflictChoice, ConflictPrompt, DecidePlaces, MergeTexts
 from memtui.editing.drafts import DraftNotSaved, EditDraft
 from memtui.editing.save import EditBase, NoteSaver, find_draft_base, prepare_note
 from memtui.flows.dialog import run_flow
@@ -152,9 +152,8 @@ class ReaderEditDialog(ReaderDialog):
         dialog = self._session.dialog
         name = "the other" if prompt.names[1] in ("now", "elsewhere") else prompt.names[1]
         dialog.say(f"{prompt.path}: {prompt.title}.", f"{prompt.sides[0].replace('  ', ', ')}.", prompt.calm)
-        choices: list[tuple[str, ConflictChoice | str]] = [
-            ("Merge both" if isinstance(each.choice, MergeTexts) else each.label, each.choice)
-            for each in prompt.options
+        choices: list[tuple[str, ConflictChoice | DecidePlaces | str]] = [
+            ("Merge both" if each.key == "m" else each.label, each.choice) for each in prompt.options
         ]
         choices += [(f"Hear what {name} changed", prompt.theirs)] if prompt.theirs is not None else []
         choices += [("Hear what I changed", prompt.mine)]
@@ -164,10 +163,10 @@ class ReaderEditDialog(ReaderDialog):
                 case str(text):
                     lines = sentences.describe_line_differences(prompt.base or "", text)
                     dialog.read_out(lines or ["The lines are the same."])
-                case MergeTexts():
+                case MergeTexts() | DecidePlaces():
                     merged = self._merge_places(prompt, name)
                     if merged is not None:
-                        return MergeTexts(merged, 0)
+                        return MergeTexts(merged)
                 case choice:
                     return choice
         return None
@@ -176,25 +175,28 @@ class ReaderEditDialog(ReaderDialog):
         """Both texts in one; each place in conflict is asked about. `None` if the person goes back."""
         merged = prompt.merged
         assert merged is not None
-        decisions: list[tuple[str, ...]] = []
+        decisions: list[MergeSide] = []
         for number, place in enumerate(merged.conflicts, 1):
-            lines = self._ask_lines(place, name, f"Place {number} of {len(merged.conflicts)}")
-            if lines is None:
+            decision = self._ask_decision(place, name, f"Place {number} of {len(merged.conflicts)}")
+            if decision is None:
                 return None
-            decisions.append(lines)
+            decisions.append(decision)
         counts = f"{format_count(merged.mine_count, 'place')} of yours and {merged.theirs_count:,} of the other"
         self.report(f"Merged: {counts}, {len(decisions):,} decided by you.")
         return merged.resolve(decisions)
 
-    def _ask_lines(self, place: MergeHunk, name: str, head: str) -> tuple[str, ...] | None:
+    def _ask_decision(self, place: MergeHunk, name: str, head: str) -> MergeSide | None:
         """Ask which lines are to stand where both changed the same ones."""
         dialog = self._session.dialog
         dialog.say(f"{head}, line {place.first_line:,}: both changed it.")
         for whose, lines in (("Before", place.base), ("Yours", place.mine), (name.capitalize(), place.theirs)):
             words = [line.removesuffix("\n") or "an empty line" for line in lines] or ["nothing"]
             dialog.say(*(f"{whose}: {line}" for line in words))
-        both = (*place.mine, *place.theirs)
-        options = [("Yours", place.mine), (f"That of {name}", place.theirs), ("Both, yours first", both)]
+        options = [
+            ("Yours", MergeSide.MINE),
+            (f"That of {name}", MergeSide.THEIRS),
+            ("Both, yours first", MergeSide.BOTH),
+        ]
         return dialog.choose("What stands there?", options, known=False)
 
 

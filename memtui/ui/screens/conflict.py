@@ -1,29 +1,27 @@
-"""The question of a save conflict: the changes of both sides, and a key for each choice. It writes nothing."""
+"""The questions of a save conflict: which text stays, and whose lines at each place. They write nothing."""
 
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, getters, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
-from textual.content import Content
+from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Static
-from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
 
 from memtui.core.diffs import compare_texts
 from memtui.core.errors import MemoryClosed, MemtuiError
+from memtui.core.merge import MergeSide
 from memtui.core.text_format import NotText, parse_text
 from memtui.core.unicode import to_one_line
-from memtui.editing.conflict import CALM_SHORT, ConflictChoice, ConflictOption, ConflictPrompt
+from memtui.editing.conflict import CALM_SHORT, ConflictChoice, ConflictPrompt, DecidePlaces, MergeTexts
 from memtui.editing.save import EditBase
 from memtui.ui.frame import Header, HeaderStatus, KeyLine, MessageLine
 from memtui.ui.key_names import label_key
 from memtui.ui.screens.above_browser import DiffPaneScreen
 from memtui.ui.screens.dialogs import DismissOnceScreen
 from memtui.ui.widgets.choice_list import ChoiceList
-from memtui.ui.widgets.conflict import ThreeWayView
+from memtui.ui.widgets.conflict import MODAL_CSS, PLACE_KEYS, AnswerRow, ConflictBox, ConflictDiffScreen
 from memtui.ui.widgets.diff.layout import DiffComparison
 from memtui.ui.widgets.diff.view import DIFF_KEYS, DiffView
 
@@ -31,125 +29,64 @@ if TYPE_CHECKING:  # the engine is loaded behind the first paint
     from memtui.engine import Engine
 
 
-_WIDE = 120
-"""Columns from which the three texts stand beside each other."""
-_ROW = 60
-"""Cells of an answer in the narrow box."""
-_LOW = 22
-"""Rows below which blank rows and all but the choices are left out."""
-_FIXED, _SPACES = 4, 4
-
-
 class ConflictScreen(ModalScreen[ConflictChoice | None], DismissOnceScreen[ConflictChoice | None]):
     """Asks which of two texts to keep; `None` is back to the unchanged editor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("m", "choose('m')", "merge", id="conflict.merge", tooltip="Merge both in the editor"),
+        Binding("m", "choose('m')", "merge", id="conflict.merge", tooltip="Merge both"),
         Binding("k", "choose('k')", "keep mine", id="conflict.keep", tooltip="Keep mine"),
         Binding("o", "choose('o')", "old place", id="conflict.old_place", tooltip="Keep mine at the old place"),
         Binding("b", "choose('b')", "beside", id="conflict.beside", tooltip="Save mine under a new name"),
         Binding("t", "choose('t')", "take theirs", id="conflict.take", tooltip="Take theirs; mine becomes a draft"),
         Binding("d", "differences", "diff", id="conflict.differences", tooltip="See the full diffs"),
-        Binding("n", "place(1)", "next place", id="conflict.next_place", tooltip="To the next place"),
-        Binding("N", "place(-1)", "previous place", id="conflict.previous_place", tooltip="To the place before",
-                show=False),
-        Binding("pagedown", "scroll(1)", "down", id="conflict.down", tooltip="Down in a long place", show=False,
-                priority=True),
-        Binding("pageup", "scroll(-1)", "up", id="conflict.up", tooltip="Up in a long place", show=False,
-                priority=True),
+        *PLACE_KEYS,
         Binding("escape,q", "dismiss", "back", id="conflict.back", tooltip="Back to editing, unsaved"),
     ]  # fmt: skip
 
-    DEFAULT_CSS = """
-    ConflictScreen { align: center middle; background: $background 60%; }
-    ConflictScreen #box {
-        width: 68; max-width: 100%; height: auto; max-height: 100%; padding: 1 1; margin-bottom: 2;
-        border: double $warning; background: $surface;
-        border-title-color: $text-warning; border-title-style: bold; border-subtitle-color: $foreground;
-    }
-    ConflictScreen #sides { height: auto; padding: 0 1; }
-    ConflictScreen #place-scroll { height: auto; margin: 1 1; scrollbar-size-vertical: 1; }
-    ConflictScreen OptionList { height: auto; border: none; padding: 0; background: $surface; }
-    ConflictScreen OptionList:focus { border: none; }
-    ConflictScreen #foot { dock: bottom; height: 2; background: $background; }
-    ConflictScreen.-wide #box { width: 94%; max-width: 150; }
-    ConflictScreen.-low #box { padding: 0 1; }
-    ConflictScreen.-low #place-scroll { margin: 0 1; }
-    """
+    DEFAULT_CSS = MODAL_CSS.format(name="ConflictScreen")
 
-    place = getters.query_one(ThreeWayView)
-    options = getters.query_one(ChoiceList)
+    box = getters.query_one(ConflictBox)
     message = getters.query_one(MessageLine)
 
     def __init__(self, about: ConflictPrompt) -> None:
         super().__init__()
         self.conflict = about
         self._at = 0
-        self._opening = False
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="box"):
-            yield Static(id="sides", markup=False)
-            scroll = VerticalScroll(id="place-scroll")
-            scroll.can_focus = False
-            with scroll:
-                yield ThreeWayView(self.conflict.names, self.conflict.times, id="place")
-            yield ChoiceList(id="answers", markup=False)
+        yield ConflictBox()
         with Vertical(id="foot"):
             yield MessageLine(id="message")
             yield KeyLine("conflict.back")
 
     def on_mount(self) -> None:
         self.show(self.conflict)
-        self.options.focus()
 
     def show(self, about: ConflictPrompt) -> None:
         """Ask about a newer conflict; the highlighted choice stays, if it is still there."""
-        chosen = self._get_answer(self.options.highlighted)
         self.conflict, self._at = about, min(self._at, max(len(about.places) - 1, 0))
         self._show_hunk()
         self._lay_out()
-        keys = [answer.key for answer in about.options]
-        self.options.highlighted = keys.index(chosen.key) if chosen is not None and chosen.key in keys else 0
         self.refresh_bindings()
 
     def _show_hunk(self) -> None:
         about = self.conflict
-        self.place.show(about.places[self._at] if about.places else None, about.names, about.times)
-        count = len(about.places)
         what = "conflict" if about.merged is not None and not about.merged.is_clean else "change"
-        words = f" {what} {self._at + 1} of {count:,}  {label_key('conflict.next_place')} next " if count > 1 else ""
-        self.query_one("#box").border_subtitle = Content(words)
-        self.query_one("#place-scroll").scroll_home(animate=False)
+        self.box.show_place(about, self._at, f"{what} {self._at + 1} of {len(about.places):,}")
 
     def on_resize(self, event: events.Resize) -> None:
-        """Keep the answers in sight; a long place scrolls."""
         del event
         self._lay_out()
 
     def _lay_out(self) -> None:
-        about, (width, height) = self.conflict, self.size
-        is_low = height < _LOW
-        self.set_class(width >= _WIDE, "-wide")
-        self.set_class(is_low, "-low")
-        room = min(width * 94 // 100, 150) - 8 if width >= _WIDE else min(width, 68) - 8
-        title = about.title if len(about.title) <= room else about.short_title
-        self.query_one("#box").border_title = Content(f" ! {title} ")
-        self.message.show_message(about.calm if len(about.calm) <= width - 2 else CALM_SHORT)
-        sides = Content("      ").join(map(Content, about.sides))
-        rows_of_sides = 1 if sides.cell_length <= room else len(about.sides)
-        if rows_of_sides > 1:
-            sides = Content("\n").join(map(Content, about.sides))
-        self.query_one("#sides", Static).update(sides)
-        highlighted = self.options.highlighted
-        width_of_first = min(room, _ROW)
-        answers = [Option(_format_answer(each, 0 if at else width_of_first)) for at, each in enumerate(about.options)]
-        self.options.set_options([*answers, *(() if is_low else _build_other_options())])
-        self.options.highlighted = highlighted
-        scroll = self.query_one("#place-scroll")
-        others = _FIXED + rows_of_sides + self.options.option_count + (0 if is_low else _SPACES)
-        scroll.styles.max_height = max(height - others, 1)
-        scroll.display = bool(about.places)
+        about = self.conflict
+        rows = [AnswerRow(each.key, label_key(_BINDINGS[each.key]), each.label) for each in about.options]
+        rows += [
+            AnswerRow("differences", label_key("conflict.differences"), "See the full diff", is_extra=True),
+            AnswerRow("back", label_key("conflict.back"), "Back to editing, unsaved", is_extra=True),
+        ]
+        self.box.ask((about.title, about.short_title), about.sides, rows, self.size, recommended=True)
+        self.message.show_message(about.calm if len(about.calm) <= self.size.width - 2 else CALM_SHORT)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "choose":
@@ -157,9 +94,13 @@ class ConflictScreen(ModalScreen[ConflictChoice | None], DismissOnceScreen[Confl
         return action != "place" or len(self.conflict.places) > 1
 
     def action_choose(self, key: str) -> None:
-        answer = next((each for each in self.conflict.options if each.key == key), None)
-        if answer is not None:
-            self.dismiss(answer.choice)
+        option = next((each for each in self.conflict.options if each.key == key), None)
+        if option is None:
+            return
+        if isinstance(option.choice, DecidePlaces):
+            self._open(MergeScreen(self.conflict))
+        else:
+            self.dismiss(option.choice)
 
     def action_place(self, step: int) -> None:
         """To the next place, or the one before; in a circle."""
@@ -167,38 +108,30 @@ class ConflictScreen(ModalScreen[ConflictChoice | None], DismissOnceScreen[Confl
         self._show_hunk()
 
     def action_scroll(self, pages: int) -> None:
-        scroll = self.query_one("#place-scroll")
-        scroll.scroll_to(y=scroll.scroll_y + pages * max(scroll.size.height - 1, 1), animate=False)
+        self.box.scroll_place(pages)
 
     def action_differences(self) -> None:
-        from memtui.ui.widgets.conflict import ConflictDiffScreen  # noqa: PLC0415 - start-up: only for the diffs
+        self._open(ConflictDiffScreen(self.conflict))
 
-        if not self._opening:
-            self._opening = True
-            self.app.push_screen(ConflictDiffScreen(self.conflict), lambda _: setattr(self, "_opening", False))
+    def _open(self, screen: "MergeScreen | ConflictDiffScreen") -> None:
+        """Push one screen, also if its key is pressed twice at once."""
+        if self.is_current:
+            self.app.push_screen(screen, self._close)
+
+    def _close(self, merged: MergeTexts | None) -> None:
+        if merged is not None:
+            self.dismiss(merged)
 
     def on_option_list_option_selected(self, event: ChoiceList.OptionSelected) -> None:
-        answer = self._get_answer(event.option_index)
-        if answer is not None:
-            self.dismiss(answer.choice)
-        elif event.option_id == "differences":
-            self.action_differences()
-        else:
-            self.dismiss(None)
-
-    def _get_answer(self, index: int | None) -> ConflictOption | None:
-        answers = self.conflict.options
-        return answers[index] if index is not None and index < len(answers) else None
+        match event.option_id:
+            case "differences":
+                self.action_differences()
+            case "back":
+                self.dismiss(None)
+            case str(key):
+                self.action_choose(key)
 
 
-def _format_answer(answer: ConflictOption, width: int) -> Content:
-    """An answer; the recommended one says so at the end of its row of `width` cells."""
-    words = Content.assemble((f" {label_key(_BINDINGS[answer.key]):<4}", "bold $text-accent"), answer.label)
-    room = width - words.cell_length - len(_BEST)
-    return Content.assemble(words, " " * max(room, 1), (_BEST, "italic")) if width else words
-
-
-_BEST = "(recommended)"
 _BINDINGS = {
     "m": "conflict.merge",
     "k": "conflict.keep",
@@ -209,14 +142,99 @@ _BINDINGS = {
 """The ids of the bindings, by answer."""
 
 
-def _build_other_options() -> list[Option]:
-    return [
-        Option(Content.assemble((f" {label:<4}", "bold $text-accent"), words), id=name)
-        for label, words, name in (
-            (label_key("conflict.differences"), "See the full diff", "differences"),
-            (label_key("conflict.back"), " Back to editing, unsaved", "back"),
-        )
+class MergeScreen(ModalScreen[MergeTexts | None], DismissOnceScreen[MergeTexts | None]):
+    """Asks at each place that both changed whose lines stay; `None` is back to the question of the conflict."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("k", "decide('mine')", "mine", id="merge.mine", tooltip="Mine here"),
+        Binding("t", "decide('theirs')", "theirs", id="merge.theirs", tooltip="Theirs here"),
+        Binding("b", "decide('both')", "both", id="merge.both", tooltip="Both here, mine first"),
+        Binding("e", "decide('edit')", "both, edit", id="merge.edit", tooltip="Both here, and edit before saving"),
+        Binding("d", "differences", "diff", id="merge.differences", tooltip="See the full diffs"),
+        *PLACE_KEYS,
+        Binding("escape,q", "dismiss", "back", id="merge.back", tooltip="Back to the question; nothing is merged"),
     ]
+
+    DEFAULT_CSS = MODAL_CSS.format(name="MergeScreen")
+
+    box = getters.query_one(ConflictBox)
+    message = getters.query_one(MessageLine)
+
+    def __init__(self, about: ConflictPrompt) -> None:
+        super().__init__()
+        assert about.merged is not None
+        self._about = about
+        self._merged = about.merged
+        self._decisions: dict[int, str] = {}
+        self._at = 0
+
+    def compose(self) -> ComposeResult:
+        yield ConflictBox()
+        with Vertical(id="foot"):
+            yield MessageLine(id="message")
+            yield KeyLine("merge.back")
+
+    def on_mount(self) -> None:
+        self._show_place()
+
+    def on_resize(self, event: events.Resize) -> None:
+        del event
+        self._show_place()
+
+    def _show_place(self) -> None:
+        about, count = self._about, len(self._merged.conflicts)
+        decided = self._decisions.get(self._at)
+        chosen = f", {'both' if decided == 'edit' else decided}" if decided else ""
+        self.box.show_place(about, self._at, f"place {self._at + 1} of {count:,}{chosen}")
+        name = about.names[1]
+        theirs = f"{name}'s" if name not in ("now", "elsewhere", "outside") else "The other text"
+        rows = [
+            AnswerRow("theirs", label_key("merge.theirs"), theirs),
+            AnswerRow("mine", label_key("merge.mine"), "Mine"),
+            AnswerRow("both", label_key("merge.both"), "Both, mine first"),
+            AnswerRow("edit", label_key("merge.edit"), "Both, and edit them before saving"),
+            AnswerRow("back", label_key("merge.back"), "Back; nothing is merged", is_extra=True),
+        ]
+        title = f"Line {self._merged.conflicts[self._at].first_line:,}: both changed it. Which stays?"
+        self.box.ask((title, title), (), rows, self.size)
+        self.message.show_message("Nothing is written before the last place is chosen.")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        del parameters
+        return action != "place" or len(self._merged.conflicts) > 1
+
+    def action_decide(self, decision: str) -> None:
+        """Keep a decision for the place on show, and go to the next place without one; the last one ends it."""
+        self._decisions[self._at] = decision
+        count = len(self._merged.conflicts)
+        ahead = [*range(self._at + 1, count), *range(self._at)]
+        open_places = [place for place in ahead if place not in self._decisions]
+        if open_places:
+            self._at = open_places[0]
+            self._show_place()
+            return
+        names = [self._decisions[place] for place in range(count)]
+        sides = [MergeSide.BOTH if name == "edit" else MergeSide(name) for name in names]
+        line = self._merged.find_line(sides, names.index("edit")) if "edit" in names else 0
+        self.dismiss(MergeTexts(self._merged.resolve(sides), line))
+
+    def action_place(self, step: int) -> None:
+        """To the next place, or the one before; in a circle."""
+        self._at = (self._at + step) % len(self._merged.conflicts)
+        self._show_place()
+
+    def action_scroll(self, pages: int) -> None:
+        self.box.scroll_place(pages)
+
+    def action_differences(self) -> None:
+        if self.is_current:
+            self.app.push_screen(ConflictDiffScreen(self._about))
+
+    def on_option_list_option_selected(self, event: ChoiceList.OptionSelected) -> None:
+        if event.option_id == "back":
+            self.dismiss(None)
+        elif event.option_id is not None:
+            self.action_decide(event.option_id)
 
 
 # What a save would write, as a diff; and what became of the memory meanwhile.

@@ -33,6 +33,7 @@ class Chatting(ScreenDriver):
         self.folder = folder
         self.state = state
         self.play = play
+        self.messages: list[str] = []
 
     @property
     def written(self) -> str:
@@ -73,13 +74,13 @@ class Chatting(ScreenDriver):
 
     async def message_says(self, words: str) -> None:
         """Wait until the message line says something, if only for a moment."""
-        shown = [self.message]
+        first = len(self.messages) - 1
+        await self.wait_for(lambda: any(words in text for text in self.messages[first:]), f"the message {words!r}")
 
-        def record(text: str) -> None:
-            shown.append(text)
-
-        self.screen.watch(self.screen.message, "text", record, init=False)
-        await self.wait_for(lambda: any(words in text for text in shown), f"the message {words!r}")
+    def record_messages(self) -> None:
+        """Keep what the message line says from now on, however soon the next sentence takes its place."""
+        self.messages.append(self.message)
+        self.screen.watch(self.screen.message, "text", self.messages.append, init=False)
 
     async def ended(self, turn: int) -> None:
         """Wait until a turn has ended and all that it did is on screen."""
@@ -127,6 +128,7 @@ def chatting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Chats:
         async with app.run_test(size=size) as pilot:
             chat = Chatting(app, pilot, folder, state, play)
             await wait_for(app, pilot, lambda: isinstance(app.screen, ChatScreen), "the screen")
+            chat.record_messages()
             if ready:
                 await chat.wait_for(lambda: chat.screen.status.live in ("LIVE", "POLLING"), "LIVE")
                 await chat.wait_for(

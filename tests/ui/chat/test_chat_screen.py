@@ -300,7 +300,7 @@ async def test_what_was_not_sent_is_there_again_at_the_next_start(chatting: Chat
     assert drafts[0].stat().st_mode & 0o777 == 0o600
     async with chatting() as chat:
         await chat.wait_for(lambda: chat.written == "waiting\n\nhalf a sen")
-        await chat.message_says("What was not sent is in the box.")
+        await chat.wait_for(lambda: "What was not sent is in the box." in chat.messages)
         await chat.press("enter")
         await chat.ended(1)
     assert not list((tmp_path / "state" / "chats").glob("draft-*.txt"))

@@ -14,6 +14,7 @@ from memtui.core.events import Actor, Agent, Event, Outside, Person
 from memtui.editing.conflict import (
     ConflictChoice,
     ConflictPrompt,
+    DecidePlaces,
     KeepMine,
     MergeTexts,
     TakeTheirs,
@@ -51,7 +52,7 @@ def conflict(
     )  # fmt: skip
 
 
-def offered(about: ConflictPrompt) -> dict[str, ConflictChoice]:
+def offered(about: ConflictPrompt) -> dict[str, ConflictChoice | DecidePlaces]:
     return {answer.key: answer.choice for answer in about.options}
 
 
@@ -64,17 +65,21 @@ def test_two_changes_that_go_together_are_offered_as_one_text() -> None:
     assert about.sides[0].endswith("str_replace  +1 -1")
     assert about.sides[1] == "You  unsaved  +1 -1"
     both = MINE.replace("concise", "very concise")
-    assert offered(about) == {"m": MergeTexts(both, 0), "k": KeepMine(), "t": TakeTheirs()}
+    assert offered(about) == {"m": MergeTexts(both), "k": KeepMine(), "t": TakeTheirs()}
 
 
-def test_what_cannot_be_decided_is_offered_with_marks_and_shown_first() -> None:
-    about = build_conflict_prompt(conflict(MINE.replace("end", "my end"), THEIRS.replace("end", "their end")))
-    assert [place.mine for place in about.places] == [("my end\n",)]
-    merged = offered(about)["m"]
-    assert isinstance(merged, MergeTexts)
-    assert merged.conflicts == 1
-    assert "<<<<<<< yours\nmy end\n||||||| base\nend\n=======\ntheir end\n>>>>>>> Claude\n" in merged.text
-    assert "very concise** answers, in English" in merged.text
+def undecided() -> SaveConflict:
+    """Two places that both changed, and one change on each side beside them."""
+    mine = MINE.replace("# Notes", "# My notes").replace("end", "my end")
+    theirs = BASE.replace("# Notes", "# Their notes").replace("Berlin", "Lisbon").replace("end", "their end")
+    return conflict(mine, theirs)
+
+
+def test_what_cannot_be_decided_is_shown_first_and_asked_about() -> None:
+    about = build_conflict_prompt(undecided())
+    assert [place.mine for place in about.places] == [("# My notes\n",), ("my end\n",)]
+    assert offered(about)["m"] == DecidePlaces()
+    assert about.options[0].label == "Merge: choose at 2 places"
 
 
 @pytest.mark.parametrize(
@@ -120,7 +125,7 @@ def test_who_it_was_is_named_as_everywhere(actor: Actor, title: str, name: str) 
 def test_line_ends_alone_are_said_and_merging_takes_them_over() -> None:
     about = build_conflict_prompt(conflict(theirs=BASE.replace("\n", "\r\n")))
     assert "only its line ends or mark" in about.sides[0]
-    assert offered(about)["m"] == MergeTexts(MINE, 0)
+    assert offered(about)["m"] == MergeTexts(MINE)
 
 
 # The screen
@@ -185,6 +190,62 @@ async def test_all_three_texts_and_every_answer_are_in_sight(size: tuple[int, in
         ):  # fmt: skip
             assert words in app.text
         assert all(cell_len(line) <= size[0] for line in app.text.split("\n"))
+
+
+@pytest.mark.parametrize(
+    ("keys", "first", "last", "line"),
+    [
+        ("m t k", "# Their notes\n", "my end\n", 0),
+        ("m k b", "# My notes\n", "my end\ntheir end\n", 0),
+        ("m n t k", "# My notes\n", "their end\n", 0),
+        ("m k N t t", "# Their notes\n", "their end\n", 0),
+        ("m e t", "# My notes\n# Their notes\n", "their end\n", 1),
+        ("m b e", "# My notes\n# Their notes\n", "my end\ntheir end\n", 6),
+        ("m enter enter", "# Their notes\n", "their end\n", 0),
+    ],
+)
+async def test_each_place_is_decided_with_one_key(keys: str, first: str, last: str, line: int) -> None:
+    async with asking(undecided()) as (app, pilot, _):
+        await pilot.press(*keys.split())
+        await pilot.pause()
+        rest = BASE.replace("answers", "answers, in English").replace("Berlin", "Lisbon")
+        assert app.answers == [MergeTexts(rest.replace("# Notes\n", first).replace("end\n", last), line)]
+
+
+async def test_a_merge_can_be_left_before_its_last_place() -> None:
+    async with asking(undecided()) as (app, pilot, _):
+        await pilot.press("m", "t")
+        await pilot.pause()
+        assert "place 2 of 2" in app.text
+        assert "their end" in app.text
+        await pilot.press("d", "escape", "escape")
+        await pilot.pause()
+        assert isinstance(app.screen, ConflictScreen)
+        assert app.answers == []
+
+
+LINE = "- The nightly export runs at 02:00 in Lisbon and its log goes to the folder of the week, in English"
+
+
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), (120, 36), (160, 40), (200, 50)])
+@pytest.mark.parametrize("length", [1, 3, 40])
+async def test_what_differs_is_in_sight_whatever_the_width(size: tuple[int, int], length: int) -> None:
+    base = f"{'before it ' * length}{LINE}{' behind it' * length}\n"
+    mine, theirs = base.replace("Lisbon", "Lyon"), base.replace("Lisbon", "Porto")
+    async with asking(conflict(mine, theirs, base=base), size) as (app, _, _press):
+        rows = list(filter(None, (re.search(r" in (\w+) and", line) for line in app.text.split("\n"))))
+        assert [row[1] for row in rows] == ["Lisbon", "Porto", "Lyon"]
+        assert len({row.start() for row in rows}) == 1
+
+
+async def test_a_change_that_is_wider_than_the_box_is_shown_whole() -> None:
+    words = [f"word{number}" for number in range(40)]
+    base = f"{'the same ' * 20}here{' at its end' * 20}\n"
+    mine, theirs = base.replace("here", " ".join(words)), base.replace("here", "there")
+    async with asking(conflict(mine, theirs, base=base), (80, 40)) as (app, _, _press):
+        shown = re.sub(r"\s", "", app.text.replace("║", ""))
+        for word in words:
+            assert word in shown or any(word[:cut] in shown for cut in range(3, len(word)))
 
 
 async def test_several_places_are_gone_through() -> None:

@@ -230,7 +230,12 @@ def test_theirs_is_taken_and_mine_is_offered_again_also_after_a_kill(
     assert (folder / "shared.md").read_text() == TEXT + "theirs at the end\n"
 
 
-def test_what_cannot_be_decided_is_decided_between_the_marks(terminal: Starting, folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("key", "text"), [("k", "mine\n"), ("t", "theirs\n"), ("b", "mine\ntheirs\n"), ("e", "mine\ntheirs\n")]
+)
+def test_what_cannot_be_decided_is_decided_with_one_key_a_place(
+    terminal: Starting, folder: Path, tmp_path: Path, key: str, text: str
+) -> None:
     state = tmp_path / "state"
     screen = edit(terminal, folder, state, size=(100, 40))
     screen.press("mine\r")
@@ -240,19 +245,28 @@ def test_what_cannot_be_decided_is_decided_between_the_marks(terminal: Starting,
     screen.press(SAVE)
     screen.wait_for("while you were editing")
     screen.press("m")
-    screen.wait_for(">>>>>>> Claude")
-    screen.wait_for("<<<<<<< yours")
+    screen.wait_for("both changed it")
     assert (folder / "shared.md").read_text() == TEXT + "theirs\n"
-    screen.press(SAVE)  # she is asked: the marks are still there
-    screen.wait_for("marks of a conflict")
-    screen.press(ESCAPE)
-    screen.wait_for(lambda: "marks of a conflict" not in screen.text)
-    for down, rows in ((0, 1), (1, 2), (1, 1)):  # from the first mark on, the marks are deleted
-        screen.press(DOWN * down + SHIFT_DOWN * rows + DELETE)
-    screen.wait_for(lambda: not set("<|=>") & set(screen.text))
-    screen.press(SAVE)
+    screen.press(key)
+    if key == "e":  # both are in the editor, and nothing is written yet
+        screen.wait_for("Merged, not saved yet")
+        assert (folder / "shared.md").read_text() == TEXT + "theirs\n"
+        screen.press(SAVE)
     screen.wait_for(lambda: not is_unsaved(screen))
-    assert (folder / "shared.md").read_text() == TEXT + "mine\ntheirs\n"
+    assert (folder / "shared.md").read_text() == TEXT + text
+    leave(screen)
+
+
+def test_a_left_over_marker_asks_before_it_is_saved(terminal: Starting, folder: Path, tmp_path: Path) -> None:
+    screen = edit(terminal, folder, tmp_path / "state", size=(100, 40))
+    screen.press(">>>>>>> Claude\r")
+    screen.wait_for(">>>>>>> Claude")
+    screen.press(SAVE)
+    screen.wait_for("is a conflict marker")
+    assert (folder / "shared.md").read_text() == TEXT
+    screen.press("s")
+    screen.wait_for(lambda: not is_unsaved(screen))
+    assert (folder / "shared.md").read_text() == TEXT + ">>>>>>> Claude\n"
     leave(screen)
 
 
