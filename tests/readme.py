@@ -27,7 +27,7 @@ from memtui.ui.screens.browse_pins import PinController
 from memtui.ui.screens.chat import ChatScreen
 from memtui.ui.screens.chat_commands import CommandController
 from memtui.ui.screens.chat_review import ReviewScreen
-from memtui.ui.screens.conflict import ConflictScreen
+from memtui.ui.screens.conflict import ConflictScreen, MergeScreen
 from memtui.ui.screens.deleted import DeletedScreen
 from memtui.ui.screens.edit import EditScreen
 from memtui.ui.screens.edit_save import SaveController
@@ -85,6 +85,7 @@ _GROUPS: tuple[tuple[str, type[DOMNode] | type[Controller[Any]]], ...] = (
     ("editor: find", FindBar),
     ("editor: find", FindInput),
     ("conflict", ConflictScreen),
+    ("conflict: each place", MergeScreen),
     ("time travel", PastScreen),
     ("deleted memories", DeletedScreen),
     ("deleted memories", DeletedView),

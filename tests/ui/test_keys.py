@@ -20,7 +20,7 @@ from memtui.ui.screens.chat import ChatScreen
 from memtui.ui.screens.chat_commands import CommandController
 from memtui.ui.screens.chat_review import ReviewScreen
 from memtui.ui.screens.commands import CommandScreen, ThemeScreen
-from memtui.ui.screens.conflict import ConflictScreen, EditDiffScreen
+from memtui.ui.screens.conflict import ConflictScreen, EditDiffScreen, MergeScreen
 from memtui.ui.screens.deleted import DeletedScreen
 from memtui.ui.screens.dialogs import ConfirmScreen, LinesScreen, MenuScreen, PromptScreen
 from memtui.ui.screens.edit import EditScreen
@@ -51,7 +51,7 @@ BROWSING: tuple[type[DOMNode], ...] = (
     MemtuiApp, BrowseScreen, TreeView, NoteView, ActivityView, FindLine, HelpScreen, MenuScreen, FolderPickerScreen,
     PastScreen, DeletedScreen, DeletedView, ConfirmScreen, PromptScreen, FindScreen, QueryLine, DetailsScreen,
     ExternalLinkScreen, NameLineScreen, ProgressScreen, SummaryScreen, SummaryRows, RenameManyScreen, ConflictScreen,
-    ConflictDiffScreen, AuditScreen, FindingsView, ChangesView, CommandScreen, ThemeScreen,
+    ConflictDiffScreen, MergeScreen, AuditScreen, FindingsView, ChangesView, CommandScreen, ThemeScreen,
 )  # fmt: skip
 EDITING: tuple[type[DOMNode], ...] = (EditScreen, EditDiffScreen, EditorArea, FindBar, FindInput)
 CHATTING: tuple[type[DOMNode], ...] = (

@@ -80,7 +80,11 @@ class Chatting(ScreenDriver):
     def record_messages(self) -> None:
         """Keep what the message line says from now on, however soon the next sentence takes its place."""
         self.messages.append(self.message)
-        self.screen.watch(self.screen.message, "text", self.messages.append, init=False)
+
+        def record(text: str) -> None:
+            self.messages.append(text)
+
+        self.screen.watch(self.screen.message, "text", record, init=False)
 
     async def ended(self, turn: int) -> None:
         """Wait until a turn has ended and all that it did is on screen."""
