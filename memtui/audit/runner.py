@@ -10,6 +10,7 @@ import memtui
 from memtui.audit.context import AuditContext, build_context
 from memtui.audit.finding_builder import FindingBuilder
 from memtui.audit.growth import collect_growth as growth_of
+from memtui.audit.hit_budget import HitBudget
 from memtui.audit.model import (
     Audit,
     AuditCancelled,
@@ -84,10 +85,10 @@ class AuditInspection:
             name = get_family_name(family)
             mine = {rule.id for rule in family.RULES} & set(self.choice.severities)
             if mine:
-                crashes = _RuleCrashes(name)
-                hits = list(self._collect_hits(family, name, crashes))
-                self._add_findings(self.builder.build_findings([*hits, *crashes.build_hits()]))
-                if not crashes.count:
+                crashes, budget = _RuleCrashes(name), HitBudget(name, self.rules)
+                hits = list(self._collect_hits(family, name, crashes, budget))
+                self._add_findings(self.builder.build_findings([*hits, *crashes.build_hits(), *budget.build_hits()]))
+                if not crashes.count and not budget.is_over:
                     self.ran |= mine - {each.rule for each in self.subject.log.skipped}
             seconds[name] = time.perf_counter() - began
         old = find_expired(self.subject.audit.exemptions, self.today)
@@ -95,7 +96,7 @@ class AuditInspection:
         self._add_findings(self.builder.build_findings([hit for hit, _ in old]))
         self.ran |= {rule.id for rule in SELF_CHECKS} & set(self.choice.severities)
 
-    def _collect_hits(self, family: Any, name: str, crashes: "_RuleCrashes") -> Iterator[Hit]:
+    def _collect_hits(self, family: Any, name: str, crashes: "_RuleCrashes", budget: HitBudget) -> Iterator[Hit]:
         """The hits of a family. An exception in one note becomes a finding, and the other notes are still checked."""
         check_note = getattr(family, "check_note", None)
         if check_note is not None:
@@ -106,14 +107,14 @@ class AuditInspection:
                     if self.progress is not None:
                         self.progress(name, number, len(notes))
                 try:
-                    yield from self._validate_hits(check_note(note, self.subject))
+                    yield from budget.limit(self._validate_hits(check_note(note, self.subject)), note.path)
                 except Exception as error:  # a bug in one rule must not hide what the others find: it is a finding
                     crashes.add(error, note.path)
         check_folder = getattr(family, "check_folder", None)
         if check_folder is not None:
             self.subject.check_cancelled()
             try:
-                yield from self._validate_hits(check_folder(self.subject))
+                yield from budget.limit(self._validate_hits(check_folder(self.subject)), "")
             except Exception as error:  # as above
                 crashes.add(error, "")
 

@@ -13,6 +13,7 @@ import pytest
 
 import memtui
 from memtui import memory as memory_module
+from memtui.audit import hit_budget
 from memtui.audit.context import AuditContext, Note
 from memtui.audit.model import Audit, AuditCancelled, AuditFinding, Family, Hit, Severity
 from memtui.audit.registry import CRASHED, FAMILIES
@@ -216,6 +217,32 @@ def test_a_family_that_breaks_down_hides_nothing_and_is_a_finding(folder: Path, 
     assert (first.severity, first.location.path) == (Severity.FAIL, "a.md")
     assert first.words == "the broken rules broke down in 3 notes: ZeroDivisionError"
     assert "secret of the note" not in repr(first)
+    assert not found.passed
+
+
+@pytest.mark.parametrize("files", [1, 60])
+def test_what_is_too_much_to_tell_is_counted_and_a_finding(folder: Path, look: Look, files: int) -> None:
+    for number in range(files):
+        (folder / f"{number:02}.md").write_text("TODO\n")
+    many = 3 * hit_budget.IN_FILE
+    hits = [Hit(rule="many", path=f"{number:02}.md", words=f"a {at}") for number in range(files) for at in range(many)]
+    found = look(Whole(rule("many"), lambda _: hits))
+    told = [each for each in found.findings if each.rule == "many"]
+    left = [each for each in found.findings if each.rule == hit_budget.LEFT_OUT]
+    assert len(told) == min(files * hit_budget.IN_FILE, hit_budget.OF_RULE)
+    assert len(told) + sum(int(each.facts["count"]) for each in left) == len(hits)
+    assert len(left) <= 51
+    assert not found.passed
+
+
+def test_a_note_at_which_a_family_did_not_look_to_its_end_is_a_finding(
+    folder: Path, look: Look, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hit_budget, "_LOOKED_AT", 3)
+    (folder / "a.md").write_text("TODO\n" * 9)
+    found = look(TODO)
+    (left,) = (each for each in found.findings if each.rule == hit_budget.LEFT_OUT)
+    assert (left.location.path, left.words) == ("a.md", "the words rules did not look at all of it: it holds too much")
     assert not found.passed
 
 

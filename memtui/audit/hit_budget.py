@@ -1,0 +1,73 @@
+"""How much an audit looks at and tells. A note of 20,000 passwords made a report of 132 MB that nobody can read.
+
+What is left out is a finding, and the rules of its family are no passed check.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from memtui.audit.model import AuditRule, Hit
+
+LEFT_OUT = "left-out"
+IN_FILE = 200
+"""Findings of a rule in one file."""
+OF_RULE = 2_000
+"""Findings of a rule in all files."""
+IN_ALL = 10_000
+"""Findings of a family."""
+_LOOKED_AT = 100_000
+"""Hits of a family in one note, behind which it looks no further."""
+_SECONDS = 10.0
+"""Of a processor, that a family may take over one note."""
+_NAMED = 50
+"""Files of which it is told that findings in them are left out."""
+
+
+class HitBudget:
+    """What is told of a family's hits, and how long it may look at one note."""
+
+    def __init__(self, family: str, rules: Mapping[str, AuditRule]) -> None:
+        self._family = family
+        self._rules = rules
+        self._of_rule: Counter[str] = Counter()
+        self._in_file: Counter[tuple[str, str]] = Counter()
+        self._left_out: dict[str, Counter[str]] = {}
+        self._cut: dict[str, None] = {}
+
+    @property
+    def is_over(self) -> bool:
+        """Whether anything is left out."""
+        return bool(self._left_out or self._cut)
+
+    def limit(self, hits: Iterator[Hit], path: str) -> Iterator[Hit]:
+        """The hits that are told. Of a rule that makes one finding of many hits, all are."""
+        began = time.process_time()
+        for number, hit in enumerate(hits):
+            if number >= _LOOKED_AT or time.process_time() - began > _SECONDS:
+                self._cut[path] = None
+                return
+            if not self._rules[hit.rule].together:
+                self._in_file[hit.path, hit.rule] += 1
+                is_much = self._of_rule[hit.rule] >= OF_RULE or self._of_rule.total() >= IN_ALL
+                if is_much or self._in_file[hit.path, hit.rule] > IN_FILE:
+                    self._left_out.setdefault(hit.path, Counter())[hit.rule] += 1
+                    continue
+                self._of_rule[hit.rule] += 1
+            yield hit
+
+    def build_hits(self) -> Iterator[Hit]:
+        """What is left out, file by file; of very many files as one."""
+        for path in self._cut:
+            words = f"the {self._family} rules did not look at all of it: it holds too much"
+            yield Hit(LEFT_OUT, path, words, identity=f"{self._family} cut")
+        left_out = list(self._left_out.items())
+        for path, counts in left_out[:_NAMED]:
+            told = ", ".join(f"{count:,} of {rule}" for rule, count in counts.most_common())
+            yield self._build_hit(path, f"more findings than are told; left out: {told}", counts.total())
+        if others := left_out[_NAMED:]:
+            count = sum(counts.total() for _, counts in others)
+            yield self._build_hit("", f"{count:,} findings in {len(others):,} more files are left out", count)
+
+    def _build_hit(self, path: str, words: str, count: int) -> Hit:
+        return Hit(LEFT_OUT, path, words, facts={"family": self._family, "count": count}, identity=self._family)
