@@ -87,7 +87,8 @@ ANSWERS = (
 )  # fmt: skip
 KEYS = (
     b"j", b"rgb:", b"\x1b[A", b"\x1b[1;5C", b"\x1bOP", b"\x1b[<0;3;4M", b"\x1b[I", b"\x1b[?2026;2$y", b"\x1b[97;5u",
-    b"\x1b[15~", b"\x1b[48;24;80;480;800t", "ö".encode(), b"\r", b"\x1b[200~a\x1b]11;rgb:1/2/3\x07b\x1b[201~", b"\x1b\x1b",
+    b"\x1b[15~", b"\x1b[48;24;80;480;800t", "ö".encode(), b"\r", b"\x1b[200~a\x1b]11;rgb:1/2/3\x07b\x1b[201~",
+    b"\x1b\x1b",
 )  # fmt: skip
 """What a person types or pastes, and what Textual asks for."""
 

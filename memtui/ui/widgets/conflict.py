@@ -340,7 +340,9 @@ class ConflictBox(Vertical):
         self.border_title = Content(f" ! {title if len(title) <= room else short_title} ")
         beside = Content("      ").join(map(Content, sides))
         is_beside = beside.cell_length <= room
-        self.query_one("#sides", Static).update(beside if is_beside else Content("\n").join(map(Content, sides)))
+        what_each_did = self.query_one("#sides", Static)
+        what_each_did.update(beside if is_beside else Content("\n").join(map(Content, sides)))
+        what_each_did.display = bool(sides)
         chosen = self.options.highlighted_option
         shown = [row for row in rows if not (is_low and row.is_extra)]
         widths = [min(room, _ROW) if recommended and not number else 0 for number in range(len(shown))]
