@@ -3,7 +3,6 @@
 Searches run in a thread; a newer query cancels the older one, and typing never waits.
 """
 
-import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from memtui.core.events import Event, format_actor_in_sentence
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.search.finder import Finder
-from memtui.search.query import FILTERS, InvalidQuery, Query, parse_query
+from memtui.search.query import FILTERS, Query, parse_query
 from memtui.search.results import LineHit, NameHit, NameResults, Scope, SearchCancelled, SearchResults
 from memtui.ui import frame
 from memtui.ui.frame import Header, HeaderStatus, KeyLine, MessageLine
@@ -114,8 +113,7 @@ class FindScreen(OverlayScreen):
         & #beside { width: 1fr; height: 1fr; }
         & #note { width: 1fr; height: 1fr; }
         & #story { display: none; height: auto; max-height: 5; padding: 0 1; background: $panel; }
-        &.-past #story, &.-refused #story { display: block; }
-        &.-refused #story { color: $text-warning; }
+        &.-past #story { display: block; }
         &.-medium #beside { width: 7fr; }
         &.-medium #found { width: 5fr; }
         &.-wide #beside { width: 9fr; }
@@ -130,18 +128,18 @@ class FindScreen(OverlayScreen):
 
     @dataclass(eq=False)
     class _SearchAnswered(Message):
-        """The results of a query; of one that cannot be read, those of its readable rest."""
+        """The results of a query."""
 
         text: str
         scope: Scope
         found: SearchResults
-        is_rest: bool = False
 
     @dataclass(eq=False)
     class _SearchRefused(Message):
         """Why a query cannot be answered."""
 
         text: str
+        scope: Scope
         words: str
 
     @dataclass(eq=False)
@@ -168,6 +166,8 @@ class FindScreen(OverlayScreen):
         self._preview.view = PreviewMode.SOURCE
         self._titles = frame.PaneTitles()
         self._answered: tuple[str, Scope] | None = None
+        self._opens_answer = False
+        """Whether Enter was pressed before the results of the query were there."""
         self._listed = SearchResults()
         self._refresh_delay_timer: Timer | None = None
 
@@ -196,6 +196,7 @@ class FindScreen(OverlayScreen):
     @on(Input.Changed, "#query")
     def _handle_input(self, event: Input.Changed) -> None:
         event.stop()
+        self._opens_answer = False
         self._search()
 
     def handle_new_events(self, last: int) -> None:
@@ -219,8 +220,8 @@ class FindScreen(OverlayScreen):
         def stop() -> bool:
             return worker.is_cancelled
 
-        def answer(query: Query, *, is_rest: bool = False) -> None:
-            self.post_message(self._SearchAnswered(text, scope, self._run_query(query, scope, stop), is_rest))
+        def answer(query: Query) -> None:
+            self.post_message(self._SearchAnswered(text, scope, self._run_query(query, scope, stop)))
 
         try:
             query = parse_query(text, now_us=time.time_ns() // 1_000)
@@ -229,12 +230,8 @@ class FindScreen(OverlayScreen):
                 answer(query)
         except (SearchCancelled, MemoryClosed):
             return
-        except InvalidQuery as error:
-            self.post_message(self._SearchRefused(text, str(error)))
-            with contextlib.suppress(SearchCancelled, MemtuiError, OSError):  # the refusal is shown already
-                answer(error.rest, is_rest=True)
         except (MemtuiError, OSError) as error:
-            self.post_message(self._SearchRefused(text, str(error)))
+            self.post_message(self._SearchRefused(text, scope, str(error)))
 
     def _run_query(self, query: Query, scope: Scope, stop: Callable[[], bool]) -> SearchResults:
         """The results of a query; without one, the notes by the time of their last change."""
@@ -247,25 +244,27 @@ class FindScreen(OverlayScreen):
 
     @on(_SearchRefused)
     def _show_refusal(self, message: _SearchRefused) -> None:
-        if message.text == self.line.value:
+        """No rows: those of another query would be taken for its answer."""
+        if message.text == self.line.value and message.scope is self._scope:
+            self._show_rows(message.text, message.scope, SearchResults())
             self.message.show_message(message.words, warning=True)
-            self.query_one("#story", Static).update(Content(message.words))
-            self.add_class("-refused")
 
     @on(_SearchAnswered)
     def _show_found(self, message: _SearchAnswered) -> None:
         if message.text != self.line.value or message.scope is not self._scope:
             return  # more was typed meanwhile
-        found = message.found
-        keep = self._answered == (message.text, message.scope)
-        self._answered = message.text, message.scope
+        self._show_rows(message.text, message.scope, message.found)
+        self.message.show_message(self._describe_results(message.found, message.text))
+        if self._opens_answer:
+            self.action_open()
+
+    def _show_rows(self, text: str, scope: Scope, found: SearchResults) -> None:
+        keep = self._answered == (text, scope)
+        self._answered = text, scope
         self._listed = found
-        self.found.show(build_result_rows(found, message.scope), keep=keep)
-        count = format_counts(found, message.scope) if message.text.strip() else ""
+        self.found.show(build_result_rows(found, scope), keep=keep)
+        count = format_counts(found, scope) if text.strip() and not found.is_empty else ""
         self.query_one("#count", Static).update(Content(f"{count}  {found.seconds * 1_000:.1f} ms" if count else ""))
-        if not message.is_rest:
-            self.remove_class("-refused")
-            self.message.show_message(self._describe_results(found, message.text))
         self._show_position()
 
     def _describe_results(self, found: SearchResults, text: str) -> str:
@@ -371,7 +370,10 @@ class FindScreen(OverlayScreen):
     @on(Input.Submitted, "#query")
     @on(ResultsView.Opened)
     def action_open(self) -> None:
-        """Open it there: a note at its line, something past in its history."""
+        """Open it there: a note at its line, something past in its history; once the query is answered."""
+        self._opens_answer = self._answered != (self.line.value, self._scope)
+        if self._opens_answer:
+            return
         hit = self.found.cursor_item
         match hit:
             case None:

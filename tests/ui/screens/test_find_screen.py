@@ -1,8 +1,11 @@
 """Find as a person uses it: type, see, open; in names, in texts, in the past; while an agent goes on writing."""
 
+import threading
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
+
+import pytest
 
 from memtui.core.events import Agent
 from memtui.search.results import Scope
@@ -10,6 +13,7 @@ from memtui.ui.screens.browse import BrowseScreen
 from memtui.ui.screens.find import FindScreen
 from memtui.ui.screens.history import HistoryScreen
 from memtui.ui.widgets.results import LineRow, NameRow, OldNameRow, PastNoteRow, PastRow
+from tests.ui.conftest import DEADLINE
 
 Opening = Callable[..., AbstractAsyncContextManager[Any]]
 
@@ -210,12 +214,41 @@ async def test_a_deleted_and_a_renamed_note_are_found_by_the_names_that_they_had
         await app.wait_for(lambda: isinstance(app.app.screen, HistoryScreen), "its history")
 
 
-async def test_what_can_be_read_of_a_query_goes_on_finding(opened: Opening) -> None:
+async def test_a_filter_that_cannot_be_read_shows_no_rows_and_says_so_once(opened: Opening) -> None:
     async with opened(FILES) as app:
-        screen = await find(app)
-        screen.line.value = "migration fo:x"
-        await app.wait_for(lambda: hits(screen, LineRow), "what the rest finds")
-        assert "There is no filter fo:" in screen.message.text
+        screen = await find(app, "migration")
+        assert hits(screen, LineRow)
+        for query in ("migration fo:x", "since:nonsense migration", "re:(", "migration"):
+            screen.line.value = query
+            await typed(app, screen, "")
+            if query == "migration":
+                assert hits(screen, LineRow)
+            else:
+                assert screen.found.items == [], query
+                await app.wait_for(lambda: screen.message.has_class("-warning"), "the reason")
+                assert app.text.count(screen.message.text[:30]) == 1, query
+                await app.press("enter")
+                assert app.app.screen is screen
+
+
+async def test_enter_waits_for_the_results_of_its_query(opened: Opening, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with opened(FILES) as app:
+        screen = await find(app, "migration")
+        late = threading.Event()
+        search = screen._run_query
+
+        def search_late(*arguments: Any) -> Any:
+            assert late.wait(DEADLINE)
+            return search(*arguments)
+
+        monkeypatch.setattr(screen, "_run_query", search_late)
+        screen.line.value = "berlin"
+        await app.press("enter")
+        await app.pilot.pause()
+        assert app.app.screen is screen  # the rows are still those of another query
+        late.set()
+        await app.wait_for(lambda: isinstance(app.app.screen, BrowseScreen), "the note")
+        await app.wait_for(lambda: app.cursor == "notes/today.md", "the note of the query")
 
 
 async def test_in_a_read_only_session_the_key_that_edits_says_why_not(opened: Opening) -> None:
