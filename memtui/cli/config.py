@@ -3,7 +3,6 @@
 import argparse
 import os
 import shlex
-import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
@@ -19,14 +18,13 @@ from memtui.config import load_config as read_config
 from memtui.config.settings import get_value, list_settings
 from memtui.core.paths import format_path
 from memtui.core.unicode import measure_cells, to_one_line
+from memtui.editing.external_editor import find_installed_editor
 
 if TYPE_CHECKING:
     from memtui.core.settings import Exemption
 
 
 _ACTIONS = ("path", "show", "edit")
-_EDITORS = ("sensible-editor", "nano", "vi")
-"""Tried in this order where no editor is set."""
 
 
 def add_config_options(parser: Parser) -> None:
@@ -164,8 +162,8 @@ def _find_editor(options: Options) -> list[str]:
         ) from error
     if words:
         return words
-    found = next((name for name in _EDITORS if shutil.which(name)), None)
-    if found is None:
+    found = find_installed_editor()
+    if not found:
         raise UsageError(
             "No editor is set. Set EDITOR, such as EDITOR=nano. The file "
             f"is {format_path(_resolve_settings_path(options))}."

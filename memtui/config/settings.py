@@ -56,7 +56,7 @@ class EditorSettings:
     """Your own editor."""
 
     command: str = ""
-    """The command of your editor, with its options; else VISUAL or EDITOR."""
+    """The command of your editor, with its options; else VISUAL, EDITOR, or one that is installed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

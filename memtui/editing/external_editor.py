@@ -6,6 +6,7 @@ swap files never lie in the memory folder.
 
 import os
 import shlex
+import shutil
 import signal
 import time
 from collections.abc import Sequence
@@ -28,6 +29,8 @@ _WITH_PLUS = frozenset(
     | {"mcedit", "gvim", "gedit", "busybox", "elvis", "vis"}
 )
 """Editors that take a line before the name: `+14 notes.md`."""
+_FALLBACKS = ("sensible-editor", "vi", "nano")
+"""What is tried where no editor is set."""
 _AT_ONCE_SECONDS = 0.3
 _NAME = 20
 """Characters of an editor's name in a message."""
@@ -95,13 +98,19 @@ def edit_copy(
         return left
 
 
-def parse_editor_command(words: str) -> list[str]:
+def parse_editor_command(words: str, *, installed: bool = True) -> list[str]:
     """An editor as a command with its options; without `words` the one of the environment.
 
+    Args:
+        words: The command of the settings.
+        installed: Whether one that is installed is taken where none is set.
+
     Raises:
-        EditorUnavailable: None is set, or it is no command.
+        EditorUnavailable: None is set or installed, or it is no command.
     """
     words = words or os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+    if installed and not words.strip():
+        words = find_installed_editor()
     try:
         command = shlex.split(words)
     except ValueError:
@@ -109,8 +118,13 @@ def parse_editor_command(words: str) -> list[str]:
             f"The editor that is set is no command: {to_one_line(words)}. Nothing was changed."
         ) from None
     if not command:
-        raise EditorUnavailable("No editor is set. Set VISUAL or EDITOR, such as EDITOR=nano, and start again.")
+        raise EditorUnavailable("There is no editor. Set VISUAL or EDITOR, such as EDITOR=nano, and start again.")
     return command
+
+
+def find_installed_editor() -> str:
+    """The editor where none is set; empty if there is none."""
+    return next(filter(shutil.which, _FALLBACKS), "")
 
 
 def build_command(command: Sequence[str], path: str, line: int | None) -> list[str]:

@@ -207,11 +207,11 @@ def edit_bytes_externally(app: App[Any], data: bytes, *, name: str, line: int | 
         raise EditorUnavailable("This terminal cannot be handed to another program.") from None
 
 
-def get_editor_command(app: App[Any]) -> list[str]:
-    """The configured editor, as a command with its options.
+def get_editor_command(app: App[Any], *, installed: bool = True) -> list[str]:
+    """The configured editor, as a command with its options; see `parse_editor_command`.
 
     Raises:
         EditorUnavailable: None is set, or it is no command.
     """
     config = getattr(app, "config", None)
-    return parse_editor_command(config.editor.command if config is not None else "")
+    return parse_editor_command(config.editor.command if config is not None else "", installed=installed)

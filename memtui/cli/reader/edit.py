@@ -217,7 +217,7 @@ def compose_text(
 
     dialog = session.dialog
     try:
-        command = parse_editor_command(session.config.editor.command)
+        command = parse_editor_command(session.config.editor.command, installed=False)
     except EditorUnavailable as error:
         if session.config.editor.command:
             dialog.say(str(error))

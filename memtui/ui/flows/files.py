@@ -30,7 +30,7 @@ class RenameAppDialog(AppDialog):
     async def edit_names(self, text: str, parse: Callable[[str], RenamePlan]) -> str | None:
         """The edited text; `None` to go back."""
         try:
-            get_editor_command(self.app)
+            get_editor_command(self.app, installed=False)
         except EditorUnavailable:
             screen: Screen[str | None] = RenameManyScreen(text, parse)
             return await self.app.push_screen_wait(screen)

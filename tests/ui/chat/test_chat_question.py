@@ -406,10 +406,11 @@ async def test_an_editor_of_ones_own_begins_with_the_proposed_text(chatting: Cha
 async def test_without_an_editor_it_is_said_how_to_set_one(chatting: Chats, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EDITOR", raising=False)
     monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("PATH", "/nowhere")
     async with chatting() as chat:
         await chat.type("hello")
         await chat.press("ctrl+g")
-        await chat.message_says("No editor is set.")
+        await chat.message_says("There is no editor.")
         assert chat.written == "hello"
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from memtui.core.events import Agent, Person
 from memtui.editing.drafts import EditDraftStore
-from memtui.editing.external_editor import EditorUnavailable, build_command, edit_copy
+from memtui.editing.external_editor import EditorUnavailable, build_command, edit_copy, parse_editor_command
 from memtui.ui.screens.edit import EditScreen
 from tests.ui.conftest import Opened
 
@@ -152,3 +152,27 @@ async def test_a_draft_that_a_crash_left_is_told_at_the_next_start(opened: Openi
     drafts.close()  # as the end of a process does: nobody types it any more
     async with opened() as app:
         await app.wait_for(lambda: app.message == "An unsaved draft of notes/gone.md is kept: e on it goes on.")
+
+
+@pytest.mark.parametrize("installed", [("nano",), ("vi", "nano"), ("sensible-editor", "vi", "nano")])
+def test_where_no_editor_is_set_one_that_is_installed_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed: tuple[str, ...]
+) -> None:
+    for name in installed:
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("EDITOR", " ")
+    monkeypatch.delenv("VISUAL", raising=False)
+    assert parse_editor_command("") == [installed[0]]
+    assert parse_editor_command("code --wait") == ["code", "--wait"]
+    monkeypatch.setenv("EDITOR", "kak -n")
+    assert parse_editor_command("") == ["kak", "-n"]
+
+
+def test_without_any_editor_it_is_said_how_to_set_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("VISUAL", "EDITOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(EditorUnavailable, match="There is no editor"):
+        parse_editor_command("")
