@@ -13,13 +13,11 @@ from textual.pilot import Pilot
 from memtui.ui import clipboard
 from memtui.ui.screens import external_link
 from memtui.ui.textual_private import character_to_key
-from tests.sampling import many
 from tests.ui.conftest import FILES, Opening
 
-COUNT = 1_000
-"""Keys for each scene: 20,000 and more in all."""
-ROUND = 100
-"""Keys until everything begins anew."""
+PARTS, KEYS = 10, 100
+"""How often each scene begins anew, and the keys that are pressed in it: 28,000 in all."""
+NOTES = FILES | {"link.md": "[a](alpha.md) <https://example.org>\n"}
 SIZES = ((80, 24), (120, 36), (200, 50), (40, 10))
 
 SCENES: dict[str, tuple[str, ...]] = {
@@ -67,10 +65,9 @@ async def press_at_once(app: App[Any], keys: list[str]) -> None:
         driver.send_message(event)
 
 
-async def type_anything(app: App[Any], pilot: Pilot[Any], chance: random.Random, count: int) -> list[str]:
-    """Press so many keys at random, until the program ends."""
-    pressed: list[str] = []
-    while len(pressed) < count and app.is_running and not app._exit:
+async def type_anything(app: App[Any], pilot: Pilot[Any], chance: random.Random, pressed: list[str]) -> None:
+    """Press keys at random, until the program ends; they are added to `pressed`."""
+    while len(pressed) < KEYS and app.is_running and not app._exit:
         keys = choose_keys(chance)
         pressed += keys
         await press_at_once(app, keys)
@@ -79,7 +76,6 @@ async def type_anything(app: App[Any], pilot: Pilot[Any], chance: random.Random,
         else:
             await pilot.pause()
     await pilot.pause()
-    return pressed
 
 
 @pytest.fixture(autouse=True)
@@ -92,22 +88,17 @@ def nothing_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.sweep(keep=6, always=("commands", "rename", "folders"))
+@pytest.mark.sweep(keep=6, always=("1-commands", "1-rename", "1-folders"))
 @pytest.mark.parametrize("scene", SCENES)
-async def test_any_keys_in_any_order_and_at_any_speed(opened: Opening, scene: str) -> None:
-    chance = random.Random(scene)
-    left = many(COUNT, ROUND)
-    while left > 0:
-        seen = SCENES[scene]
-        pressed: list[str] = []
-        try:
-            async with opened(
-                FILES | {"link.md": "[a](alpha.md) <https://example.org>\n"}, size=chance.choice(SIZES)
-            ) as app:
-                for key in seen:
-                    await app.press(key)
-                    await app.pilot.pause()
-                pressed = await type_anything(app.app, app.pilot, chance, min(left, ROUND))
-        except Exception as error:
-            raise AssertionError(f"{scene}: {' '.join(pressed[-40:])}") from error
-        left -= max(len(pressed), 1)
+@pytest.mark.parametrize("part", range(1, PARTS + 1))
+async def test_any_keys_in_any_order_and_at_any_speed(opened: Opening, scene: str, part: int) -> None:
+    chance = random.Random(f"{scene} {part}")
+    pressed: list[str] = []
+    try:
+        async with opened(NOTES, size=chance.choice(SIZES)) as app:
+            for key in SCENES[scene]:
+                await app.press(key)
+                await app.pilot.pause()
+            await type_anything(app.app, app.pilot, chance, pressed)
+    except Exception as error:
+        raise AssertionError(f"{scene} {part}: {' '.join(pressed[-40:])}") from error
