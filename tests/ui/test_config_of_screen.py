@@ -15,7 +15,7 @@ async def test_the_screen_begins_as_the_settings_say(opened: Opening) -> None:
     async with opened(loaded=LoadedConfig(config)) as app:
         assert app.app.theme == "nord"
         assert app.app.animation_level == "none"
-        assert (app.browse.follow, app.browse.activity.follow) == (False, False)
+        assert (app.browse.follow, app.browse.activity.follow) == (False, True)
         outline = app.browse.files.outline
         assert (outline.hidden, outline.sort, outline.reverse) == (True, SortOrder.SIZE, True)
         await app.wait_for(lambda: app.rows[-1] == "notes/beta.md" or app.rows.index(".hidden.md") > 0, "the sizes")

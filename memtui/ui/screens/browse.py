@@ -153,7 +153,7 @@ class BrowseScreen(FolderScreen):
             self.preview.max_lines, self.preview.max_bytes = config.audit.max_lines, config.audit.max_index_bytes
         self.preview.view = restore_view(None, self.ui_settings)
         self._mounted_files = self.files
-        self.follow = self.activity.follow = self.ui_settings.follow
+        self.follow = self.ui_settings.follow
 
     # Actions
 

@@ -21,6 +21,8 @@ from memtui.ui.screens.panes import PaneController
 from memtui.ui.widgets.activity import ActivityView, build_activity_row, describe_unseen_changes
 from memtui.ui.widgets.tree.outline import SortOrder
 
+_INDEXES = ("MEMORY.md", "README.md")
+"""Notes that say what is in a folder: the first one is shown when the folder is opened for the first time."""
 LAST_SEQ_KEY = "browse.last"
 """The key in `remembered_words` of the number of the last event that was on screen."""
 
@@ -186,8 +188,11 @@ class LiveController(FolderController):
         return None
 
     def _find_first_file(self) -> str | None:
-        """The first file that is in sight: a note says more than a folder."""
+        """The index of the folder, else the first file that is in sight: a note says more than a folder."""
         outline = self.files.outline
+        for name in _INDEXES:
+            if (index := outline.get(name)) and index.kind is EntryKind.FILE:
+                return name
         paths = (outline.get_path_at(index) for index in range(min(len(outline), self.screen.size.height)))
         return next((path for path in paths if (entry := outline.get(path)) and entry.kind is EntryKind.FILE), None)
 

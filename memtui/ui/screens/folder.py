@@ -164,10 +164,11 @@ class FolderScreen(ControlledScreen[None]):
         self.note.focus()
 
     def watch_follow(self, follow: bool) -> None:
-        """Show follow mode in the header and in the activity."""
+        """Show follow mode in the header. The activity goes on at its end also where the files do not follow."""
         self.status = replace(self.status, follow=follow)
         if self.is_mounted:
-            self.activity.follow = follow
+            if follow:
+                self.activity.follow = True
             self.show_status()
 
     # Messages of the session

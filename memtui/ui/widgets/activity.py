@@ -329,6 +329,8 @@ class ActivityView(ItemList[ActivityRow]):
     def action_bottom(self) -> None:
         """To the newest event, and follow from there."""
         super().action_bottom()
+        if self.follow:  # the files may have ceased to follow
+            self.post_message(self.FollowChanged(self, True))
         self.follow = True
 
     def _handle_click(self, event: events.Click, x: int) -> None:

@@ -302,3 +302,42 @@ async def test_a_link_out_that_appears_is_shown_and_not_followed(opened: Opening
         await app.wait_for(lambda: "was looked at again" in app.message)
         assert not [name for name in app.rows if name.startswith("door/")]
         assert not [row for row in app.actors if "another" in row[2] or "secret" in row[2]]
+
+
+async def test_the_activity_goes_on_while_the_files_do_not_follow(opened: Opening) -> None:
+    async with opened() as app:
+        await app.to("alpha.md")
+        await app.press("home")
+        await app.wait_for(lambda: "follow off" in app.text)
+        for number in range(20):
+            app.put(f"new-{number:02}.md", "new\n")
+            await app.wait_for(lambda number=number: f"new-{number:02}.md" in app.rows, "the file")
+        await app.wait_for(lambda: "new-19.md" in app.text.partition("3 Activity")[2], "the newest row")
+        here = app.cursor
+        assert not app.browse.follow
+        await app.press("3", "up")
+        assert not app.browse.activity.follow
+        app.put("last.md", "last\n")
+        await app.wait_for(lambda: "last.md" in app.rows, "the file")
+        assert app.cursor != "last.md"
+        assert here is not None
+        await app.press("end")
+        await app.wait_for(lambda: app.browse.follow and app.browse.activity.follow, "following")
+
+
+@pytest.mark.parametrize(
+    ("files", "shown"),
+    [
+        (("a.md", "MEMORY.md", "README.md"), "MEMORY.md"),
+        (("a.md", "README.md", "notes/MEMORY.md"), "README.md"),
+        (("a.md", "b.md"), "a.md"),
+    ],
+)
+async def test_the_first_opening_shows_the_index(opened: Opening, files: tuple[str, ...], shown: str) -> None:
+    async with opened(dict.fromkeys(files, "# Note\n")) as app:
+        await app.note_of(shown)
+        assert app.cursor == shown
+        await app.to("a.md")
+    async with opened({}) as app:
+        await app.note_of("a.md")
+        assert app.cursor == "a.md"

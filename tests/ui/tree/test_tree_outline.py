@@ -30,7 +30,8 @@ def expected(outline: Outline, entries: dict[str, FolderEntry]) -> list[str]:
     newest, files = {}, {}
     for path in directories:
         below = [entry for name, entry in entries.items() if name == path or name.startswith(path + "/")]
-        newest[path] = max((entry.mtime_ns for entry in below if entry.mtime_ns is not None), default=None)
+        times = (entry.mtime_ns for entry in below if entry.kind is not D)
+        newest[path] = max((time for time in times if time is not None), default=None)
         files[path] = sum(entry.kind is not D for entry in below)
 
     def value(path: str) -> float:

@@ -91,7 +91,7 @@ class TreeContents:
         return folder.children.get(path) if folder else None
 
     def find_newest(self, path: str) -> int | None:
-        """The newest known time of a directory and of all below it; computed only when it is stale."""
+        """The newest known time of the files below a directory; computed only when it is stale."""
         folders = self.folders
         if not folders[path].stale:
             return folders[path].newest_ns
@@ -100,9 +100,7 @@ class TreeContents:
             stale += [child for child in folders[outer].children if child in folders and folders[child].stale]
         for inner in reversed(stale):
             folder = folders[inner]
-            own = self.get(inner)
-            times = [own.mtime_ns if own else None]
-            times += [
+            times = [
                 folders[child].newest_ns if entry.kind is EntryKind.DIRECTORY else entry.mtime_ns
                 for child, entry in folder.children.items()
             ]
@@ -146,9 +144,8 @@ class TreeContents:
         """Count the files and find the newest time of every directory."""
         for path in reversed(list(self.list_directories(""))):  # innermost first
             folder = self.folders[path]
-            own = self.get(path)
             folder.files = len(folder.children)
-            newest = own.mtime_ns if own else None
+            newest = None
             for child, entry in folder.children.items():
                 mtime_ns = entry.mtime_ns
                 if entry.kind is EntryKind.DIRECTORY:
@@ -164,8 +161,7 @@ class TreeContents:
         self.folders[parent].children[entry.path] = entry
         self.entries += 1
         if entry.kind is EntryKind.DIRECTORY:
-            self.folders[entry.path] = folder = TreeFolder()
-            folder.newest_ns = entry.mtime_ns
+            self.folders[entry.path] = TreeFolder()
 
     def drop(self, path: str) -> list[str]:
         """Remove an entry and all below it, without the totals around it; returns the removed directories."""
@@ -381,7 +377,8 @@ class Outline:
         self._contents.put(entry, parent)
         if entry.kind is EntryKind.DIRECTORY and self._contents.entries <= SMALL:
             self._expanded.add(entry.path)
-        self._update_totals(entry.path, 0 if entry.kind is EntryKind.DIRECTORY else 1, entry.mtime_ns)
+        if entry.kind is not EntryKind.DIRECTORY:  # whose own time says nothing of its notes
+            self._update_totals(entry.path, 1, entry.mtime_ns)
         if self._is_visible(entry.path):
             self._rows.insert(self._find_position(entry.path), entry.path)
 
@@ -435,11 +432,10 @@ class Outline:
             del self._rows[self.get_span(path)]
             children[path] = entry
             self._rows.insert(self._find_position(path), path)
-        if known.mtime_ns != entry.mtime_ns:
-            start = f"{path}/" if entry.kind is EntryKind.DIRECTORY else path  # a directory's own time is its own, too
+        if known.mtime_ns != entry.mtime_ns and entry.kind is not EntryKind.DIRECTORY:
             if known.mtime_ns is not None and (entry.mtime_ns is None or entry.mtime_ns < known.mtime_ns):
-                self._invalidate_time(start, known.mtime_ns)
-            self._update_totals(start, 0, entry.mtime_ns)
+                self._invalidate_time(path, known.mtime_ns)
+            self._update_totals(path, 0, entry.mtime_ns)
 
     def update(self, added: Iterable[FolderEntry], removed: Iterable[str] = ()) -> None:
         """Remove many entries, then add or replace many.
