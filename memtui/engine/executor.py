@@ -28,8 +28,8 @@ from memtui.engine.context import EngineContext
 from memtui.engine.ledger import Ledger
 from memtui.engine.planner import ChangePlan, Planner
 from memtui.engine.refusals import describe_command, describe_error, make_command_refusal
-from memtui.engine.secret_policy import conceal_secrets
 from memtui.journal.sqlite import KnownPath
+from memtui.scan.secret_policy import conceal_secrets
 from memtui.store.base import (
     ConcurrentChange,
     FileContent,

@@ -22,8 +22,8 @@ from memtui.core.paths import ROOT_NAME, MemoryPath
 from memtui.engine.context import EngineContext
 from memtui.engine.planner import decode_text
 from memtui.engine.refusals import describe_error
-from memtui.engine.secret_policy import conceal_bytes, conceal_secrets, describe_new_secrets
 from memtui.journal.sqlite import Journal
+from memtui.scan.secret_policy import conceal_bytes, conceal_secrets, describe_new_secrets
 
 NOTED = "imported_until"
 """The name of the note that tells up to which event there is something to be found; absent if there is nothing."""

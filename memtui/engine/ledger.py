@@ -16,9 +16,9 @@ from memtui.core.paths import MemoryPath
 from memtui.core.wording import format_count
 from memtui.engine.moves import find_common_directory, iter_parents
 from memtui.engine.replacements import PathEvents, is_note, is_temporary
-from memtui.engine.secret_policy import describe_new_secrets
 from memtui.journal.announcements import Announcement, AnnouncementStore
 from memtui.journal.sqlite import Journal, KnownPath
+from memtui.scan.secret_policy import describe_new_secrets
 from memtui.store.base import UNSEEN, FileTooLarge, Node, NotRegularFile, ReadableStore
 
 LOOKED_AT = "looked_at"

@@ -23,7 +23,7 @@ from memtui.engine.moves import StrandedMove, expand_moves, find_common_director
 from memtui.engine.planner import decode_text
 from memtui.engine.recovery import encode_steps
 from memtui.engine.refusals import explain_error
-from memtui.engine.secret_policy import describe_new_secrets
+from memtui.scan.secret_policy import describe_new_secrets
 from memtui.store.base import ConcurrentChange, Transaction
 
 # Inverting moves, so that the history goes along.
@@ -123,10 +123,15 @@ class Restorer:
         real = node.path if node is not None else path
         version = Version(EntryKind.FILE, sha256(data), len(data))
         change_set = ChangeSet({real: version}, {real: based_on}, {version.sha256 or "": data})
-        was = self._context.journal.get_text(based_on.sha256) if based_on is not None and based_on.sha256 else None
-        found = describe_new_secrets(decode_text(was or b""), decode_text(data))
+        found = "" if rehearse else self._describe_new_secrets(based_on, data)
         action = ActionRecord("write", actor, "Not saved", path=path, note=", ".join(filter(None, (note, found))))
         return self.apply_change_set(change_set, action, rehearse=rehearse)
+
+    def _describe_new_secrets(self, based_on: Version | None, data: bytes) -> str:
+        was = None
+        if based_on is not None and based_on.kind is EntryKind.FILE and based_on.sha256:
+            was = self._context.journal.get_text(based_on.sha256)
+        return describe_new_secrets(decode_text(was or b""), decode_text(data))
 
     def undo(self, seqs: Iterable[int], *, actor: Actor, **options: Unpack[ActionOptions]) -> ActionResult:
         events: list[Event] = []

@@ -33,7 +33,7 @@ def test_what_touches_a_part_of_a_text_is_found_among_spans_in_order(seed: int) 
 def test_a_note_of_nothing_but_keys_tells_of_each_once(between: str, tmp_path: Path) -> None:
     folder = tmp_path / "memories"
     folder.mkdir()
-    wanted = keys(1_500)
+    wanted = keys(150)
     (folder / "keys.md").write_text(between.join(f"key: {key}" for key in wanted), encoding="utf-8")
     with memory.observe(folder, look=False) as observer:
         found = run_audit(observer, title="memories", only=("secret",)).findings

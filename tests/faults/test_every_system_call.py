@@ -88,7 +88,7 @@ def in_place(self, path, data, *, expected):
         return base.WriteResult(node, ())
 
 FolderTransaction.write = in_place
-print(json.dumps(trying.attempt("overwrite", {"kill": 7, "fail": 11}).wrong))
+print(json.dumps(trying.attempt("overwrite", {"kill": 2, "fail": 7}).wrong))
 """
 
 

@@ -17,7 +17,7 @@ from memtui.core.messages import MessageKey
 from memtui.core.paths import MemoryPath, format_path
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
-from memtui.engine.secret_policy import screen_text
+from memtui.scan.secret_policy import screen_text
 
 ALLOW, DENY, ASK = "allow", "deny", "ask"
 _SHOWN = 16_000

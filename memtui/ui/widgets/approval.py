@@ -27,8 +27,8 @@ from memtui.core.diffs import compare_texts
 from memtui.core.events import Change, EntryKind, format_actor_name
 from memtui.core.unicode import HIDDEN, to_one_line
 from memtui.editing.external_editor import EditorUnavailable
-from memtui.engine.secret_policy import describe_new_secrets
 from memtui.flows.approvals import describe_change
+from memtui.scan.secret_policy import describe_new_secrets
 from memtui.ui.clipboard import edit_text_externally
 from memtui.ui.key_names import ENTER, format_key, label_key, list_labels
 from memtui.ui.theme import truncate, truncate_middle
