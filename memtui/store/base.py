@@ -184,7 +184,8 @@ class ReadableStore(Protocol):
         """Hold the directory that stands at the store's place now, and number it: the one opened first is 0.
 
         Raises:
-            FolderMissing: There is none, or another one came while this process is writing to the one before.
+            FolderMissing: There is none, or another one came where the store may not go on in it: an observer's never
+                does, others not while this process is writing to the one before.
         """
         ...
 

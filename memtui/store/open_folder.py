@@ -114,8 +114,7 @@ class ReadOnlyFolder:
         except OSError as error:
             raise FolderMissing(f"{self.title} cannot be opened: {os.strerror(error.errno or 0).lower()}.") from error
         self.path = self.root.path
-        self._attaching = threading.Lock()
-        self._attached = self._writing = 0
+        self._attached = 0
         self._temporary_prefix = _read_temporary_prefix(state) if state is not None else ""
 
     @property
@@ -131,17 +130,13 @@ class ReadOnlyFolder:
         self.root.close()
 
     def attach(self) -> int:
-        """See `ReadableStore.attach`. A directory is a place: removed and made anew, it is the same memory folder."""
+        """See `ReadableStore.attach`."""
         try:
             if not self.root.is_current():
-                with self._attaching:
-                    if not self.root.is_current():
-                        if self._writing:
-                            raise FolderMissing(f"{self.title} was replaced just now.")
-                        self.root.reopen()
-                        self._attached += 1
+                self._reopen()
         except (FileNotFoundError, NotADirectoryError) as error:
-            raise FolderMissing(f"{self.title} is not there any more: it was moved, unmounted or deleted.") from error
+            words = "it was moved, unmounted, deleted or replaced"
+            raise FolderMissing(f"{self.title} is not there any more: {words}.") from error
         except OSError as error:
             reason = os.strerror(error.errno or 0).lower()
             raise FolderMissing(f"{self.title} cannot be looked at: {reason}.") from error
@@ -254,17 +249,9 @@ class ReadOnlyFolder:
                 raise NotRegularFile from None  # swapped for a link or a socket since it was looked at
             raise
 
-    @contextmanager
-    def _keep_attached(self) -> Iterator[None]:
-        """Hold on to the directory that stands there now while it is written to."""
-        self.attach()
-        with self._attaching:
-            self._writing += 1
-        try:
-            yield
-        finally:
-            with self._attaching:
-                self._writing -= 1
+    def _reopen(self) -> None:
+        """Go on in the directory that came in place of the opened one: who only looks never does."""
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
 
 
 class WritableFolder(ReadOnlyFolder):
@@ -301,6 +288,8 @@ class WritableFolder(ReadOnlyFolder):
         self.moving: Moving = moving
         self.is_clean = False
         self._locking = locking
+        self._attaching = threading.Lock()
+        self._writing = 0
         self._state_root: RootDirectory | None = None
         if state is not None:
             try:
@@ -316,6 +305,27 @@ class WritableFolder(ReadOnlyFolder):
         if self._state_root is not None:
             self._state_root.close()
             self._state_root = None
+
+    def _reopen(self) -> None:
+        """A directory is a place: removed and made anew, it is the same memory folder."""
+        with self._attaching:
+            if not self.root.is_current():
+                if self._writing:
+                    raise FolderMissing(f"{self.title} was replaced just now.")
+                self.root.reopen()
+                self._attached += 1
+
+    @contextmanager
+    def _keep_attached(self) -> Iterator[None]:
+        """Hold on to the directory that stands there now while it is written to."""
+        self.attach()
+        with self._attaching:
+            self._writing += 1
+        try:
+            yield
+        finally:
+            with self._attaching:
+                self._writing -= 1
 
     @property
     def state_root(self) -> RootDirectory:

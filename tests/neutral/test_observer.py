@@ -19,6 +19,8 @@ from tests.neutral.conftest import Recorded
 from tests.neutral.trees import differences, traces
 
 _LOOKING = {
+    "attach",
+    "can_be_kept",
     "close",
     "events",
     "get_entry",
@@ -87,6 +89,7 @@ def test_its_store_hands_out_no_transaction(observer: Observer) -> None:
         assert not hasattr(observer.store, "begin_transaction")
     offered = {name for name, _ in inspect.getmembers(ReadOnlyFolder, callable) if not name.startswith("_")}
     assert offered == {
+        "attach",
         "close",
         "get_node",
         "is_temporary_name",

@@ -227,6 +227,10 @@ def test_a_folder_that_goes_while_it_is_looked_at_is_told_and_nothing_else_is_re
             recorded.folder.symlink_to(other)
         with pytest.raises(FolderMissing, match="it was moved, unmounted, deleted or replaced"):
             observer.reconcile()
+        for look in (observer.attach, lambda: list(observer.iter_names())):
+            with pytest.raises(FolderMissing, match="it was moved, unmounted, deleted or replaced"):
+                look()
+        assert observer.get_entry("prefs.md") is None
         assert observer.get_head()[0] == recorded.head
         with contextlib.suppress(OSError):
             assert b"another folder" not in observer.store.read(MemoryPath.from_relative("prefs.md"), limit=100).data
