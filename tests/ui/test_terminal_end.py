@@ -33,14 +33,16 @@ sys.exit(cli.main(sys.argv[1:]))
 
 
 DRAWING = """
-import sys
+import os, pathlib, sys
 from memtui import cli
 from memtui.ui import terminal
 from memtui.ui.widgets.markdown.view import NoteView as ViewNoteView
 
 def render_line(self, y):
-    while "endless" in self.document.source:
-        pass
+    if "endless" in self.document.source:
+        pathlib.Path(os.environ["BEGUN"]).touch()
+        while True:
+            pass
     return original(self, y)
 
 terminal._STUCK_SECONDS = 0.2
@@ -84,12 +86,13 @@ def test_a_key_ends_it_cleanly(terminal: Starting, folder: Path, keys: str, code
 
 @pytest.mark.parametrize(("end", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), ("\x11", 0)])
 def test_it_ends_also_while_something_is_drawn_without_an_end(
-    terminal: Starting, folder: Path, end: signal.Signals | str, code: int
+    terminal: Starting, folder: Path, tmp_path: Path, end: signal.Signals | str, code: int
 ) -> None:
-    screen = terminal("-c", DRAWING, folder)
+    begun = tmp_path / "begun"
+    screen = terminal("-c", DRAWING, folder, env={"BEGUN": str(begun)})
     screen.wait_for("LIVE")
     (folder / "alpha.md").write_text("# endless\n")
-    screen.settle()
+    screen.wait_for(begun.exists)  # such a program never settles
     if isinstance(end, str):
         screen.press(end)
     else:
