@@ -201,6 +201,11 @@ def _format_list(rows: list[str]) -> str:
 
 GRACE_SECONDS = 0.5
 """The time for which no key answers a question that took the focus by itself."""
+_TOO_EARLY = "No answer yet: the question has only just come. Press the key again."
+_ANSWERS = tuple(
+    f"question.{name}" for name in ("yes", "no", "reason", "edit", "editor", "always", "everywhere", "stop")
+)
+"""The ids of the keys that answer."""
 
 
 class ApprovalView(Vertical):
@@ -281,7 +286,6 @@ class ApprovalView(Vertical):
         self._clock = clock
         self._edit = edit
         self._armed_at = 0.0
-        self._is_stale = False
         self._loaded = self._as_loaded = ""
         self.question: ApprovalNeeded | None = None
         self.preview: ProposalPreview | None = None
@@ -424,16 +428,17 @@ class ApprovalView(Vertical):
     # Answers
 
     def on_key(self, event: Key) -> None:
-        """Mark a key that was pressed before the question was armed; it may be handled late.
+        """Hold back an answer that this question cannot take, so that it is no key of another pane, either.
 
-        The key of an answer that this question has not is no other pane's key, either.
+        An answer that was pressed before the question was armed is not for it, however late it is handled.
         """
-        age = max(0.0, time.monotonic() - event.time)
-        self._is_stale = self._clock() - age < self._armed_at
         if self.question is None or self.is_writing:
             return
         label, proposal = format_key(event.key), self.question.proposal
-        if proposal.consent_scope is None and label in list_labels("question.always"):
+        pressed_at = self._clock() - max(0.0, time.monotonic() - event.time)
+        if pressed_at < self._armed_at and any(label in list_labels(name) for name in _ANSWERS):
+            self._remark(_TOO_EARLY)
+        elif proposal.consent_scope is None and label in list_labels("question.always"):
             self._remark("No answer: no single folder holds all of this, so there is nothing to allow for good.")
         elif proposal.editable_change is None and label in (
             *list_labels("question.edit"),
@@ -447,12 +452,9 @@ class ApprovalView(Vertical):
 
     def _can_answer(self) -> bool:
         """Whether a key answers; remark it if not."""
-        is_stale, self._is_stale = self._is_stale, False
-        if self.is_armed and not is_stale:
-            return True
-        if self.question is not None:
-            self._remark("No answer yet: the question has only just come. Press the key again.")
-        return False
+        if not self.is_armed and self.question is not None:
+            self._remark(_TOO_EARLY)
+        return self.is_armed
 
     def _remark(self, words: str, *, is_warning: bool = False) -> None:
         self.post_message(self.Remarked(words, is_warning))

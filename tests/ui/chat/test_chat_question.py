@@ -384,6 +384,20 @@ async def test_two_questions_in_a_row_are_two_answers(chatting: Chats) -> None:
         assert chat.play.chat.verdicts == [Allow(), Deny()]
 
 
+async def test_keys_that_come_late_and_together_answer_nothing(chatting: Chats) -> None:
+    async with chatting([Do(CREATE)], policy=ApprovalPolicy.ASK) as chat:
+        await _ask(chat)
+        await chat.asked(1)
+        for _ in range(3):
+            late = Key("y", "y")
+            late.time -= 3_600
+            chat.screen.question_view.diff.post_message(late)
+        await chat.message_says("No answer yet")
+        await chat.press("n")
+        await chat.ended(1)
+        assert chat.play.chat.verdicts == [Deny()]
+
+
 async def test_an_editor_of_ones_own_begins_with_the_proposed_text(chatting: Chats) -> None:
     seen: list[str] = []
 
