@@ -195,12 +195,15 @@ class AnswerFilter:
         self._held_at = 0.0
         self._is_pasting = False
         self._ended_with_escape = False
+        self._is_borrowed = False
+        """Whether what is held begins with an escape that was handed on as a key already."""
 
     def feed(self, data: bytes) -> tuple[bytes, list[bytes]]:
         """The input that is none, and the answers."""
         data, self._held = self._held + data, b""
         if self._ended_with_escape and (_ANSWER.match(b"\x1b" + data) or _UNFINISHED.match(b"\x1b" + data)):
-            data = b"\x1b" + data  # the first byte of it was handed on as a key
+            data, self._is_borrowed = b"\x1b" + data, True
+        whole = data
         kept, answers = b"", []
         while data:
             if self._is_pasting:
@@ -220,6 +223,10 @@ class AnswerFilter:
             else:
                 begun = _UNFINISHED.search(typed) or _BEGUN.search(typed)
                 kept += self._hold(typed, begun.start() if begun is not None else len(typed))
+        if self._is_borrowed and self._held != whole:
+            self._is_borrowed = False
+            if not _ANSWER.match(whole):
+                kept = kept[1:]
         if kept or answers:
             self._ended_with_escape = kept.endswith(b"\x1b") and not answers
         return kept, answers
@@ -231,7 +238,7 @@ class AnswerFilter:
             return b""
         if _UNFINISHED.match(self._held):
             if waited > _UNFINISHED_SECONDS:
-                self._held = b""
+                self._held, self._is_borrowed = b"", False
         elif waited > _BEGUN_SECONDS:
             held, self._held = self._held, b""
             return held

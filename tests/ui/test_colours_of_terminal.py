@@ -131,6 +131,11 @@ def test_of_keys_and_answers_the_keys_are_left(pieces: list[bytes]) -> None:
     assert found == [piece for piece in pieces if piece in ANSWERS]
 
 
+def test_a_report_behind_an_escape_that_was_handed_on_begins_with_it_once() -> None:
+    answers = AnswerFilter(now=Clock())
+    assert [answers.feed(piece)[0] for piece in (b"j\x1b", b"[?", b"2026;2$y")] == [b"j\x1b", b"", b"[?2026;2$y"]
+
+
 @given(st.lists(st.sampled_from(KEYS), max_size=8), st.data())
 def test_keys_arrive_in_whatever_pieces_they_come(pieces: list[bytes], data: st.DataObject) -> None:
     clock, whole = Clock(), b"".join(pieces)
