@@ -182,6 +182,8 @@ _BEGUN = re.compile(rb"\x1b(?:\][0-9]{0,4}|\[[0-9;]*|P[01>!]?[+$]?|_)\Z")
 _PASTE, _PASTE_END = b"\x1b[200~", b"\x1b[201~"
 _BEGUN_SECONDS = 1.0
 """How long a possible start is held; then it is keys."""
+_CUT_SECONDS = 0.1
+"""How soon the rest follows where what a terminal sends is cut behind its escape; a person is slower."""
 _UNFINISHED_SECONDS = 5.0
 """How long an answer may take to end; then its start is dropped."""
 
@@ -195,13 +197,14 @@ class AnswerFilter:
         self._held_at = 0.0
         self._is_pasting = False
         self._ended_with_escape = False
+        self._kept_at = 0.0
         self._is_borrowed = False
         """Whether what is held begins with an escape that was handed on as a key already."""
 
     def feed(self, data: bytes) -> tuple[bytes, list[bytes]]:
         """The input that is none, and the answers."""
         data, self._held = self._held + data, b""
-        if self._ended_with_escape and (_ANSWER.match(b"\x1b" + data) or _UNFINISHED.match(b"\x1b" + data)):
+        if self._ended_with_escape and self._continues_escape(b"\x1b" + data):
             data, self._is_borrowed = b"\x1b" + data, True
         whole = data
         kept, answers = b"", []
@@ -226,10 +229,16 @@ class AnswerFilter:
         if self._is_borrowed and self._held != whole:
             self._is_borrowed = False
             if not _ANSWER.match(whole):
-                kept = kept[1:]
+                kept = kept.removeprefix(b"\x1b")
         if kept or answers:
-            self._ended_with_escape = kept.endswith(b"\x1b") and not answers
+            self._ended_with_escape, self._kept_at = kept.endswith(b"\x1b") and not answers, self._now()
         return kept, answers
+
+    def _continues_escape(self, data: bytes) -> bool:
+        """Whether an escape that was handed on begins an answer; or, right behind it, perhaps one or a paste."""
+        if _ANSWER.match(data) or _UNFINISHED.match(data):
+            return True
+        return self._now() - self._kept_at < _CUT_SECONDS and bool(data.startswith(_PASTE) or _BEGUN.match(data))
 
     def tick(self) -> bytes:
         """The input that was held for an answer, and is none."""
@@ -240,7 +249,8 @@ class AnswerFilter:
             if waited > _UNFINISHED_SECONDS:
                 self._held, self._is_borrowed = b"", False
         elif waited > _BEGUN_SECONDS:
-            held, self._held = self._held, b""
+            held, self._held = self._held.removeprefix(b"\x1b" if self._is_borrowed else b""), b""
+            self._is_borrowed = False
             return held
         return b""
 

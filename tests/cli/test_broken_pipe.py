@@ -45,7 +45,7 @@ rm --dry-run notes
 protect notes
 prune --older-than 1d
 prune --record --max-bytes 0 --dry-run
-redact notes --dry-run
+redact --help
 chat --print hello
 chat --help
 run commands
