@@ -17,7 +17,7 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 from textual.driver import Driver
-from textual.events import Event, Key, Paste
+from textual.events import Event, Key, MouseDown, Paste
 from textual.screen import Screen
 from textual.widget import Widget
 
@@ -26,6 +26,7 @@ from memtui.core.errors import MemtuiError
 from memtui.core.paths import format_path
 from memtui.core.unicode import to_one_line
 from memtui.ui import key_names, terminal
+from memtui.ui.controller import ControlledScreen
 from memtui.ui.frame import HELD_SECONDS
 from memtui.ui.key_names import label_key
 from memtui.ui.key_queue import KeyQueue
@@ -317,8 +318,10 @@ class MemtuiApp(App[int]):
         """As Textual does, but no key before the one that came first has been handled."""
         if isinstance(event, Key | Paste) and not event.is_forwarded:
             await self._key_queue.put(event)
-        else:
-            await super().on_event(event)
+            return
+        if isinstance(event, MouseDown) and not event.is_forwarded and isinstance(self.screen, ControlledScreen):
+            self.screen.take_mouse(event)
+        await super().on_event(event)
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy by any way that works here; Textual knows only that of the terminal."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, ParamSpec
 
 from textual.app import App
 from textual.binding import BindingType
+from textual.events import MouseDown
 from textual.message import Message
 from textual.screen import Screen
 from textual.worker import Worker
@@ -42,6 +43,11 @@ class Controller(Generic[ScreenT]):
         """Whether an action of this controller can run; `None` shows it as disabled."""
         del action, parameters
         return True
+
+    def wants_mouse(self, event: MouseDown) -> bool:
+        """Whether all that the mouse does from here on, until its button is let go, is this controller's."""
+        del event
+        return False
 
 
 class _WorkDecorator(Protocol):
@@ -120,6 +126,11 @@ class ControlledScreen(Screen[ResultT]):
                     if method is not None:
                         return method
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def take_mouse(self, event: MouseDown) -> None:
+        """Capture the mouse for the controller that wants it: before the next event, which may be there already."""
+        if any(controller.wants_mouse(event) for controller in self._controllers):
+            self.capture_mouse()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether an action can run: the controller that has it answers for its own."""

@@ -150,12 +150,15 @@ class PaneController(Controller[ScreenT]):
 
     # The divider under the mouse
 
+    def wants_mouse(self, event: MouseDown) -> bool:
+        """Whether the mouse has taken hold of the divider."""
+        pane = self.first_pane.region
+        return bool(abs(event.screen_x - pane.right) <= 1 and pane.y <= event.screen_y < pane.bottom)
+
     @on(MouseDown)
     def _take_divider(self, event: MouseDown) -> None:
-        pane = self.first_pane.region
-        if abs(event.screen_x - pane.right) <= 1 and pane.y <= event.screen_y < pane.bottom:
+        if self.app.mouse_captured is self.screen and self.wants_mouse(event):
             self._dragging = True
-            self.screen.capture_mouse()
             event.stop()
 
     @on(MouseMove)

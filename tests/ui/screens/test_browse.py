@@ -1,5 +1,6 @@
 """The browser driven by keys and mouse: panes, marks, sizes, menus, help and folders to choose."""
 
+import asyncio
 import os
 import threading
 from collections.abc import Callable
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.events import MouseDown, MouseEvent, MouseMove, MouseUp
 from textual.widgets import Input, OptionList
 
 from memtui.core.errors import StateUnusable
@@ -156,6 +158,31 @@ def test_the_divider_is_dragged(terminal: Starting, tmp_path: Path) -> None:
     screen.wait_for(lambda: screen.text.splitlines()[1].index("╮") == 59)
     screen.press("=")
     screen.wait_for(lambda: screen.text.splitlines()[1].index("╮") == 37)
+
+
+async def test_a_drag_moves_the_divider_and_lets_it_go_though_the_pane_under_the_mouse_is_busy(opened: Opening) -> None:
+    async with opened(size=(120, 36)) as app, asyncio.timeout(30):
+
+        def send(kind: type[MouseEvent], x: int, button: int) -> None:
+            event = kind(None, x, 6, 0, 0, button, False, False, False, screen_x=x, screen_y=6)
+            event.set_sender(app.app)
+            app.app._driver.send_message(event)
+
+        files, idle = app.app.screen.query_one("#files"), asyncio.Event()
+        right = files.region.right
+        app.app.screen.get_widget_at(right, 6)[0].call_next(idle.wait)
+        send(MouseDown, right, 1)
+        send(MouseMove, right + 22, 1)
+        send(MouseUp, right + 22, 1)
+        try:
+            while files.region.right != right + 23:
+                await asyncio.sleep(0)
+        finally:
+            idle.set()
+        send(MouseMove, 60, 0)
+        await app.pilot.pause()
+        assert files.region.right == right + 23
+        assert app.app.mouse_captured is None
 
 
 async def test_marks_are_walked_and_seen_one_by_one_or_all_at_once(opened: Opening) -> None:
