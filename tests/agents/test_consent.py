@@ -15,11 +15,12 @@ from memtui.agents.gate import ApprovalGate
 from memtui.agents.hooks.approval import _build_shell_proposal
 from memtui.agents.hooks.payload import locate_entry, locate_file, parse_call
 from memtui.agents.hooks.shell_call import plan_shell_call
-from memtui.agents.remote_approval import ApprovalQuestion, ApprovalServer, request_approval
+from memtui.agents.remote_approval import ApprovalQuestion, request_approval
 from memtui.core.approvals import EVERYWHERE, Allow, ApprovalPolicy, Deny, Proposal, Verdict, covers
 from memtui.core.events import Agent
 from memtui.flows.approvals import ApprovalQueue
 from memtui.ui.widgets.approval import ApprovalView, preview_proposal
+from tests.agents.approver import open_approver
 from tests.conftest import fill
 
 CLAUDE = Agent("Claude", session="one")
@@ -238,10 +239,5 @@ async def test_no_scope_comes_over_the_socket(folder: Path, tmp_path: Path) -> N
 
     state = tmp_path / "state"
     state.mkdir()
-    desk = ApprovalServer(state, answer)
-    desk.start()
-    try:
-        assert desk.wait_until_open(30)
+    with open_approver(state, answer):
         assert await asyncio.to_thread(request_approval, state, proposal, seconds=30) == Allow()
-    finally:
-        desk.close()

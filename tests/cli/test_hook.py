@@ -32,6 +32,7 @@ from memtui.fs.state import get_state_directory
 from memtui.fs.state import get_state_home as state_home_of
 from memtui.journal.announcements import AnnouncementStore
 from memtui.scan.samples import make_sample
+from tests.agents.approver import open_approver
 
 Run = Callable[..., Any]
 
@@ -450,13 +451,8 @@ def person(
             meanwhile()
         threading.Thread(target=question.answer, args=(left.pop(0),)).start()
 
-    desk = ApprovalServer(state, answer)
-    desk.start()
-    try:
-        assert desk.wait_until_open(LIMIT)
+    with open_approver(state, answer):
         yield asked
-    finally:
-        desk.close()
 
 
 def decision(ran: Any) -> dict[str, Any]:

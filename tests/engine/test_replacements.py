@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -45,20 +46,10 @@ def written_in_parts(folder: Path) -> Iterator[None]:
     os.replace(temporary, folder / "ops/a.md")
 
 
-def vim(folder: Path) -> Iterator[None]:
+def vim(folder: Path, back_up: Callable[[Path, Path], object] = os.rename) -> Iterator[None]:
     """The note becomes the backup, which goes once the note is written anew."""
     note, backup = folder / "ops/a.md", folder / "ops/a.md~"
-    os.rename(note, backup)
-    yield
-    note.write_text(NEW)
-    yield
-    backup.unlink()
-
-
-def copied_first(folder: Path) -> Iterator[None]:
-    """The backup is a copy, and the note is written in its place (`backupcopy=yes`)."""
-    note, backup = folder / "ops/a.md", folder / "ops/a.md~"
-    shutil.copy2(note, backup)
+    back_up(note, backup)
     yield
     note.write_text(NEW)
     yield
@@ -79,7 +70,7 @@ WAYS: dict[str, tuple[int, Way]] = {
     "as rsync": (1, renamed_over("ops/.a.md.Xy12Zw")),
     "in parts": (3, written_in_parts),
     "vim": (2, vim),
-    "vim, copied": (2, copied_first),
+    "vim, copied (`backupcopy=yes`)": (2, partial(vim, back_up=shutil.copy2)),
     "git": (1, checked_out),
 }
 PLAYED = [

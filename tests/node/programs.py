@@ -1,8 +1,11 @@
 """Programs of somebody else's: where they are, and running one to its end."""
 
+import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +26,9 @@ def package(name: str) -> Path:
     return path
 
 
-def run(*words: object, cwd: Path | None = None) -> "subprocess.CompletedProcess[str]":
+def run(
+    *words: object, cwd: Path | None = None, env: dict[str, str] | None = None
+) -> "subprocess.CompletedProcess[str]":
     """Run a program to its end."""
     return subprocess.run(
         [str(word) for word in words],
@@ -32,5 +37,34 @@ def run(*words: object, cwd: Path | None = None) -> "subprocess.CompletedProcess
         stdin=subprocess.DEVNULL,
         timeout=LIMIT,
         cwd=cwd,
+        env=env,
         check=False,
     )
+
+
+def find_claude_code() -> Path:
+    """Claude Code's program; npm has none for some systems, and there the test is skipped."""
+    program = package("@anthropic-ai/claude-code") / "cli-wrapper.cjs"  # works where npm ran no scripts, too
+    if run("node", program, "--version").returncode:
+        pytest.skip("Claude Code's program is not there for this system")
+    return program
+
+
+def run_claude_code(program: Path, *words: object, home: Path, work: Path, url: str) -> dict[str, Any]:
+    """Run Claude Code against a model on this machine; what it says at the end."""
+    done = run(
+        "node", program, *words, "--output-format", "json",
+        cwd=work,
+        env={
+            **{name: os.environ[name] for name in ("PATH", "PYTHONPATH", "XDG_STATE_HOME")},
+            "HOME": str(home),
+            "ANTHROPIC_BASE_URL": url,
+            "ANTHROPIC_API_KEY": "none",
+            "DISABLE_AUTOUPDATER": "1",
+            "DISABLE_TELEMETRY": "1",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        },
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    said: dict[str, Any] = json.loads(done.stdout)
+    return said

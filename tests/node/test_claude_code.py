@@ -15,14 +15,15 @@ from typing import Any
 import pytest
 
 import memtui
-from memtui.agents.remote_approval import ApprovalQuestion, ApprovalServer
+from memtui.agents.remote_approval import ApprovalQuestion
 from memtui.core.approvals import Deny
 from memtui.core.events import Agent
 from memtui.fs.state import get_state_directory
 from memtui.memory import connect
 from memtui.ui.app import MemtuiApp
 from memtui.ui.screens.approval import ApprovalScreen
-from tests.node.programs import LIMIT, package
+from tests.agents.approver import open_approver
+from tests.node.programs import LIMIT, find_claude_code, run_claude_code
 
 TOOL = "mcp__memtui__memory"
 ASKED = "Please remember that tea is green"
@@ -72,9 +73,7 @@ def _script(folder: Path) -> list[dict[str, Any]]:
 @pytest.fixture
 def claude(tmp_path: Path, folder: Path, model: Callable[[list[dict[str, Any]]], str]) -> Callable[..., dict[str, Any]]:
     """Run Claude Code with the memory as its only server; what it says at the end."""
-    program = package("@anthropic-ai/claude-code") / "cli-wrapper.cjs"  # works where npm ran no scripts, too
-    if subprocess.run(["node", program, "--version"], capture_output=True, timeout=LIMIT, check=False).returncode:
-        pytest.skip("Claude Code's program is not there for this system")
+    program = find_claude_code()
     url = model(_script(folder))
     home, work = tmp_path / "home", tmp_path / "work"
     home.mkdir()
@@ -91,31 +90,9 @@ def claude(tmp_path: Path, folder: Path, model: Callable[[list[dict[str, Any]]],
         }
         config = tmp_path / "mcp.json"
         config.write_text(json.dumps({"mcpServers": {"memtui": server}}))
-        done = subprocess.run(
-            [
-                *("node", program, "-p", prompt, "--mcp-config", config, "--strict-mcp-config"),
-                *("--allowedTools", f"{TOOL},Write,Edit", "--permission-mode", "acceptEdits"),
-                *("--add-dir", folder, "--output-format", "json"),
-            ],
-            cwd=work,
-            env={
-                **{name: os.environ[name] for name in ("PATH", "PYTHONPATH", "XDG_STATE_HOME")},
-                "HOME": str(home),
-                "ANTHROPIC_BASE_URL": url,
-                "ANTHROPIC_API_KEY": "none",
-                "DISABLE_AUTOUPDATER": "1",
-                "DISABLE_TELEMETRY": "1",
-                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            },
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        said: dict[str, Any] = json.loads(done.stdout)
-        return said
+        words = ["-p", prompt, "--mcp-config", config, "--strict-mcp-config", "--add-dir", folder]
+        words += ["--allowedTools", f"{TOOL},Write,Edit", "--permission-mode", "acceptEdits"]
+        return run_claude_code(program, *words, home=home, work=work, url=url)
 
     return claude
 
@@ -168,13 +145,8 @@ def test_what_claude_code_asks_for_can_be_declined(claude: Callable[..., dict[st
         asked.append(question)
         question.answer(Deny("not now"))
 
-    desk = ApprovalServer(get_state_directory(str(folder)), decline)
-    desk.start()
-    try:
-        assert desk.wait_until_open(LIMIT)
+    with open_approver(get_state_directory(str(folder)), decline):
         assert claude(ASKED, "--ask")["result"] == "You declined."
-    finally:
-        desk.close()
     assert [question.proposal.actor.name for question in asked] == ["claude-code"]
     assert not (folder / "tea.md").exists()
 

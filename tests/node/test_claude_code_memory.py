@@ -3,7 +3,6 @@
 It talks to a scripted model on this machine: no key, no network.
 """
 
-import json
 import os
 import re
 import subprocess
@@ -16,14 +15,15 @@ from typing import Any
 
 import pytest
 
-from memtui.agents.remote_approval import ApprovalQuestion, ApprovalServer
+from memtui.agents.remote_approval import ApprovalQuestion
 from memtui.core.approvals import Allow, Deny, Verdict
 from memtui.core.events import Event
 from memtui.engine.claims import parse_claim
 from memtui.fs.state import get_state_directory
 from memtui.memory import connect
+from tests.agents.approver import open_approver
 from tests.conftest import fill
-from tests.node.programs import LIMIT, package
+from tests.node.programs import find_claude_code, run_claude_code
 
 ASKED = "Please keep your memory in order"
 NOTE = """---
@@ -71,29 +71,8 @@ class ClaudeCode:
             fixtures.append({"match": {"userMessage": ASKED, **before}, "response": {"toolCalls": [call]}})
         last = {"userMessage": ASKED, "toolCallId": f"toolu_{len(calls) - 1}"}
         fixtures.append({"match": last, "response": {"content": "It is in order."}})
-        done = subprocess.run(
-            [
-                *("node", self._program, "-p", ASKED, "--output-format", "json"),
-                *("--allowedTools", "Write,Edit,Read,Bash", "--permission-mode", mode),
-            ],
-            cwd=self.work,
-            env={
-                **{name: os.environ[name] for name in ("PATH", "PYTHONPATH", "XDG_STATE_HOME")},
-                "HOME": str(self.home),
-                "ANTHROPIC_BASE_URL": self._model(fixtures),
-                "ANTHROPIC_API_KEY": "none",
-                "DISABLE_AUTOUPDATER": "1",
-                "DISABLE_TELEMETRY": "1",
-                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            },
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        said: dict[str, Any] = json.loads(done.stdout)
+        words = ["-p", ASKED, "--allowedTools", "Write,Edit,Read,Bash", "--permission-mode", mode]
+        said = run_claude_code(self._program, *words, home=self.home, work=self.work, url=self._model(fixtures))
         assert said["result"] == "It is in order."
         return said
 
@@ -118,10 +97,7 @@ class ClaudeCode:
 
 @pytest.fixture
 def claude(tmp_path: Path, model: Callable[[list[dict[str, Any]]], str]) -> ClaudeCode:
-    program = package("@anthropic-ai/claude-code") / "cli-wrapper.cjs"  # works where npm ran no scripts, too
-    if subprocess.run(["node", program, "--version"], capture_output=True, timeout=LIMIT, check=False).returncode:
-        pytest.skip("Claude Code's program is not there for this system")
-    return ClaudeCode(program, tmp_path, model)
+    return ClaudeCode(find_claude_code(), tmp_path, model)
 
 
 @contextmanager
@@ -134,13 +110,8 @@ def person(folder: Path, verdict: Verdict) -> Iterator[list[ApprovalQuestion]]:
         threading.Thread(target=question.answer, args=(verdict,)).start()
 
     connect(folder).close()
-    desk = ApprovalServer(get_state_directory(str(folder)), answer)
-    desk.start()
-    try:
-        assert desk.wait_until_open(LIMIT)
+    with open_approver(get_state_directory(str(folder)), answer):
         yield asked
-    finally:
-        desk.close()
 
 
 def assert_all_are_claude_codes(events: list[Event], session: str) -> None:

@@ -6,6 +6,7 @@ when its client gives up, the question ends.
 
 import asyncio
 import contextlib
+import logging
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -23,6 +24,7 @@ from memtui.core.events import Agent, Answer
 from memtui.core.unicode import to_one_line
 from memtui.engine import Engine
 
+_LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
 AskElsewhere = Callable[[Proposal, float, Callable[[], bool], bool], Verdict]
@@ -188,7 +190,8 @@ class McpCallExecutor:
                 if asked.done():
                     return Unanswered()
                 continue
-            except Exception:  # the client has gone, or answers nonsense: nobody has said yes
+            except Exception as error:  # whatever it is, nobody has said yes: it is never a consent
+                _LOG.warning("The client could not be asked: %s: %s", type(error).__name__, to_one_line(str(error)))
                 return Unanswered()
             return verdict
         asked.cancel()

@@ -1,6 +1,6 @@
 """The questions of a save conflict: which text stays, and whose lines at each place. They write nothing."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual import events, getters, work
 from textual.app import ComposeResult
@@ -29,7 +29,62 @@ if TYPE_CHECKING:  # the engine is loaded behind the first paint
     from memtui.engine import Engine
 
 
-class ConflictScreen(ModalScreen[ConflictChoice | None], DismissOnceScreen[ConflictChoice | None]):
+_Result = TypeVar("_Result")
+
+
+class _PlaceScreen(ModalScreen[_Result | None], DismissOnceScreen[_Result | None]):
+    """A question in a box about places, one of which is on show; `None` is back.
+
+    Args:
+        about: The conflict.
+    """
+
+    BACK: ClassVar[str]
+    """The id of the binding that goes back."""
+
+    box = getters.query_one(ConflictBox)
+    message = getters.query_one(MessageLine)
+
+    def __init__(self, about: ConflictPrompt) -> None:
+        super().__init__()
+        self.conflict = about
+        self._at = 0
+
+    def compose(self) -> ComposeResult:
+        yield ConflictBox()
+        with Vertical(id="foot"):
+            yield MessageLine(id="message")
+            yield KeyLine(self.BACK)
+
+    def on_mount(self) -> None:
+        self.show_place()
+
+    def on_resize(self, event: events.Resize) -> None:
+        del event
+        self.show_place()
+
+    def count_places(self) -> int:
+        """The places that one can go to."""
+        return len(self.conflict.places)
+
+    def show_place(self) -> None:
+        """Draw the question and the place on show."""
+        raise NotImplementedError  # Textual's metaclass admits no abstract methods
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        del parameters
+        return action != "place" or self.count_places() > 1
+
+    def action_place(self, step: int) -> None:
+        """To the next place, or the one before; in a circle."""
+        self._at = (self._at + step) % self.count_places()
+        self.show_place()
+
+    def action_scroll(self, pages: int) -> None:
+        self.box.scroll_place(pages)
+
+
+class ConflictScreen(_PlaceScreen[ConflictChoice]):
     """Asks which of two texts to keep; `None` is back to the unchanged editor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -44,42 +99,18 @@ class ConflictScreen(ModalScreen[ConflictChoice | None], DismissOnceScreen[Confl
     ]  # fmt: skip
 
     DEFAULT_CSS = MODAL_CSS.format(name="ConflictScreen")
-
-    box = getters.query_one(ConflictBox)
-    message = getters.query_one(MessageLine)
-
-    def __init__(self, about: ConflictPrompt) -> None:
-        super().__init__()
-        self.conflict = about
-        self._at = 0
-
-    def compose(self) -> ComposeResult:
-        yield ConflictBox()
-        with Vertical(id="foot"):
-            yield MessageLine(id="message")
-            yield KeyLine("conflict.back")
-
-    def on_mount(self) -> None:
-        self.show(self.conflict)
+    BACK = "conflict.back"
 
     def show(self, about: ConflictPrompt) -> None:
         """Ask about a newer conflict; the highlighted choice stays, if it is still there."""
         self.conflict, self._at = about, min(self._at, max(len(about.places) - 1, 0))
-        self._show_hunk()
-        self._lay_out()
+        self.show_place()
         self.refresh_bindings()
 
-    def _show_hunk(self) -> None:
+    def show_place(self) -> None:
         about = self.conflict
         what = "conflict" if about.merged is not None and not about.merged.is_clean else "change"
         self.box.show_place(about, self._at, f"{what} {self._at + 1} of {len(about.places):,}")
-
-    def on_resize(self, event: events.Resize) -> None:
-        del event
-        self._lay_out()
-
-    def _lay_out(self) -> None:
-        about = self.conflict
         rows = [AnswerRow(each.key, label_key(_BINDINGS[each.key]), each.label) for each in about.options]
         rows += [
             AnswerRow("differences", label_key("conflict.differences"), "See the full diff", is_extra=True),
@@ -91,7 +122,7 @@ class ConflictScreen(ModalScreen[ConflictChoice | None], DismissOnceScreen[Confl
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "choose":
             return any(answer.key == parameters[0] for answer in self.conflict.options)
-        return action != "place" or len(self.conflict.places) > 1
+        return super().check_action(action, parameters)
 
     def action_choose(self, key: str) -> None:
         option = next((each for each in self.conflict.options if each.key == key), None)
@@ -101,14 +132,6 @@ class ConflictScreen(ModalScreen[ConflictChoice | None], DismissOnceScreen[Confl
             self._open(MergeScreen(self.conflict))
         else:
             self.dismiss(option.choice)
-
-    def action_place(self, step: int) -> None:
-        """To the next place, or the one before; in a circle."""
-        self._at = (self._at + step) % len(self.conflict.places)
-        self._show_hunk()
-
-    def action_scroll(self, pages: int) -> None:
-        self.box.scroll_place(pages)
 
     def action_differences(self) -> None:
         self._open(ConflictDiffScreen(self.conflict))
@@ -142,7 +165,7 @@ _BINDINGS = {
 """The ids of the bindings, by answer."""
 
 
-class MergeScreen(ModalScreen[MergeTexts | None], DismissOnceScreen[MergeTexts | None]):
+class MergeScreen(_PlaceScreen[MergeTexts]):
     """Asks at each place that both changed whose lines stay; `None` is back to the question of the conflict."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -156,33 +179,19 @@ class MergeScreen(ModalScreen[MergeTexts | None], DismissOnceScreen[MergeTexts |
     ]
 
     DEFAULT_CSS = MODAL_CSS.format(name="MergeScreen")
-
-    box = getters.query_one(ConflictBox)
-    message = getters.query_one(MessageLine)
+    BACK = "merge.back"
 
     def __init__(self, about: ConflictPrompt) -> None:
-        super().__init__()
+        super().__init__(about)
         assert about.merged is not None
-        self._about = about
         self._merged = about.merged
         self._decisions: dict[int, str] = {}
-        self._at = 0
 
-    def compose(self) -> ComposeResult:
-        yield ConflictBox()
-        with Vertical(id="foot"):
-            yield MessageLine(id="message")
-            yield KeyLine("merge.back")
+    def count_places(self) -> int:
+        return len(self._merged.conflicts)
 
-    def on_mount(self) -> None:
-        self._show_place()
-
-    def on_resize(self, event: events.Resize) -> None:
-        del event
-        self._show_place()
-
-    def _show_place(self) -> None:
-        about, count = self._about, len(self._merged.conflicts)
+    def show_place(self) -> None:
+        about, count = self.conflict, len(self._merged.conflicts)
         decided = self._decisions.get(self._at)
         chosen = f", {'both' if decided == 'edit' else decided}" if decided else ""
         self.box.show_place(about, self._at, f"place {self._at + 1} of {count:,}{chosen}")
@@ -199,10 +208,6 @@ class MergeScreen(ModalScreen[MergeTexts | None], DismissOnceScreen[MergeTexts |
         self.box.ask((title, title), (), rows, self.size)
         self.message.show_message("Nothing is written before the last place is chosen.")
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        del parameters
-        return action != "place" or len(self._merged.conflicts) > 1
-
     def action_decide(self, decision: str) -> None:
         """Keep a decision for the place on show, and go to the next place without one; the last one ends it."""
         self._decisions[self._at] = decision
@@ -211,24 +216,16 @@ class MergeScreen(ModalScreen[MergeTexts | None], DismissOnceScreen[MergeTexts |
         open_places = [place for place in ahead if place not in self._decisions]
         if open_places:
             self._at = open_places[0]
-            self._show_place()
+            self.show_place()
             return
         names = [self._decisions[place] for place in range(count)]
         sides = [MergeSide.BOTH if name == "edit" else MergeSide(name) for name in names]
         line = self._merged.find_line(sides, names.index("edit")) if "edit" in names else 0
         self.dismiss(MergeTexts(self._merged.resolve(sides), line))
 
-    def action_place(self, step: int) -> None:
-        """To the next place, or the one before; in a circle."""
-        self._at = (self._at + step) % len(self._merged.conflicts)
-        self._show_place()
-
-    def action_scroll(self, pages: int) -> None:
-        self.box.scroll_place(pages)
-
     def action_differences(self) -> None:
         if self.is_current:
-            self.app.push_screen(ConflictDiffScreen(self._about))
+            self.app.push_screen(ConflictDiffScreen(self.conflict))
 
     def on_option_list_option_selected(self, event: ChoiceList.OptionSelected) -> None:
         if event.option_id == "back":

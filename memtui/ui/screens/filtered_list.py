@@ -12,28 +12,18 @@ from textual.widgets import Input
 from textual.widgets.option_list import Option
 
 from memtui.ui.screens.dialogs import DismissOnceScreen
-from memtui.ui.widgets.choice_list import ChoiceList
-
-_MOVES = {
-    "up": "cursor_up", "down": "cursor_down", "ctrl+p": "cursor_up", "ctrl+n": "cursor_down", "pageup": "page_up",
-    "pagedown": "page_down",
-}  # fmt: skip
-"""Keys that move in the list while the filter has the focus."""
+from memtui.ui.widgets.choice_list import ChoiceInput, ChoiceList
 
 
-class _FilterInput(Input):
+class _FilterInput(ChoiceInput):
     """The filter of the list; while it is empty, the keys of `closing` close the screen."""
 
     def __init__(self, placeholder: str, closing: str) -> None:
-        super().__init__(placeholder=placeholder, compact=True)
+        super().__init__(placeholder)
         self._closing_characters = closing
 
     def on_key(self, event: Key) -> None:
-        if move := _MOVES.get(event.key):
-            event.stop()
-            event.prevent_default()
-            getattr(self.screen.query_one(ChoiceList), f"action_{move}")()
-        elif not self.value and event.character and event.character in self._closing_characters:
+        if not self.value and event.character and event.character in self._closing_characters:
             event.stop()
             event.prevent_default()
             self.screen.dismiss(None)
@@ -58,11 +48,11 @@ class FilteredListScreen(ModalScreen[str | None], DismissOnceScreen[str | None])
 
     def format_hint(self) -> str:
         """The keys that do something here."""
-        raise NotImplementedError  # each subclass has its own
+        raise NotImplementedError  # Textual's metaclass admits no abstract methods
 
     def build_rows(self, query: str, width: int) -> Sequence[Option]:
         """The rows for what was typed; those without an id are headings."""
-        raise NotImplementedError  # each subclass has its own
+        raise NotImplementedError  # Textual's metaclass admits no abstract methods
 
     def on_mount(self) -> None:
         self._show_matches()

@@ -18,10 +18,9 @@ from memtui.ui.frame import Header, HeaderStatus, KeyLine, MessageLine
 from memtui.ui.key_names import ENTER, label_key
 from memtui.ui.screens.dialogs import DismissOnceScreen
 from memtui.ui.theme import to_content, truncate_middle
-from memtui.ui.widgets.choice_list import ChoiceList
+from memtui.ui.widgets.choice_list import ChoiceInput, ChoiceList
 from memtui.ui.widgets.empty import format_folder_rows
 
-_MOVES = {"up": "cursor_up", "down": "cursor_down", "pageup": "page_up", "pagedown": "page_down"}
 _ENDS = {"home": "first", "end": "last"}
 """Keys that move in the list while nothing is typed."""
 _INDENT = 5
@@ -30,15 +29,11 @@ _MOST_ENTRIES = 10_000
 """Entries of a directory that are looked at to complete a path."""
 
 
-class _PathInput(Input):
+class _PathInput(ChoiceInput):
     """The path, which takes every letter; its list stands above it."""
 
-    def on_key(self, event: events.Key) -> None:
-        move = _MOVES.get(event.key) or ("" if self.value else _ENDS.get(event.key))
-        if move:
-            event.stop()
-            event.prevent_default()
-            getattr(self.screen.query_one(ChoiceList), f"action_{move}")()
+    def find_move(self, event: events.Key) -> str | None:
+        return super().find_move(event) or (None if self.value else _ENDS.get(event.key))
 
 
 class FolderPickerScreen(DismissOnceScreen[str | None]):
@@ -63,7 +58,7 @@ class FolderPickerScreen(DismissOnceScreen[str | None]):
             yield options
             yield Static(id="place", markup=False)
             words = f"or type the path of another one: {label_key('places.complete')} completes it, {ENTER} opens it"
-            yield _PathInput(placeholder=words, compact=True)
+            yield _PathInput(words)
         yield MessageLine()
         yield KeyLine("places.complete", "places.back")
 

@@ -66,7 +66,7 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def row_count(self) -> int:
-        raise NotImplementedError
+        raise NotImplementedError  # Textual's metaclass admits no abstract methods
 
     @property
     def _viewport(self) -> Size:
@@ -176,7 +176,7 @@ class TextView(LineView):
 
     def _draw_row(self, y: int) -> Strip:
         """Draw one row, counted from the top of the text."""
-        raise NotImplementedError
+        raise NotImplementedError  # Textual's metaclass admits no abstract methods
 
     def _draw_spans(self, row: MarkdownRow, spans: Iterable[TextSpan], width: int, band: str = "") -> Strip:
         """The text of a row: cut at a width, or filled up to it where the row has a colour of its own.

@@ -282,7 +282,7 @@ class ItemList(RowsView, Generic[Item]):
 
     def _get_key(self, item: Item) -> object:
         """The identity of an item, by which the cursor finds it in other rows."""
-        raise NotImplementedError  # each subclass knows its items
+        raise NotImplementedError  # Textual's metaclass admits no abstract methods
 
     def _is_counted(self, item: Item) -> bool:
         """Whether the item counts for `position`."""
@@ -292,7 +292,7 @@ class ItemList(RowsView, Generic[Item]):
     # Paint
 
     def _get_columns(self, item: Item, width: int) -> Sequence[Column[Item]]:
-        raise NotImplementedError  # each subclass declares its own
+        raise NotImplementedError  # Textual's metaclass admits no abstract methods
 
     def _render_item(self, item: Item, width: int) -> Iterable[Segment]:
         columns = self._get_columns(item, width)

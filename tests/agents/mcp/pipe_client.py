@@ -21,6 +21,8 @@ LIMIT = 30.0
 Message = dict[str, Any]
 ROOT = Path(__file__).parents[3]
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "by-hand", "version": "1"}}
+HTTP_HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}
+HTTP_HEADERS = {"Accept": "application/json, text/event-stream"}
 
 
 class Server:

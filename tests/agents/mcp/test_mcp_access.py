@@ -16,16 +16,9 @@ import mcp_types as types
 import pytest
 from mcp.client import Client
 
-from tests.agents.mcp.pipe_client import LIMIT
+from tests.agents.mcp.pipe_client import HTTP_HEADERS, HTTP_HELLO, LIMIT
 from tests.warm import Warm
 
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}},
-}
-ACCEPT = {"Accept": "application/json, text/event-stream"}
 TOKEN = "0123456789abcdef-token"
 CREATE = {"command": "create", "path": "/memories/a.md", "file_text": "theirs\n"}
 
@@ -49,12 +42,12 @@ async def test_only_who_bears_the_token_comes_in(serve_http: Callable[..., str],
             f"Basic {TOKEN}",
             TOKEN,
         ):
-            headers = ACCEPT if given is None else {**ACCEPT, "Authorization": given}
+            headers = HTTP_HEADERS if given is None else {**HTTP_HEADERS, "Authorization": given}
             for method, path in (("POST", url), ("GET", url), ("DELETE", url), ("GET", url.removesuffix("/mcp"))):
-                answer = await web.request(method, path, json=HELLO, headers=headers)
+                answer = await web.request(method, path, json=HTTP_HELLO, headers=headers)
                 assert (answer.status_code, TOKEN in answer.text) == (401, False)
-        headers = {**ACCEPT, "Authorization": f"Bearer {TOKEN}"}
-        assert (await web.post(url, json=HELLO, headers=headers)).status_code == 200
+        headers = {**HTTP_HEADERS, "Authorization": f"Bearer {TOKEN}"}
+        assert (await web.post(url, json=HTTP_HELLO, headers=headers)).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -107,7 +100,7 @@ async def test_a_socket_lets_in_its_owner_only_and_goes_with_the_server(
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         transport = httpx2.AsyncHTTPTransport(uds=str(path))
         async with httpx2.AsyncClient(timeout=LIMIT, transport=transport) as web:
-            assert (await web.post("http://localhost/mcp", json=HELLO, headers=ACCEPT)).status_code == 200
+            assert (await web.post("http://localhost/mcp", json=HTTP_HELLO, headers=HTTP_HEADERS)).status_code == 200
         other_python = shutil.which("python3", path="/usr/local/bin:/usr/bin")
         if os.geteuid() == 0 and other_python:
             program = f"import socket; socket.socket(socket.AF_UNIX).connect({str(path)!r})"

@@ -20,7 +20,7 @@ from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
 
 from memtui.core.events import Agent, Event
-from tests.agents.mcp.pipe_client import LIMIT, ROOT
+from tests.agents.mcp.pipe_client import HTTP_HEADERS, HTTP_HELLO, LIMIT, ROOT
 from tests.warm import Warm
 
 ERAS = ("legacy", "2026-07-28", "auto")
@@ -217,15 +217,8 @@ def test_what_is_no_note_of_the_folder_is_an_error_and_never_a_file_outside(
 
 async def test_http_is_served_to_this_machine_only_and_to_no_web_page(serve_http: Callable[..., str]) -> None:
     url = serve_http()
-    hello = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "initialize",
-        "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}},
-    }
-    accept = {"Accept": "application/json, text/event-stream"}
     async with httpx2.AsyncClient(timeout=LIMIT) as web:
-        assert (await web.post(url, json=hello, headers=accept)).status_code == 200
+        assert (await web.post(url, json=HTTP_HELLO, headers=HTTP_HEADERS)).status_code == 200
         for headers, status in (
             ({"Host": "evil.example"}, 421),
             ({"Host": "127.0.0.1.evil.example:80"}, 421),
@@ -233,11 +226,11 @@ async def test_http_is_served_to_this_machine_only_and_to_no_web_page(serve_http
             ({"Origin": "null"}, 403),
             ({"Content-Type": "text/plain"}, 400),
         ):
-            refused = await web.post(url, json=hello, headers={**accept, **headers})
+            refused = await web.post(url, json=HTTP_HELLO, headers={**HTTP_HEADERS, **headers})
             assert refused.status_code == status, headers
         assert (await web.get(url.removesuffix("/mcp") + "/")).status_code == 404
-        too_large = {**hello, "params": "x" * 5_000_000}
-        assert (await web.post(url, json=too_large, headers=accept)).status_code == 413
+        too_large = {**HTTP_HELLO, "params": "x" * 5_000_000}
+        assert (await web.post(url, json=too_large, headers=HTTP_HEADERS)).status_code == 413
     port = int(url.rsplit(":", 1)[1].split("/")[0])
     with socket.socket(socket.AF_INET6) as other, pytest.raises(OSError, match="refused"):
         other.connect(("::1", port))
