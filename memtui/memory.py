@@ -4,6 +4,7 @@ The state must lie where the agent cannot reach it: where it lies is decided in 
 """
 
 import contextlib
+import errno
 import os
 import stat
 import time
@@ -20,6 +21,7 @@ from memtui.engine.observer import load_known_from_export
 from memtui.fs.state import get_state_directory, make_private_directory, remember_folder
 from memtui.journal import transfer
 from memtui.journal.announcements import AnnouncementStore
+from memtui.journal.rows import check_regular_files
 from memtui.journal.sqlite import SET_ASIDE, Journal
 from memtui.journal.transfer import is_database
 from memtui.store.folder import FolderStore
@@ -84,7 +86,7 @@ def connect(
         store = FolderStore(path, None, title=title)
         try:
             known = Journal.copy_from(str(journal))
-            if _is_journal_missing(where) and not known.get_head()[0]:
+            if is_journal_missing(where) and not known.get_head()[0]:
                 _append_begin_event(known, _GONE)  # as where it can be recorded
             return Engine(store, known, settings=settings, read_only=True, announced=AnnouncementStore(where))
         except BaseException:
@@ -170,17 +172,20 @@ def _load_readable_journal(where: Path) -> tuple[Journal, RecordedState]:
     """The folder's own journal in memory, or an empty one if there is none that can be read."""
     path = str(where / JOURNAL)
     place = format_path(path)
-    if _is_journal_missing(where):
+    if is_journal_missing(where):
         problem = f"The journal that was kept for this folder is gone from {place}."
         return _make_empty_journal(place, problem, is_damaged=True)
     try:
+        check_regular_files(path)
         os.stat(path)
         journal = Journal.copy_from(path)
     except FileNotFoundError:
         return _make_empty_journal(place, "memtui has recorded nothing of this folder.")
     except OSError as error:
-        reason = os.strerror(error.errno or 0).lower()
-        return _make_empty_journal(place, f"The journal {place} cannot be read: {reason}.")
+        reason = error.strerror.lower() if error.strerror else str(error)
+        is_forbidden = error.errno in (errno.EACCES, errno.EPERM)  # else nobody can read what stands there
+        problem = f"The journal {place} cannot be read: {reason}."
+        return _make_empty_journal(place, problem, is_damaged=not is_forbidden)
     except StateUnusable as unusable:
         return _make_empty_journal(place, str(unusable), is_damaged=isinstance(unusable, JournalDamaged))
     return journal, _make_recorded(journal, JournalSource.JOURNAL, place)
@@ -257,7 +262,7 @@ def _has_journal_data(path: Path) -> bool:
     return seen.st_size > 0 or not stat.S_ISREG(seen.st_mode)
 
 
-def _is_journal_missing(where: Path) -> bool:
+def is_journal_missing(where: Path) -> bool:
     """Whether there was a journal in a state directory, and is none any more."""
     return os.path.exists(where / _BEGUN) and not _has_journal_data(where / JOURNAL)
 

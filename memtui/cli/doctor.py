@@ -27,8 +27,9 @@ from memtui.fs.beneath import Moving, PathHandle, exchange, rename_noreplace
 from memtui.fs.landlock import get_landlock_version
 from memtui.fs.locks import hold_lock
 from memtui.fs.state import get_state_directory
+from memtui.journal.rows import check_regular_files
 from memtui.journal.snapshot import copy_to_memory
-from memtui.memory import JOURNAL
+from memtui.memory import JOURNAL, is_journal_missing
 from memtui.store.folder import FolderStore
 
 # The checks, each one line.
@@ -161,6 +162,11 @@ def _check_state_directory(where: Path, path: str) -> Iterator[Check]:
 
 def _check_journal(path: Path) -> Iterator[Check]:
     try:
+        check_regular_files(str(path))
+        if is_journal_missing(path.parent):
+            gone = f"the journal that was kept for this folder is gone from {format_path(path)}"
+            yield Check("journal", "fail", gone)
+            return
         if not path.exists():
             yield Check("journal", "ok", "none yet")
             return
@@ -359,7 +365,7 @@ def _check_inotify() -> Iterator[Check]:
 
 
 def _format_os_error(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
+    return error.strerror.lower() if error.strerror else str(error)
 
 
 def add_doctor_options(parser: Parser) -> None:

@@ -6,6 +6,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from memtui.cli import context, output
 from memtui.cli.output import ExitCode, Failure, NotFound
@@ -21,7 +22,7 @@ from memtui.journal.rows import UNREADABLE
 from memtui.journal.snapshot import open_read_only
 from memtui.journal.verify import verify_journal
 from memtui.journal.verify_report import NotedHead, TextCounts, VerifyReport
-from memtui.memory import JOURNAL
+from memtui.memory import JOURNAL, is_journal_missing
 
 _LOOKS = 5
 """How often a journal is read again that was written to meanwhile; then locks are taken."""
@@ -68,6 +69,9 @@ def find_journal(options: Options, argument: str | None) -> tuple[str | None, st
     try:
         os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
+        if is_journal_missing(Path(directory)):
+            gone = f"The journal that was kept {whose} is gone. What was recorded there cannot be verified."
+            raise NotFound(gone) from None
         raise NotFound(
             f"There is no journal {whose}. Nothing was recorded there yet, or it is kept elsewhere: --state DIR"
         ) from None

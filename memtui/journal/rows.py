@@ -4,8 +4,10 @@ SQLite stops at the first page that it cannot read, and follows pages that lead 
 asked for again behind a damaged place, and rows that are out of order are an error.
 """
 
+import contextlib
 import os
 import sqlite3
+import stat
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -202,6 +204,31 @@ def get_identity(path: str) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     return seen.st_dev, seen.st_ino
+
+
+_KINDS = {
+    stat.S_IFDIR: "a directory",
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def check_regular_files(path: str) -> None:
+    """Raise `OSError` if something else than a file stands in the place of a journal, or of its log.
+
+    SQLite would wait for a FIFO, and read nothing from a device.
+    """
+    for end in ("", "-wal", "-shm", "-journal"):
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            check_regular_mode(os.stat(path + end).st_mode, os.path.basename(path + end) if end else "it")
+
+
+def check_regular_mode(mode: int, name: str = "it") -> None:
+    """Raise `OSError` if the mode of a file, called `name`, is that of something else."""
+    if not stat.S_ISREG(mode):
+        raise OSError(f"{name} is no regular file but {_KINDS.get(stat.S_IFMT(mode), 'something else')}")
 
 
 def make_read_only_uri(path: str) -> str:

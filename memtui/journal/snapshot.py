@@ -9,7 +9,6 @@ import errno
 import os
 import shutil
 import sqlite3
-import stat
 import struct
 import tempfile
 import time
@@ -20,7 +19,16 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from memtui.fs.no_atime import open_without_atime
-from memtui.journal.rows import BUSY_MS, LOOKS, OPENING, UNREADABLE, is_in_use, make_read_only_uri
+from memtui.journal.rows import (
+    BUSY_MS,
+    LOOKS,
+    OPENING,
+    UNREADABLE,
+    check_regular_files,
+    check_regular_mode,
+    is_in_use,
+    make_read_only_uri,
+)
 
 # A copy of the database and its write-ahead log, read without SQLite, which would take locks and repair files.
 # Source: SQLite, "WAL-mode File Format" and "Database File Format". The log is read last, so no lock is needed.
@@ -95,8 +103,7 @@ def _read_bytes(path: str, limit: int) -> bytearray | None:
             path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
         )  # a FIFO is not waited for
         try:
-            if not stat.S_ISREG(os.fstat(fd).st_mode):
-                raise OSError("it is no regular file")
+            check_regular_mode(os.fstat(fd).st_mode)
             data = bytearray()
             while len(data) < limit and (part := os.read(fd, min(limit - len(data), 1 << 22))):
                 data += part
@@ -199,6 +206,7 @@ def open_read_only(path: str, *, locking: bool = False, quietly: bool = False) -
     Raises:
         FileNotFoundError, OSError, sqlite3.Error: It is not there, or cannot be opened.
     """
+    check_regular_files(path)
     if not os.access(path, os.R_OK):
         os.stat(path)
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
@@ -242,6 +250,7 @@ def copy_to_memory(path: str, *, quietly: bool = True) -> sqlite3.Connection:
     Raises:
         sqlite3.Error, OSError: It cannot be read.
     """
+    check_regular_files(path)
     if quietly and (image := _read_without_atime(path)) is not None:
         return image
     for _ in range(LOOKS):

@@ -18,7 +18,7 @@ from memtui.core.errors import JournalDamaged, StateUnusable
 from memtui.core.events import EntryKind, Event, Version
 from memtui.core.unicode import to_one_line
 from memtui.journal import chain
-from memtui.journal.rows import BUSY_MS, OPENING, begin_use, end_use, get_identity
+from memtui.journal.rows import BUSY_MS, OPENING, begin_use, check_regular_files, end_use, get_identity
 from memtui.journal.schema import APPLICATION, FOREIGN, NEWER, SCHEMA, TO_2, VERSION, find_non_table
 from memtui.journal.snapshot import copy_to_memory
 
@@ -81,6 +81,7 @@ class Journal:
         with OPENING:
             try:
                 if path is not None:
+                    check_regular_files(path)
                     with contextlib.suppress(FileExistsError):  # one that exists is opened by SQLite alone
                         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
                     self._identity = get_identity(path)
@@ -88,7 +89,7 @@ class Journal:
                     path or ":memory:", isolation_level=None, check_same_thread=False, timeout=BUSY_MS / 1000
                 )
             except (OSError, sqlite3.Error) as error:
-                raise StateUnusable(f"The journal cannot be opened: {path} ({error}).") from error
+                raise _describe_fault(f"The journal cannot be opened: {path}", error) from error
             self._prepare_or_close(f"The journal cannot be used: {path}")
             begin_use(self._identity)
 

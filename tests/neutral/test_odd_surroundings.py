@@ -4,10 +4,12 @@ import contextlib
 import json
 import os
 import shutil
+import socket
+import stat
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import pytest
 import memtui
 from memtui import cli
 from memtui import memory as memory_module
+from memtui.audit.provenance import check_chain
 from memtui.cli import main
 from memtui.core.errors import FolderMissing, StateUnusable
 from memtui.core.paths import MemoryPath
@@ -196,15 +199,60 @@ def test_a_verb_that_tells_what_was_says_that_it_cannot_know(
     assert "too many levels of symbolic links" in told.err
 
 
-@pytest.mark.parametrize(("verb", "code"), [("log", 3), ("verify", 3), ("doctor", 1)])
-def test_a_directory_in_place_of_the_journal_is_told(
+def _put_directory(path: Path) -> str:
+    path.mkdir()
+    return "a directory"
+
+
+def _put_fifo(path: Path) -> str:
+    os.mkfifo(path)
+    return "a FIFO"
+
+
+def _put_socket(path: Path) -> str:
+    with contextlib.closing(socket.socket(socket.AF_UNIX)) as made, contextlib.chdir(path.parent):
+        made.bind(path.name)
+    return "a socket"
+
+
+def _put_device(path: Path) -> str:
+    path.symlink_to("/dev/zero")
+    return "a device"
+
+
+@pytest.mark.parametrize("put", [_put_directory, _put_fifo, _put_socket, _put_device])
+@pytest.mark.parametrize("is_read_only", [True, False])
+def test_what_is_no_file_in_place_of_the_journal_is_a_failure_of_every_verb_that_reads_it(
+    recorded: Recorded, capsys: pytest.CaptureFixture[str], put: Callable[[Path], str], is_read_only: bool
+) -> None:
+    journal = recorded.state / "journal.db"
+    journal.unlink()
+    kind = put(journal)
+    options = ["--dir", os.fspath(recorded.folder), *(["--read-only"] if is_read_only else [])]
+    for verb, code in (("log", 3), ("verify", 3), ("export", 3), ("stats", 3), ("doctor", 1)):
+        assert main([verb, *options]) == code, verb
+        told = capsys.readouterr()
+        assert f"it is no regular file but {kind}" in " ".join((told.out + told.err).split()), verb
+    assert not stat.S_ISREG(journal.stat().st_mode)
+    with memory_module.observe(recorded.folder, state=recorded.state) as observer:
+        assert check_chain(observer, 0).state == "broken"
+
+
+def test_an_audit_fails_where_a_directory_was_put_in_place_of_the_journal(recorded: Recorded) -> None:
+    (recorded.state / "journal.db").unlink()
+    (recorded.state / "journal.db").mkdir()
+    done = audited(recorded.folder)
+    assert (done.returncode, rules(done.stdout)["chain-broken"]) == (1, 1)
+
+
+@pytest.mark.parametrize(("verb", "code"), [("verify", 3), ("doctor", 1)])
+def test_a_journal_that_was_there_and_is_gone_is_a_failure(
     recorded: Recorded, capsys: pytest.CaptureFixture[str], verb: str, code: int
 ) -> None:
     (recorded.state / "journal.db").unlink()
-    (recorded.state / "journal.db").mkdir()
-    assert main([verb, "--read-only", "--dir", os.fspath(recorded.folder)]) == code
+    assert main([verb, "--dir", os.fspath(recorded.folder)]) == code
     told = capsys.readouterr()
-    assert "it is no regular file" in told.out + told.err
+    assert "The journal that was kept for".lower() in " ".join((told.out + told.err).split()).lower()
 
 
 # While it is at work
