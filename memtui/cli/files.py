@@ -1,7 +1,6 @@
 """`memtui mv`: give memories other names, with their history."""
 
 import argparse
-import contextlib
 import shlex
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -11,14 +10,13 @@ from memtui.cli.context import open_memory, require_writable
 from memtui.cli.output import ExitCode, UsageError
 from memtui.cli.parsing import Options, Parser, Verb
 from memtui.cli.restore import get_exit_code
-from memtui.core.errors import SymlinkEscape
 from memtui.core.events import EntryKind
 from memtui.core.history import ActionResult
-from memtui.core.paths import ROOT, MemoryPath
+from memtui.core.paths import MemoryPath
 from memtui.core.unicode import to_one_line
 from memtui.engine import Engine
-from memtui.notes.links import Backlink, find_links_broken_by_move
-from memtui.store.base import FileTooLarge, NotRegularFile
+from memtui.flows.files import find_broken_links, format_broken_links
+from memtui.notes.links import Backlink
 
 # `memtui mv` and `memtui cp`.
 
@@ -39,11 +37,10 @@ def run_move(options: Options, given: argparse.Namespace, verb: str, past: str) 
     with open_memory(path, options) as memory:
         pairs = _resolve_targets(memory, given.paths, path, verb)
         act = memory.files.move if verb == "mv" else memory.files.copy
-        texts = _read_notes(memory) if verb == "mv" else {}
         result = act(pairs, rehearse=given.dry_run)
-        broken = _find_broken_links(pairs, result, texts) if verb == "mv" else []
+        broken = find_broken_links(memory, pairs, result) if verb == "mv" else []
         if broken and not options.json:
-            output.print_message(_format_broken_links(broken))
+            output.print_message(format_broken_links(broken))
         if given.dry_run and result.changes and not options.json:
             for old, new in pairs.items():
                 output.print_line(f"{to_one_line(old)} -> {to_one_line(new)}")
@@ -83,42 +80,6 @@ def _format_moved(pairs: Mapping[str, str], result: ActionResult, past: str) -> 
     else:
         what = f"{past.capitalize()} {count:,} things"
     return f"{to_one_line(what)}. memtui undo takes it back."
-
-
-_LONGEST_NOTE = 1_000_000
-"""Bytes of a note whose links are read."""
-_NAMED = 3
-
-
-def _read_notes(memory: Engine) -> dict[str, str]:
-    """What the notes say, by path; nothing of what is no text."""
-    texts: dict[str, str] = {}
-    for node in memory.store.scan(ROOT):
-        if node.kind is EntryKind.FILE:
-            with contextlib.suppress(OSError, NotRegularFile, SymlinkEscape, FileTooLarge, UnicodeDecodeError):
-                content = memory.store.read(MemoryPath.from_relative(node.path), limit=_LONGEST_NOTE)
-                texts[node.path] = content.data.decode()
-    return texts
-
-
-def _find_broken_links(pairs: Mapping[str, str], result: ActionResult, texts: Mapping[str, str]) -> list[Backlink]:
-    """The links that lead nowhere, or elsewhere, since notes were moved."""
-    if not result.changes:
-        return []
-    skipped = {each.path for each in result.skipped}
-    moved: dict[str, str] = {}
-    for old, new in pairs.items():
-        for path in texts if old not in skipped else ():
-            if path == old or path.startswith(f"{old}/"):
-                moved[path] = new + path[len(old) :]
-    return find_links_broken_by_move(moved, texts)
-
-
-def _format_broken_links(broken: Sequence[Backlink]) -> str:
-    places = [f"{each.path}:{each.link.line} ({each.link.target})" for each in broken[:_NAMED]]
-    more = f" and {len(broken) - _NAMED:,} more" if len(broken) > _NAMED else ""
-    leads = "1 link does" if len(broken) == 1 else f"{len(broken):,} links do"
-    return f"{leads} not lead there any more: {', '.join(places)}{more}. memtui leaves links as they are: mend them."
 
 
 def _serialize_link(broken: Backlink) -> dict[str, object]:

@@ -3,19 +3,24 @@
 A question is asked where more than one file, or something protected, is at stake.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, Protocol
 
+from memtui.core.errors import SymlinkEscape
 from memtui.core.events import Change, EntryKind
 from memtui.core.history import ActionResult, SkipReason
+from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count, format_file_count
 from memtui.editing.external_editor import EditorUnavailable
 from memtui.engine import Engine
 from memtui.flows.dialog import Dialog, FlowOutcome, Phrases, describe_skipped, format_hint
 from memtui.flows.rename_plan import RenamePlan, can_be_written, format_paths, parse_renames
+from memtui.notes.links import Backlink, find_links_broken_by_move
+from memtui.store.base import FileTooLarge, NotRegularFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,8 @@ async def rename(dialog: Dialog, engine: Engine, old: str, new: str, known: Fold
     result = await dialog.run(f"Renaming {to_one_line(old)}", lambda step: engine.files.move({old: new}, progress=step))
     verb = "Renamed" if _get_parent(old) == _get_parent(new) else "Moved"
     words = f"{verb} {to_one_line(old)}{end} to {to_one_line(new)}{end}."
-    return _make_outcome(dialog.phrases, result, words, path=new)
+    broken = await _describe_broken_links(dialog, engine, {old: new}, result)
+    return _make_outcome(dialog.phrases, result, words, path=new, warning=broken)
 
 
 async def move_into(
@@ -93,12 +99,14 @@ async def move_into(
         return FileFlowOutcome(FlowOutcome(f"{subject} in {_format_folder(folder)} already."))
     words = describe_paths(moves, known.is_folder)
     result = await dialog.run(f"Moving {words}", lambda step: engine.files.move(moves, progress=step))
+    broken = await _describe_broken_links(dialog, engine, moves, result)
     return _make_outcome(
         dialog.phrases,
         result,
         f"Moved {words} to {_format_folder(folder)}.",
         _format_undo_hint(dialog.phrases, moves),
         path=next(iter(moves.values())),
+        warning=broken,
     )
 
 
@@ -210,8 +218,9 @@ async def rename_many(
             break
     result = await dialog.run(f"Renaming {words}", lambda step: engine.files.move(moves, progress=step))
     new = next(iter(moves.values()))
-    target = f" to {to_one_line(new)}" if len(moves) == 1 else ""
-    return _make_outcome(phrases, result, f"Renamed {words}{target}.", _format_undo_hint(phrases, moves), path=new)
+    done = f"Renamed {words} to {to_one_line(new)}." if len(moves) == 1 else f"Renamed {words}."
+    broken = await _describe_broken_links(dialog, engine, moves, result)
+    return _make_outcome(phrases, result, done, _format_undo_hint(phrases, moves), path=new, warning=broken)
 
 
 def _format_rename_question(phrases: Phrases, moves: Mapping[str, str], *, hidden: int) -> str:
@@ -242,12 +251,13 @@ def protect(
 
 
 def _make_outcome(
-    phrases: Phrases, result: ActionResult, done: str, again: str = "", *, path: str = ""
+    phrases: Phrases, result: ActionResult, done: str, again: str = "", *, path: str = "", warning: str = ""
 ) -> FileFlowOutcome:
-    """The outcome: done, partly done, or not done and why; `again` says how it is undone."""
+    """The outcome: done, partly done, or not done and why; what is to be mended then, and how it is undone."""
     if result.event is None:
         return FileFlowOutcome(FlowOutcome(result.problem or "There was nothing to do.", is_warning=True))
     undo = phrases.name_action("browse.undo")
+    done = f"{done} {warning}" if warning else done
     again = again or f"{undo} takes it back."
     words = f"{done} {again}"
     stopped = sum(left.reason is SkipReason.STOPPED for left in result.skipped)
@@ -259,8 +269,57 @@ def _make_outcome(
     if result.problem:
         words = result.problem
     return FileFlowOutcome(
-        FlowOutcome(words, bool(result.skipped or result.problem), result.event.seq), path, is_changed=True
+        FlowOutcome(words, bool(result.skipped or result.problem or warning), result.event.seq), path, is_changed=True
     )
+
+
+# Links that a move breaks
+
+_LONGEST_NOTE = 1_000_000
+"""Bytes of a note whose links are read."""
+_NAMED = 3
+"""Broken links that are named."""
+
+
+def find_broken_links(engine: Engine, moves: Mapping[str, str], result: ActionResult) -> list[Backlink]:
+    """The links that lead nowhere, or elsewhere, once entries are moved; before the move (a rehearsal) or behind it."""
+    if not result.changes:
+        return []
+    skipped = {each.path for each in result.skipped}
+    is_done = result.event is not None
+    texts: dict[str, str] = {}
+    moved: dict[str, str] = {}
+    for path, text in _read_notes(engine):
+        before = path
+        for old, new in moves.items():
+            here = new if is_done else old
+            if old not in skipped and (path == here or path.startswith(f"{here}/")):
+                before = old + path[len(here) :]
+                moved[before] = new + path[len(here) :]
+                break
+        texts[before] = text
+    return find_links_broken_by_move(moved, texts)
+
+
+def format_broken_links(broken: Sequence[Backlink]) -> str:
+    places = [to_one_line(f"{each.path}:{each.link.line} ({each.link.target})") for each in broken[:_NAMED]]
+    more = f" and {len(broken) - _NAMED:,} more" if len(broken) > _NAMED else ""
+    leads = "1 link does" if len(broken) == 1 else f"{len(broken):,} links do"
+    return f"{leads} not lead there any more: {', '.join(places)}{more}. memtui leaves links as they are: mend them."
+
+
+async def _describe_broken_links(dialog: Dialog, engine: Engine, moves: Mapping[str, str], result: ActionResult) -> str:
+    broken = await dialog.call(lambda: find_broken_links(engine, moves, result), "Looking for links to it")
+    return format_broken_links(broken) if broken else ""
+
+
+def _read_notes(engine: Engine) -> Iterator[tuple[str, str]]:
+    """What the notes say, by path; nothing of what is no text."""
+    for node in engine.store.scan(ROOT):
+        if node.kind is EntryKind.FILE:
+            with contextlib.suppress(OSError, NotRegularFile, SymlinkEscape, FileTooLarge, UnicodeDecodeError):
+                content = engine.store.read(MemoryPath.from_relative(node.path), limit=_LONGEST_NOTE)
+                yield node.path, content.data.decode()
 
 
 def _count_files(changes: Iterable[Change]) -> int:

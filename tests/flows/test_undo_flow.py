@@ -1,6 +1,6 @@
 """Restoring versions and deleted notes, decided headless over a scripted dialog."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,35 +8,15 @@ import pytest
 
 import memtui
 from memtui import memory
-from memtui.core.events import Change, Person
+from memtui.core.events import Person
 from memtui.core.history import PathVersion
 from memtui.engine import Engine
 from memtui.flows.dialog import FlowOutcome, run_flow
 from memtui.flows.undo import restore_deleted, restore_version
 from memtui.ui.flows.dialog import PHRASES
+from tests.flows.scripted import ScriptedDialog
 
 CLAUDE = memtui.Agent("Claude", "a-model", "session-1")
-
-
-class ScriptedDialog:
-    """Answers each question by a script, and keeps what was asked; none of its coroutines suspends."""
-
-    phrases = PHRASES
-
-    def __init__(self, *answers: bool, before_answer: Callable[[], object] = lambda: None) -> None:
-        self.answers = [*answers]
-        self.asked: list[str] = []
-        self.shown: list[Change] = []
-        self._before_answer = before_answer
-
-    async def confirm(self, question: str) -> bool:
-        self.asked.append(question)
-        self._before_answer()
-        return self.answers.pop(0)
-
-    async def call(self, work: Callable[[], Any], label: str = "") -> Any:
-        del label
-        return work()
 
 
 class Note:

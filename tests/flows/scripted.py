@@ -1,0 +1,33 @@
+"""A dialog that answers by a script: flows are decided headless over it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from memtui.core.events import Change
+from memtui.flows.dialog import Step
+from memtui.ui.flows.dialog import PHRASES
+
+
+class ScriptedDialog:
+    """Answers each question by a script, and keeps what was asked; none of its coroutines suspends."""
+
+    phrases = PHRASES
+
+    def __init__(self, *answers: bool, before_answer: Callable[[], object] = lambda: None) -> None:
+        self.answers = [*answers]
+        self.asked: list[str] = []
+        self.shown: list[Change] = []
+        self._before_answer = before_answer
+
+    async def confirm(self, question: str) -> bool:
+        self.asked.append(question)
+        self._before_answer()
+        return self.answers.pop(0)
+
+    async def call(self, work: Callable[[], Any], label: str = "") -> Any:
+        del label
+        return work()
+
+    async def run(self, label: str, work: Callable[[Step], Any], *, can_stop: bool = True) -> Any:
+        del label, can_stop
+        return work(lambda *_: True)

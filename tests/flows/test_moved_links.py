@@ -1,0 +1,59 @@
+"""What is said of links when a person renames or moves notes; they are left as they are."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui import memory
+from memtui.flows.dialog import run_flow
+from memtui.flows.files import FileFlowOutcome, FolderContext, move_into, rename
+from tests.conftest import fill
+from tests.flows.scripted import ScriptedDialog
+
+FILES = {
+    "MEMORY.md": "- [A](user_a.md)\n- [B](notes/b.md)\n- [[c]]\n",
+    "user_a.md": "See [B](notes/b.md).\n",
+    "notes/b.md": "See [C](c.md).\n",
+    "notes/c.md": "# c\n",
+    "d.md": "See [C](/notes/c.md)\n",
+}
+
+
+def decide(folder: Path, flow: Any, *words: Any) -> FileFlowOutcome:
+    known = FolderContext(lambda path: (folder / path).is_dir(), lambda path: (folder / path).exists(), lambda _: False)
+    with memory.connect(str(fill(folder, FILES)), state=str(folder.parent / "state")) as engine:
+        outcome: FileFlowOutcome = run_flow(flow(ScriptedDialog(), engine, *words, known))
+    assert outcome.outcome is not None
+    return outcome
+
+
+@pytest.mark.parametrize(
+    ("flow", "words", "broken"),
+    [
+        (rename, ("user_a.md", "new.md"), "1 link does not lead there any more: MEMORY.md:1 (user_a.md). memtui"),
+        (rename, ("notes/b.md", "b.md"), "3 links do not lead there any more: "),
+        (rename, ("notes", "topics"), "2 links do not lead there any more: MEMORY.md:2 (notes/b.md), user_a.md:1 "),
+        (move_into, (["user_a.md", "MEMORY.md"], "notes"), "links do not lead there any more: "),
+    ],
+)
+def test_links_that_a_move_breaks_are_named(tmp_path: Path, flow: Any, words: Any, broken: str) -> None:
+    outcome = decide(tmp_path / "folder", flow, *words).outcome
+    assert outcome is not None
+    assert broken in outcome.words
+    assert outcome.is_warning
+
+
+@pytest.mark.parametrize(
+    ("flow", "words", "said"),
+    [
+        (rename, ("d.md", "e.md"), "Renamed d.md to e.md. u takes it back."),
+        (move_into, (["d.md"], "notes"), "Moved d.md to notes/. u takes it back."),
+    ],
+)
+def test_nothing_is_said_where_every_link_still_leads_to_its_note(
+    tmp_path: Path, flow: Any, words: Any, said: str
+) -> None:
+    outcome = decide(tmp_path / "folder", flow, *words).outcome
+    assert outcome is not None
+    assert (outcome.words, outcome.is_warning) == (said, False)
