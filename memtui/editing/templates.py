@@ -123,11 +123,16 @@ def _has_date_prefix(stem: str) -> bool:
     return stem[:4].isdecimal() and stem[4:5] == "-" and stem[5:7].isdecimal()
 
 
-def find_first_gap(text: str) -> int:
-    """The first line to fill in, counted from 1."""
+def find_first_gap(text: str) -> tuple[int, int]:
+    """Where one begins to fill in a template: a line, counted from 1, and the characters before the place."""
     lines = text.split("\n")
-    waiting = (at for at, line in enumerate(lines, start=1) if line.endswith((": ", "- ")) or line.endswith(":"))
-    return next(waiting, max(len(lines) - 1, 1) if len(lines) > 2 else 1)
+    for at, line in enumerate(lines, start=1):
+        is_open_field = line.endswith((": ", "- ", ":")) and not line.startswith("#")
+        if is_open_field or (
+            at > 1 and not line and lines[at - 2 : at + 1] == ["", "", ""]
+        ):  # a section without a word
+            return at, len(line)
+    return (len(lines) if len(lines) > 2 else 1), 0
 
 
 # Names as people type them: what is meant, why it cannot be, and which folders they may be about to name.

@@ -24,7 +24,25 @@ def test_every_kind_fills_in_its_title_and_leaves_no_field_open(template: object
     assert "Api keys" in text
     assert "{" not in text
     assert text.endswith("\n")
-    assert 1 <= find_first_gap(text) <= text.count("\n") + 1
+    line, column = find_first_gap(text)
+    assert text.split("\n")[line - 1][column:] == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "before"),
+    [
+        ("note", "# A\n\n"),
+        ("project", "# A\n\nWhat it is:"),
+        ("person", "# A\n\n- Role: "),
+        ("decision", "# A\n\n- Decided: 2026-11-21\n- By: "),
+        ("learning", "# A\n\nSeen: 2026-11-21\n\n## What happened\n\n"),
+        ("preferences", "# A\n\n## Always\n\n- "),
+    ],
+)
+def test_one_writes_where_the_first_word_is_missing(name: str, before: str) -> None:
+    text = fill_template(next(each for each in TEMPLATES if each.name == name), "a.md", TODAY)
+    line, column = find_first_gap(text)
+    assert "\n".join([*text.split("\n")[: line - 1], text.split("\n")[line - 1][:column]]) == before
 
 
 def test_kinds_have_keys_of_their_own() -> None:
@@ -68,7 +86,7 @@ def test_a_memory_for_claude_code_has_front_matter_that_can_be_read() -> None:
     template = next(template for template in TEMPLATES if template.name == "claude-code")
     text = fill_template(template, 'say "hi": now.md', TODAY)
     assert text.split("\n")[:5] == ["---", 'name: "Say \\"hi\\": now"', "description: ", "type: project", "---"]
-    assert find_first_gap(text) == 3
+    assert find_first_gap(text) == (3, len("description: "))
 
 
 def test_a_note_gets_its_extension_and_other_files_their_own_beginnings() -> None:

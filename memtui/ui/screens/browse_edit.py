@@ -49,13 +49,13 @@ class EditController(FolderController):
                 words = f"An unsaved draft of {note} is kept{more}: {key} on it goes on."
                 self.screen.show_message(words, warning=True)
 
-    def edit_here(self, path: str, line: int | None = None, *, new_text: str | None = None) -> None:
-        """Edit a note here, from a line on (from 1); it may begin with a text that is not saved, such as a template."""
+    def edit_here(self, path: str, line: int | None = None, column: int = 0, *, new_text: str | None = None) -> None:
+        """Edit a note here, from a line (from 1) and a column (from 0) on; `new_text` is not saved yet."""
         engine = self._get_engine_to_edit()
         if engine is not None:
             from memtui.ui.screens.edit import EditScreen  # noqa: PLC0415 - start-up: loads the editor
 
-            self.app.push_screen(EditScreen(engine, path, line=line, new_text=new_text))
+            self.app.push_screen(EditScreen(engine, path, line=line, column=column, new_text=new_text))
 
     def edit_externally_at(self, path: str, line: int | None) -> None:
         """Edit a note in the person's own editor, from a line on (from 1)."""

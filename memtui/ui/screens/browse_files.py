@@ -220,7 +220,7 @@ class FileController(FolderController):
         data = None if new.is_folder else text.encode()
         outcome = await self._selection.run_flow(lambda engine: flows.create(engine, new.path, data, note=template))
         if outcome.is_changed and data is not None:
-            self._edit.edit_here(new.path, templates.find_first_gap(text))
+            self._edit.edit_here(new.path, *templates.find_first_gap(text))
 
     async def _choose_template(self, path: str) -> "NoteTemplate | None":
         from memtui.editing.templates import list_templates  # noqa: PLC0415 - start-up: loads the editing

@@ -58,6 +58,7 @@ class EditScreen(OverlayScreen):
         engine: The memory; a read-only one can only be read.
         path: Relative to the folder; it need not exist yet.
         line: The line to begin at, counted from 1.
+        column: The characters of it before the cursor.
         new_text: Replaces the text at once, not saved yet.
         opened: The note, if it was opened already, as the base of `new_text`.
         saves: Whether `new_text` is saved at once.
@@ -108,6 +109,7 @@ class EditScreen(OverlayScreen):
         path: str,
         *,
         line: int | None = None,
+        column: int = 0,
         new_text: str | None = None,
         opened: OpenedNote | None = None,
         saves: bool = False,
@@ -117,7 +119,7 @@ class EditScreen(OverlayScreen):
         self.drafts = self.attach(DraftController(self, engine))
         self.saver = self.attach(SaveController(self, self.drafts, path, self.show_state))
         self.area = self.drafts.area
-        self._line, self._new_text, self._opened, self._saves = line, new_text, opened, saves
+        self._line, self._column, self._new_text, self._opened, self._saves = line, column, new_text, opened, saves
         self._status = HeaderStatus(path, program="memtui edit", follow=None, live="LIVE", read_only=engine.read_only)
         self._preview_timer: Timer | None = None
         self._preview_choice: bool | None = None
@@ -203,7 +205,7 @@ class EditScreen(OverlayScreen):
         if is_fixed:
             self.query_one("#read-only", Static).update(Content(to_one_line(f"READ-ONLY: {self.saver.problem}")))
         if self._line is not None:
-            self.area.go_to_line(self._line)
+            self.area.go_to_line(self._line, self._column)
         self._show_preview(self.size.width)
         self._draw_preview()
         self.show_state()

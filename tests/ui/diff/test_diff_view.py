@@ -90,6 +90,24 @@ async def test_the_current_hunk_stays_in_view_when_all_else_changes() -> None:
             assert any("150 changed" in line for line in drawn(app.view)), change
 
 
+async def test_nothing_is_folded_that_has_room_until_somebody_folds_it() -> None:
+    text = "".join(f"{number}\n" for number in range(16))
+    app = DiffApp(text, text.replace("8\n", "eight\n"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        assert len(drawn(app.view)) >= 17
+        assert not any("unchanged" in line for line in drawn(app.view))
+        await pilot.resize_terminal(80, 12)
+        await pilot.pause()
+        assert any("unchanged" in line for line in drawn(app.view))
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        assert not any("unchanged" in line for line in drawn(app.view))
+        await pilot.press("x")
+        assert any("unchanged" in line for line in drawn(app.view))
+        await pilot.press("x")
+        assert not any("unchanged" in line for line in drawn(app.view))
+
+
 async def test_text_that_is_read_stays_in_view_when_the_arrangement_changes() -> None:
     app = DiffApp(NUMBERED, CHANGED)
     async with app.run_test(size=(80, 24)) as pilot:

@@ -103,7 +103,7 @@ class DiffView(TextView):
         self._remark = ""
         self._chosen_arrangement: DiffArrangement | None = None
         self._marks_words = True
-        self._open: frozenset[int] = frozenset()
+        self._open: frozenset[int] | None = None
         self._hunk = -1
 
     # What is shown
@@ -153,7 +153,7 @@ class DiffView(TextView):
         self._notice = None
         y = self.scroll_offset.y
         if not keep_place:
-            self._open, self._hunk = frozenset(), 0
+            self._open, self._hunk = None, 0
         self._hunk = min(max(self._hunk, 0), len(comparison.difference.hunks) - 1)
         self._lay_out()
         if keep_place:
@@ -209,18 +209,18 @@ class DiffView(TextView):
         self._update_title()
 
     def action_folds(self) -> None:
-        if self._comparison is not None:
+        if self._comparison is not None and self._layout is not None:
             every = frozenset(range(len(self._comparison.folds)))
-            self._open = frozenset() if self._open == every else every
+            self._open = frozenset() if self._layout.open_folds == every else every
             self._lay_out_again()
 
     def on_click(self, event: events.Click) -> None:
         """A click on folded lines shows them."""
         offset = event.get_content_offset(self)
         row = self._get_row(self.scroll_offset.y + offset.y) if offset is not None else None
-        if row is not None and row.item.kind is DiffLineKind.FOLD:
+        if row is not None and row.item.kind is DiffLineKind.FOLD and self._layout is not None:
             event.stop()
-            self._open |= {row.item.new}
+            self._open = self._layout.open_folds | {row.item.new}
             self._lay_out_again()
 
     # Layout
@@ -244,11 +244,30 @@ class DiffView(TextView):
             width = self._viewport.width or 80
             painter = DiffPainter(self._comparison, self.arrangement, width, self._resolve_style)
             painter.marks_words = self._marks_words
-            self._layout = DiffLayout(self._comparison, painter.arrangement, painter.widths, self._open)
+            self._layout = self._fit_layout(self._comparison, painter)
             self._painter = painter
         self._set_height()
         self._redraw()
         self._update_title()
+
+    def _fit_layout(self, comparison: DiffComparison, painter: DiffPainter) -> DiffLayout:
+        """The rows of a comparison; as long as nothing else was chosen, nothing is folded that has room."""
+
+        def lay_out(open_folds: frozenset[int]) -> DiffLayout:
+            return DiffLayout(comparison, painter.arrangement, painter.widths, open_folds)
+
+        if self._open is None and self._can_unfold():
+            whole = lay_out(frozenset(range(len(comparison.folds))))
+            if whole.height <= self._viewport.height - self._remark_height:
+                return whole
+        return lay_out(self._open or frozenset())
+
+    def _can_unfold(self) -> bool:
+        """Whether there may be room for all that is folded."""
+        if self._comparison is None or not self._comparison.folds:
+            return False
+        lines = max(len(self._comparison.difference.old), len(self._comparison.difference.new))
+        return lines <= self._viewport.height - self._remark_height
 
     def _lay_out_again(self) -> None:
         """Lay the diff out anew with the same line at the top, or the current hunk where it was."""
@@ -276,7 +295,9 @@ class DiffView(TextView):
         """Break lines anew, with the same ones in view; in the first layout with a size, show the current hunk."""
         del event
         painter, width = self._painter, self._viewport.width or 80
-        if painter is None or (painter.width, painter.arrangement) != (width, self.arrangement):
+        is_folded = self._layout is not None and not self._layout.open_folds
+        refolds = self._open is None and is_folded == self._can_unfold()
+        if painter is None or refolds or (painter.width, painter.arrangement) != (width, self.arrangement):
             self._lay_out_again()
             rows = self.hunk_rows
             if rows is not None and not self.scroll_offset.y and rows[0] >= self._viewport.height:

@@ -532,8 +532,8 @@ class EditorArea(TextArea, inherit_bindings=False):
     def action_line_numbers(self) -> None:
         self.show_line_numbers = not self.show_line_numbers
 
-    def go_to_line(self, number: int) -> None:
-        """To the start of a line, counted from 1, or of the last one."""
+    def go_to_line(self, number: int, column: int = 0) -> None:
+        """Into a line, counted from 1, or the last one: to its start, or behind some characters."""
         row = min(max(number, 1), self.document.line_count) - 1
-        self.move_cursor((row, 0))
+        self.move_cursor((row, column))
         self.scroll_cursor_visible(center=True)
