@@ -315,12 +315,15 @@ class MemtuiApp(App[int]):
         os.killpg(os.getpgrp(), signal.SIGTSTP)  # with what started us, such as a script
 
     async def on_event(self, event: Event) -> None:
-        """As Textual does, but no key before the one that came first has been handled."""
+        """As Textual does, but no key before the one that came first has been handled, and a controller that wants the
+        mouse has it before the next event, which may be there already."""
         if isinstance(event, Key | Paste) and not event.is_forwarded:
             await self._key_queue.put(event)
             return
-        if isinstance(event, MouseDown) and not event.is_forwarded and isinstance(self.screen, ControlledScreen):
-            self.screen.take_mouse(event)
+        if isinstance(event, MouseDown) and not event.is_forwarded:
+            controllers = self.screen.controllers if isinstance(self.screen, ControlledScreen) else ()
+            if any(controller.wants_mouse(event) for controller in controllers):
+                self.screen.capture_mouse()
         await super().on_event(event)
 
     def copy_to_clipboard(self, text: str) -> None:

@@ -109,11 +109,11 @@ class ControlledScreen(Screen[ResultT]):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._controllers: list[Controller[Any]] = []
+        self.controllers: list[Controller[Any]] = []
 
     def attach(self, controller: ControllerT) -> ControllerT:
         """Hold a controller of a class that `CONTROLLERS` names, or of a subclass; the controller is returned."""
-        self._controllers.append(controller)
+        self.controllers.append(controller)
         return controller
 
     if not TYPE_CHECKING:  # a type checker would take every name for one that exists
@@ -121,20 +121,15 @@ class ControlledScreen(Screen[ResultT]):
         def __getattr__(self, name: str) -> Any:
             """An action of a controller: Textual asks the screen for it by name."""
             if name.startswith("action_"):
-                for controller in self.__dict__.get("_controllers", ()):
+                for controller in self.__dict__.get("controllers", ()):
                     method = getattr(controller, name, None)
                     if method is not None:
                         return method
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def take_mouse(self, event: MouseDown) -> None:
-        """Capture the mouse for the controller that wants it: before the next event, which may be there already."""
-        if any(controller.wants_mouse(event) for controller in self._controllers):
-            self.capture_mouse()
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether an action can run: the controller that has it answers for its own."""
-        for controller in self._controllers:
+        for controller in self.controllers:
             if hasattr(controller, f"action_{action}"):
                 return controller.check_action(action, parameters)
         return super().check_action(action, parameters)
@@ -156,7 +151,7 @@ def _collect_handlers(controller: type[Controller[Any]]) -> dict[str, Any]:
 
 def _make_forwarder(controller: type[Controller[Any]], name: str, *, takes_message: bool) -> Callable[..., Any]:
     def forward(self: ControlledScreen[Any], message: Message) -> Any:
-        attached = next((each for each in self._controllers if isinstance(each, controller)), None)
+        attached = next((each for each in self.controllers if isinstance(each, controller)), None)
         if attached is None:
             return None
         method = getattr(attached, name)
