@@ -139,6 +139,10 @@ class ChatController:
         self._woken = asyncio.Event()
         self._is_held = False
         self._in_turn = False
+        self._has_failed = False
+        """Whether a fault of the turn under way has been reported, though the turn is not over yet."""
+        self._goes_on = False
+        """Whether a message was sent since then: the queue is not held at the end of the turn."""
         self._is_connecting = False
         self._taken = 0
         """Messages taken from the queue so far: a stop is for the message that it was meant for."""
@@ -169,8 +173,10 @@ class ChatController:
     def send(self, prompt: events.Prompt) -> None:
         """Send a message, or queue it until the turn is over."""
         with self._lock:
-            if self._is_held:  # before the queue, which would have come after the message that failed
+            failed = self._has_failed and not self._goes_on
+            if self._is_held or failed:  # before the queue, which would have come after the message that failed
                 self._queue.appendleft(prompt)
+                self._goes_on = failed
             else:
                 self._queue.append(prompt)
             self._is_held = False
@@ -371,7 +377,8 @@ class ChatController:
                 self._report_bug(error, "The turn ended")
                 ended = events.TurnEnded(state.turn, events.TurnOutcome.FAULT, 0.0, 0, 0, (), events.Usage())
             with self._lock:
-                self._is_held = ended.end in _HOLDS and bool(self._queue)
+                self._is_held = ended.end in _HOLDS and bool(self._queue) and not self._goes_on
+                self._has_failed = False
             self._in_turn = False
             state.emit(ended)
         finally:
@@ -402,7 +409,7 @@ class ChatController:
         with self._lock:
             if not self._queue or self._is_held:
                 return None
-            self._in_turn = True
+            self._in_turn, self._has_failed, self._goes_on = True, False, False
             self._taken += 1
             prompt = self._queue.popleft()
         self._emit_queue()
@@ -468,6 +475,9 @@ class ChatController:
             loop.call_soon_threadsafe(run)
 
     def _emit(self, event: events.ChatEvent) -> None:
+        if isinstance(event, events.ChatFault):
+            with self._lock:
+                self._has_failed = self._in_turn
         try:
             self._listener(event)
         except Exception:  # a listener's fault must not end the conversation

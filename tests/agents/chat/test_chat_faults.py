@@ -617,6 +617,31 @@ def test_messages_that_wait_behind_a_fault_are_held_and_go_after_the_one_that_is
     assert model_server.refused == []
 
 
+def test_a_message_that_is_sent_once_a_fault_was_seen_goes_before_those_that_wait_and_is_never_held(
+    model_server: ModelServer,
+) -> None:
+    go_on = threading.Event()
+    model_server.answer(Text(""), Wait(go_on), Failure("invalid_request_error", "no"))
+    with talking() as talk:
+        told = talk.heard
+
+        def goes_on(event: Any) -> None:
+            told(event)
+            if isinstance(event, ChatFault):  # its turn is not over yet
+                talk.chat.send(Prompt("go on"))
+                talk.chat.send(Prompt("and on"))
+
+        talk.chat._listener = goes_on
+        talk.chat.send(Prompt("one"))
+        model_server.wait_for(1)
+        talk.chat.send(Prompt("two"))
+        go_on.set()
+        assert [talk.heard.next(TurnEnded).end for _ in range(4)] == [TurnOutcome.FAULT, *[TurnOutcome.DONE] * 3]
+        texts = [request.last_text for request in model_server.requests]
+        assert [text.split("\n")[-1] for text in texts] == ["one", "go on", "two", "and on"]
+    assert model_server.refused == []
+
+
 # The same from the point of view of somebody else's server
 
 
