@@ -24,6 +24,7 @@ from memtui.journal.announcements import AnnouncementStore
 from memtui.journal.rows import check_regular_files
 from memtui.journal.sqlite import SET_ASIDE, Journal
 from memtui.journal.transfer import is_database
+from memtui.store.base import UNSEEN
 from memtui.store.folder import FolderStore
 from memtui.store.memory import MemoryStore
 from memtui.store.open_folder import ReadOnlyFolder
@@ -116,6 +117,7 @@ def observe(
     journal: str | os.PathLike[str] | None = None,
     settings: Settings | None = None,
     look: bool = True,
+    thoroughly: bool = False,
 ) -> Observer:
     """Open a folder only to look at it, with what cannot write. Nothing is created or changed, there or elsewhere.
 
@@ -128,6 +130,7 @@ def observe(
         journal: A journal that is named itself: a `journal.db`, or an export of `memtui export`.
         settings: What is read, and in which words agents would be answered.
         look: Whether it is looked for changes before it returns; else by `Observer.reconcile`.
+        thoroughly: Whether every file is read then, also one that seems not to have changed by its times and size.
 
     Raises:
         FolderMissing: There is no such directory, or it may not be read.
@@ -141,6 +144,8 @@ def observe(
         known, recorded = _load_readable_journal(where)
     store: ReadOnlyFolder | None = None
     try:
+        if thoroughly:
+            known.forget_stamps(UNSEEN)
         store = ReadOnlyFolder(path, title=title, state=str(where))
         announced = AnnouncementStore(where) if journal is None else None
         observer = Observer(store, known, settings=settings, announced=announced, recorded=recorded)

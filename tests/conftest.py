@@ -19,6 +19,7 @@ from memtui.core.events import EntryKind
 from memtui.core.paths import MemoryPath
 from memtui.engine import Engine
 from memtui.journal.sqlite import Journal
+from memtui.journal.verify_report import FindingWeight
 from memtui.store.base import Store
 from memtui.store.folder import FolderStore
 from memtui.store.memory import MemoryStore
@@ -261,14 +262,25 @@ def _world(kind: str, tmp_path: Path) -> Iterator[World]:
     if kind == "memory":
         world = World(kind, None, None)
         yield world
+        _check_caches(world)
     else:
         folder = tmp_path / "folder"
         folder.mkdir()
         with tempfile.TemporaryDirectory(dir=_other_file_system(tmp_path) if kind == "apart" else tmp_path) as state:
             world = World(kind, folder, Path(state))
             yield world
+            _check_caches(world)
     for engine in world.made:
         engine.close()
+
+
+def _check_caches(world: World) -> None:
+    """What each journal notes beside its chain is what the chain says, whatever the test did; unless it was damaged."""
+    for engine in world.made:
+        if not engine._calls.is_closed:
+            weights = {finding.weight: finding.text for finding in engine.journal.verify().findings}
+            if not weights.keys() & {FindingWeight.EVENT, FindingWeight.FILE}:
+                assert not weights.keys() & {FindingWeight.STATE, FindingWeight.INDEX}, weights
 
 
 def _other_file_system(tmp_path: Path) -> str:

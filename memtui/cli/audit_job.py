@@ -213,7 +213,7 @@ def _open_observer(job: AuditJob) -> Observer:
     given = job.arguments
     memory = job.loaded.config.memory
     return memory_module.observe(
-        job.folder, state=job.options.state, journal=given.journal, settings=memory, look=False
+        job.folder, state=job.options.state, journal=given.journal, settings=memory, look=False, thoroughly=True
     )
 
 

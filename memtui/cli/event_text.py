@@ -9,7 +9,14 @@ from memtui.core.messages import summarize_refusal
 from memtui.core.paths import ROOT_NAME, MemoryPath
 from memtui.core.wording import format_latency
 
-_OPERATIONS = {"view": "viewed", "found": "found", "redact": "redacted", "began": "began", "imported": "told"}
+_OPERATIONS = {
+    "view": "viewed",
+    "found": "found",
+    "redact": "redacted",
+    "began": "began",
+    "imported": "told",
+    "repair": "repaired",
+}
 """The `op` of events that change no path."""
 _FOUND_SO = frozenset({"created", "modified", "claimed", "imported"})
 """Commands of changes that an agent made with tools of its own."""

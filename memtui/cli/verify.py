@@ -18,18 +18,22 @@ from memtui.core.wording import format_count
 from memtui.fs.exports import ExportWriter
 from memtui.fs.state import get_state_directory
 from memtui.journal import schema, transfer
+from memtui.journal.repair import HOPELESS, RepairReport
 from memtui.journal.rows import UNREADABLE
 from memtui.journal.snapshot import open_read_only
 from memtui.journal.verify import verify_journal
-from memtui.journal.verify_report import NotedHead, TextCounts, VerifyReport
-from memtui.memory import JOURNAL, is_journal_missing
+from memtui.journal.verify_report import FindingWeight, NotedHead, TextCounts, VerifyReport
+from memtui.memory import JOURNAL, connect, is_journal_missing
 
+_REMADE = (FindingWeight.STATE, FindingWeight.INDEX)
+"""Findings that a repair mends."""
 _LOOKS = 5
 """How often a journal is read again that was written to meanwhile; then locks are taken."""
 
 
 def add_verify_options(parser: Parser) -> None:
     parser.add_value("folder", "DIR", "the memory folder; it may be gone", nargs="?")
+    parser.add_flag("--repair", "make anew from the events what is kept beside them, and look at every file again")
     parser.add_value("--head", "HEAD", "compare with a head noted earlier: NUMBER:HASH", type=_parse_head)
 
 
@@ -43,11 +47,14 @@ def _parse_head(given: str) -> str:
 
 
 def run_verify(options: Options, arguments: argparse.Namespace) -> int:
-    _, path = find_journal(options, arguments.folder)
+    folder, path = find_journal(options, arguments.folder)
+    repaired = _repair_journal(options, folder, path) if arguments.repair else None
     report = _verify_journal(path, arguments.head, read_only=options.read_only)
     if options.json:
-        output.print_json(_serialize_report(report, path))
+        output.print_json(_serialize_report(report, path, repaired))
     else:
+        if repaired is not None:
+            output.print_line(_format_repair(repaired))
         for line in _format_report(report, arguments.head):
             output.print_line(line)
     return ExitCode.OK if report.is_intact else ExitCode.FINDINGS
@@ -80,6 +87,23 @@ def find_journal(options: Options, argument: str | None) -> tuple[str | None, st
     return folder, path
 
 
+def _repair_journal(options: Options, folder: str | None, path: str) -> RepairReport | None:
+    """Repair a journal whose events are whole; `None` if they are not. Raises `Failure`."""
+    context.require_writable(options, "Nothing was made anew")
+    if folder is None or not os.path.isdir(folder):
+        raise NotFound("Nothing was made anew: its files are looked at as well, and the memory folder is not there.")
+    if any(each.weight in HOPELESS for each in _verify_journal(path, None, read_only=False).findings):
+        return None
+    with connect(folder, state=options.state, settings=context.load_memory_settings(options, folder)) as memory:
+        return memory.repair()
+
+
+def _format_repair(repaired: RepairReport) -> str:
+    if not repaired:
+        return "Nothing had to be made anew. Every file was looked at again."
+    return f"Made anew from the events: {repaired.describe()}. Every file was looked at again."
+
+
 def _verify_journal(path: str, head: str | None, *, read_only: bool) -> VerifyReport:
 
     try:
@@ -110,6 +134,8 @@ def _format_report(report: VerifyReport, head: str | None) -> Iterator[str]:
         yield f"NOT INTACT: {format_count(count, 'finding')}"
         for finding in report.findings:
             yield f"  {finding.weight.name.lower():<6}  {output.pad_cell(finding.text, 0)}"
+        if all(finding.weight in _REMADE for finding in report.findings):
+            yield "What is kept beside the events is made anew from them by: memtui verify --repair"
     else:
         yield "Intact: every event and every text is as it was recorded."
     yield f"events    {report.events:,} read; {_format_ranges(report)}"
@@ -158,7 +184,7 @@ def _format_counts(texts: TextCounts) -> str:
     return ", ".join(parts)
 
 
-def _serialize_report(report: VerifyReport, path: str) -> dict[str, object]:
+def _serialize_report(report: VerifyReport, path: str, repaired: RepairReport | None) -> dict[str, object]:
     def record(texts: TextCounts) -> dict[str, int]:
         return {name: getattr(texts, name) for name in type(texts).__slots__}
 
@@ -178,6 +204,9 @@ def _serialize_report(report: VerifyReport, path: str) -> dict[str, object]:
             for finding in report.findings
         ],
         "remarks": list(report.remarks),
+        "repaired": None
+        if repaired is None
+        else {"paths": repaired.paths, "tables": repaired.tables, "triggers": repaired.triggers},
     }
 
 

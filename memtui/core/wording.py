@@ -245,6 +245,8 @@ def format_event_clause(event: Event, style: WordStyle = SCREEN) -> str:
         return f"memtui found {event.note or format_place(event.path)}"
     if event.command == "began":
         return f"A new record began here{f': {event.note}' if event.note else ''}".rstrip(".")
+    if event.command == "repair":
+        return f"memtui made anew from the record {event.note}"
     done = f"{format_actor(event)} {_describe_action(event, style)}"
     counts = format_changed_lines(event.added, event.removed, style)
     is_of_secret = event.note.startswith((SECRET_FOUND, SECRET_REDACTED))

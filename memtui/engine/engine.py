@@ -12,7 +12,7 @@ from typing import Unpack
 
 from memtui.core import commands
 from memtui.core.approvals import Proposal
-from memtui.core.errors import LockTimeout, MemtuiError, Refusal
+from memtui.core.errors import LockTimeout, MemtuiError, Refusal, StateUnusable
 from memtui.core.events import NOT_CHANGES, Actor, Agent, Answer, Change, Event, Person, Version, format_actor_name
 from memtui.core.history import ActionResult, PruneResult, RedactionResult
 from memtui.core.messages import MessageKey, format_message
@@ -28,8 +28,10 @@ from memtui.engine.observer import ExternalChangeDetector, Observer
 from memtui.engine.planner import Planner
 from memtui.engine.redaction import Redactor
 from memtui.engine.refusals import make_command_refusal, make_refusal
+from memtui.engine.repair import Repairer
 from memtui.engine.restore import ActionOptions, ActionRecord, Restorer
 from memtui.journal.announcements import AnnouncementStore
+from memtui.journal.repair import RepairReport
 from memtui.journal.sqlite import Journal
 from memtui.store.base import Store
 
@@ -67,7 +69,8 @@ class Engine(Observer):
         self.store: Store = store
         self._restorer = Restorer(context, self.history)
         self._redactor = Redactor(context, self.history, self._restorer, self._losses)
-        self._detector = ExternalChangeDetector(context, self._redactor)
+        self._repairer = Repairer(context)
+        self._detector = ExternalChangeDetector(context, self._redactor, self._repairer)
         self._executor = Executor(context, self._viewer, self._detector.follow_folder)
         self.files = FileOperations(context, self._restorer)
         """Putting files in order: moving, copying, deleting, making and protecting them."""
@@ -375,6 +378,21 @@ class Engine(Observer):
         """Report the loss up to an event (`MassLoss.last`; `None` for all until now) no more: the person knows."""
         with self._calls.track():
             self._losses.dismiss(until)
+
+    def repair(self) -> RepairReport:
+        """Make anew what the journal keeps beside its chain, from the chain; then look at every file again.
+
+        What was made anew is recorded. A file that the chain knows otherwise is recorded as changed from outside.
+
+        Raises:
+            LockTimeout, FolderMissing, StateUnusable, MemoryClosed: It could not be done.
+        """
+        if self.read_only:
+            raise StateUnusable("Nothing was made anew: this session is read-only.")
+        with self._calls.track_change():
+            report = self._repairer.repair()
+        self.reconcile()
+        return report
 
     def set_metadata(self, name: str, value: str) -> None:
         """Keep a small value under a name, outside the record."""

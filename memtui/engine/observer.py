@@ -26,6 +26,7 @@ from memtui.engine.imported_history import NOTED
 from memtui.engine.ledger import LOOKED_AT
 from memtui.engine.redaction import Redactor
 from memtui.engine.refusals import describe_error, make_command_refusal
+from memtui.engine.repair import Repairer
 from memtui.engine.stats import MassLossMonitor
 from memtui.journal.announcements import AnnouncementStore
 from memtui.journal.sqlite import FolderTotals, Journal, KnownPath
@@ -47,11 +48,15 @@ class ExternalChangeDetector:
     Args:
         context: The context of the engine.
         redactor: Removes texts that are older than they are to be kept, once a day; `None` to remove nothing.
+        repairer: Makes the known state anew where it seems not to be what the events left; `None` to leave it.
     """
 
-    def __init__(self, context: ObserverContext, redactor: Redactor | None = None) -> None:
+    def __init__(
+        self, context: ObserverContext, redactor: Redactor | None = None, repairer: Repairer | None = None
+    ) -> None:
         self._context = context
         self._redactor = redactor
+        self._repairer = repairer
         self._is_baseline_recorded = False
         self._attached = 0
 
@@ -87,6 +92,8 @@ class ExternalChangeDetector:
         if not context.read_only and context.journal.get_intents():  # read-only, their writers may live
             with context.begin_transaction():
                 pass
+        if paths is None and self._repairer is not None:
+            self._repairer.repair_once_if_doubtful()
         count = 0
         if attached != self._attached:
             count = self._record_removed_folder()

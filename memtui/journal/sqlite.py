@@ -10,7 +10,7 @@ import sqlite3
 import threading
 import time
 import zlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
@@ -21,8 +21,10 @@ from memtui.journal import chain
 from memtui.journal.rows import BUSY_MS, OPENING, begin_use, check_regular_files, end_use, get_identity
 from memtui.journal.schema import APPLICATION, FOREIGN, NEWER, SCHEMA, TO_2, VERSION, find_non_table
 from memtui.journal.snapshot import copy_to_memory
+from memtui.journal.standing import decode_path, encode_path, is_doubtful
 
 if TYPE_CHECKING:
+    from memtui.journal.repair import RepairReport
     from memtui.journal.verify_report import VerifyReport
 
 
@@ -142,7 +144,7 @@ class Journal:
             "SELECT body, hash, answer, arguments FROM touched JOIN events USING (seq) "
             "LEFT JOIN texts_of_events USING (seq) WHERE touched.path = ? AND touched.seq < ? "
             "ORDER BY touched.seq DESC LIMIT ?",
-            (_encode_path(path), _ENDLESS if before is None else before, limit),
+            (encode_path(path), _ENDLESS if before is None else before, limit),
         )
         return [self._decode_row(row) for row in rows]
 
@@ -170,28 +172,28 @@ class Journal:
 
     def get_touching_seqs(self, path: str) -> list[int]:
         """The numbers of the events that changed a path, in order."""
-        rows = self._query("SELECT seq FROM touched WHERE path = ? ORDER BY seq", (_encode_path(path),))
+        rows = self._query("SELECT seq FROM touched WHERE path = ? ORDER BY seq", (encode_path(path),))
         return [row[0] for row in rows]
 
     def find_previous_touching(self, path: str, seq: int) -> int | None:
         """The number of the last event before a number that changed a path."""
         select = "SELECT max(seq) FROM touched WHERE path = ? AND seq < ?"
-        return cast("int | None", self._query(select, (_encode_path(path), seq))[0][0])
+        return cast("int | None", self._query(select, (encode_path(path), seq))[0][0])
 
     def find_next_touching(self, path: str, seq: int) -> int | None:
         """The number of the first event after a number that changed a path."""
         select = "SELECT min(seq) FROM touched WHERE path = ? AND seq > ?"
-        return cast("int | None", self._query(select, (_encode_path(path), seq))[0][0])
+        return cast("int | None", self._query(select, (encode_path(path), seq))[0][0])
 
     def get_touched_paths(self, seq: int) -> set[str]:
         """The paths that events up to a number changed."""
-        return {_decode_path(row[0]) for row in self._query("SELECT DISTINCT path FROM touched WHERE seq <= ?", (seq,))}
+        return {decode_path(row[0]) for row in self._query("SELECT DISTINCT path FROM touched WHERE seq <= ?", (seq,))}
 
     def get_missing_paths(self) -> dict[str, int]:
         """The paths that are not known to be there now, each with the number of the last event that touched it."""
         select = "SELECT path, max(seq) FROM touched WHERE path NOT IN (SELECT path FROM known) GROUP BY path"
         rows = self._query(select)
-        return {_decode_path(row[0]): row[1] for row in rows}
+        return {decode_path(row[0]): row[1] for row in rows}
 
     def get_undoing_seqs(self, seq: int) -> list[int]:
         """The numbers of the events that took an event back, or took back what did."""
@@ -247,7 +249,7 @@ class Journal:
         return bool(self._query("SELECT 1 FROM versions WHERE sha256 = ?", (bytes.fromhex(sha256),)))
 
     def get_known(self, path: str) -> KnownPath | None:
-        rows = self._query("SELECT kind, sha256, size, stamp FROM known WHERE path = ?", (_encode_path(path),))
+        rows = self._query("SELECT kind, sha256, size, stamp FROM known WHERE path = ?", (encode_path(path),))
         return _make_known(rows[0]) if rows else None
 
     def get_known_below(self, path: str) -> dict[str, KnownPath]:
@@ -256,9 +258,9 @@ class Journal:
         if not path:
             rows = self._query(select)
         else:
-            key = _encode_path(path)
+            key = encode_path(path)
             rows = self._query(f"{select} WHERE path > ? AND path < ?", (key + b"/", key + b"0"))
-        return {_decode_path(row[4]): _make_known(row) for row in rows}
+        return {decode_path(row[4]): _make_known(row) for row in rows}
 
     def get_totals(self) -> FolderTotals:
         return FolderTotals(*self._query("SELECT files, bytes FROM totals")[0])
@@ -270,10 +272,40 @@ class Journal:
         with self._lock:
             return verify_journal(self._db)
 
+    def repair(self, unseen: Sequence[int], make_event: Callable[["RepairReport"], Event]) -> "RepairReport":
+        """Make anew what is kept beside the chain, and record that by an event if anything of it was wrong.
+
+        Args:
+            unseen: The stamp of a path that is to be looked at again: all are.
+            make_event: Makes the event.
+
+        Raises:
+            StateUnusable: The chain itself is broken, and nothing was changed.
+        """
+        from memtui.journal.repair import remake_tables  # noqa: PLC0415 - start-up: seldom asked
+
+        with self._begin_transaction(durable=True):
+            report = remake_tables(self._db, _encode_stamp(unseen))
+            if report:
+                self._chain_events([make_event(report)])
+        return report
+
+    def forget_stamps(self, unseen: Sequence[int]) -> None:
+        """Have every path looked at again, as its stamp could have been made that of another text."""
+        with self._begin_transaction(durable=False):
+            self._db.execute("UPDATE known SET stamp = ?", (_encode_stamp(unseen),))
+
     def get_metadata(self, name: str) -> str | None:
         """A small value that was kept under a name."""
         rows = self._query("SELECT value FROM notes WHERE name = ?", (name,))
         return str(rows[0][0]) if rows else None
+
+    def is_doubtful(self) -> bool:
+        """Whether what is known of the folder seems not to be what the events left; cheap, and no proof of anything."""
+        try:
+            return is_doubtful(self._query)
+        except (ValueError, LookupError, TypeError, AttributeError):
+            return True  # rows that memtui did not write
 
     def get_intents(self) -> list[Intent]:
         """Events that were begun and neither recorded nor dropped: their process died, or is at it now."""
@@ -325,12 +357,12 @@ class Journal:
             self._store_texts(texts or {})
             recorded = self._chain_events(events)
             for path, now in (known or {}).items():
-                key = _encode_path(path)
+                key = encode_path(path)
                 self._db.execute("DELETE FROM known WHERE path = ?", (key,))
                 if now is not None:
                     version = now.version
                     sha256 = bytes.fromhex(version.sha256) if version.sha256 else None
-                    row = (key, version.kind.value, sha256, version.size, ",".join(map(str, now.stamp)))
+                    row = (key, version.kind.value, sha256, version.size, _encode_stamp(now.stamp))
                     self._db.execute("INSERT INTO known VALUES (?, ?, ?, ?, ?)", row)
             if intent is not None:
                 self._db.execute("DELETE FROM intents WHERE id = ?", (intent,))
@@ -499,7 +531,7 @@ class Journal:
             texts_row = (seq, event.answer, event.arguments)
             self._db.execute("INSERT INTO texts_of_events VALUES (?, ?, ?)", texts_row)
         if event.changes:
-            touched = {_encode_path(change.path) for change in event.changes}
+            touched = {encode_path(change.path) for change in event.changes}
             self._db.executemany("INSERT INTO touched VALUES (?, ?)", [(key, seq) for key in touched])
         if event.undoes and (event.changes or not event.is_error):
             taken_back = {(each, seq) for each in event.undoes}
@@ -579,16 +611,11 @@ def _assign_seq(event: Event, seq: int, hash: str = "") -> Event:
     return Event(**{**values, "seq": seq, "hash": hash})
 
 
+def _encode_stamp(stamp: Sequence[int]) -> str:
+    return ",".join(map(str, stamp))
+
+
 def _make_known(row: Sequence[Any]) -> KnownPath:
     kind, sha256, size, stamp = row[:4]
     version = Version(EntryKind(kind), sha256.hex() if sha256 else None, size)
     return KnownPath(version, tuple(map(int, stamp.split(","))))
-
-
-def _decode_path(key: bytes) -> str:
-    return key.decode("utf-8", "surrogateescape")
-
-
-def _encode_path(path: str) -> bytes:
-    """A path as a key: bytes, since names need not be Unicode."""
-    return path.encode("utf-8", "surrogateescape")

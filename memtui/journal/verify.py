@@ -20,8 +20,10 @@ from typing import Any
 
 from memtui.core.errors import StateUnusable
 from memtui.core.events import ABORTED, RECOVERED
+from memtui.core.unicode import to_one_line
 from memtui.journal import chain, schema
 from memtui.journal.rows import UNREADABLE, EventRow, EventRows, TextRows, iter_ascending
+from memtui.journal.standing import ANYTHING, Standing, encode_path, find_known_differences
 from memtui.journal.verify_report import (
     SHOWN,
     EventRun,
@@ -37,7 +39,6 @@ from memtui.journal.verify_report import (
 
 _SLIP_US = 1_000_000
 """Microseconds by which a clock may run backwards before it is remarked upon."""
-_ANYTHING: Any = object()
 
 
 class EventEvidence:
@@ -55,8 +56,7 @@ class EventEvidence:
         self.redacted: set[str] = set()
         self.touched = self.touched_count = 0
         self.undone = self.undone_count = 0
-        self._standing: dict[str, Any] = {}
-        self._is_certain = True
+        self.standing = Standing()
         self._at_us: int | None = None
         self._slips = 0
         self._first_slip = 0
@@ -88,31 +88,27 @@ class EventEvidence:
             self._follow_changes(seq, record, changes, is_recovered=is_recovered)
 
     def _follow_changes(self, seq: int, record: dict[str, Any], changes: list[Any], *, is_recovered: bool) -> None:
-        named, standing = self.named, self._standing
-        after_all: dict[str, Any] = {}
+        named, standing = self.named, self.standing
+        seen: set[str] = set()
         for path, before, after in changes:
             if before is not None and before[1] is not None:
                 named.setdefault(before[1], seq)
             if after is not None and after[1] is not None:
                 named.setdefault(after[1], seq)
-            was = standing.get(path, None if self._is_certain else _ANYTHING)
-            if was != before and not is_recovered and path not in after_all and not _may_follow(was, before, after):
+            was = standing.get_version(path)
+            if was != before and not is_recovered and path not in seen and not _may_follow(was, before, after):
                 self._jump_count += 1
                 if len(self._jumps) < SHOWN:
                     self._jumps.append((seq, path))
-            if after is not None or path not in after_all:
-                after_all[path] = after
-        for path in after_all:
-            self.touched += hash((path.encode("utf-8", "surrogateescape"), seq))
-        self.touched_count += len(after_all)
-        if record.get("is_error"):
-            after_all = dict.fromkeys(after_all, _ANYTHING)  # nobody knows whether it came to pass
-        standing.update(after_all)
+            seen.add(path)
+        standing.apply_event(record)
+        for path in seen:
+            self.touched += hash((encode_path(path), seq))
+        self.touched_count += len(seen)
 
     def lose_track(self) -> None:
         """What stands where is not known any more: events are missing, or were changed."""
-        self._standing.clear()
-        self._is_certain = False
+        self.standing.lose_track()
 
     def add_text(self, name: str) -> None:
         self._there.add(name)
@@ -143,7 +139,7 @@ def _may_follow(was: Any, before: Any, after: Any) -> bool:
 
     Texts that could not be read differ, and a directory may be made again whose removal was not seen.
     """
-    if was is _ANYTHING:
+    if was is ANYTHING:
         return True
     if before is None:
         return after is not None and after[0] == "directory"
@@ -579,6 +575,9 @@ class _JournalCheck:
                 self.found.add(FindingWeight.INDEX, text)
         if FindingWeight.EVENT in self.found:
             return  # it cannot agree with events that are not there
+        with self._report_unreadable("the table known"):
+            for difference in find_known_differences(self._connection, evidence.standing):
+                self.found.add(FindingWeight.STATE, to_one_line(str(difference)), sort="known")
         with self._report_unreadable("the table touched"):
             rows = self._connection.execute("SELECT CAST(path AS BLOB), seq FROM touched")
             if _compute_digest(rows) != (evidence.touched_count, evidence.touched):

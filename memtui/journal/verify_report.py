@@ -20,7 +20,9 @@ class FindingWeight(IntEnum):
     FILE = 3
     GUARD = 4
     """What keeps events from being changed was taken away."""
-    INDEX = 5
+    STATE = 5
+    """What is noted to stand at a path, or to guard it, is not what the events left; it can be made again."""
+    INDEX = 6
     """What is made from the events disagrees with them; it can be made again, and nothing is lost."""
 
 

@@ -24,7 +24,7 @@ from memtui.engine import Engine
 from memtui.journal import chain
 from memtui.journal.rows import UNREADABLE
 from memtui.journal.snapshot import ReadOnlyConnection, copy_to_memory, open_read_only
-from memtui.journal.sqlite import Journal
+from memtui.journal.sqlite import Journal, KnownPath
 from memtui.journal.verify import verify_journal
 from memtui.journal.verify_report import EventRun, FindingWeight, NotedHead, TextCounts, VerifyReport
 from memtui.store.folder import FolderStore
@@ -56,7 +56,8 @@ def record(journal: Journal, count: int = COUNT, *, first: int = 1) -> None:
             answer=f"answer {number}",
             arguments=f'{{"number": {number}}}',
         )
-        journal.append_events([event], texts={sha256(text_of(number)): text_of(number)})
+        known = {"f": KnownPath(version(text_of(number)), (number,))}
+        journal.append_events([event], texts={sha256(text_of(number)): text_of(number)}, known=known)
 
 
 @pytest.fixture
@@ -268,7 +269,9 @@ def test_a_row_with_a_right_hash_that_does_not_go_on_from_what_stood_there_is_re
         other = version(b"never there")
         event = Event(at_us=20_000_000, actor=Person(), command="create", path="/memories/f", answer=None)
         journal.append_events(
-            [dataclasses.replace(event, changes=(Change("f", other, other),))], texts={other.sha256: b"never there"}
+            [dataclasses.replace(event, changes=(Change("f", other, other),))],
+            texts={other.sha256: b"never there"},
+            known={"f": KnownPath(other, (1,))},
         )
     report = checked(path)
     assert report.is_intact
@@ -460,6 +463,37 @@ def test_indexes_that_disagree_weigh_least(path: str, sql: str, words: str) -> N
     assert finding.weight is FindingWeight.INDEX
     assert words in finding.text
     assert "It can be made again." in finding.text
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        ("UPDATE known SET sha256 = x'00'", "Another version of /memories/f is noted than the one that the events"),
+        ("UPDATE known SET sha256 = NULL", "Another version of /memories/f is noted"),
+        ("UPDATE known SET size = size + 1", "Another version of /memories/f is noted"),
+        ("UPDATE known SET kind = 'link'", "Another version of /memories/f is noted"),
+        ("DELETE FROM known", "/memories/f is missing among what stands in the folder; an event left it there."),
+        ("UPDATE known SET path = x'67'", "/memories/g is noted among what stands in the folder; no event left it"),
+    ],
+)
+def test_a_known_state_that_the_events_did_not_leave_is_found_with_its_path(path: str, sql: str, words: str) -> None:
+    with tampering(path) as database:
+        database.execute(sql)
+        database.execute("UPDATE totals SET (files, bytes) = (SELECT count(*), coalesce(sum(size), 0) FROM known)")
+    report = checked(path)
+    assert {finding.weight for finding in report.findings} <= {FindingWeight.STATE, FindingWeight.INDEX}
+    assert any(words in text for text in said(report)), said(report)
+
+
+def test_of_a_change_that_the_disk_did_not_confirm_both_versions_may_stand(path: str) -> None:
+    before, after = version(text_of(12)), version(b"after")
+    event = Event(at_us=20_000_000, actor=AGENT, command="create", path="/memories/f", is_error=True)
+    event = dataclasses.replace(event, changes=(Change("f", before, after),))
+    for left, is_intact in ((before, True), (after, True), (version(b"never"), False)):
+        with contextlib.closing(Journal(path)) as journal:
+            event = dataclasses.replace(event, changes=(Change("f", before, after),))
+            journal.append_events([event], texts={after.sha256: b"after"}, known={"f": KnownPath(left, (1,))})
+        assert checked(path).is_intact is is_intact
 
 
 def test_a_journal_of_an_older_schema_is_intact(path: str) -> None:

@@ -1,0 +1,118 @@
+"""Making anew what a journal keeps beside its chain: what stands at each path, the indexes, and the guards of its rows.
+
+All of it is computed from the events, so somebody who has changed it has gained nothing: what differs then from the
+files is found and recorded like any other change from outside.
+"""
+
+import json
+import sqlite3
+from dataclasses import dataclass
+from typing import Any
+
+from memtui.core.errors import StateUnusable
+from memtui.core.wording import format_count
+from memtui.journal.schema import get_declared_schema
+from memtui.journal.standing import Standing, encode_path, find_known_differences
+from memtui.journal.verify import verify_journal
+from memtui.journal.verify_report import FindingWeight
+
+HOPELESS = (FindingWeight.EVENT, FindingWeight.FILE)
+"""Findings after which nothing can be made from the events."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepairReport:
+    """What was made anew.
+
+    Attributes:
+        paths: Where something else was noted to stand than the events left there.
+        tables: The tables of which something was not what the events say, by name.
+        triggers: The triggers that were missing, or changed.
+    """
+
+    paths: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+    triggers: tuple[str, ...] = ()
+
+    def describe(self) -> str:
+        """What was made anew, in a few words; empty if nothing was."""
+        parts = [f"what stands at {format_count(len(self.paths), 'path')}"] if self.paths else []
+        parts += [f"the table {table}" for table in self.tables if table != "known"]
+        parts += [format_count(len(self.triggers), "trigger")] if self.triggers else []
+        return ", ".join(parts)
+
+    def __bool__(self) -> bool:
+        return bool(self.paths or self.tables or self.triggers)
+
+
+def remake_tables(connection: sqlite3.Connection, unseen: str) -> RepairReport:
+    """Make the tables anew, within the transaction that is open. Every path is to be looked at again: stamp `unseen`.
+
+    Raises:
+        StateUnusable: The chain itself is broken, so nothing can be made from it.
+        sqlite3.Error: It cannot be read or written.
+    """
+    broken = next((each for each in verify_journal(connection).findings if each.weight in HOPELESS), None)
+    if broken is not None:
+        raise StateUnusable(f"Nothing was made anew, since the record itself is broken: {broken.text}")
+    standing = Standing()
+    touched: set[tuple[Any, ...]] = set()
+    taken_back: set[tuple[Any, ...]] = set()
+    for seq, body in connection.execute("SELECT seq, body FROM events ORDER BY seq"):
+        record = json.loads(body)
+        changed = standing.apply_event(record)
+        touched.update((encode_path(path), seq) for path in changed)
+        if changed or not record.get("is_error"):
+            taken_back.update((each, seq) for each in record.get("undoes", ()))
+    triggers = _remake_triggers(connection)
+    paths = _remake_known(connection, standing, unseen)
+    tables = ["known"] if paths else []
+    tables += (
+        table
+        for table, rows in (("touched", touched), ("taken_back", taken_back))
+        if _remake_index(connection, table, rows)
+    )
+    if _remake_totals(connection):
+        tables.append("totals")
+    return RepairReport(paths, tuple(tables), triggers)
+
+
+def _remake_triggers(connection: sqlite3.Connection) -> tuple[str, ...]:
+    declared, _ = get_declared_schema()
+    there = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"))
+    remade = [name for name, (kind, sql) in declared.items() if kind == "trigger" and there.get(name) != sql]
+    for name in remade:
+        connection.execute(f"DROP TRIGGER IF EXISTS {name}")
+        connection.execute(declared[name][1])
+    return tuple(remade)
+
+
+def _remake_known(connection: sqlite3.Connection, standing: Standing, unseen: str) -> tuple[str, ...]:
+    differences = list(find_known_differences(connection, standing))
+    for path, recorded, _ in differences:
+        key = encode_path(path)
+        connection.execute("DELETE FROM known WHERE path = ?", (key,))
+        if recorded is not None:
+            kind, sha256, size = recorded[:3]
+            row = (key, kind, bytes.fromhex(sha256) if sha256 else None, size, unseen)
+            connection.execute("INSERT INTO known VALUES (?, ?, ?, ?, ?)", row)
+    connection.execute("UPDATE known SET stamp = ?", (unseen,))
+    return tuple(path for path, _, _ in differences)
+
+
+def _remake_index(connection: sqlite3.Connection, table: str, rows: set[tuple[Any, ...]]) -> bool:
+    if set(connection.execute(f"SELECT * FROM {table}")) == rows:
+        return False
+    connection.execute(f"DELETE FROM {table}")
+    connection.executemany(f"INSERT INTO {table} VALUES (?, ?)", rows)
+    return True
+
+
+def _remake_totals(connection: sqlite3.Connection) -> bool:
+    """Count files and bytes again; a trigger may have counted on while rows were made anew."""
+    counted = connection.execute("SELECT count(*), coalesce(sum(size), 0) FROM known WHERE kind = 'file'").fetchall()
+    if connection.execute("SELECT files, bytes FROM totals").fetchall() == counted:
+        return False
+    connection.execute("DELETE FROM totals")
+    connection.execute("INSERT INTO totals VALUES (?, ?)", counted[0])
+    return True
