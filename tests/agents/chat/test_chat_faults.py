@@ -1,7 +1,9 @@
 """Every fault is a sentence, nothing typed is lost, and the next message works."""
 
 import json
+import os
 import socket
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ import httpx2
 import pytest
 
 import memtui
-from memtui.agents.chat.client import make_client
+from memtui.agents.chat.client import ClientUnavailable, make_client
 from memtui.agents.chat.events import (
     CallEnded,
     ChatFault,
@@ -63,6 +65,7 @@ def test_without_a_key_that_is_said_and_the_message_is_kept(monkeypatch: pytest.
     monkeypatch.delenv("ANTHROPIC_CONFIG_DIR", raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "anthropic", None)  # it is said before the SDK is loaded
     with talking() as talk:
         first = talk.heard.next(ChatFault)
         assert first.kind is FaultKind.NO_KEY
@@ -73,6 +76,22 @@ def test_without_a_key_that_is_said_and_the_message_is_kept(monkeypatch: pytest.
         assert fault.sentence == f"{first.sentence} Your message is kept."
         assert fault.prompt == Prompt("Hello")
         assert not talk.chat.is_busy
+
+
+def test_a_profile_is_left_to_the_sdk(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    for name in [name for name in os.environ if name.startswith("ANTHROPIC_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "anthropic", None)
+    (tmp_path / ".config/anthropic").mkdir(parents=True)
+    with pytest.raises(ClientUnavailable, match="cannot be loaded"):
+        make_client(ChatOptions())
+    (tmp_path / ".config/anthropic").rmdir()
+    with pytest.raises(ClientUnavailable, match="No API key"):
+        make_client(ChatOptions())
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "X-Api-Key: something")
+    with pytest.raises(ClientUnavailable, match="cannot be loaded"):
+        make_client(ChatOptions())
 
 
 def test_credentials_that_cannot_be_read_are_said_to_be(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
