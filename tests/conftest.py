@@ -102,6 +102,17 @@ NOTES: Mapping[str, str] = {"prefs.md": "- short answers\n- Berlin\n", "notes/to
 """A small memory."""
 
 
+def make_chain(top: Path, names: list[str]) -> int:
+    """Directories in one another, however long their path: the descriptor of the innermost."""
+    fd = os.open(top, os.O_RDONLY)
+    for name in names:
+        os.mkdir(name, dir_fd=fd)
+        inner = os.open(name, os.O_RDONLY, dir_fd=fd)
+        os.close(fd)
+        fd = inner
+    return fd
+
+
 def fill(folder: Path, files: Mapping[str, str | bytes]) -> Path:
     """Write files as somebody who is not memtui would; the folder is made where it is not there."""
     folder.mkdir(parents=True, exist_ok=True)

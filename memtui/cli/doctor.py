@@ -22,7 +22,7 @@ from memtui.cli.output import ExitCode, Failure
 from memtui.cli.parsing import Options, Parser, Verb
 from memtui.core.errors import LockTimeout, MemtuiError, StateUnusable
 from memtui.core.events import EntryKind
-from memtui.core.paths import ROOT, format_path
+from memtui.core.paths import ROOT, MemoryPath, format_path
 from memtui.fs.beneath import Moving, PathHandle, exchange, rename_noreplace
 from memtui.fs.landlock import get_landlock_version
 from memtui.fs.locks import hold_lock
@@ -98,9 +98,7 @@ def check_folder(path: str | None, problem: str | None) -> Iterator[Check]:
         closed = files = 0
         for node in store.scan(ROOT):
             files += node.kind is EntryKind.FILE
-            closed += not os.access(
-                os.path.join(path, node.path), os.R_OK, follow_symlinks=node.kind is not EntryKind.LINK
-            )
+            closed += not store.is_accessible(MemoryPath.from_relative(node.path), os.R_OK)
         unreadable = f", {closed:,} things cannot be read" if closed else ""
         yield Check("files", "warn" if closed else "ok", f"{files:,}{unreadable}")
         yield _check_file_system(path)

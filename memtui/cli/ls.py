@@ -52,11 +52,11 @@ def _list_files(path: str, place: MemoryPath, *, hidden: bool) -> tuple[list[Nod
         for node in store.scan(ROOT):
             if above and node.path != above and not node.path.startswith(f"{above}/"):
                 continue
-            if not hidden and node.path != above and any(part.startswith(".") for part in node.path.split("/")):
+            if not hidden and node.path != above and (node.path.startswith(".") or "/." in node.path):
                 continue
             if node.kind is not EntryKind.DIRECTORY:
                 files.append(node)
-            elif not os.access(os.path.join(path, node.path), os.R_OK | os.X_OK):
+            elif not store.is_accessible(MemoryPath.from_relative(node.path), os.R_OK | os.X_OK):
                 closed.append(node.path)
     files.sort(key=lambda node: node.path.split("/"))
     return files, sorted(closed)

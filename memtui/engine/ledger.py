@@ -299,19 +299,21 @@ def _group_differences(differences: Iterable[_FoundChange]) -> list[list[_FoundC
     heads: dict[tuple[str, str], list[_FoundChange]] = {}
     waiting: dict[str, _FoundChange] = {}
     for difference in sorted(differences, key=lambda each: each.path.split("/")):
-        parents = list(iter_parents(difference.path))
         if difference.command in ("deleted", "renamed"):
+            parents = iter_parents(difference.path) if heads else ()
             group = next((heads[key] for parent in parents if (key := (difference.command, parent)) in heads), None)
             if group is not None and _has_moved_along(group[0], difference):
                 group.append(difference)
-                continue
-            groups.append([difference])
-            if _is_directory(difference.before):
-                heads[difference.command, difference.path] = groups[-1]
+            else:
+                group = [difference]
+                groups.append(group)
+            if _is_directory(difference.before):  # each, not only the head: the next search ends at the parent
+                heads[difference.command, difference.path] = group
         elif difference.command == "created" and _is_directory(difference.after):
             waiting[difference.path] = difference
         else:
-            made = [waiting.pop(parent) for parent in reversed(parents) if parent in waiting]
+            parents = iter_parents(difference.path) if waiting else ()
+            made = [waiting.pop(parent) for parent in reversed(list(parents)) if parent in waiting]
             groups.append([*made, difference])
     groups += ([difference] for difference in waiting.values())
     return groups

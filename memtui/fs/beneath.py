@@ -25,6 +25,8 @@ in that very moment is lost."""
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _MAX_LINKS = 40
+_LONGEST_CALL = 4_000
+"""Bytes of a path in one call; the kernel takes 4,095."""
 
 # From linux/openat2.h and linux/fs.h. The call's number is the same on every architecture.
 _SYS_OPENAT2 = 437
@@ -136,7 +138,7 @@ class RootDirectory:
             place = PathHandle(self.fd, parts[0], parts, owned=False)
         else:
             try:
-                fd = _openat2(self.fd, "/".join(parts[:-1]))
+                fd = _open_beneath(self.fd, "/".join(parts[:-1]))
             except OSError as error:
                 if error.errno in (errno.ELOOP, errno.EXDEV, errno.EAGAIN, errno.ENAMETOOLONG):
                     return self._walk_path(parts, follow=follow)
@@ -342,10 +344,30 @@ def _close_all(descriptors: list[int]) -> None:
         close_quietly(descriptors.pop())
 
 
-def _openat2(fd: int, path: str) -> int:
-    encoded = os.fsencode(path)
+def _open_beneath(fd: int, path: str) -> int:
+    """Open a directory below another one by the kernel alone: a path that is too long for one call in several."""
+    encoded, start, owned = os.fsencode(path), 0, -1
+    while len(encoded) - start > _LONGEST_CALL:
+        end = encoded.rfind(b"/", start, start + _LONGEST_CALL)
+        if end <= start:  # a name that no file system has
+            break
+        try:
+            inner = _openat2(fd, encoded[start:end])
+        finally:
+            if owned >= 0:
+                close_quietly(owned)
+        fd = owned = inner
+        start = end + 1
+    try:
+        return _openat2(fd, encoded[start:])
+    finally:
+        if owned >= 0:
+            close_quietly(owned)
+
+
+def _openat2(fd: int, path: bytes) -> int:
     while True:
-        opened: int = _libc.syscall(_SYS_OPENAT2, fd, encoded, _how, _how_size)
+        opened: int = _libc.syscall(_SYS_OPENAT2, fd, path, _how, _how_size)
         if opened >= 0:
             return opened
         code = ctypes.get_errno()
@@ -357,7 +379,7 @@ def _has_openat2(fd: int) -> bool:
     if os.uname().sysname != "Linux":
         return False
     try:
-        close_quietly(_openat2(fd, "."))
+        close_quietly(_openat2(fd, b"."))
     except OSError:
         return False
     return True

@@ -144,7 +144,7 @@ class ReadOnlyFolder:
 
     def get_node(self, path: MemoryPath, *, follow: bool = False) -> Node | None:
         self.attach()
-        if any(map(self.is_temporary_name, path.parts)):
+        if self._temporary_prefix in path.relative and any(map(self.is_temporary_name, path.parts)):
             return None
         try:
             with self.root.resolve_path(path.parts, follow=follow) as place:
@@ -161,6 +161,14 @@ class ReadOnlyFolder:
                 return read_consistently(fd, "/".join(place.parts), limit)
             finally:
                 close_quietly(fd)
+
+    def is_accessible(self, path: MemoryPath, mode: int) -> bool:
+        """Whether the system allows what `mode` says (see `os.access`), however long the path is."""
+        try:
+            with self.root.resolve_path(path.parts, follow=False) as place:
+                return os.access(place.name, mode, dir_fd=place.fd, follow_symlinks=False)
+        except OSError:
+            return False
 
     def read_link(self, path: MemoryPath) -> bytes:
         with self.root.resolve_path(path.parts, follow=False) as place:

@@ -9,6 +9,7 @@ import pytest
 
 from memtui.cli import main
 from memtui.core.unicode import HIDDEN
+from tests.conftest import make_chain
 
 HOSTILE = "e\x1b]0;t\x07v\n\u202eil\udcff.md"
 
@@ -44,6 +45,19 @@ def test_ls_shows_hidden_files_when_asked(folder: Path, capsys: pytest.CaptureFi
     assert ".hidden" not in capsys.readouterr().out
     assert main(["ls", "-a"]) == 0
     assert ".hidden" in capsys.readouterr().out
+
+
+def test_ls_lists_what_lies_deeper_than_the_system_takes_a_path(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ["d" * 200] * 25
+    fd = make_chain(folder, names)
+    os.close(os.open("deep.md", os.O_CREAT | os.O_WRONLY, dir_fd=fd))
+    os.close(fd)
+    assert main(["ls"]) == 0
+    assert f"{'/'.join(names)}/deep.md" in capsys.readouterr().out
+    assert main(["doctor", str(folder)]) == 0
+    assert "cannot be read" not in capsys.readouterr().out
 
 
 def test_ls_as_json_is_one_document(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,7 @@ import shutil
 import stat
 import sys
 import threading
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from memtui.core.paths import ROOT, MemoryPath
 from memtui.store import open_folder
 from memtui.store.base import ConcurrentChange, FileTooLarge, NotRegularFile
 from memtui.store.folder import FolderStore, FolderTransaction
+from tests.conftest import make_chain
 
 of = MemoryPath.from_relative
 
@@ -393,13 +395,7 @@ def test_a_file_that_somebody_wrote_to_as_soon_as_it_stood_there_is_seen_as_chan
 
 def test_a_tree_deeper_than_any_recursion_is_deleted(folder_world: Any) -> None:
     store = folder_world.main.store
-    fd = os.open(folder_world.folder, os.O_RDONLY)
-    for _ in range(sys.getrecursionlimit() + 50):
-        os.mkdir("d", dir_fd=fd)
-        inner = os.open("d", os.O_RDONLY, dir_fd=fd)
-        os.close(fd)
-        fd = inner
-    os.close(fd)
+    os.close(make_chain(folder_world.folder, ["d"] * (sys.getrecursionlimit() + 50)))
     with store.begin_transaction(1) as transaction:
         transaction.delete(of("d"))
     assert os.listdir(folder_world.folder) == []
@@ -414,6 +410,26 @@ def test_a_deep_path_holds_few_descriptors(resolver_world: Any) -> None:
         if before is not None:
             assert len(os.listdir("/proc/self/fd")) <= before + 2
     assert store.read(MemoryPath(parts), limit=1).data == b"x"
+
+
+def test_a_path_that_is_too_long_for_one_call_is_looked_at_as_any_other(resolver_world: Any) -> None:
+    store, names = resolver_world.main.store, ["a" * 200, *["d" * 230] * 20, "é" * 120, *["x"] * 30]
+    assert len("/".join(names)) > 4_096
+    fd = make_chain(resolver_world.folder, names)
+    try:
+        os.symlink("..", "link", dir_fd=fd)
+        with open("note.md", "wb", opener=partial(os.open, dir_fd=fd)) as note:
+            note.write(b"deep\n")
+    finally:
+        os.close(fd)
+    path = "/".join(names)
+    assert store.read(of(f"{path}/note.md"), limit=10).data == b"deep\n"
+    assert store.read(of(f"{path}/link/x/note.md"), limit=10).data == b"deep\n"
+    assert store.get_node(of(f"{path}/none/note.md")) is None
+    assert store.get_node(of(f"{path}/note.md/below")) is None
+    assert store.is_accessible(of(path), os.R_OK | os.X_OK)
+    assert not store.is_accessible(of(f"{path}/none"), os.R_OK)
+    assert {node.path for node in store.scan(ROOT)} >= {f"{path}/note.md", f"{path}/link"}
 
 
 def test_a_sparse_file_of_a_terabyte_is_not_read(folder_world: Any) -> None:
