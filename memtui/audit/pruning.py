@@ -12,13 +12,13 @@ from memtui.audit.outside import NoteEvent, NoteUses, collect_uses
 from memtui.core import paths as core_paths
 from memtui.core.errors import SymlinkEscape
 from memtui.core.events import Actor, EntryKind, Person, Version
+from memtui.core.guards import PROTECTED
 from memtui.core.history import ActionResult, SkippedPath, SkipReason
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_duration
 from memtui.engine import Engine, Observer
 from memtui.engine.pins import load_pins
-from memtui.engine.protection import NOTE as PROTECTED
 from memtui.notes.links import LinkTargets, find_links, get_note_names
 from memtui.notes.memory_index import is_index, is_team_note
 from memtui.review.tracks import iter_event_bodies
@@ -214,7 +214,7 @@ def plan_prune(observer: Observer, *, older_than_us: int, unread: bool = False, 
     state = history.get_state(observer.get_head()[0])
     nodes = [node for node in observer.store.scan(ROOT) if node.kind is EntryKind.FILE]
     loaded = find_auto_loaded([node.path for node in nodes], lambda path: _read_text(observer, path))
-    pinned = load_pins(observer).paths
+    pinned = load_pins(observer)
     guarded = core_paths.decode_protected(observer.get_metadata(PROTECTED))
     going: list[PruneCandidate] = []
     staying: list[ExemptNote] = []

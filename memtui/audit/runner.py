@@ -217,7 +217,7 @@ def run_audit(
         now_us=now_us,
         on_disk=last,
         repo=repo,
-        pins=load_pins(observer).paths if pins is None else pins,
+        pins=load_pins(observer) if pins is None else pins,
         place=place,
         chosen=choice.severities,
         inbox=inbox,

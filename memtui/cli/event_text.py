@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from memtui.cli import output
 from memtui.core.events import Agent, Change, EntryKind, Event, Memtui, Person, Version, format_actor_name
+from memtui.core.guards import decode_guard
 from memtui.core.messages import summarize_refusal
 from memtui.core.paths import ROOT_NAME, MemoryPath
 from memtui.core.wording import format_latency
@@ -16,6 +17,12 @@ _OPERATIONS = {
     "began": "began",
     "imported": "told",
     "repair": "repaired",
+    "adopt": "adopted",
+    "protect": "protected",
+    "unprotect": "unprotected",
+    "pin": "pinned",
+    "unpin": "unpinned",
+    "dismiss": "dismissed",
 }
 """The `op` of events that change no path."""
 _FOUND_SO = frozenset({"created", "modified", "claimed", "imported"})
@@ -70,6 +77,7 @@ def serialize_event(event: Event, folder: str) -> dict[str, object]:
         ],
         "undoes": list(event.undoes),
         "redacted": list(event.redacted),
+        "noted": {name: decode_guard(value) for name, value in event.noted},
         "hash": event.hash,
     }
 

@@ -206,7 +206,7 @@ def _serialize_report(report: VerifyReport, path: str, repaired: RepairReport | 
         "remarks": list(report.remarks),
         "repaired": None
         if repaired is None
-        else {"paths": repaired.paths, "tables": repaired.tables, "triggers": repaired.triggers},
+        else {"paths": repaired.paths, "tables": repaired.tables, "guards": repaired.guards},
     }
 
 

@@ -140,9 +140,10 @@ class Event:
         at_us: When it began, in microseconds since 1970 (UTC).
         actor: Who.
         command: One of the six commands; one of ours, `write`, `copy`, `restore`, `undo`, `redo`, `redact`, `clear`,
-            `protect` or `unprotect`; for changes seen from outside `created`, `modified`, `deleted`, `renamed`, or
-            `found` for what was there when memtui first looked; and `began` for a journal that begins where another one
-            was set aside.
+            `protect`, `unprotect`, `pin`, `unpin` or `dismiss` (an alarm about a loss); for changes seen from outside
+            `created`, `modified`, `deleted`, `renamed`, or `found` for what was there when memtui first looked; `began`
+            for a journal that begins where another one was set aside; `repair` where tables of the journal were made
+            anew from its events, and `adopt` where it began to record what guards memories.
         path: What the command named, canonical (`/memories/...`) where it is valid, else as given.
         new_path: The destination of a rename.
         is_error: Whether the command was refused or failed.
@@ -162,6 +163,7 @@ class Event:
             went along with its directory is not named.
         undoes: Numbers of the events that it took back; for a `redo`, the number of the `undo`.
         redacted: SHA-256 of the texts that it removed from the record: versions, answers and arguments.
+        noted: What it sets of what guards memories, as name and whole value; see `memtui.core.guards`.
         hash: The chain's hash up to and with this event, in hexadecimal; empty before it is recorded.
     """
 
@@ -187,6 +189,7 @@ class Event:
     moved: tuple[tuple[str, str], ...] = ()
     undoes: tuple[int, ...] = ()
     redacted: tuple[str, ...] = ()
+    noted: tuple[tuple[str, str], ...] = ()
     hash: str = field(default="", compare=False)
 
     @property

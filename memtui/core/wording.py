@@ -195,8 +195,12 @@ _DONE = {
     "clear": "cleared",
     "protect": "protected",
     "unprotect": "stopped protecting",
+    "pin": "pinned",
+    "unpin": "took the pin from",
 }
 _WANTED = {"str_replace": "change", "insert": "add to", "view": "look at"}
+_SETTING = frozenset({"view", "protect", "unprotect", "pin", "unpin"})
+"""Commands that succeed without changing a file."""
 _TAKEN_BACK = {"undo": "undid", "redo": "redid"}
 _ON_FILES = frozenset({"rename", "copy", "delete"})
 _LONGEST_REASON = 400
@@ -247,6 +251,11 @@ def format_event_clause(event: Event, style: WordStyle = SCREEN) -> str:
         return f"A new record began here{f': {event.note}' if event.note else ''}".rstrip(".")
     if event.command == "repair":
         return f"memtui made anew from the record {event.note}"
+    if event.command == "adopt":
+        return f"memtui began to record {event.note}"
+    if event.command == "dismiss":
+        last = event.note.replace("#", "event ") if style is SPOKEN else event.note
+        return f"{format_actor(event)} left what was lost until {last} as it is"
     done = f"{format_actor(event)} {_describe_action(event, style)}"
     counts = format_changed_lines(event.added, event.removed, style)
     is_of_secret = event.note.startswith((SECRET_FOUND, SECRET_REDACTED))
@@ -264,7 +273,7 @@ def format_event_clause(event: Event, style: WordStyle = SCREEN) -> str:
             return f"{done}, but the disk did not confirm it: look at the file before going on"
         case Result.ABORTED:
             return f"Not done, because the program died before it: {done}"
-        case Result.NO_CHANGE if event.command not in ("view", "protect", "unprotect"):
+        case Result.NO_CHANGE if event.command not in _SETTING:
             return f"{done}, and it was the same as before{f': {event.note}' if event.note else ''}"
     return f"{done}{counts}{f', {note}' if note and not _is_of_many(event) else ''}".rstrip(".")
 

@@ -25,6 +25,7 @@ from memtui.engine.executor import Executor
 from memtui.engine.files import FileOperations
 from memtui.engine.imported_history import ImportRecorder
 from memtui.engine.observer import ExternalChangeDetector, Observer
+from memtui.engine.pins import load_pins, make_pin_event
 from memtui.engine.planner import Planner
 from memtui.engine.redaction import Redactor
 from memtui.engine.refusals import make_command_refusal, make_refusal
@@ -374,10 +375,28 @@ class Engine(Observer):
             actor=actor,
         )
 
-    def dismiss_loss(self, until: int | None = None) -> None:
+    def dismiss_loss(self, until: int | None = None, *, actor: Actor = _YOU) -> None:
         """Report the loss up to an event (`MassLoss.last`; `None` for all until now) no more: the person knows."""
-        with self._calls.track():
-            self._losses.dismiss(until)
+        with self._calls.track_change():
+            self._losses.dismiss(until, actor, self._context.get_now_us())
+            self._calls.mark_changed()
+
+    def update_pins(
+        self, change: Callable[[tuple[str, ...]], Iterable[str]], *, actor: Actor = _YOU
+    ) -> tuple[str, ...]:
+        """Replace the pinned paths by `change(pinned)`, and record that; returns them.
+
+        Raises:
+            LockTimeout, FolderMissing, StateUnusable, MemoryClosed: They cannot be kept.
+        """
+        with self._calls.track_change(), self._context.begin_transaction():
+            before = load_pins(self)
+            pins = tuple(dict.fromkeys(change(before)))
+            if pins != before:
+                seq, at_us = self.journal.get_head()[0], self._context.get_now_us()
+                self.journal.append_events([make_pin_event(before, pins, seq, actor, at_us)])
+                self._calls.mark_changed()
+        return pins
 
     def repair(self) -> RepairReport:
         """Make anew what the journal keeps beside its chain, from the chain; then look at every file again.
@@ -395,6 +414,6 @@ class Engine(Observer):
         return report
 
     def set_metadata(self, name: str, value: str) -> None:
-        """Keep a small value under a name, outside the record."""
+        """Keep a small value under a name, outside the record; what guards memories is set by events: `ValueError`."""
         with self._calls.track():
             self.journal.set_metadata(name, value)

@@ -19,7 +19,7 @@ from memtui.engine.apply import ChangeSet
 from memtui.engine.context import EngineContext
 from memtui.engine.ledger import Ledger
 from memtui.engine.moves import find_common_directory
-from memtui.engine.protection import NOTE
+from memtui.engine.protection import note_protected
 from memtui.engine.refusals import explain_error
 from memtui.engine.restore import ActionOptions, ActionRecord, Restorer, add_remaining, summarize_skipped
 from memtui.store.base import Node
@@ -158,9 +158,7 @@ class FileOperations:
             new = [path for path in real if not any(core_paths.covers(each, path) for each in before)]
             if not new:
                 return ActionResult(problem="Not protected: it is so already.")
-            protected = core_paths.merge_protected(before, new)
-            self._context.journal.set_metadata(NOTE, core_paths.encode_protected(protected))
-            return self._record_protection("protect", new, actor)
+            return self._record_protection("protect", new, actor, before, core_paths.merge_protected(before, new))
 
     def _unprotect(self, paths: Collection[str], actor: Actor) -> ActionResult:
         with self._context.begin_transaction():
@@ -177,11 +175,11 @@ class FileOperations:
                 return ActionResult(problem=f"Still protected: {words}.")
             if not gone:
                 return ActionResult(problem="Nothing to do: it is not protected.")
-            restored = self._record_protection("unprotect", sorted(gone), actor)
-            self._context.journal.set_metadata(NOTE, core_paths.encode_protected(set(before) - gone))
-            return restored
+            return self._record_protection("unprotect", sorted(gone), actor, before, set(before) - gone)
 
-    def _record_protection(self, command: str, paths: Collection[str], actor: Actor) -> ActionResult:
+    def _record_protection(
+        self, command: str, paths: Collection[str], actor: Actor, before: Collection[str], protected: Collection[str]
+    ) -> ActionResult:
         path = next(iter(paths)) if len(paths) == 1 else find_common_directory(list(paths))
         event = Event(
             at_us=self._context.get_now_us(),
@@ -191,7 +189,7 @@ class FileOperations:
             no_change=True,
             note=f"{len(paths):,} paths" if len(paths) > 1 else "",
         )
-        recorded = self._context.journal.append_events([event])[-1]
+        recorded = self._context.journal.append_events([note_protected(event, before, protected)])[-1]
         self._context.calls.mark_changed()
         return ActionResult(event=recorded)
 

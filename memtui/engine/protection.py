@@ -1,8 +1,8 @@
 """What a person protects: no agent's command changes it, and what others change there is said to be protected.
 
 Checked under the writer lock, by real paths: a link, another spelling that the file system takes for the same, or a
-directory that holds something protected is no way around it. The paths are kept beside the record, out of every agent's
-reach. Programs that write files by themselves cannot be kept from it; that is found and recorded.
+directory that holds something protected is no way around it. The paths are what the last event says that set them, out
+of every agent's reach. Programs that write files by themselves cannot be kept from it; that is found and recorded.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -11,7 +11,8 @@ from dataclasses import replace
 from memtui.core import commands
 from memtui.core import paths as core_paths
 from memtui.core.errors import Refusal, SymlinkEscape
-from memtui.core.events import Actor, Agent, Change, Event
+from memtui.core.events import Actor, Agent, Change, Event, Memtui
+from memtui.core.guards import PROTECTED
 from memtui.core.messages import MessageKey
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.engine import reconcile
@@ -20,7 +21,6 @@ from memtui.engine.refusals import describe_command
 from memtui.journal.sqlite import Journal
 from memtui.store.base import ReadableStore
 
-NOTE = "protected"
 _TOUCHED = "a protected path"
 """What is noted of an event that changed one all the same."""
 
@@ -31,7 +31,7 @@ class ProtectionGuard:
         self._journal = journal
 
     def get_paths(self) -> tuple[str, ...]:
-        return core_paths.decode_protected(self._journal.get_metadata(NOTE))
+        return core_paths.decode_protected(self._journal.get_metadata(PROTECTED))
 
     # Judging
 
@@ -99,22 +99,28 @@ class ProtectionGuard:
 
     # Moving along
 
-    def protect_destinations(self, planned: Iterable[tuple[str, str]]) -> tuple[str, ...] | None:
-        """Protect what a person is about to move, pairs of `(old, new)`, under both names until it is moved.
-
-        Returns:
-            What was protected before, for `finish_move`; `None` if nothing of it moves.
-        """
+    def note_possible_moves(self, event: Event, planned: Iterable[tuple[str, str]]) -> Event:
+        """An event with moves, pairs of `(old, new)`, of which perhaps not all is done: both names are protected."""
         paths = self.get_paths()
-        more = _follow_moves(paths, planned) if paths else ()
-        if set(more) <= set(paths):
-            return None
-        self._journal.set_metadata(NOTE, core_paths.encode_protected((*paths, *more)))
-        return paths
+        return note_protected(event, paths, (*paths, *_follow_moves(paths, planned)))
 
-    def finish_move(self, before: tuple[str, ...], moved: Iterable[tuple[str, str]]) -> None:
-        """What was moved is protected under its new name only."""
-        self._journal.set_metadata(NOTE, core_paths.encode_protected(_follow_moves(before, moved)))
+    def make_stranded_event(self, at_us: int, planned: Iterable[tuple[str, str]]) -> list[Event]:
+        """What is recorded where moves stand half done until the disk works again; nothing if nothing is protected."""
+        event = Event(at_us=at_us, actor=Memtui(), command="protect", path=str(ROOT), no_change=True)
+        event = self.note_possible_moves(replace(event, note="until a move is settled"), planned)
+        return [event] if event.noted else []
+
+    def note_moves(self, event: Event, moved: Iterable[tuple[str, str]]) -> Event:
+        """The event of moves that are done: what was protected is so under its new name only."""
+        paths = self.get_paths()
+        return note_protected(event, paths, _follow_moves(paths, moved))
+
+
+def note_protected(event: Event, before: Collection[str], paths: Collection[str]) -> Event:
+    """An event that sets which paths are protected, if it changes that."""
+    if set(paths) == set(before):
+        return event
+    return replace(event, noted=((PROTECTED, core_paths.encode_protected(paths)),))
 
 
 def _follow_moves(paths: Iterable[str], moved: Iterable[tuple[str, str]]) -> tuple[str, ...]:

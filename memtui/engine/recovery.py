@@ -11,7 +11,9 @@ from memtui.core.paths import MemoryPath
 from memtui.core.settings import Settings
 from memtui.engine import reconcile
 from memtui.engine.ledger import make_link_version
+from memtui.engine.lineage import find_moves
 from memtui.engine.moves import MoveStep, StrandedMove, find_nearest, restore_beside
+from memtui.engine.protection import ProtectionGuard
 from memtui.journal.sqlite import Intent, Journal, KnownPath
 from memtui.store.base import UNSEEN, ConcurrentChange, FileTooLarge, Node, NotRegularFile, Store, Transaction
 
@@ -157,6 +159,7 @@ class Recovery:
         self._store = store
         self._journal = journal
         self._settings = settings
+        self._protection = ProtectionGuard(store, journal)
 
     def recover(self, transaction: Transaction) -> bool:
         """Settle what dead processes had begun. The lock is held, so nobody alive is at it."""
@@ -195,7 +198,8 @@ class Recovery:
         if unfinished is not None:
             self._settle_moves(intent, unfinished.settle(current))
         elif current == after:
-            self._journal.append_events([replace(event, note=RECOVERED)], known=now, intent=intent.id)
+            recovered = self._note_protected(replace(event, note=RECOVERED))
+            self._journal.append_events([recovered], known=now, intent=intent.id)
         elif current == before:
             aborted = replace(event, is_error=True, aborted=True, changes=(), answer=None, note=ABORTED)
             self._journal.append_events([aborted], intent=intent.id)
@@ -206,10 +210,9 @@ class Recovery:
             if done and (event.command in _IN_STEPS or isinstance(event.actor, Person)):
                 note = f"{RECOVERED}: {len(done):,} of {len(event.changes):,} done"
                 moved = find_completed_moves(event, done)
-                settled = [replace(event, changes=tuple(done), moved=moved, note=note, added=None, removed=None)]
-                self._journal.append_events(
-                    settled, known={each.path: now[each.path] for each in done}, intent=intent.id
-                )
+                settled = replace(event, changes=tuple(done), moved=moved, note=note, added=None, removed=None)
+                left = {each.path: now[each.path] for each in done}
+                self._journal.append_events([self._note_protected(settled)], known=left, intent=intent.id)
             else:
                 self._journal.append_events([], intent=intent.id)
 
@@ -223,8 +226,12 @@ class Recovery:
         note = RECOVERED
         if not settled.is_whole:
             note += f": {len(settled.moved):,} of {len(intent.event.moved):,} moved"
-        event = replace(event, note=note, added=None, removed=None)
+        event = self._note_protected(replace(event, note=note, added=None, removed=None))
         self._journal.append_events([event], known=self.get_known_after(settled.changes), intent=intent.id)
+
+    def _note_protected(self, event: Event) -> Event:
+        """The event, with both names of what it moved protected: perhaps only some of it came to pass."""
+        return self._protection.note_possible_moves(event, [(old, new) for new, old in find_moves(event).items()])
 
     def get_known(self, changes: Iterable[Change]) -> dict[str, KnownPath | None]:
         known: dict[str, KnownPath | None] = {}

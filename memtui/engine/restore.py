@@ -281,14 +281,16 @@ class Restorer:
             self._record(ledger)  # whoever finds this half done tells the things by what is known of them
             ledger.reset()
             event = replace(event, arguments=encode_steps(relocation.steps))
+        protection = self._context.protection
         intent = self._context.journal.add_intent(event, texts, durable=bool(ledger.texts) or relocation.is_entangled)
-        protected = self._context.protection.protect_destinations((move.old, move.new) for move in relocation.moves)
         try:
             done = prepared.apply(transaction)
         except (ConcurrentChange, OSError):
             self._context.journal.drop_intent(intent)
             raise
         except StrandedMove:
+            stranded = protection.make_stranded_event(at_us, [(move.old, move.new) for move in relocation.moves])
+            self._context.journal.append_events(stranded)  # it is settled later, and an agent may be faster
             words = (
                 f"{action.failure_prefix}, or only in part: the disk failed in the "
                 "middle. It is settled once it can be written to."
@@ -303,6 +305,7 @@ class Restorer:
         if not done.certain:
             event = replace(event, is_error=True, note="uncertain")
         event = replace(event, duration_us=max(self._context.get_now_us() - at_us, 0))
+        event = protection.note_moves(event, relocation.locations.items())
         try:
             known = {**ledger.known, **done.known}
             events = [*ledger.make_events(), event]
@@ -310,8 +313,6 @@ class Restorer:
         except StateUnusable as error:
             words = f"Changed, but the journal cannot be written ({error}); it is recorded once it can be again."
             return ActionResult(tuple(done.changes), skipped, replace(event, note="not recorded"), problem=words)
-        if protected is not None:
-            self._context.protection.finish_move(protected, relocation.locations.items())
         self._context.calls.mark_changed()
         words = "" if done.certain else "Changed, but the disk did not confirm that it is kept. Look before going on."
         return ActionResult(tuple(done.changes), skipped, recorded, problem=words)

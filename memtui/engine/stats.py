@@ -5,9 +5,11 @@ from collections.abc import Callable, Mapping
 from itertools import takewhile
 from typing import Any
 
-from memtui.core.events import EntryKind, format_actor_name
+from memtui.core.events import Actor, EntryKind, Event, format_actor_name
+from memtui.core.guards import DISMISSED
 from memtui.core.history import Stats, StatsEntry
 from memtui.core.mass_loss import MassLoss, MassLossDetector
+from memtui.core.paths import ROOT_NAME
 from memtui.journal.chain import decode_changes
 from memtui.journal.sqlite import Journal, KnownPath
 
@@ -72,7 +74,6 @@ def _make_entries(
 
 # Mass losses, from the record.
 
-_DISMISSED = "loss_dismissed"
 _MANY = 1_000
 """Lost files from which all that is known is read at once."""
 _TRIES = 100
@@ -97,7 +98,7 @@ class MassLossMonitor:
 
     def _find_current(self) -> MassLoss | None:
         head = self._journal.get_head()[0]
-        dismissed = int(self._journal.get_metadata(_DISMISSED) or 0)
+        dismissed = int(self._journal.get_metadata(DISMISSED) or 0)
         if self._seen < 0:
             self._seen = max(dismissed, head - _LOOKED_BACK, 0)
             self._losses = MassLossDetector(*self._compute_totals(self._seen))
@@ -110,9 +111,19 @@ class MassLossMonitor:
             self._losses.discard_current()  # it is back; one before it may not be
         return None
 
-    def dismiss(self, until: int | None) -> None:
-        """What went until an event, or until now, is not spoken of any more."""
-        self._journal.set_metadata(_DISMISSED, str(self._journal.get_head()[0] if until is None else until))
+    def dismiss(self, until: int | None, actor: Actor, at_us: int) -> None:
+        """What went until an event, or until now, is not spoken of any more: `actor` said so."""
+        last = self._journal.get_head()[0] if until is None else until
+        event = Event(
+            at_us=at_us,
+            actor=actor,
+            command="dismiss",
+            path=ROOT_NAME,
+            no_change=True,
+            note=f"#{last}",
+            noted=((DISMISSED, str(last)),),
+        )
+        self._journal.append_events([event])
 
     def _compute_totals(self, start: int) -> tuple[int, int]:
         """How many files there were after an event, and their bytes."""

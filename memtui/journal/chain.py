@@ -52,6 +52,7 @@ def encode_event(event: Event) -> bytes:
         "moved": [list(pair) for pair in event.moved],
         "undoes": list(event.undoes),
         "redacted": list(event.redacted),
+        "noted": dict(event.noted),
     }
     kept = {key: value for key, value in record.items() if value or (value == 0 and value is not False)}
     return json.dumps(kept, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")
@@ -86,6 +87,7 @@ def decode_event(body: bytes, *, answer: str | None, arguments: str | None, hash
         moved=tuple((old, new) for old, new in record.get("moved", ())),
         undoes=tuple(record.get("undoes", ())),
         redacted=tuple(record.get("redacted", ())),
+        noted=tuple(record.get("noted", {}).items()),
         hash=hash.hex(),
     )
 

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from memtui.core.errors import StateUnusable
+from memtui.core.guards import GUARDS
 from memtui.core.wording import format_count
-from memtui.journal.schema import get_declared_schema
+from memtui.journal.guards import read_kept_guards
+from memtui.journal.schema import NOTING, get_declared_schema
 from memtui.journal.standing import Standing, encode_path, find_known_differences
 from memtui.journal.verify import verify_journal
 from memtui.journal.verify_report import FindingWeight
@@ -26,23 +28,23 @@ class RepairReport:
 
     Attributes:
         paths: Where something else was noted to stand than the events left there.
-        tables: The tables of which something was not what the events say, by name.
-        triggers: The triggers that were missing, or changed.
+        tables: The tables and indexes of which something was not what the events say, by name.
+        guards: The triggers and indexes that were missing, or changed, by name.
     """
 
     paths: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
-    triggers: tuple[str, ...] = ()
+    guards: tuple[str, ...] = ()
 
     def describe(self) -> str:
         """What was made anew, in a few words; empty if nothing was."""
         parts = [f"what stands at {format_count(len(self.paths), 'path')}"] if self.paths else []
         parts += [f"the table {table}" for table in self.tables if table != "known"]
-        parts += [format_count(len(self.triggers), "trigger")] if self.triggers else []
+        parts += [f"the guard {name}" for name in self.guards]
         return ", ".join(parts)
 
     def __bool__(self) -> bool:
-        return bool(self.paths or self.tables or self.triggers)
+        return bool(self.paths or self.tables or self.guards)
 
 
 def remake_tables(connection: sqlite3.Connection, unseen: str) -> RepairReport:
@@ -58,13 +60,16 @@ def remake_tables(connection: sqlite3.Connection, unseen: str) -> RepairReport:
     standing = Standing()
     touched: set[tuple[Any, ...]] = set()
     taken_back: set[tuple[Any, ...]] = set()
+    noting: list[int] = []
     for seq, body in connection.execute("SELECT seq, body FROM events ORDER BY seq"):
         record = json.loads(body)
+        if record.get("noted"):
+            noting.append(seq)
         changed = standing.apply_event(record)
         touched.update((encode_path(path), seq) for path in changed)
         if changed or not record.get("is_error"):
             taken_back.update((each, seq) for each in record.get("undoes", ()))
-    triggers = _remake_triggers(connection)
+    guards = _remake_guards(connection)
     paths = _remake_known(connection, standing, unseen)
     tables = ["known"] if paths else []
     tables += (
@@ -72,19 +77,27 @@ def remake_tables(connection: sqlite3.Connection, unseen: str) -> RepairReport:
         for table, rows in (("touched", touched), ("taken_back", taken_back))
         if _remake_index(connection, table, rows)
     )
+    if _remake_noting(connection, noting):
+        tables.append("noting")
+    if read_kept_guards(connection):
+        connection.executemany("DELETE FROM notes WHERE name = ?", [(name,) for name in GUARDS])
+        tables.append("notes")
     if _remake_totals(connection):
         tables.append("totals")
-    return RepairReport(paths, tuple(tables), triggers)
+    return RepairReport(paths, tuple(tables), guards)
 
 
-def _remake_triggers(connection: sqlite3.Connection) -> tuple[str, ...]:
-    declared, _ = get_declared_schema()
-    there = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"))
-    remade = [name for name, (kind, sql) in declared.items() if kind == "trigger" and there.get(name) != sql]
-    for name in remade:
-        connection.execute(f"DROP TRIGGER IF EXISTS {name}")
-        connection.execute(declared[name][1])
-    return tuple(remade)
+def _remake_guards(connection: sqlite3.Connection) -> tuple[str, ...]:
+    there = dict(connection.execute("SELECT name, sql FROM sqlite_master"))
+    remade = [
+        (name, kind, sql)
+        for name, (kind, sql) in get_declared_schema().items()
+        if kind in ("trigger", "index") and there.get(name) != sql
+    ]
+    for name, kind, sql in remade:
+        connection.execute(f"DROP {kind} IF EXISTS {name}")
+        connection.execute(sql)
+    return tuple(name for name, _, _ in remade)
 
 
 def _remake_known(connection: sqlite3.Connection, standing: Standing, unseen: str) -> tuple[str, ...]:
@@ -105,6 +118,13 @@ def _remake_index(connection: sqlite3.Connection, table: str, rows: set[tuple[An
         return False
     connection.execute(f"DELETE FROM {table}")
     connection.executemany(f"INSERT INTO {table} VALUES (?, ?)", rows)
+    return True
+
+
+def _remake_noting(connection: sqlite3.Connection, noting: list[int]) -> bool:
+    if [row[0] for row in connection.execute(f"SELECT seq FROM events WHERE {NOTING} ORDER BY seq")] == noting:
+        return False
+    connection.execute("REINDEX noting")
     return True
 
 

@@ -6,7 +6,12 @@ from functools import cache
 
 APPLICATION = 0x6D656D74
 """What marks a database as a journal of ours: `memt`."""
-VERSION = 2
+VERSION = 3
+_NOTED = b'"noted":'
+NOTING = f"instr(body, x'{_NOTED.hex()}') > 0"
+"""The condition of events that note something about guards: in a string the quotes would be escaped."""
+INDEX = f"CREATE INDEX noting ON events (seq) WHERE {NOTING};"
+"""Finds them, without reading the others."""
 SCHEMA = f"""
 CREATE TABLE events (seq INTEGER PRIMARY KEY, body BLOB NOT NULL, hash BLOB NOT NULL);
 CREATE TABLE texts_of_events (seq INTEGER PRIMARY KEY, answer TEXT, arguments TEXT);
@@ -19,6 +24,7 @@ CREATE TABLE totals (files INTEGER NOT NULL, bytes INTEGER NOT NULL);
 CREATE TABLE intents (id INTEGER PRIMARY KEY, body BLOB NOT NULL, answer TEXT, arguments TEXT);
 CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE taken_back (seq INTEGER NOT NULL, by_seq INTEGER NOT NULL, PRIMARY KEY (seq, by_seq)) WITHOUT ROWID;
+{INDEX}
 INSERT INTO totals VALUES (0, 0);
 CREATE TRIGGER events_stay BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
 CREATE TRIGGER events_hold BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
@@ -37,9 +43,12 @@ TO_2 = """
 CREATE TABLE taken_back (seq INTEGER NOT NULL, by_seq INTEGER NOT NULL, PRIMARY KEY (seq, by_seq)) WITHOUT ROWID;
 PRAGMA user_version = 2;
 """
-"""What a journal of schema 1 lacks: which events were taken back. In those days none was."""
-_FIRST_TABLES = ("events", "texts_of_events", "versions", "touched", "known", "totals", "intents", "notes")
-"""The tables that a journal of any schema has."""
+"""What a journal of schema 1 lacks: which events were taken back. In those days none was.
+
+One of schema 2 lacks the index of what guards memories: that stood in the table `notes`, and no event said so.
+"""
+SINCE = {"taken_back": 2, "noting": 3}
+"""The schema with which something came, by its name; all else came with the first one."""
 NEWER = "The journal was written by a newer memtui. Update memtui to use it."
 FOREIGN = "The journal's file is a database of another program. Choose another one with --state."
 EMPTY = "The journal is empty: nothing was ever recorded in it."
@@ -69,11 +78,9 @@ def find_non_table(connection: sqlite3.Connection) -> str:
 
 
 @cache
-def get_declared_schema() -> tuple[dict[str, tuple[str, str]], frozenset[str]]:
-    """What a journal is made of, by name: its kind and how it is declared; and the names that older ones lack."""
+def get_declared_schema() -> dict[str, tuple[str, str]]:
+    """What a journal is made of, by name: its kind and how it is declared."""
     with contextlib.closing(sqlite3.connect(":memory:")) as fresh:
         fresh.executescript(SCHEMA)
         rows = fresh.execute("SELECT name, type, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
-        made = {name: (kind, sql) for name, kind, sql in rows}
-    later = frozenset(name for name, (kind, _) in made.items() if kind == "table" and name not in _FIRST_TABLES)
-    return made, later
+        return {name: (kind, sql) for name, kind, sql in rows}

@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 from memtui.core.errors import JournalDamaged, StateUnusable
 from memtui.core.events import EntryKind, Event, Version
+from memtui.core.guards import GUARDS
 from memtui.core.unicode import to_one_line
 from memtui.journal import chain
+from memtui.journal.guards import make_adoption_event, read_kept_guards
 from memtui.journal.rows import BUSY_MS, OPENING, begin_use, check_regular_files, end_use, get_identity
-from memtui.journal.schema import APPLICATION, FOREIGN, NEWER, SCHEMA, TO_2, VERSION, find_non_table
+from memtui.journal.schema import APPLICATION, FOREIGN, INDEX, NEWER, NOTING, SCHEMA, TO_2, VERSION, find_non_table
 from memtui.journal.snapshot import copy_to_memory
 from memtui.journal.standing import decode_path, encode_path, is_doubtful
 
@@ -76,9 +78,10 @@ class Journal:
     _durable: bool | None = None
     _must_sync = False
     _is_open = True
+    _is_legacy = False
 
     def __init__(self, path: str | None) -> None:
-        self._lock = threading.RLock()
+        self._prepare_fields()
         self._path = path
         with OPENING:
             try:
@@ -99,7 +102,7 @@ class Journal:
     def copy_from(cls, path: str) -> Self:
         """A journal in memory that begins as the one at `path`, which is left alone; raises `StateUnusable`."""
         journal = cls.__new__(cls)
-        journal._lock = threading.RLock()
+        journal._prepare_fields()
         problem = f"The journal cannot be read: {path}"
         try:
             journal._db = copy_to_memory(path)
@@ -286,6 +289,7 @@ class Journal:
 
         with self._begin_transaction(durable=True):
             report = remake_tables(self._db, _encode_stamp(unseen))
+            self._forget_guards()
             if report:
                 self._chain_events([make_event(report)])
         return report
@@ -296,7 +300,9 @@ class Journal:
             self._db.execute("UPDATE known SET stamp = ?", (_encode_stamp(unseen),))
 
     def get_metadata(self, name: str) -> str | None:
-        """A small value that was kept under a name."""
+        """A small value that was kept under a name; what guards memories is read from the events (`Event.noted`)."""
+        if name in GUARDS:
+            return self._get_guard(name)
         rows = self._query("SELECT value FROM notes WHERE name = ?", (name,))
         return str(rows[0][0]) if rows else None
 
@@ -417,10 +423,21 @@ class Journal:
             return not self._execute("PRAGMA wal_checkpoint(TRUNCATE)")[0][0] and is_clean
 
     def set_metadata(self, name: str, value: str) -> None:
+        """Keep a small value under a name. What guards memories is set by an event: `ValueError`."""
+        if name in GUARDS:
+            raise ValueError(f"{name} is recorded by an event")
         with self._begin_transaction(durable=False):
             self._db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
 
     # Inside
+
+    def _prepare_fields(self) -> None:
+        self._lock = threading.RLock()
+        self._forget_guards()
+
+    def _forget_guards(self) -> None:
+        self._guards: dict[str, str] = {}
+        self._guards_until = 0
 
     def _prepare_or_close(self, problem: str) -> None:
         try:
@@ -447,7 +464,7 @@ class Journal:
             self._db.execute("PRAGMA temp_store = MEMORY")
         # Without a log a power cut could damage the file.
         self._must_sync = self._set_journal_mode() not in ("wal", "memory")
-        if version < VERSION:
+        if version < 2:
             script = SCHEMA if version == 0 else TO_2
             with contextlib.suppress(sqlite3.OperationalError):  # another process makes it at this moment
                 self._db.executescript(f"BEGIN IMMEDIATE;{script}COMMIT;")
@@ -455,8 +472,41 @@ class Journal:
                 self._db.execute("ROLLBACK")
             self._db.execute("SELECT seq FROM taken_back LIMIT 1")
         self._read_head()
+        if 0 < version < VERSION:
+            if self._path is not None:
+                self._adopt_guards()
+            else:  # a copy that is only read: nothing is recorded there
+                self._is_legacy = not self._has_noted()
         if self._path is not None and os.path.exists(self._path + _SUSPECT):
             self._check_integrity()
+
+    def _adopt_guards(self) -> None:
+        """Record what guards memories in a journal that kept it without an event."""
+        with self._begin_transaction(durable=True):
+            if self._db.execute("PRAGMA user_version").fetchone()[0] >= VERSION:
+                return  # another process was faster
+            self._db.execute("DROP INDEX IF EXISTS noting")
+            self._db.execute(INDEX)
+            noted = read_kept_guards(self._db)
+            if noted and not self._has_noted():  # else somebody set the number back
+                self._chain_events([make_adoption_event(noted)])
+            self._db.executemany("DELETE FROM notes WHERE name = ?", [(name,) for name in GUARDS])
+            self._db.execute(f"PRAGMA user_version = {VERSION}")
+
+    def _has_noted(self) -> bool:
+        return bool(self._query(f"SELECT 1 FROM events WHERE {NOTING} LIMIT 1"))
+
+    def _get_guard(self, name: str) -> str | None:
+        """What the last event said that noted it."""
+        with self._lock:
+            if self._is_legacy:
+                kept = self._query("SELECT value FROM notes WHERE name = ?", (name,))
+                return str(kept[0][0]) if kept else None
+            select = f"SELECT seq, CAST(body AS BLOB) FROM events WHERE {NOTING} AND seq > ? ORDER BY seq"
+            for seq, body in self._query(select, (self._guards_until,)):
+                self._guards |= self._decode_row((body, b"", None, None)).noted
+                self._guards_until = seq
+            return self._guards.get(name)
 
     def _set_journal_mode(self) -> str:
         """Write ahead, and tell how it is written. While others make the same file, SQLite gives up at once."""

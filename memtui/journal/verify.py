@@ -20,8 +20,10 @@ from typing import Any
 
 from memtui.core.errors import StateUnusable
 from memtui.core.events import ABORTED, RECOVERED
+from memtui.core.guards import GUARDS
 from memtui.core.unicode import to_one_line
 from memtui.journal import chain, schema
+from memtui.journal.guards import read_kept_guards
 from memtui.journal.rows import UNREADABLE, EventRow, EventRows, TextRows, iter_ascending
 from memtui.journal.standing import ANYTHING, Standing, encode_path, find_known_differences
 from memtui.journal.verify_report import (
@@ -49,6 +51,7 @@ class EventEvidence:
         redacted: SHA-256 of the texts that were redacted.
         touched: A sum over which event touched which path, the same in any order; `touched_count` is of how many pairs.
         taken_back: The same over which event took which one back.
+        noting: Numbers of the events that say what guards memories.
     """
 
     def __init__(self) -> None:
@@ -57,6 +60,7 @@ class EventEvidence:
         self.touched = self.touched_count = 0
         self.undone = self.undone_count = 0
         self.standing = Standing()
+        self.noting: list[int] = []
         self._at_us: int | None = None
         self._slips = 0
         self._first_slip = 0
@@ -79,6 +83,10 @@ class EventEvidence:
         if viewed is not None and viewed[1] is not None:
             self.named.setdefault(viewed[1], seq)
         self.redacted.update(record.get("redacted", ()))
+        if noted := record.get("noted"):
+            if not all(isinstance(each, str) for each in noted.values()):
+                raise TypeError("a note that is none")
+            self.noting.append(seq)
         changes = record.get("changes", ())
         if "undoes" in record and (changes or not record.get("is_error", False)):
             for each in record["undoes"]:
@@ -409,8 +417,7 @@ class _JournalCheck:
                 self.found.add(FindingWeight.FILE, f"The database is damaged: {problem.strip()}.", sort="file")
 
     def _check_guards(self, version: int) -> None:
-        expected, later = schema.get_declared_schema()
-        missing = later if version < schema.VERSION else frozenset()
+        expected = schema.get_declared_schema()
         actual: dict[str, tuple[str, str]] = {}
         for kind, name, sql in self._connection.execute(
             "SELECT CAST(type AS BLOB), CAST(name AS BLOB), CAST(sql AS BLOB) FROM sqlite_master"
@@ -420,10 +427,15 @@ class _JournalCheck:
                 actual[shown] = _decode_name(kind), _decode_name(sql)
         for name, (kind, sql) in expected.items():
             if name not in actual:
-                if name not in missing:
+                if schema.SINCE.get(name, 1) <= version:
                     self.found.add(FindingWeight.GUARD, f"The {kind} {name} of the journal was removed.")
             elif actual[name] != (kind, sql):
                 self.found.add(FindingWeight.GUARD, f"The {kind} {name} of the journal was changed.")
+            elif schema.SINCE.get(name, 1) > version:
+                text = (
+                    f"The number of the journal's schema was changed: it is {version}, and the {kind} {name} is newer."
+                )
+                self.found.add(FindingWeight.GUARD, text)
         for name, (kind, _) in actual.items():
             if name not in expected:
                 self.found.add(FindingWeight.GUARD, f"There is a {kind} {name} in the journal that is not memtui's.")
@@ -583,12 +595,34 @@ class _JournalCheck:
             if _compute_digest(rows) != (evidence.touched_count, evidence.touched):
                 text = "The index of which event touched which path disagrees with the events. It can be made again."
                 self.found.add(FindingWeight.INDEX, text)
+        self._check_noted(evidence, version)
         if version >= 2:
             with self._report_unreadable("the table taken_back"):
                 rows = self._connection.execute("SELECT seq, by_seq FROM taken_back")
                 if _compute_digest(rows) != (evidence.undone_count, evidence.undone):
                     text = "The index of what was taken back disagrees with the events. It can be made again."
                     self.found.add(FindingWeight.INDEX, text)
+
+    def _check_noted(self, evidence: EventEvidence, version: int) -> None:
+        """Whether what guards memories is read from the events that say so, and from nowhere else."""
+        with self._report_unreadable("the table notes"):
+            kept = [GUARDS[name] for name in read_kept_guards(self._connection)]
+            if kept and version < schema.SINCE["noting"]:
+                words = "was kept before such things were recorded: no event proves it."
+                self._remarks += (f"{each.capitalize()} {words}" for each in kept)
+                return
+            for each in kept:
+                text = (
+                    f"{each.capitalize()} stands in the table notes, where it has no effect: memtui did not write it."
+                )
+                self.found.add(FindingWeight.STATE, text)
+        with self._report_unreadable("the index noting"):
+            rows = self._connection.execute(f"SELECT seq FROM events WHERE {schema.NOTING} ORDER BY seq")
+            if [row[0] for row in rows] != evidence.noting:
+                text = (
+                    "The index of the events that say what guards memories disagrees with them. It can be made again."
+                )
+                self.found.add(FindingWeight.STATE, text)
 
     def _count_intents(self) -> int:
         if FindingWeight.FILE in self.found:

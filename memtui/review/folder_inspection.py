@@ -157,7 +157,7 @@ class FolderInspection:
             inbox=inbox,
             neutral=options.neutral,
             baseline=options.baseline,
-            pins=load_pins(observer).paths,
+            pins=load_pins(observer),
             progress=callbacks.progress,
             found=callbacks.found,
             stop=callbacks.stop,

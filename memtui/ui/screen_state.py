@@ -7,20 +7,16 @@ is closed wins.
 import contextlib
 import os
 import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memtui.config.settings import UiSettings
-from memtui.core.errors import MemtuiError
 from memtui.core.events import FolderEntry
 from memtui.fs.atomic import write_atomic
 from memtui.ui.widgets.preview import PreviewMode
 from memtui.ui.widgets.tree.outline import Outline, SortOrder
-
-if TYPE_CHECKING:  # the engine is loaded behind the first paint
-    from memtui.engine import Engine
 
 _FILE = "screen.json"
 _SCHEMA = 1
@@ -154,34 +150,3 @@ def _list_directories(outline: Outline) -> list[str]:
         found += inside
         todo += inside
     return found
-
-
-# What a person has pinned on top: kept beside the record, for every window over the same folder.
-
-_BEHIND = 1_000
-"""Events after which the number of the last event is noted again beside unchanged pins."""
-
-
-def load_pins(engine: "Engine") -> tuple[str, ...]:
-    """The pinned entries, in order; blocking."""
-    from memtui.engine import pins as engine_pins  # noqa: PLC0415 - start-up: loads the engine
-
-    found = engine_pins.load_pins(engine)
-    if found.paths != found.kept or found.behind > _BEHIND:
-        with contextlib.suppress(MemtuiError, OSError):  # in a read-only session the next one notes it
-            engine.set_metadata(engine_pins.NOTE, engine_pins.encode_pins(found.paths, engine.get_head()[0]))
-    return found.paths
-
-
-def update_pins(engine: "Engine", change: Callable[[tuple[str, ...]], Iterable[str]]) -> tuple[str, ...]:
-    """Replace the pinned entries by `change(pinned)`; blocking.
-
-    Raises:
-        MemtuiError: They cannot be kept.
-    """
-    from memtui.engine import pins as engine_pins  # noqa: PLC0415 - start-up: loads the engine
-
-    seq = engine.get_head()[0]
-    wanted = tuple(dict.fromkeys(change(load_pins(engine))))
-    engine.set_metadata(engine_pins.NOTE, engine_pins.encode_pins(wanted, seq))
-    return wanted

@@ -14,7 +14,8 @@ from memtui.audit import pruning
 from memtui.cli import main
 from memtui.core.history import SkipReason
 from memtui.core.unicode import HIDDEN
-from memtui.engine import Engine, pins
+from memtui.engine import Engine
+from memtui.engine.pins import load_pins
 
 DAY_NS = 86_400_000_000_000
 
@@ -142,7 +143,7 @@ def unneeded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             engine.reconcile()
             if days == 100:
                 engine.execute({"command": "view", "path": "/memories/read.md"}, actor=ADA)
-        memory.set_metadata(pins.NOTE, pins.encode_pins(["pinned"], memory.get_head()[0]))
+        memory.update_pins(lambda _: ["pinned"])
         memory.files.protect(["guarded.md"])
         (path / "new.md").write_text("new\n")
     return path
@@ -246,7 +247,7 @@ def test_a_note_that_is_pinned_or_gone_since_the_plan_stays_and_the_others_go(un
     with memtui.open(unneeded) as memory:
         first = pruning.plan_prune(memory, older_than_us=0, now_us=time.time_ns() // 1_000)
         assert {note.path for note in first.candidates} == {"old.md", "read.md", "new.md"}
-        memory.set_metadata(pins.NOTE, pins.encode_pins(["read.md"], memory.get_head()[0]))
+        memory.update_pins(lambda _: ["read.md"])
         memory.files.delete(["new.md"])
         done = pruning.execute_prune(memory, first)
         assert done.event is not None
@@ -262,8 +263,7 @@ def test_pins_are_followed_when_what_they_name_is_moved(unneeded: Path, capsys: 
     assert main(["mv", "old.md", "older.md"]) == 0
     capsys.readouterr()
     with memtui.open(unneeded) as memory:
-        assert pins.load_pins(memory).paths == ("moved",)
-        assert pins.load_pins(memory).kept == ("pinned",)
+        assert load_pins(memory) == ("moved",)
     assert main(["prune", "--older-than", "0s", "--json"]) == 0
     assert "/memories/moved/a.md" in [note["path"] for note in json.loads(capsys.readouterr().out)["stay"]]
 

@@ -115,7 +115,7 @@ def test_a_newer_or_a_foreign_journal_is_never_set_aside(recorded: Any) -> None:
 
 def test_a_journal_of_schema_1_is_carried_on(recorded: Any) -> None:
     raw = sqlite3.connect(recorded.state / JOURNAL)
-    raw.executescript("DROP TABLE taken_back; PRAGMA user_version = 1;")
+    raw.executescript("DROP TABLE taken_back; DROP INDEX noting; PRAGMA user_version = 1;")
     raw.close()
     with memtui.open(recorded.folder, state=recorded.state) as memory:
         assert memory.undo([40]).problem == ""

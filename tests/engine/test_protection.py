@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import memtui
-from memtui.core.events import Agent, Outside, Person
+from memtui.core.events import Agent, Event, Outside, Person
 from memtui.core.history import SkipReason
 from memtui.core.paths import MemoryPath
 from memtui.engine import Engine
@@ -246,7 +246,8 @@ def test_another_process_is_bound_at_once(plain_world: Any) -> None:
 def test_a_damaged_list_protects_everything(plain_world: Any) -> None:
     engine = plain_world.main
     for damaged in ("no list", '{"a": 1}', "[1]"):
-        engine.set_metadata("protected", damaged)
+        event = Event(at_us=1, actor=Person(), command="protect", path="/memories", noted=(("protected", damaged),))
+        engine.journal.append_events([event])
         assert "is protected" in plain_world.ask(command="create", path="/memories/k", file_text="").text
 
 

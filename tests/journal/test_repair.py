@@ -117,8 +117,10 @@ def test_an_observer_leaves_the_rows_for_the_check_to_find(folder: Path, state: 
         ("INSERT INTO known VALUES (x'61', 'file', x'00', 5, '0')", "what stands at 1 path"),
         ("UPDATE totals SET files = 9", "the table totals"),
         ("INSERT INTO taken_back VALUES (1, 2)", "the table taken_back"),
-        ("DROP TRIGGER known_more", "1 trigger"),
-        ("DROP TRIGGER events_stay", "1 trigger"),
+        ("DROP TRIGGER known_more", "the guard known_more"),
+        ("DROP TRIGGER events_stay", "the guard events_stay"),
+        ("DROP INDEX noting", "the guard noting"),
+        ("INSERT INTO notes VALUES ('protected', '[\"a\"]')", "the table notes"),
     ],
 )
 def test_each_table_is_made_anew_and_that_is_recorded(folder: Path, state: Path, sql: str, words: str) -> None:
@@ -165,7 +167,7 @@ def test_the_verb_finds_and_repairs(folder: Path, state: Path, capsys: pytest.Ca
     assert told[2] == "What is kept beside the events is made anew from them by: memtui verify --repair"
     assert main(["verify", "--repair", "--json", *options]) == 0
     told_repaired = json.loads(capsys.readouterr().out)
-    assert told_repaired["repaired"] == {"paths": ["prefs.md"], "tables": ["known"], "triggers": []}
+    assert told_repaired["repaired"] == {"paths": ["prefs.md"], "tables": ["known"], "guards": []}
     assert told_repaired["intact"] is True
     assert main(["log", *options]) == 0
     assert [line.split()[4] for line in capsys.readouterr().out.splitlines()[-2:]] == ["repair", "modified"]

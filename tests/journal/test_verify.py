@@ -498,6 +498,10 @@ def test_of_a_change_that_the_disk_did_not_confirm_both_versions_may_stand(path:
 
 def test_a_journal_of_an_older_schema_is_intact(path: str) -> None:
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("DROP INDEX noting")
+        database.execute("PRAGMA user_version = 2")
+    assert checked(path).is_intact
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
         database.execute("DROP TABLE taken_back")
         database.execute("PRAGMA user_version = 1")
     assert checked(path).is_intact

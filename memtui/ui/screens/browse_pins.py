@@ -12,7 +12,6 @@ from memtui.core.unicode import to_one_line
 from memtui.ui.controller import controller_work
 from memtui.ui.key_names import label_key
 from memtui.ui.messages import EventsRecorded, FolderOpened
-from memtui.ui.screen_state import load_pins, update_pins
 from memtui.ui.screens.browse_files import SelectionController
 from memtui.ui.screens.dialogs import MenuScreen, number_choices
 from memtui.ui.screens.folder import FolderController, FolderScreen
@@ -45,7 +44,7 @@ class PinController(FolderController):
             return [*pins, *targets] if pinned else [pin for pin in pins if pin not in targets]
 
         try:
-            self.files.set_pins(await asyncio.to_thread(update_pins, engine, change))
+            self.files.set_pins(await asyncio.to_thread(engine.update_pins, change))
         except MemoryClosed:
             return
         except (MemtuiError, OSError) as error:
@@ -95,6 +94,8 @@ class PinController(FolderController):
 
     @controller_work(thread=True, exclusive=True, group="pins", exit_on_error=False)
     def _load_pins(self) -> None:
+        from memtui.engine.pins import load_pins  # noqa: PLC0415 - start-up: loads the engine
+
         with suppress(MemtuiError, OSError):  # the session reports them
             if engine := self.session.engine:
                 self.app.call_from_thread(self.files.set_pins, load_pins(engine))
@@ -107,9 +108,10 @@ class PinController(FolderController):
 
     @on(EventsRecorded)
     def _update_moved_pins(self, message: EventsRecorded) -> None:
-        """Read pins and protection again where an event has moved or protected paths."""
+        """Read pins and protection again where an event has moved, pinned or protected paths."""
         moved = any(get_moves(event) for event in message.events)
-        if moved and self.files.outline.pins:
+        changes_pins = any(event.command in ("pin", "unpin") for event in message.events)
+        if changes_pins or (moved and self.files.outline.pins):
             self._load_pins()
         changes_protection = any(event.command in ("protect", "unprotect") for event in message.events)
         if changes_protection or (moved and self.files.protected):
