@@ -16,7 +16,7 @@ from memtui.core.paths import ROOT_NAME
 from memtui.engine import Observer
 from memtui.engine.claims import CLAIM
 from memtui.engine.lineage import find_moves
-from memtui.journal.chain import decode_actor, decode_event
+from memtui.journal.chain import decode_actor, decode_event, decode_version
 from memtui.review.tracks import iter_event_bodies
 
 RULE = "outside-change"
@@ -141,6 +141,9 @@ _CLAIMED_READS = b'"command":"claimed"'
 _FAILED = b'"is_error":'
 _FOUND_READS = "found"
 _BELOW = ROOT_NAME + "/"
+_BRINGING_BACK = frozenset({"restore", "undo", "redo"})
+EARLIEST_US = 366 * 11 * 86_400_000_000
+"""A file's time before 1981 is none that anybody wrote at: archives and images of systems set 1970 or 1980 for all."""
 
 
 class NoteEvent(NamedTuple):
@@ -156,7 +159,8 @@ class NoteUse(NamedTuple):
 
     Attributes:
         read: The last view by an agent.
-        change: The last change, renames included; `None` if there was none since memtui first looked.
+        change: The last change, renames included; `None` if there was none since memtui first looked. A version that
+            was brought back is as old as it was.
     """
 
     read: NoteEvent | None = None
@@ -197,6 +201,15 @@ def collect_uses(observer: Observer, *, until: int | None = None) -> NoteUses:
     return NoteUses(walk.current, walk.since_us, walk.reads)
 
 
+def _get_former_time(deed: NoteEvent, after: list[object]) -> NoteEvent:
+    """The event that brought a version back, at the time of that version, where it is known."""
+    version = decode_version(after)
+    mtime_ns = version.attributes.mtime_ns if version is not None else None
+    if mtime_ns is None or mtime_ns // 1_000 < EARLIEST_US:
+        return deed
+    return deed._replace(at_us=min(mtime_ns // 1_000, deed.at_us))
+
+
 class _UseCollector:
     """The notes that stand, event by event."""
 
@@ -204,6 +217,7 @@ class _UseCollector:
         self.current: dict[str, NoteUse] = {}
         self.since_us: int | None = None
         self.reads = 0
+        self._gone: dict[str, NoteUse] = {}
         self._names: dict[str, str] = {}
 
     def add_event(self, seq: int, body: bytes) -> None:
@@ -227,18 +241,25 @@ class _UseCollector:
             moved: Mapping[str, str] = {}
             if len(changes) > 1 and ("new_path" in fields or "moved" in fields):
                 moved = find_moves(decode_event(body, answer=None, arguments=None, hash=b""))
-            self._apply_changes(deed, changes, moved, is_found=fields.get("command") == _FOUND_READS)
+            self._apply_changes(deed, changes, moved, fields.get("command", ""))
 
     def _apply_changes(
-        self, deed: NoteEvent, changes: Collection[list[object]], moved: Mapping[str, str], *, is_found: bool
+        self, deed: NoteEvent, changes: Collection[list[object]], moved: Mapping[str, str], command: str
     ) -> None:
         carried = {new: self.current.get(old, NEVER) for new, old in moved.items()}
         for path, _, after in changes:
             assert isinstance(path, str)
             if not isinstance(after, list) or after[0] != EntryKind.FILE:
-                self.current.pop(path, None)
-            elif not is_found:
-                self.current[path] = (carried.get(path) or self.current.get(path, NEVER))._replace(change=deed)
+                if (use := self.current.pop(path, None)) is not None:
+                    self._gone[path] = use
+            elif command != _FOUND_READS:
+                gone = self._gone.pop(path, NEVER)
+                if path in carried:
+                    self.current[path] = carried[path]._replace(change=deed)
+                elif command in _BRINGING_BACK:
+                    self.current[path] = self.current.get(path, gone)._replace(change=_get_former_time(deed, after))
+                else:
+                    self.current[path] = self.current.get(path, NEVER)._replace(change=deed)
         changed = {change[0] for change in changes}
         for path, use in carried.items():
             if path not in changed:  # it changed places with one that says the same

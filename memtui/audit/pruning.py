@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
 from memtui.audit.context import is_auto_loaded, is_hidden, is_prose
-from memtui.audit.outside import NoteEvent, NoteUses, collect_uses
+from memtui.audit.outside import EARLIEST_US, NoteEvent, NoteUses, collect_uses
 from memtui.core import paths as core_paths
 from memtui.core.errors import SymlinkEscape
 from memtui.core.events import Actor, EntryKind, Person, Version
@@ -27,8 +27,6 @@ from memtui.store.base import FileTooLarge, NotRegularFile
 # Idle time: how long a note was neither read by an agent nor changed. The audit and `memtui prune` share it.
 
 _DAY_US = 86_400_000_000
-_EARLIEST_US = 366 * 11 * _DAY_US
-"""A file's time before 1981 is none that anybody wrote at: archives and images of systems set 1970 or 1980 for all."""
 _HOPS = 5  # how far files import each other, by Claude Code's documentation ("Manage Claude's memory")
 
 
@@ -91,7 +89,7 @@ def compute_age(path: str, uses: NoteUses, *, mtime_us: int, now_us: int, is_rec
     """
     use = uses.get(path)
     change = use.change if is_recorded else None
-    if mtime_us < _EARLIEST_US:
+    if mtime_us < EARLIEST_US:
         mtime_us = now_us if uses.since_us is None else uses.since_us
     changed_us = change.at_us if change is not None else mtime_us
     last = max(changed_us, use.read.at_us) if use.read is not None else changed_us

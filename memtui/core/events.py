@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING
 
+from memtui.core.attributes import UNKNOWN, Attributes
+
 if TYPE_CHECKING:
     from memtui.core.images import Image
 
@@ -81,18 +83,20 @@ NOT_CHANGES = NEVER_TAKEN_BACK | {"undo", "redo"}
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """What a path held at one time.
+    """What a path held at one time. Versions of the same content are equal, whatever their attributes are.
 
     Attributes:
         kind: File, directory, link or other.
         sha256: Of a file's bytes or a link's target, in hexadecimal; `None` for anything else, and for a file too
             large to read.
         size: Bytes of a file; 0 for anything else.
+        attributes: Its permissions and its time, as far as they are known.
     """
 
     kind: EntryKind
     sha256: str | None = None
     size: int = 0
+    attributes: Attributes = field(default=UNKNOWN, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

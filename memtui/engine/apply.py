@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from memtui.core.attributes import UNKNOWN
 from memtui.core.errors import MemtuiError, SymlinkEscape, UnconfirmedChange
 from memtui.core.events import Change, EntryKind, Event, Version, squash_changes
 from memtui.core.history import SkippedPath, SkipReason
@@ -40,6 +41,8 @@ class ChangeSet:
         others: Whether what cannot be made again may be deleted: what is neither file, directory nor link, and a file
             that is too large to be kept.
         fresh: Whether a path that is expected to hold nothing is a new name: what stands there did not come since.
+        reverts_modes: Whether a file that stands is given the mode of its target as well, if it still has the expected
+            one; else only its text and time come back.
     """
 
     target: Mapping[str, Version | None]
@@ -49,6 +52,7 @@ class ChangeSet:
     known_conflicts: tuple[SkippedPath, ...] = ()
     others: bool = False
     fresh: bool = False
+    reverts_modes: bool = False
 
 
 Progress = Callable[[int, int], bool]
@@ -103,6 +107,7 @@ class PreparedChangeSet:
         self._removals: list[_ChangeStep] = []
         self._directories: list[_ChangeStep] = []
         self._writes: list[_ChangeStep] = []
+        self._made: list[Change] = []
         refused = {conflict.path for conflict in self.skipped}
         self.relocation = MovePlan(change_set.moves, change_set.expected, store, ledger, fresh=change_set.fresh)
         self.skipped += self.relocation.skipped
@@ -154,6 +159,7 @@ class PreparedChangeSet:
                     else:
                         hopeless = self._apply_step(transaction, step, done)
                         stopped = not step_done()
+                self._finish_directories(transaction, done)
         except UnconfirmedChange:
             done.certain = False
         done.changes = list(squash_changes(done.changes))
@@ -185,8 +191,27 @@ class PreparedChangeSet:
         elif target is not None and (reason := self._find_unwritable(target)) is not None:
             self.skipped.append(SkippedPath(path, reason))
         else:
-            return _ChangeStep(path, node, now, target)
+            return _ChangeStep(path, node, now, self._choose_attributes(path, target, now, change_set))
         return None
+
+    def _choose_attributes(
+        self, path: str, target: Version | None, now: Version | None, change_set: ChangeSet
+    ) -> Version | None:
+        """A target as it is to be written: with which permissions and time, as far as they are known.
+
+        What comes back has those that it had when it went. A file that stands keeps its permissions, unless they are
+        those that are to be taken back as well.
+        """
+        if target is None or change_set.fresh or target.sha256 in self._texts:
+            return target
+        if now is None:
+            return self._ledger.recall_attributes(path, target)
+        if not target.kind is now.kind is EntryKind.FILE:
+            return target
+        expected = change_set.expected.get(path)
+        if change_set.reverts_modes and expected is not None and expected.attributes.mode == now.attributes.mode:
+            return target
+        return replace(target, attributes=target.attributes._replace(mode=None))
 
     def _is_unkept(self, now: Version, change_set: ChangeSet) -> bool:
         """Whether a file must stay, as its text is not kept. One that nobody reads may go where that was asked for."""
@@ -218,7 +243,7 @@ class PreparedChangeSet:
                 if step.after is not None:
                     self.skipped.append(SkippedPath(step.path, SkipReason.IN_THE_WAY))
                 continue
-            if not self._plan_parents(step.path, removed, made):
+            if not self._plan_parents(step, removed, made):
                 continue
             fresh = _ChangeStep(step.path, None if step.path in removed else step.node, step.before, step.after)
             if step.after.kind is EntryKind.DIRECTORY:
@@ -242,9 +267,10 @@ class PreparedChangeSet:
                     needed.add(step.path)
         return needed
 
-    def _plan_parents(self, path: str, removed: set[str], made: set[str]) -> bool:
+    def _plan_parents(self, step: _ChangeStep, removed: set[str], made: set[str]) -> bool:
         """See that the directory of a path is there or will be; `False` if something else is in its way."""
         missing: list[str] = []
+        path, comes_back = step.path, step.after is not None and step.after.attributes != UNKNOWN
         parent = os.path.dirname(path)
         while parent and parent not in made:
             if parent in removed:
@@ -263,9 +289,10 @@ class PreparedChangeSet:
             parent = os.path.dirname(parent)
         for directory in reversed(missing):
             made.add(directory)
+            version = self._ledger.recall_directory(directory) if comes_back else _DIRECTORY
             if directory not in removed:
                 self._ledger.compare_path(directory, None)  # one that was there before and has gone
-            self._directories.append(_ChangeStep(directory, None, None, _DIRECTORY))
+            self._directories.append(_ChangeStep(directory, None, None, version))
         return True
 
     def _explain_conflicts(self) -> None:
@@ -292,6 +319,7 @@ class PreparedChangeSet:
         done.changes += relocated.get_changes()
         done.known.update(self.relocation.get_known())
         done.known.update((change.path, self._get_known(change.path, _DIRECTORY)) for change in relocated.made)
+        self._made += relocated.made
         done.skipped += relocated.get_skipped()
         done.moved = relocated.tops
         done.certain = done.certain and relocated.certain
@@ -320,6 +348,8 @@ class PreparedChangeSet:
             return explain_error(error) if isinstance(error, OSError) and error.errno in _HOPELESS else ""
         done.changes.append(Change(step.path, step.before, step.after))
         done.known[step.path] = known
+        if step.after is not None and step.after.kind is EntryKind.DIRECTORY:
+            self._made.append(done.changes[-1])
         return ""
 
     def _perform_step(self, transaction: Transaction, step: _ChangeStep) -> KnownPath | None:
@@ -336,9 +366,23 @@ class PreparedChangeSet:
             return self._get_known(step.path, _DIRECTORY)
         data = self._get_text(step.after)
         if step.after.kind is EntryKind.LINK:
-            return KnownPath(step.after, transaction.make_link(path, data).node.stamp)
+            mtime_ns = step.after.attributes.mtime_ns
+            return KnownPath(step.after, transaction.make_link(path, data, mtime_ns=mtime_ns).node.stamp)
         expected = step.node.stamp if step.node is not None else None
-        return KnownPath(step.after, transaction.write(path, data, expected=expected).node.stamp)
+        written = transaction.write(path, data, expected=expected, attributes=step.after.attributes)
+        return KnownPath(step.after, written.node.stamp)
+
+    def _finish_directories(self, transaction: Transaction, done: AppliedChanges) -> None:
+        """Give directories that were made their attributes, the innermost first: nothing is put into them any more."""
+        for change in sorted(self._made, key=lambda each: each.path.count("/"), reverse=True):
+            if change.after is None or change.after.attributes == UNKNOWN:
+                continue
+            path = MemoryPath.from_relative(change.path)
+            try:
+                transaction.set_directory_attributes(path, change.after.attributes)
+            except (OSError, MemtuiError):
+                done.certain = False  # it stands, for its owner alone
+            done.known[change.path] = self._get_known(change.path, change.after)
 
     def _get_known(self, path: str, version: Version) -> KnownPath:
         """What is known of a path that was just changed. That it cannot be looked at does not undo the change."""

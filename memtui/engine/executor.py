@@ -25,7 +25,7 @@ from memtui.core.paths import MemoryPath
 from memtui.core.settings import SecretPolicy, Settings
 from memtui.core.wording import format_count
 from memtui.engine.context import EngineContext
-from memtui.engine.ledger import Ledger
+from memtui.engine.ledger import Ledger, add_attributes
 from memtui.engine.planner import ChangePlan, Planner
 from memtui.engine.refusals import describe_command, describe_error, make_command_refusal
 from memtui.journal.sqlite import KnownPath
@@ -364,7 +364,8 @@ class Executor:
         if not certain:
             text = format_message(MessageKey.UNCERTAIN, path=event.path)
             event = replace(event, answer=text, is_error=True, note="uncertain")
-        event = replace(event, duration_us=(time.perf_counter_ns() - call.started_ns) // 1_000)
+        duration_us = (time.perf_counter_ns() - call.started_ns) // 1_000
+        event = replace(event, duration_us=duration_us, changes=add_attributes(event.changes, known))
         try:
             events, known = [*ledger.make_events(), event], {**ledger.known, **known}
             recorded = self._context.journal.append_events(events, known=known, intent=intent)  # which holds the texts

@@ -6,9 +6,11 @@ takes all of it back in one step.
 """
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Unpack
 
 from memtui.core import paths as core_paths
+from memtui.core.attributes import UNKNOWN
 from memtui.core.errors import Refusal, SymlinkEscape
 from memtui.core.events import Actor, EntryKind, Event, Person, Version, sha256
 from memtui.core.history import ActionResult, SkippedPath, SkipReason
@@ -238,7 +240,7 @@ class FileOperations:
                 elif version is not None and version.kind is EntryKind.FILE and version.sha256 is None:
                     skipped.append(SkippedPath(node.path, SkipReason.UNREADABLE, detail="it could not be kept"))
                 else:
-                    versions[path] = version
+                    versions[path] = replace(version, attributes=UNKNOWN) if version is not None else None
         free: dict[str, Version | None] = dict.fromkeys(versions, None)
         return ChangeSet(versions, free, dict(ledger.texts), known_conflicts=tuple(skipped), fresh=True)
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import islice
 
 from memtui.core import diffs
+from memtui.core.errors import JournalDamaged
 from memtui.core.events import NEVER_TAKEN_BACK, NOT_CHANGES, Change, EntryKind, Event, LastChange, Version
 from memtui.core.history import Blame, DeletedPath, PathVersion, Stats
 from memtui.engine.calls import CallTracker
@@ -128,16 +129,37 @@ class JournalHistory:
         return imported
 
     def get_version_at(self, path: str, at: int) -> Version | None:
-        """What stood at a path right after an event; `None` for nothing."""
+        """What stood at a path right after an event, with the permissions and time it had last; `None` for nothing."""
         with self._calls.track():
-            events = self._journal.get_path_events(path, limit=1, before=at + 1)
-            if events:
-                return [change.after for change in events[0].changes if change.path == path][-1]
-            first = next(iter(self._journal.get_touching_seqs(path)), None)
-            event = None if first is None else self._journal.get_event(first)
-            if event is None or event.command != _FOUND:
+            version = self._find_version_at(path, at)
+            if version is None:
                 return None
-            return next(change.after for change in event.changes if change.path == path)
+            last = self._find_version_before_next(path, at)
+            if last != version:
+                return version  # what was only found stood there before
+            return replace(version, attributes=last.attributes.fill(version.attributes))
+
+    def _find_version_before_next(self, path: str, at: int) -> Version | None:
+        """What stood at a path right before the next event that changed it, or stands there now."""
+        following = self._journal.find_next_touching(path, at)
+        if following is None:
+            known = self._journal.get_known(path)
+            return known.version if known else None
+        try:
+            event = self._journal.get_event(following)
+        except JournalDamaged:
+            return None  # somebody wrote over it: that is told elsewhere
+        return next((change.before for change in event.changes if change.path == path), None) if event else None
+
+    def _find_version_at(self, path: str, at: int) -> Version | None:
+        events = self._journal.get_path_events(path, limit=1, before=at + 1)
+        if events:
+            return [change.after for change in events[0].changes if change.path == path][-1]
+        first = next(iter(self._journal.get_touching_seqs(path)), None)
+        event = None if first is None else self._journal.get_event(first)
+        if event is None or event.command != _FOUND:
+            return None
+        return next(change.after for change in event.changes if change.path == path)
 
     def find_last_event(self, path: str, at: int) -> Event | None:
         """The event that made a path what it was right after another one; `None` if nothing had happened to it."""

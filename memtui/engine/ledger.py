@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from memtui.core import diffs
+from memtui.core.attributes import UNKNOWN, Attributes, is_same_stamp, read_stamp
 from memtui.core.events import Change, EntryKind, Event, Outside, Version, sha256
 from memtui.core.paths import MemoryPath
 from memtui.core.wording import format_count
@@ -80,6 +81,14 @@ class Ledger:
         first_look = self._journal.get_metadata(LOOKED_AT) is None if self._first_look is None else self._first_look
         return "found" if first_look else "created"
 
+    @cached_property
+    def _path_events(self) -> PathEvents:
+        return PathEvents(self._journal)
+
+    @property
+    def _next_seq(self) -> int:
+        return self._journal.get_head()[0] + 1
+
     def reset(self) -> None:
         """Forget all that was found: somebody was faster, and it has to be looked again."""
         self._differences.clear()
@@ -106,7 +115,7 @@ class Ledger:
         if before != version:
             command = self._appeared if before is None else "deleted" if version is None else "modified"
             unread = Version(version.kind, None, version.size) if version else None
-            if recorded and node and recorded.version == unread and recorded.stamp in (node.stamp, UNSEEN):
+            if recorded and node and recorded.version == unread and _is_unchanged(recorded, node):
                 command = "found"  # the same as then: it could not be read, and now it was
             self._differences[path] = _FoundChange(command, path, before, version)
         else:
@@ -144,7 +153,7 @@ class Ledger:
         hidden, name = (path.rpartition("/")[2] for path in (old, new))
         if not hidden.startswith(".") or name.startswith("."):
             return False
-        return is_temporary(PathEvents(self._journal), old, self._journal.get_head()[0] + 1, self._now_us)
+        return is_temporary(self._path_events, old, self._next_seq, self._now_us)
 
     def is_too_large(self, version: Version) -> bool:
         """Whether a version is known by its size only, because nobody reads a file that large."""
@@ -209,10 +218,34 @@ class Ledger:
                     return each
         return None
 
+    def recall_directory(self, path: str) -> Version:
+        """The version by which a directory that is not there is made again: with the permissions that it last had."""
+        found = self.recall_attributes(path, Version(EntryKind.DIRECTORY))
+        return replace(found, attributes=Attributes(found.attributes.mode))
+
+    def recall_attributes(self, path: str, version: Version) -> Version:
+        """A version that comes back where nothing stands: with the permissions that the path last had.
+
+        What was seen last is newer than what the version's own event tells; so is its time, if it held the same.
+        """
+        known = self._journal.get_known(path)
+        last = known.version if known and known.version.attributes != UNKNOWN else None
+        if last is None and (event := next(self._path_events.iter_before(path, self._next_seq), None)) is not None:
+            last = event.change.after or event.change.before
+        if last is None or last.kind is not version.kind:
+            return version
+        attributes = last.attributes if last == version else Attributes(last.attributes.mode)
+        return replace(version, attributes=attributes.fill(version.attributes))
+
     def _read_version(self, node: Node, recorded: KnownPath | None, data: bytes | None) -> Version:
+        version = self._read_content(node, recorded, data)
+        return version if node.kind is EntryKind.OTHER else replace(version, attributes=node.attributes)
+
+    def _read_content(self, node: Node, recorded: KnownPath | None, data: bytes | None) -> Version:
         if node.kind not in (EntryKind.FILE, EntryKind.LINK):
             return Version(node.kind)
-        if recorded and recorded.stamp == node.stamp and recorded.version.kind is node.kind and recorded.version.sha256:
+        is_kept = recorded and recorded.version.kind is node.kind and recorded.version.sha256
+        if recorded and is_kept and is_same_stamp(recorded.stamp, node.stamp):
             return recorded.version
         try:
             if node.kind is EntryKind.LINK:
@@ -279,6 +312,24 @@ class Ledger:
             return None
         data = self.texts.get(version.sha256)
         return self._journal.get_text(version.sha256) if data is None else data
+
+
+def _is_unchanged(recorded: KnownPath, node: Node) -> bool:
+    """Whether a path was not written since it was recorded, as far as that is known."""
+    return recorded.stamp == UNSEEN or is_same_stamp(recorded.stamp, node.stamp)
+
+
+def add_attributes(changes: Iterable[Change], known: Mapping[str, KnownPath | None]) -> tuple[Change, ...]:
+    """Changes that were made, with the attributes of what stands there since, as far as those were seen."""
+    return tuple(_add_attributes(change, known.get(change.path)) for change in changes)
+
+
+def _add_attributes(change: Change, now: KnownPath | None) -> Change:
+    after = change.after
+    if after is None or now is None or now.version != after:
+        return change
+    attributes = read_stamp(after.kind, now.stamp).fill(after.attributes)
+    return change if attributes == after.attributes else replace(change, after=replace(after, attributes=attributes))
 
 
 def _as_announced(event: Event, announcement: Announcement) -> Event:

@@ -33,7 +33,8 @@ class MovePlan:
     `fresh`: new names are a person's choice, so that what stands there is no change since.
 
     Attributes:
-        made: The directories that have to be made, outermost first.
+        made: The directories that have to be made, outermost first, with the permissions that they had if they were
+            there before: a person's new names begin anew.
         final: The kind of everything that moves, by its new path.
         is_entangled: Once it is prepared, whether one move waits for another one.
         locations: Where each thing is by now, by its old name, once it is no longer there.
@@ -53,7 +54,7 @@ class MovePlan:
         self._fresh = fresh
         self.moves: list[Move] = []
         self.skipped: list[SkippedPath] = []
-        self.made: dict[str, None] = {}
+        self.made: dict[str, Version] = {}
         self.final: dict[str, EntryKind] = {}
         self.steps: list[MoveStep] = []
         self.is_entangled = False
@@ -75,7 +76,7 @@ class MovePlan:
         return find_nearest(path, self._tops) is not None
 
     def get_changes(self) -> tuple[Change, ...]:
-        made = (Change(path, None, _DIRECTORY) for path in self.made)
+        made = (Change(path, None, version) for path, version in self.made.items())
         return make_changes(self.moves, {move.old: move.new for move in self.moves}, made)
 
     @property
@@ -190,7 +191,7 @@ class MovePlan:
         for parent in reversed(missing):
             if not self.is_moving(parent):
                 self._ledger.compare_path(parent, None)  # one that was there before and has gone
-            self.made[parent] = None
+            self.made[parent] = _DIRECTORY if self._fresh else self._ledger.recall_directory(parent)
         return True
 
     # Moving
@@ -225,7 +226,7 @@ class MovePlan:
             if step.new == new[step.top]:
                 relocated.stopped = not report() or relocated.stopped
         relocated.certain = hopping.certain
-        relocated.made = [Change(path, None, _DIRECTORY) for path in hopping.made]
+        relocated.made = [Change(path, None, self.made.get(path, _DIRECTORY)) for path in hopping.made]
         return relocated
 
     def get_known(self) -> dict[str, KnownPath | None]:

@@ -1,21 +1,32 @@
 """Settling what a process had begun when it died: its intent tells what was to happen, the store what did."""
 
+import contextlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from memtui.core.attributes import UNKNOWN
 from memtui.core.errors import MemtuiError, UnconfirmedChange
 from memtui.core.events import ABORTED, RECOVERED, Change, EntryKind, Event, Person, Version, sha256, squash_changes
 from memtui.core.paths import MemoryPath
 from memtui.core.settings import Settings
 from memtui.engine import reconcile
-from memtui.engine.ledger import make_link_version
+from memtui.engine.ledger import add_attributes, make_link_version
 from memtui.engine.lineage import find_moves
 from memtui.engine.moves import MoveStep, StrandedMove, find_nearest, restore_beside
 from memtui.engine.protection import ProtectionGuard
 from memtui.journal.sqlite import Intent, Journal, KnownPath
-from memtui.store.base import UNSEEN, ConcurrentChange, FileTooLarge, Node, NotRegularFile, Store, Transaction
+from memtui.store.base import (
+    NEW_DIRECTORY,
+    UNSEEN,
+    ConcurrentChange,
+    FileTooLarge,
+    Node,
+    NotRegularFile,
+    Store,
+    Transaction,
+)
 
 # Moves of a dead process that waited for each other. Paths alone do not tell what became of them: the steps stand in
 # the intent, and each thing is known by its inode.
@@ -179,8 +190,23 @@ class Recovery:
             transaction.clean_up(is_known=self._journal.has_version, place=_find_position(intents[0].event))
         for intent in intents:
             if intent.id not in stranded:
+                self._finish_directories(intent.event, transaction)
                 self._settle_intent(intent, begun.get(intent.id))
         return len(intents) > len(stranded)
+
+    def _finish_directories(self, event: Event, transaction: Transaction) -> None:
+        """Give the directories that came back their attributes: files have theirs from the first moment on.
+
+        One that has other permissions than a new one got them already, or from somebody else since.
+        """
+        for change in sorted(event.changes, key=lambda each: each.path.count("/"), reverse=True):
+            after = change.after
+            if not change.is_directory or change.before or after is None or after.attributes == UNKNOWN:
+                continue
+            with contextlib.suppress(OSError, MemtuiError):  # it stands, for its owner alone
+                node = reconcile.find_node(self._store, change.path)
+                if node is not None and node.kind is EntryKind.DIRECTORY and node.mode == NEW_DIRECTORY:
+                    transaction.set_directory_attributes(MemoryPath.from_relative(change.path), after.attributes)
 
     def _settle_intent(self, intent: Intent, unfinished: UnfinishedMoves | None) -> None:
         """Record what became of an intent: all of it, nothing, or those of its paths where it came to pass."""
@@ -198,7 +224,8 @@ class Recovery:
         if unfinished is not None:
             self._settle_moves(intent, unfinished.settle(current))
         elif current == after:
-            recovered = self._note_protected(replace(event, note=RECOVERED))
+            recovered = replace(event, note=RECOVERED, changes=add_attributes(event.changes, now))
+            recovered = self._note_protected(recovered)
             self._journal.append_events([recovered], known=now, intent=intent.id)
         elif current == before:
             aborted = replace(event, is_error=True, aborted=True, changes=(), answer=None, note=ABORTED)
@@ -210,7 +237,8 @@ class Recovery:
             if done and (event.command in _IN_STEPS or isinstance(event.actor, Person)):
                 note = f"{RECOVERED}: {len(done):,} of {len(event.changes):,} done"
                 moved = find_completed_moves(event, done)
-                settled = replace(event, changes=tuple(done), moved=moved, note=note, added=None, removed=None)
+                changes = add_attributes(done, now)
+                settled = replace(event, changes=changes, moved=moved, note=note, added=None, removed=None)
                 left = {each.path: now[each.path] for each in done}
                 self._journal.append_events([self._note_protected(settled)], known=left, intent=intent.id)
             else:

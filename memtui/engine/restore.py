@@ -16,7 +16,7 @@ from memtui.core.paths import ROOT, MemoryPath
 from memtui.engine.apply import ChangeSet, PreparedChangeSet, Progress
 from memtui.engine.context import EngineContext
 from memtui.engine.history import JournalHistory
-from memtui.engine.ledger import Ledger
+from memtui.engine.ledger import Ledger, add_attributes
 from memtui.engine.lineage import find_moves
 from memtui.engine.move_apply import MovePlan
 from memtui.engine.moves import StrandedMove, expand_moves, find_common_directory
@@ -178,7 +178,7 @@ class Restorer:
                     between[path] = SkippedPath(path, SkipReason.CHANGED, self._find_event_since(path, event.seq))
                 expected.setdefault(path, after)
                 previous[path] = before
-        return ChangeSet(previous, expected, known_conflicts=tuple(between.values()))
+        return ChangeSet(previous, expected, known_conflicts=tuple(between.values()), reverts_modes=True)
 
     def _find_event_since(self, path: str, seq: int) -> Event | None:
         """The first event after a number that touched a path."""
@@ -301,7 +301,8 @@ class Restorer:
             self._context.journal.drop_intent(intent)
             why = summarize_skipped(skipped) if skipped else "something came into the directory just now, so it stays"
             return ActionResult((), skipped, problem=f"{action.failure_prefix}: {why}.")
-        event = self._make_event(action, tuple(done.changes), ledger, at_us, skipped, relocation, done.moved)
+        changes = add_attributes(done.changes, done.known)
+        event = self._make_event(action, changes, ledger, at_us, skipped, relocation, done.moved)
         if not done.certain:
             event = replace(event, is_error=True, note="uncertain")
         event = replace(event, duration_us=max(self._context.get_now_us() - at_us, 0))

@@ -9,12 +9,15 @@ import hashlib
 import json
 from typing import Any
 
+from memtui.core.attributes import UNKNOWN, make_attributes
 from memtui.core.events import Actor, Agent, Change, EntryKind, Event, Memtui, Outside, Person, Result, Version
 
 SCHEMA = 1
 START = hashlib.sha256(b"memtui journal 1").digest()
 """What stands in for the previous hash before the first event."""
 
+_WITH_ATTRIBUTES = 5
+"""How many values a version has whose attributes are known."""
 _KINDS = {kind.value: kind for kind in EntryKind}
 """Looked up a million times where a record is long."""
 
@@ -41,7 +44,7 @@ def encode_event(event: Event) -> bytes:
         "changes": [
             [change.path, _encode_version(change.before), _encode_version(change.after)] for change in event.changes
         ],
-        "viewed": _encode_version(event.viewed),
+        "viewed": _encode_content(event.viewed),
         "added": event.added,
         "removed": event.removed,
         "duration_us": event.duration_us,
@@ -72,10 +75,10 @@ def decode_event(body: bytes, *, answer: str | None, arguments: str | None, hash
         answer=answer,
         arguments=arguments,
         changes=tuple(
-            Change(path, _decode_version(before), _decode_version(after))
+            Change(path, decode_version(before), decode_version(after))
             for path, before, after in record.get("changes", ())
         ),
-        viewed=_decode_version(record.get("viewed")),
+        viewed=decode_version(record.get("viewed")),
         added=record.get("added"),
         removed=record.get("removed"),
         duration_us=record.get("duration_us", 0),
@@ -97,7 +100,7 @@ def decode_changes(body: bytes) -> list[tuple[str, Version | None, Version | Non
     if b'"changes":' not in body:
         return []
     return [
-        (path, _decode_version(before), _decode_version(after))
+        (path, decode_version(before), decode_version(after))
         for path, before, after in json.loads(body).get("changes", ())
     ]
 
@@ -135,9 +138,21 @@ def decode_actor(record: list[str | None]) -> Actor:
             return Memtui(name)
 
 
-def _encode_version(version: Version | None) -> list[str | int | None] | None:
+def _encode_content(version: Version | None) -> list[str | int | None] | None:
     return None if version is None else [version.kind.value, version.sha256, version.size]
 
 
-def _decode_version(record: list[Any] | None) -> Version | None:
-    return None if record is None else Version(_KINDS[record[0]], record[1], record[2])
+def _encode_version(version: Version | None) -> list[str | int | None] | None:
+    """A version; attributes stand behind its content where they are known, and older events had none."""
+    record = _encode_content(version)
+    if record is None or version is None or version.attributes == UNKNOWN:
+        return record
+    return [*record, *version.attributes]
+
+
+def decode_version(record: list[Any] | None) -> Version | None:
+    """The version of an event's field."""
+    if record is None:
+        return None
+    attributes = UNKNOWN if len(record) < _WITH_ATTRIBUTES else make_attributes(record[3], record[4])
+    return Version(_KINDS[record[0]], record[1], record[2], attributes)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
+from memtui.core.attributes import read_stamp
 from memtui.core.errors import JournalDamaged, StateUnusable
 from memtui.core.events import EntryKind, Event, Version
 from memtui.core.guards import GUARDS
@@ -45,7 +46,10 @@ _SUSPECT = ".suspect"
 
 
 class KnownPath(NamedTuple):
-    """What the journal last knew of a path: its version, and the stamp by which a store tells it unchanged."""
+    """What the journal last knew of a path: its version, and the stamp by which a store tells it unchanged.
+
+    The attributes of the version are those that the stamp tells.
+    """
 
     version: Version
     stamp: tuple[int, ...]
@@ -666,6 +670,7 @@ def _encode_stamp(stamp: Sequence[int]) -> str:
 
 
 def _make_known(row: Sequence[Any]) -> KnownPath:
-    kind, sha256, size, stamp = row[:4]
-    version = Version(EntryKind(kind), sha256.hex() if sha256 else None, size)
-    return KnownPath(version, tuple(map(int, stamp.split(","))))
+    kind, sha256, size, stamp_text = row[:4]
+    stamp = tuple(map(int, stamp_text.split(",")))
+    attributes = read_stamp(kind, stamp)
+    return KnownPath(Version(EntryKind(kind), sha256.hex() if sha256 else None, size, attributes), stamp)

@@ -65,7 +65,7 @@ class Standing:
 
     def may_stand(self, path: str, version: Any) -> bool:
         """Whether an encoded version may stand at a path, as far as the events tell."""
-        return any(each is ANYTHING or _is_same(version, each) for each in self.get_candidates(path))
+        return any(each is ANYTHING or is_same_version(version, each) for each in self.get_candidates(path))
 
     def get_candidates(self, path: str) -> tuple[Any, ...]:
         """The encoded versions of which one stands at a path."""
@@ -73,7 +73,8 @@ class Standing:
         return was.versions if isinstance(was, Uncertain) else (was,)
 
 
-def _is_same(version: Any, other: Any) -> bool:
+def is_same_version(version: Any, other: Any) -> bool:
+    """Whether two encoded versions are of the same content: attributes may change without an event."""
     return version == other if version is None or other is None else list(version[:3]) == list(other[:3])
 
 

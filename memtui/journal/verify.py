@@ -25,7 +25,7 @@ from memtui.core.unicode import to_one_line
 from memtui.journal import chain, schema
 from memtui.journal.guards import read_kept_guards
 from memtui.journal.rows import UNREADABLE, EventRow, EventRows, TextRows, iter_ascending
-from memtui.journal.standing import ANYTHING, Standing, encode_path, find_known_differences
+from memtui.journal.standing import ANYTHING, Standing, encode_path, find_known_differences, is_same_version
 from memtui.journal.verify_report import (
     SHOWN,
     EventRun,
@@ -104,7 +104,8 @@ class EventEvidence:
             if after is not None and after[1] is not None:
                 named.setdefault(after[1], seq)
             was = standing.get_version(path)
-            if was != before and not is_recovered and path not in seen and not _may_follow(was, before, after):
+            is_same = was is ANYTHING or is_same_version(was, before)
+            if not (is_same or is_recovered or path in seen or _may_follow(was, before, after)):
                 self._jump_count += 1
                 if len(self._jumps) < SHOWN:
                     self._jumps.append((seq, path))

@@ -18,12 +18,11 @@ from memtui.core.events import Actor, EntryKind, Event, Version, format_actor_na
 from memtui.engine import Observer
 from memtui.engine.history import FOUND_UNTIL
 from memtui.engine.lineage import find_moves
-from memtui.journal.chain import decode_actor, decode_event
+from memtui.journal.chain import decode_actor, decode_event, decode_version
 from memtui.review.inbox import TrackedEvent, TrackStep
 
 _PAGE = 10_000
 _DECODER = json.JSONDecoder()
-_KINDS = {kind.value: kind for kind in EntryKind}
 UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError)
 """What comes of an event that somebody wrote over. It is passed over: that the chain is broken is told elsewhere."""
 _FOUND = "found"
@@ -163,7 +162,7 @@ class _PathTracker:
         """Of things that were renamed, all that they were called."""
         self._renamed_and_gone: dict[str, PathTrack] = {}
         """By the names that they had before: things that went under other ones."""
-        self._versions: dict[tuple[Any, ...], Version] = {}
+        self._versions: dict[tuple[Any, ...], Version | None] = {}
         self._actors: dict[tuple[Any, ...], Actor] = {}
 
     def add_event(self, seq: int, body: bytes) -> None:
@@ -291,7 +290,7 @@ class _PathTracker:
         key = tuple(record)
         found = self._versions.get(key)
         if found is None:
-            found = self._versions[key] = Version(_KINDS[record[0]], record[1], record[2])
+            found = self._versions[key] = decode_version(record)
         return found
 
 

@@ -11,15 +11,22 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from memtui.core.attributes import PERMISSIONS, UNKNOWN, Attributes
 from memtui.core.events import EntryKind, FolderEntry
 from memtui.core.paths import ROOT, MemoryPath
 
 Stamp = tuple[int, ...]
 """Numbers that differ once a file was written or replaced, so that looking again costs no reading.
-The last one is the thing's own: it stays when the thing is moved. Of several, only the first one may not stay."""
+The last one is the thing's own: it stays when the thing is moved. Of several, only the first one may not stay.
+Of a file or a link there are five, of which the third is its time and the fourth its permissions; of a directory two,
+its permissions first: see `memtui.core.attributes.read_stamp`."""
 
 UNSEEN: Stamp = (0,)
 """A stamp that nothing has: of what was not looked at, so that the next look does."""
+
+
+NEW_FILE, NEW_DIRECTORY = 0o600, 0o700
+"""The permissions of what is made, where nothing else is known."""
 
 
 def get_lasting_stamp(stamp: Stamp) -> Stamp:
@@ -37,6 +44,7 @@ class Node:
         mtime_ns: When it was last written, in nanoseconds since 1970.
         links: How many names it has on its file system; 1 where that does not apply.
         special_kind: What it is where its kind is "other", such as `a FIFO`.
+        mode: The permission bits of a file or a directory; `None` for anything else.
     """
 
     path: str
@@ -46,6 +54,11 @@ class Node:
     stamp: Stamp
     links: int = 1
     special_kind: str = ""
+    mode: int | None = None
+
+    @property
+    def attributes(self) -> Attributes:
+        return Attributes(self.mode, self.mtime_ns)
 
 
 class FileContent(NamedTuple):
@@ -83,13 +96,17 @@ class Transaction(Protocol):
     (the change was made, but is not known to be on the disk) and `OSError` (nothing was changed).
     """
 
-    def write(self, path: MemoryPath, data: bytes, *, expected: Stamp | None) -> WriteResult:
+    def write(
+        self, path: MemoryPath, data: bytes, *, expected: Stamp | None, attributes: Attributes = UNKNOWN
+    ) -> WriteResult:
         """Put a whole file in place, so that it is wholly old or wholly new at every moment.
 
         Args:
             path: Missing parents are made; a link that stays inside is written through.
             data: All of its bytes.
             expected: The stamp of what is being replaced; `None` if nothing may be there.
+            attributes: Where they are not known, a file that is replaced keeps its mode, a new one is its owner's
+                alone (0600), and the time is now.
 
         Raises:
             ConcurrentChange: Something else stands there now.
@@ -135,8 +152,20 @@ class Transaction(Protocol):
         """Make a directory and its missing parents; returns all made, outermost first. Raises `FileExistsError`."""
         ...
 
-    def make_link(self, path: MemoryPath, target: bytes) -> WriteResult:
-        """Make a symbolic link to any target, and missing parents; raises `FileExistsError`."""
+    def set_directory_attributes(self, path: MemoryPath, attributes: Attributes) -> None:
+        """Give a directory its permissions and time, as far as they are known, once nothing is put into it any more.
+
+        Raises:
+            FileNotFoundError, NotADirectoryError: It is not there.
+        """
+        ...
+
+    def make_link(self, path: MemoryPath, target: bytes, *, mtime_ns: int | None = None) -> WriteResult:
+        """Make a symbolic link to any target, and missing parents, by default with the time of now.
+
+        Raises:
+            FileExistsError: Something is there.
+        """
         ...
 
     def remove_empty(self, path: MemoryPath) -> None:
@@ -286,9 +315,11 @@ def make_node(path: str, seen: os.stat_result) -> Node:
     """The node of a stat result, at a real path relative to the root."""
     mode = seen.st_mode
     if stat.S_ISREG(mode):
-        return Node(path, EntryKind.FILE, seen.st_size, seen.st_mtime_ns, make_stamp(seen), seen.st_nlink)
+        stamp, bits = make_stamp(seen), mode & PERMISSIONS
+        return Node(path, EntryKind.FILE, seen.st_size, seen.st_mtime_ns, stamp, seen.st_nlink, mode=bits)
     if stat.S_ISDIR(mode):
-        return Node(path, EntryKind.DIRECTORY, 0, seen.st_mtime_ns, (seen.st_ino,))
+        bits = mode & PERMISSIONS
+        return Node(path, EntryKind.DIRECTORY, 0, seen.st_mtime_ns, (bits, seen.st_ino), mode=bits)
     if stat.S_ISLNK(mode):
         return Node(path, EntryKind.LINK, 0, seen.st_mtime_ns, make_stamp(seen))
     what = next((name for is_one, name in _OTHERS if is_one(mode)), "")
@@ -296,4 +327,5 @@ def make_node(path: str, seen: os.stat_result) -> Node:
 
 
 def make_stamp(seen: os.stat_result) -> Stamp:
-    return (seen.st_ctime_ns, seen.st_size, seen.st_mtime_ns, seen.st_ino)  # a move changes the first
+    bits = seen.st_mode & PERMISSIONS
+    return (seen.st_ctime_ns, seen.st_size, seen.st_mtime_ns, bits, seen.st_ino)  # a move changes the first

@@ -8,12 +8,15 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import NoReturn
 
+from memtui.core.attributes import PERMISSIONS, UNKNOWN, Attributes
 from memtui.core.errors import UnconfirmedChange
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.fs.atomic import link_nameless
 from memtui.fs.beneath import PathHandle, close_quietly
 from memtui.fs.locks import hold_lock
 from memtui.store.base import (
+    NEW_DIRECTORY,
+    NEW_FILE,
     ConcurrentChange,
     Stamp,
     Transaction,
@@ -45,7 +48,9 @@ class FolderTransaction:
         self._aside = StagingArea(folder)
         self._tidying = CrashCleanup(folder, self._aside, self._confirming)
 
-    def write(self, path: MemoryPath, data: bytes, *, expected: Stamp | None) -> WriteResult:
+    def write(
+        self, path: MemoryPath, data: bytes, *, expected: Stamp | None, attributes: Attributes = UNKNOWN
+    ) -> WriteResult:
         with self._ensure_parents(path) as (place, made):
             try:
                 seen = place.stat()
@@ -53,7 +58,7 @@ class FolderTransaction:
                 seen = None
             if (make_stamp(seen) if seen else None) != expected:
                 raise ConcurrentChange
-            fd, passing, made_as = self._create_file(place, data, seen)
+            fd, passing, made_as = self._create_file(place, data, seen, attributes)
             try:
                 if seen is None and passing is None:
                     with _as_concurrent_change():
@@ -97,16 +102,29 @@ class FolderTransaction:
 
     def make_directory(self, path: MemoryPath) -> tuple[str, ...]:
         with self._ensure_parents(path, follow=False) as (place, made):
-            os.mkdir(place.name, 0o700, dir_fd=place.fd)
+            os.mkdir(place.name, NEW_DIRECTORY, dir_fd=place.fd)
             self._confirming.sync(place.fd, made)
             return (*made, "/".join(place.parts))
 
-    def make_link(self, path: MemoryPath, target: bytes) -> WriteResult:
+    def set_directory_attributes(self, path: MemoryPath, attributes: Attributes) -> None:
+        with self._root.resolve_path(path.parts, follow=False) as place:
+            fd = os.open(place.name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=place.fd)
+            try:
+                _set_attributes(fd, attributes)
+                self._confirming.sync(fd, ())
+            finally:
+                close_quietly(fd)
+
+    def make_link(self, path: MemoryPath, target: bytes, *, mtime_ns: int | None = None) -> WriteResult:
         with self._ensure_parents(path, follow=False) as (place, made):
             if b"\0" in target:
                 raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
             os.symlink(target, place.name, dir_fd=place.fd)
             with as_unconfirmed():
+                if mtime_ns is not None:
+                    with _unless_unsupported():
+                        times = (place.stat().st_atime_ns, mtime_ns)
+                        os.utime(place.name, ns=times, dir_fd=place.fd, follow_symlinks=False)
                 node = make_node("/".join(place.parts), place.stat())
             self._confirming.sync(place.fd, made)
             return WriteResult(node, made)
@@ -181,7 +199,7 @@ class FolderTransaction:
                 for depth in range(1, len(path.parts)):
                     parent = self._root.resolve_path(path.parts[:depth], follow=True)
                     with parent, contextlib.suppress(FileExistsError):
-                        os.mkdir(parent.name, 0o700, dir_fd=parent.fd)
+                        os.mkdir(parent.name, NEW_DIRECTORY, dir_fd=parent.fd)
                         made.append("/".join(parent.parts))
                 place = self._root.resolve_path(path.parts, follow=follow)
             with place:
@@ -198,13 +216,13 @@ class FolderTransaction:
             raise
 
     def _create_file(
-        self, place: PathHandle, data: bytes, replaced: os.stat_result | None
+        self, place: PathHandle, data: bytes, replaced: os.stat_result | None, attributes: Attributes
     ) -> tuple[int, str | None, os.stat_result]:
         """A whole, synced file on the file system of its place: descriptor, name unless it has none yet, and stat."""
         fd, passing = -1, None
         if self._folder.tmpfile and self._folder.moving != "placeholder":
             try:
-                fd = os.open(".", self._folder.tmpfile | os.O_WRONLY | os.O_CLOEXEC, 0o600, dir_fd=place.fd)
+                fd = os.open(".", self._folder.tmpfile | os.O_WRONLY | os.O_CLOEXEC, NEW_FILE, dir_fd=place.fd)
             except OSError as error:
                 if error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL):
                     raise
@@ -212,11 +230,13 @@ class FolderTransaction:
         if fd < 0:
             passing = self._folder.make_temporary_name()
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-            fd = os.open(passing, flags, 0o600, dir_fd=place.fd)
+            fd = os.open(passing, flags, NEW_FILE, dir_fd=place.fd)
         try:
             write_all(fd, data)
             if replaced is not None:
                 _copy_mode(fd, replaced)
+            if attributes != UNKNOWN:
+                _set_attributes(fd, attributes)
             os.fsync(fd)
             made_as = os.fstat(fd)
         except BaseException:
@@ -292,7 +312,8 @@ class ReadOnlyTransaction:
     def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
-    write = delete = rename = make_directory = make_link = remove_empty = make_temporary_path = exchange = _refuse
+    write = delete = rename = make_directory = set_directory_attributes = make_link = remove_empty = _refuse
+    make_temporary_path = exchange = _refuse
 
     def batch_sync(self) -> AbstractContextManager[None]:
         return contextlib.nullcontext()
@@ -319,6 +340,32 @@ def _copy_mode(fd: int, replaced: os.stat_result) -> None:
     if (mine.st_uid, mine.st_gid) != (replaced.st_uid, replaced.st_gid):
         with contextlib.suppress(PermissionError):
             os.fchown(fd, replaced.st_uid, replaced.st_gid)
+
+
+def _set_attributes(fd: int, attributes: Attributes) -> None:
+    """Give an opened file or directory a time and permissions, as far as its file system keeps them.
+
+    The mode comes last: a directory that has it has the time as well.
+    """
+    seen = os.fstat(fd)
+    mode, mtime_ns = attributes
+    with _unless_unsupported():
+        if mtime_ns is not None:
+            os.utime(fd, ns=(seen.st_atime_ns, mtime_ns))
+    with _unless_unsupported():
+        if mode is not None:
+            others = stat.S_IMODE(seen.st_mode) & ~PERMISSIONS  # such as setgid, from the directory above
+            os.fchmod(fd, others | mode & PERMISSIONS)
+
+
+@contextmanager
+def _unless_unsupported() -> Iterator[None]:
+    """For what not every file system keeps: what is written stands all the same."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.EPERM, *NO_SUCH_THING):
+            raise
 
 
 class FolderStore(WritableFolder):

@@ -9,11 +9,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 
+from memtui.core.attributes import PERMISSIONS, UNKNOWN, Attributes
 from memtui.core.errors import LockTimeout, SymlinkEscape
 from memtui.core.events import EntryKind, FolderEntry
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.store.base import (
+    NEW_DIRECTORY,
+    NEW_FILE,
     ConcurrentChange,
     FileContent,
     FileTooLarge,
@@ -25,6 +29,8 @@ from memtui.store.base import (
 )
 
 _MAX_LINKS = 40
+_MODES = {EntryKind.FILE: NEW_FILE, EntryKind.DIRECTORY: NEW_DIRECTORY}
+"""The permissions of what is new."""
 
 
 class MemoryStore:
@@ -34,9 +40,10 @@ class MemoryStore:
         self.title = title
         self._files: dict[str, bytes] = {}
         self._links: dict[str, bytes] = {}
-        self._nodes: dict[str, Node] = {"": Node("", EntryKind.DIRECTORY, 0, time.time_ns(), (0,))}
+        self._nodes: dict[str, Node] = {}
         self._lock = threading.Lock()
         self._stamps = 0
+        self._put_file("", EntryKind.DIRECTORY, 0)
         self._passing = f".memtui-{os.urandom(8).hex()}-"
 
     def close(self) -> None:
@@ -91,14 +98,17 @@ class MemoryStore:
         finally:
             self._lock.release()
 
-    def write(self, path: MemoryPath, data: bytes, *, expected: Stamp | None) -> WriteResult:
+    def write(
+        self, path: MemoryPath, data: bytes, *, expected: Stamp | None, attributes: Attributes = UNKNOWN
+    ) -> WriteResult:
         path = self._resolve(path, follow=True)
         node = self._nodes.get(path.relative)
         if (node.stamp if node else None) != expected:
             raise ConcurrentChange
         made = self._make_parents(path)
         self._files[path.relative] = data
-        return WriteResult(self._put_file(path.relative, EntryKind.FILE, len(data)), made)
+        attributes = attributes.fill(Attributes(node.mode if node else None))
+        return WriteResult(self._put_file(path.relative, EntryKind.FILE, len(data), attributes), made)
 
     def delete(self, path: MemoryPath, *, expected: Mapping[str, Stamp] | None = None) -> None:
         path = self._resolve(path, follow=False)
@@ -129,7 +139,7 @@ class MemoryStore:
                 self._files[path] = self._files.pop(node.path)
             elif node.kind is EntryKind.LINK:
                 self._links[path] = self._links.pop(node.path)
-            self._nodes[path] = Node(path, node.kind, node.size, node.mtime_ns, node.stamp)
+            self._nodes[path] = replace(node, path=path)
         return made
 
     def make_directory(self, path: MemoryPath) -> tuple[str, ...]:
@@ -138,13 +148,21 @@ class MemoryStore:
         self._put_file(path.relative, EntryKind.DIRECTORY, 0)
         return (*made, path.relative)
 
-    def make_link(self, path: MemoryPath, target: bytes) -> WriteResult:
+    def set_directory_attributes(self, path: MemoryPath, attributes: Attributes) -> None:
+        node = self._nodes.get(self._resolve(path, follow=False).relative)
+        if node is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        if node.kind is not EntryKind.DIRECTORY:
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        self._nodes[node.path] = _give_attributes(node, attributes.fill(node.attributes), node.stamp[-1])
+
+    def make_link(self, path: MemoryPath, target: bytes, *, mtime_ns: int | None = None) -> WriteResult:
         path = self._resolve_free(path)
         if not target or b"\0" in target:
             raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
         made = self._make_parents(path)
         self._links[path.relative] = target
-        return WriteResult(self._put_file(path.relative, EntryKind.LINK, 0), made)
+        return WriteResult(self._put_file(path.relative, EntryKind.LINK, 0, Attributes(None, mtime_ns)), made)
 
     def remove_empty(self, path: MemoryPath) -> None:
         path = self._resolve(path, follow=False)
@@ -220,9 +238,10 @@ class MemoryStore:
             self._put_file(directory, EntryKind.DIRECTORY, 0)
         return tuple(reversed(missing))
 
-    def _put_file(self, path: str, kind: EntryKind, size: int) -> Node:
+    def _put_file(self, path: str, kind: EntryKind, size: int, attributes: Attributes = UNKNOWN) -> Node:
         self._stamps += 1
-        node = Node(path, kind, size, time.time_ns(), (self._stamps,))
+        attributes = attributes.fill(Attributes(_MODES.get(kind), time.time_ns()))
+        node = _give_attributes(Node(path, kind, size, 0, ()), attributes, self._stamps)
         self._nodes[path] = node
         return node
 
@@ -232,3 +251,12 @@ class MemoryStore:
             (node for node in tuple(self._nodes.values()) if node.path.startswith(prefix) and node.path != path),
             key=lambda node: node.path.split("/"),
         )
+
+
+def _give_attributes(node: Node, attributes: Attributes, number: int) -> Node:
+    """A node with permissions and a time, and the stamp that it has then: its number is its own, and its turn."""
+    mode, mtime_ns = attributes
+    bits = (mode or 0) & PERMISSIONS
+    mtime_ns = mtime_ns or 0
+    stamp = (bits, number) if node.kind is EntryKind.DIRECTORY else (number, node.size, mtime_ns, bits, number)
+    return replace(node, mtime_ns=mtime_ns, stamp=stamp, mode=None if mode is None else bits)

@@ -114,6 +114,23 @@ def test_another_note_at_the_same_place_is_not_taken_for_read(memory: Engine) ->
     assert collect_uses(memory).get("old.md").read is None
 
 
+def test_a_note_that_was_brought_back_is_as_old_as_it_was(memory: Engine, plain_world: Any, clock: Clock) -> None:
+    long_ago = clock.ns // DAY_NS * DAY_NS - 300 * DAY_NS
+    os.utime(plain_world.folder / "old.md", ns=(long_ago, long_ago))
+    memory.reconcile()
+    read = do(memory, command="view", path="/memories/old.md")
+    deleted = do(memory, command="delete", path="/memories/old.md")
+    undone = memory.undo([deleted.seq]).event
+    assert undone is not None
+    use = collect_uses(memory).get("old.md")
+    assert use == ((read.seq, read.at_us, "Ada"), (undone.seq, long_ago // 1_000, "you"))
+    changed = do(memory, command="create", path="/memories/old.md", file_text="new\n")
+    assert memory.undo([changed.seq]).problem == ""
+    use = collect_uses(memory).get("old.md")
+    assert use.change is not None
+    assert use.change.at_us == long_ago // 1_000
+
+
 def test_a_copy_has_not_been_read(memory: Engine) -> None:
     do(memory, command="view", path="/memories/old.md")
     memory.files.copy({"old.md": "copy.md"})

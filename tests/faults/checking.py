@@ -16,7 +16,9 @@ from memtui.journal import chain
 from memtui.store.folder import FolderStore
 
 PASSING = ".memtui-"
-Tree = Mapping[str, tuple[int, bytes | None]]
+Seen = tuple[int, bytes | None]
+"""Type and mode, and what it holds."""
+Tree = Mapping[str, Seen]
 
 
 def tree_of(folder: Path) -> dict[str, tuple[int, bytes | None]]:

@@ -4,11 +4,12 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import memtui
+from memtui.core.attributes import Attributes
 from memtui.core.errors import MemtuiError
 from memtui.core.events import EntryKind, Person, Version
 from memtui.core.history import ActionResult
@@ -89,6 +90,12 @@ def fill(folder: Path, state: Path) -> None:
         for words in (
             {"command": "str_replace", "path": "/memories/f", "old_str": "2\n", "new_str": "2\n3\n"},
             {"command": "create", "path": "/memories/p/gone", "file_text": "gone\n"},
+        ):
+            answer = engine.execute(words, actor=ME)
+            assert not answer.is_error, answer.text
+        (folder / "p/gone").chmod(0o644)
+        (folder / "p").chmod(0o750)
+        for words in (
             {"command": "delete", "path": "/memories/p"},
             {"command": "create", "path": "/memories/g", "file_text": LONG},
             {"command": "insert", "path": "/memories/g", "insert_line": 0, "insert_text": "first\n"},
@@ -113,8 +120,8 @@ def version(text: str) -> Version:
 def _several(engine: Engine) -> ActionResult:
     wanted = {
         "f": version("1\n2\n"),
-        "p": Version(EntryKind.DIRECTORY),
-        "p/gone": version("gone\n"),
+        "p": Version(EntryKind.DIRECTORY, attributes=Attributes(0o750)),
+        "p/gone": replace(version("gone\n"), attributes=Attributes(0o644)),
         "d/x": None,
         "h/again": version("y\n"),
         "to-f": None,

@@ -7,6 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtui.core.attributes import Attributes
 from memtui.core.events import Agent, Change, EntryKind, Event, Memtui, Outside, Person, Result, Version
 from memtui.journal import chain
 
@@ -20,7 +21,8 @@ ACTOR = st.one_of(
     st.builds(Outside, TEXT),
     st.builds(Memtui, TEXT),
 )
-VERSION = st.builds(Version, st.sampled_from(EntryKind), st.none() | HASH, NUMBER)
+ATTRIBUTES = st.builds(Attributes, st.none() | st.integers(0, 0o777), st.none() | st.integers(-(2**66), 2**66))
+VERSION = st.builds(Version, st.sampled_from(EntryKind), st.none() | HASH, NUMBER, ATTRIBUTES)
 CHANGE = st.builds(Change, TEXT, st.none() | VERSION, st.none() | VERSION)
 EVENT = st.builds(
     Event,
@@ -48,7 +50,23 @@ EVENT = st.builds(
 @given(EVENT)
 def test_an_event_comes_back_as_it_was(event: Event) -> None:
     body = chain.encode_event(event)
-    assert chain.decode_event(body, answer=event.answer, arguments=event.arguments, hash=b"") == event
+    again = chain.decode_event(body, answer=event.answer, arguments=event.arguments, hash=b"")
+    assert again == event
+    assert list_attributes(again) == list_attributes(event)
+
+
+def list_attributes(event: Event) -> list[Attributes | None]:
+    """What versions hold besides what they are compared by."""
+    versions = [version for change in event.changes for version in (change.before, change.after)]
+    return [version.attributes if version is not None else None for version in versions]
+
+
+def test_an_event_that_knows_no_attributes_is_written_as_ever() -> None:
+    change = Change("f", Version(EntryKind.FILE, "ab" * 32, 3, Attributes(0o644, 7)), Version(EntryKind.FILE, None, 4))
+    event = Event(at_us=1, actor=Person(), command="write", path="/memories/f", changes=(change,), viewed=change.before)
+    record = json.loads(chain.encode_event(event))
+    assert record["changes"] == [["f", ["file", "ab" * 32, 3, 0o644, 7], ["file", None, 4]]]
+    assert record["viewed"] == ["file", "ab" * 32, 3]
 
 
 @given(EVENT)
@@ -61,7 +79,8 @@ def test_the_canonical_form_is_ascii_sorted_and_the_same_every_time(event: Event
 
 @given(EVENT, EVENT)
 def test_two_events_that_differ_have_two_forms(one: Event, two: Event) -> None:
-    assert (one == two) == (chain.encode_event(one) == chain.encode_event(two))
+    is_same = one == two and list_attributes(one) == list_attributes(two)
+    assert is_same == (chain.encode_event(one) == chain.encode_event(two))
 
 
 @given(st.lists(EVENT, max_size=3))

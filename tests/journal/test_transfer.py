@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from memtui.core.attributes import Attributes
 from memtui.core.events import Agent, Change, EntryKind, Event, Person, Version, sha256
 from memtui.core.unicode import HIDDEN
 from memtui.journal import chain
@@ -31,7 +32,7 @@ def path(tmp_path: Path) -> str:
     with contextlib.closing(Journal(where)) as journal:
         before = None
         for number, data in enumerate(TEXTS):
-            after = Version(EntryKind.FILE, sha256(data), len(data))
+            after = Version(EntryKind.FILE, sha256(data), len(data), Attributes(0o640 + number, -number))
             event = Event(
                 at_us=number,
                 actor=Agent("bot\x1b[31m"),

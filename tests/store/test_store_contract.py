@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from memtui.core.attributes import Attributes, read_stamp
 from memtui.core.errors import FolderMissing, LockTimeout, SymlinkEscape
 from memtui.core.events import EntryKind
 from memtui.core.paths import ROOT, MemoryPath
@@ -117,6 +118,52 @@ def test_a_rename_moves_all_makes_parents_and_keeps_a_things_own_number(store: A
     with store.begin_transaction(1) as transaction, pytest.raises(FileNotFoundError):
         transaction.rename(of("no"), of("r/s"))
     assert store.get_node(of("r")) is None
+
+
+LONG_AGO = 1_500_000_000_000_000_007
+"""A time, in nanoseconds since 1970."""
+
+
+def test_a_file_is_written_with_the_attributes_that_are_asked_for(store: Any) -> None:
+    with store.begin_transaction(1) as transaction:
+        new = transaction.write(of("d/f"), b"x", expected=None, attributes=Attributes(0o644, LONG_AGO)).node
+        touched = transaction.write(of("d/f"), b"y", expected=new.stamp, attributes=Attributes(None, -7)).node
+        kept = transaction.write(of("d/f"), b"z", expected=touched.stamp).node
+        private = transaction.write(of("g"), b"x", expected=None).node
+    assert new.attributes == (0o644, LONG_AGO)
+    assert touched.attributes == (0o644, -7)
+    assert (kept.mode, kept.mtime_ns > LONG_AGO) == (0o644, True)
+    assert (private.mode, private.mtime_ns > LONG_AGO, store.get_node(of("d")).mode) == (0o600, True, 0o700)
+    assert store.get_node(of("d/f")) == kept
+    assert all(read_stamp(node.kind, node.stamp) == node.attributes for node in (new, touched, kept, private))
+
+
+def test_a_directory_is_given_attributes_and_nothing_else_is(store: Any) -> None:
+    node = write(store, "d/f", b"x").node
+    with store.begin_transaction(1) as transaction:
+        transaction.make_link(of("link"), b"d", mtime_ns=LONG_AGO)
+        before = store.get_node(of("d"))
+        transaction.set_directory_attributes(of("d"), Attributes(0o555, LONG_AGO))
+        after = store.get_node(of("d"))
+        for path, why in (("no", FileNotFoundError), ("d/f", NotADirectoryError), ("link", NotADirectoryError)):
+            with pytest.raises(why):
+                transaction.set_directory_attributes(of(path), Attributes(0o777, 1))
+    assert (after.attributes, read_stamp(after.kind, after.stamp)) == ((0o555, LONG_AGO), (0o555, None))
+    assert (before.stamp != after.stamp, before.stamp[-1]) == (True, after.stamp[-1])
+    assert store.get_node(of("link")).attributes == (None, LONG_AGO)
+    assert store.get_node(of("d/f")) == node
+    assert store.get_node(of("d")) == after
+
+
+def test_special_bits_are_neither_given_nor_taken(folder_world: Any) -> None:
+    os.chmod(folder_world.folder, 0o2770)
+    store = folder_world.main.store
+    with store.begin_transaction(1) as transaction:
+        transaction.make_directory(of("d"))
+        transaction.set_directory_attributes(of("d"), Attributes(0o7751, None))
+        transaction.write(of("f"), b"x", expected=None, attributes=Attributes(0o7644, None))
+    assert stat.S_IMODE(os.stat(folder_world.folder / "d").st_mode) == 0o2751
+    assert stat.S_IMODE(os.stat(folder_world.folder / "f").st_mode) == 0o644
 
 
 def test_a_delete_takes_all_below_and_nothing_beside(store: Any) -> None:
