@@ -18,6 +18,8 @@ MAX_LINES = 999_999
 SNIPPET_CONTEXT = 2
 NAMED_OCCURRENCES = 20
 
+_BLOCK = 65_536
+"""Characters of which the lines are counted at once."""
 _KEPT_PREFIXES = 10_000
 _prefixes = [f"{number:6d}\t" for number in range(1, 1_001)]
 """Line-number prefixes, formatted once; replaced by a longer list, never changed, as longer notes are seen; those of a
@@ -51,16 +53,24 @@ def format_view(text: str, path: str, view_range: object = None, *, limit: int =
     n_lines = count_lines(text)
     if n_lines > MAX_LINES:
         raise Refusal(MessageKey.TOO_MANY_LINES, path=path)
-    lines = text.split("\n")
-    first, is_one_line = 1, False
+    first, last, is_one_line = 1, n_lines + 1, False
     if view_range is not None:
         first, last = _parse_range(view_range, n_lines)
-        lines, is_one_line = lines[first - 1 : last], first >= min(last, n_lines)
-    if limit and not is_one_line and sum(map(len, lines)) + len(lines) - 1 > limit:
-        body = _truncate(lines, first, n_lines, limit, open_end=view_range is None)
+        is_one_line = first >= min(last, n_lines)
+        text = _slice_lines(text, first, last, n_lines)
+    if limit and not is_one_line and len(text) > limit:
+        body = _truncate(text, first, last, n_lines, limit, open_end=view_range is None)
     else:
-        body = number_lines(lines, first)
+        body = number_lines(text.split("\n"), first)
     return format_message(MessageKey.VIEWED_FILE, path=path, lines=body)
+
+
+def _slice_lines(text: str, first: int, last: int, n_lines: int) -> str:
+    """The lines from `first` to `last`, without the end of that; no object is made of any other line."""
+    start = _find_line_start(text, first - 1)
+    if last < n_lines:
+        return text[start : _find_line_start(text, last) - 1]
+    return text[start:].removesuffix("\n") if last == n_lines else text[start:]
 
 
 def replace_once(text: str, old: str, new: str, path: str) -> TextEdit:
@@ -101,22 +111,19 @@ def _to_list(given: object) -> object:
     return list(given) if isinstance(given, tuple) else given
 
 
-def _truncate(lines: Sequence[str], first: int, n_lines: int, limit: int, *, open_end: bool) -> str:
+def _truncate(text: str, first: int, last: int, n_lines: int, limit: int, *, open_end: bool) -> str:
     """As many whole lines as the limit holds, and a last line that says how to go on."""
-    used, kept = -1, 0
-    for line in lines:
-        used += len(line) + 1
-        if used > limit:
-            break
-        kept += 1
-    end = -1 if open_end or first + len(lines) - 1 >= n_lines else first + len(lines) - 1
+    lines = text[: limit + 1].split("\n")
+    kept = len(lines) - 1  # the last one does not end within the limit
+    end = -1 if open_end or last >= n_lines else last
     if kept:
         note = format_message(
             MessageKey.VIEW_CUT, first=first, last=first + kept - 1, n_lines=n_lines, next_line=first + kept, end=end
         )
         return f"{number_lines(lines[:kept], first)}\n{note}"
     more = "" if first >= n_lines else f"; to go on, with view_range [{first + 1}, {end}]"
-    note = format_message(MessageKey.VIEW_LINE_CUT, first=first, length=len(lines[0]), shown=limit, more=more)
+    length = text.find("\n") if "\n" in text else len(text)
+    note = format_message(MessageKey.VIEW_LINE_CUT, first=first, length=length, shown=limit, more=more)
     return f"{number_lines([lines[0][:limit]], first)}\n{note}"
 
 
@@ -180,6 +187,9 @@ def _find_runs(text: str, old: str) -> Iterator[range]:
 
 def _find_line_start(text: str, line: int) -> int:
     position = 0
+    while (count := text.count("\n", position, position + _BLOCK)) < line and position < len(text):
+        line -= count
+        position += _BLOCK
     for _ in range(line):
         position = text.find("\n", position) + 1
     return position
