@@ -114,7 +114,7 @@ class EditDraftStore:
         self._owner = f"{os.getpid()}-{secrets.token_hex(6)}"
         self._owner_fd = -1
         self._saved: dict[str, tuple[str, str | None]] = {}
-        """By path, the last draft: the same again needs no write."""
+        """By path, the last text that was kept: the same again needs no write."""
 
     def save(self, path: str, text: str, base: str | None, *, cursor: tuple[int, int] = (0, 0)) -> None:
         """Keep a text that is being typed, in place of the earlier draft of the note.
@@ -155,6 +155,7 @@ class EditDraftStore:
             draft = EditDraft(path, text, base, self._now_us(), why, (0, 0), file)
             self._write(draft, _NOBODY)
             self._drop(path)
+            self._saved[path] = (text, base)  # an editor that has not closed yet does not keep it twice
             return draft
 
     def drop(self, path: str) -> None:

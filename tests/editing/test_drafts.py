@@ -212,6 +212,17 @@ def test_a_text_that_was_set_aside_stays_until_it_is_forgotten(directory: Path) 
     assert found(later) == ["mine\n"]
 
 
+def test_a_text_that_was_set_aside_is_not_kept_twice_by_an_editor_that_has_not_closed_yet(directory: Path) -> None:
+    store = EditDraftStore(directory)
+    store.save("a.md", "one\n", None)
+    store.set_aside("a.md", "two\n", None)
+    store.save("a.md", "two\n", None)
+    assert [draft.text for draft, _ in store.list_all()] == ["two\n"]
+    store.save("a.md", "three\n", None)
+    assert sorted(draft.text for draft, _ in store.list_all()) == ["three\n", "two\n"]
+    store.close()
+
+
 def test_the_same_words_are_offered_once(directory: Path) -> None:
     first = EditDraftStore(directory, now_us=clock(1))
     first.set_aside("a.md", "mine\n", None)

@@ -282,12 +282,14 @@ async def test_hunks_words_and_folds_have_keys(memory: Memory) -> None:
 
 
 async def test_a_click_shows_folded_lines(memory: Memory) -> None:
-    memory.write("a.md", TEN)
-    memory.write("a.md", TEN + "last\n")
+    memory.write("a.md", TEN * 5)
+    memory.write("a.md", TEN * 5 + "last\n")
     async with memory.shown() as app:
-        assert app.diff[0] == "   ... 7 unchanged lines (x: expand)"
+        assert app.diff[0] == "   ... 47 unchanged lines (x: expand)"
         await app.pilot.click("#diff", offset=(8, 1))
         await app.rest()
+        assert not any("unchanged" in line for line in app.diff)
+        await app.press("g")
         assert app.diff[:2] == ["   line 1", "   line 2"]
 
 
