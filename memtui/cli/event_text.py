@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from memtui.cli import output
 from memtui.core.events import Agent, Change, EntryKind, Event, Memtui, Person, Version, format_actor_name
-from memtui.core.guards import decode_guard
+from memtui.core.guards import GUARDS, decode_guard
 from memtui.core.messages import summarize_refusal
 from memtui.core.paths import ROOT_NAME, MemoryPath
 from memtui.core.wording import format_latency
@@ -77,7 +77,7 @@ def serialize_event(event: Event, folder: str) -> dict[str, object]:
         ],
         "undoes": list(event.undoes),
         "redacted": list(event.redacted),
-        "noted": {name: decode_guard(value) for name, value in event.noted},
+        "noted": {name: decode_guard(value) for name, value in event.noted if name in GUARDS},
         "hash": event.hash,
     }
 

@@ -33,7 +33,7 @@ _LOOKS = 5
 
 def add_verify_options(parser: Parser) -> None:
     parser.add_value("folder", "DIR", "the memory folder; it may be gone", nargs="?")
-    parser.add_flag("--repair", "make anew from the events what is kept beside them, and look at every file again")
+    parser.add_flag("--repair", "make what is kept beside the events anew from them")
     parser.add_value("--head", "HEAD", "compare with a head noted earlier: NUMBER:HASH", type=_parse_head)
 
 

@@ -12,6 +12,7 @@ from itertools import islice
 from memtui.core import diffs
 from memtui.core.errors import JournalDamaged
 from memtui.core.events import NEVER_TAKEN_BACK, NOT_CHANGES, Change, EntryKind, Event, LastChange, Version
+from memtui.core.guards import FOUND_UNTIL
 from memtui.core.history import Blame, DeletedPath, PathVersion, Stats
 from memtui.engine.calls import CallTracker
 from memtui.engine.claims import parse_claim
@@ -29,8 +30,6 @@ _FOUND_BODY = b'"command":"found"'
 _CLAIMED_BODY = b'"command":"claimed"'
 _CLAIMED_WITHIN = 1_000
 """Events behind a change from outside among which an agent is looked for that says it was its own."""
-FOUND_UNTIL = "found_until"
-"""The name of the note that tells after which event nothing was *found* any more: the first look was over."""
 
 State = dict[str, Version]
 

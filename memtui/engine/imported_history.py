@@ -17,6 +17,7 @@ from memtui.core.events import (
     encode_imported_details,
     sha256,
 )
+from memtui.core.guards import IMPORTED_UNTIL
 from memtui.core.history import DeletedPath, PathVersion
 from memtui.core.paths import ROOT_NAME, MemoryPath
 from memtui.engine.context import EngineContext
@@ -25,8 +26,6 @@ from memtui.engine.refusals import describe_error
 from memtui.journal.sqlite import Journal
 from memtui.scan.secret_policy import conceal_bytes, conceal_secrets, describe_new_secrets
 
-NOTED = "imported_until"
-"""The name of the note that tells up to which event there is something to be found; absent if there is nothing."""
 _MARK = b'"command":"imported"'
 _CALL = b'"call_id":"'
 _WHOLE = frozenset({"Write", "cat", "cp", "echo", "tee"})
@@ -89,7 +88,7 @@ class ImportRecorder:
             if not events:
                 return []
             # Noted before: whoever dies in between must not leave behind what nobody finds, and what is imported twice.
-            self._context.journal.set_metadata(NOTED, str(self._context.journal.get_head()[0] + len(events)))
+            self._context.journal.set_metadata(IMPORTED_UNTIL, str(self._context.journal.get_head()[0] + len(events)))
             recorded = self._context.journal.append_events(events, texts=texts, durable=True)
             self._context.calls.mark_changed()
         return recorded
@@ -165,7 +164,7 @@ class ImportRecorder:
 
 def _get_imported_until(journal: Journal) -> int:
     """Up to which event there may be something; one may be noted that was never recorded."""
-    noted = journal.get_metadata(NOTED)
+    noted = journal.get_metadata(IMPORTED_UNTIL)
     return min(int(noted), journal.get_head()[0]) if noted is not None and noted.isdecimal() else 0
 
 

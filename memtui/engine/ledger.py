@@ -13,6 +13,7 @@ from functools import cached_property
 from memtui.core import diffs
 from memtui.core.attributes import UNKNOWN, Attributes, is_same_stamp, read_stamp
 from memtui.core.events import Change, EntryKind, Event, Outside, Version, sha256
+from memtui.core.guards import LOOKED_AT
 from memtui.core.paths import MemoryPath
 from memtui.core.wording import format_count
 from memtui.engine.moves import find_common_directory, iter_parents
@@ -22,8 +23,6 @@ from memtui.journal.sqlite import Journal, KnownPath
 from memtui.scan.secret_policy import describe_new_secrets
 from memtui.store.base import UNSEEN, FileTooLarge, Node, NotRegularFile, ReadableStore
 
-LOOKED_AT = "looked_at"
-"""The name of the note that tells when the first look was over; absent before."""
 MANY = 64
 """Differences above which those of one kind share an event."""
 _DIFF_LIMIT = 1_000_000

@@ -15,15 +15,14 @@ from typing import Self
 from memtui.core import commands
 from memtui.core.errors import FolderMissing, MemtuiError, Refusal, StateUnusable
 from memtui.core.events import Event, FolderEntry, Version
+from memtui.core.guards import FOUND_UNTIL, IMPORTED_UNTIL, LOOKED_AT
 from memtui.core.mass_loss import MassLoss
 from memtui.core.paths import MemoryPath
 from memtui.core.settings import Settings
 from memtui.engine import reconcile as engine_reconcile
 from memtui.engine.context import ObserverContext
 from memtui.engine.executor import PathContent, Viewer
-from memtui.engine.history import FOUND_UNTIL, JournalHistory
-from memtui.engine.imported_history import NOTED
-from memtui.engine.ledger import LOOKED_AT
+from memtui.engine.history import JournalHistory
 from memtui.engine.redaction import Redactor
 from memtui.engine.refusals import describe_error, make_command_refusal
 from memtui.engine.repair import Repairer
@@ -183,7 +182,7 @@ def load_known_from_export(
         journal.set_metadata(FOUND_UNTIL, str(found_until))
         journal.set_metadata(LOOKED_AT, str(last.at_us))
     if imported_until:
-        journal.set_metadata(NOTED, str(imported_until))
+        journal.set_metadata(IMPORTED_UNTIL, str(imported_until))
 
 
 _PAGE = 256

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from memtui.core.errors import StateUnusable
-from memtui.core.guards import GUARDS
+from memtui.core.events import IMPORTED
+from memtui.core.guards import IMPORTED_UNTIL
 from memtui.core.wording import format_count
-from memtui.journal.guards import read_kept_guards
+from memtui.journal.guards import find_imported_until, find_ineffective_notes
 from memtui.journal.schema import NOTING, get_declared_schema
 from memtui.journal.standing import Standing, encode_path, find_known_differences
 from memtui.journal.verify import verify_journal
@@ -61,10 +62,15 @@ def remake_tables(connection: sqlite3.Connection, unseen: str) -> RepairReport:
     touched: set[tuple[Any, ...]] = set()
     taken_back: set[tuple[Any, ...]] = set()
     noting: list[int] = []
+    noted: set[str] = set()
+    imported = 0
     for seq, body in connection.execute("SELECT seq, body FROM events ORDER BY seq"):
         record = json.loads(body)
+        if record.get("command") == IMPORTED:
+            imported = seq
         if record.get("noted"):
             noting.append(seq)
+            noted.update(record["noted"])
         changed = standing.apply_event(record)
         touched.update((encode_path(path), seq) for path in changed)
         if changed or not record.get("is_error"):
@@ -79,9 +85,12 @@ def remake_tables(connection: sqlite3.Connection, unseen: str) -> RepairReport:
     )
     if _remake_noting(connection, noting):
         tables.append("noting")
-    if read_kept_guards(connection):
-        connection.executemany("DELETE FROM notes WHERE name = ?", [(name,) for name in GUARDS])
+    if find_imported_until(connection) < imported:
+        connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (IMPORTED_UNTIL, str(imported)))
         tables.append("notes")
+    if ineffective := find_ineffective_notes(connection, noted):
+        connection.executemany("DELETE FROM notes WHERE name = ?", [(name,) for name in ineffective])
+        tables += ["notes"] if "notes" not in tables else []
     if _remake_totals(connection):
         tables.append("totals")
     return RepairReport(paths, tuple(tables), guards)

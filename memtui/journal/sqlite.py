@@ -12,12 +12,13 @@ import time
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 from memtui.core.attributes import read_stamp
 from memtui.core.errors import JournalDamaged, StateUnusable
 from memtui.core.events import EntryKind, Event, Version
-from memtui.core.guards import GUARDS
+from memtui.core.guards import GUARDS, LOOKED_AT, POSITIONS
 from memtui.core.unicode import to_one_line
 from memtui.journal import chain
 from memtui.journal.guards import make_adoption_event, read_kept_guards
@@ -305,8 +306,10 @@ class Journal:
 
     def get_metadata(self, name: str) -> str | None:
         """A small value that was kept under a name; what guards memories is read from the events (`Event.noted`)."""
-        if name in GUARDS:
-            return self._get_guard(name)
+        if name in GUARDS or name in POSITIONS:
+            noted = self._get_noted(name)
+            if noted is not None or name in GUARDS:
+                return noted
         rows = self._query("SELECT value FROM notes WHERE name = ?", (name,))
         return str(rows[0][0]) if rows else None
 
@@ -430,6 +433,8 @@ class Journal:
         """Keep a small value under a name. What guards memories is set by an event: `ValueError`."""
         if name in GUARDS:
             raise ValueError(f"{name} is recorded by an event")
+        if name in POSITIONS and self._get_noted(name) is not None:
+            return  # it came to pass once
         with self._begin_transaction(durable=False):
             self._db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
 
@@ -500,10 +505,10 @@ class Journal:
     def _has_noted(self) -> bool:
         return bool(self._query(f"SELECT 1 FROM events WHERE {NOTING} LIMIT 1"))
 
-    def _get_guard(self, name: str) -> str | None:
+    def _get_noted(self, name: str) -> str | None:
         """What the last event said that noted it."""
         with self._lock:
-            if self._is_legacy:
+            if self._is_legacy and name in GUARDS:
                 kept = self._query("SELECT value FROM notes WHERE name = ?", (name,))
                 return str(kept[0][0]) if kept else None
             select = f"SELECT seq, CAST(body AS BLOB) FROM events WHERE {NOTING} AND seq > ? ORDER BY seq"
@@ -570,13 +575,24 @@ class Journal:
         """Chain events to the last one. A transaction must be open."""
         recorded: list[Event] = []
         seq, previous = self._read_head()
-        for event in events:
+        for event in self._note_first_look(events):
             seq += 1
             body = chain.encode_event(_assign_seq(event, seq))
             previous = chain.hash_link(previous, body)
             recorded.append(_assign_seq(event, seq, previous.hex()))
             self._insert_event(recorded[-1], body)
         return recorded
+
+    def _note_first_look(self, events: Sequence[Event]) -> Sequence[Event]:
+        """The events, of which the first one says when the first look was over, if none before has said so."""
+        if not events or self._is_legacy or self._get_noted(LOOKED_AT) is not None:
+            return events
+        names = tuple(POSITIONS)
+        noted = dict(self._query("SELECT name, value FROM notes WHERE name IN (?, ?)", names))
+        if LOOKED_AT not in noted:
+            return events
+        self._db.execute("DELETE FROM notes WHERE name IN (?, ?)", names)
+        return [replace(events[0], noted=tuple(sorted({**dict(events[0].noted), **noted}.items()))), *events[1:]]
 
     def _insert_event(self, event: Event, body: bytes) -> None:
         seq = event.seq

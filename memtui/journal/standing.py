@@ -160,9 +160,20 @@ def is_doubtful(query: Callable[[str], list[tuple[Any, ...]]]) -> bool:
     return False
 
 
+def _leaves(body: bytes, sha256: bytes) -> bool:
+    """Whether a hash stands in an event as what was left: as the last part of a change."""
+    at = body.find(sha256)
+    while at >= 0:
+        end = body.find(b"]", at)
+        if body[end + 1 : end + 2] == b"]":
+            return True
+        at = body.find(sha256, at + 1)
+    return False
+
+
 def _contradicts(body: bytes, noted: list[tuple[str, str | None]]) -> bool:
     """Whether an event left something else than these hashes at its paths; `None` for nothing."""
-    if len(body) < _LARGE and all(sha256 is not None and sha256.encode() in body for _, sha256 in noted):
+    if len(body) < _LARGE and all(sha256 is not None and _leaves(body, sha256.encode()) for _, sha256 in noted):
         return False
     standing = Standing()
     standing.apply_event(json.loads(body))

@@ -19,11 +19,11 @@ from hashlib import sha256
 from typing import Any
 
 from memtui.core.errors import StateUnusable
-from memtui.core.events import ABORTED, RECOVERED
+from memtui.core.events import ABORTED, IMPORTED, RECOVERED
 from memtui.core.guards import GUARDS
 from memtui.core.unicode import to_one_line
 from memtui.journal import chain, schema
-from memtui.journal.guards import read_kept_guards
+from memtui.journal.guards import find_imported_until, find_ineffective_notes, read_kept_guards
 from memtui.journal.rows import UNREADABLE, EventRow, EventRows, TextRows, iter_ascending
 from memtui.journal.standing import ANYTHING, Standing, encode_path, find_known_differences, is_same_version
 from memtui.journal.verify_report import (
@@ -51,7 +51,8 @@ class EventEvidence:
         redacted: SHA-256 of the texts that were redacted.
         touched: A sum over which event touched which path, the same in any order; `touched_count` is of how many pairs.
         taken_back: The same over which event took which one back.
-        noting: Numbers of the events that say what guards memories.
+        noting: Numbers of the events that say what guards memories; `noted` is what they name.
+        imported: The number of the last event that was imported from a session file.
     """
 
     def __init__(self) -> None:
@@ -61,6 +62,8 @@ class EventEvidence:
         self.undone = self.undone_count = 0
         self.standing = Standing()
         self.noting: list[int] = []
+        self.noted: set[str] = set()
+        self.imported = 0
         self._at_us: int | None = None
         self._slips = 0
         self._first_slip = 0
@@ -87,6 +90,9 @@ class EventEvidence:
             if not all(isinstance(each, str) for each in noted.values()):
                 raise TypeError("a note that is none")
             self.noting.append(seq)
+            self.noted.update(noted)
+        if record.get("command") == IMPORTED:
+            self.imported = seq
         changes = record.get("changes", ())
         if "undoes" in record and (changes or not record.get("is_error", False)):
             for each in record["undoes"]:
@@ -607,16 +613,20 @@ class _JournalCheck:
     def _check_noted(self, evidence: EventEvidence, version: int) -> None:
         """Whether what guards memories is read from the events that say so, and from nowhere else."""
         with self._report_unreadable("the table notes"):
-            kept = [GUARDS[name] for name in read_kept_guards(self._connection)]
-            if kept and version < schema.SINCE["noting"]:
+            if version < schema.SINCE["noting"]:
+                kept = [GUARDS[name] for name in read_kept_guards(self._connection)]
                 words = "was kept before such things were recorded: no event proves it."
                 self._remarks += (f"{each.capitalize()} {words}" for each in kept)
                 return
-            for each in kept:
+            for each in find_ineffective_notes(self._connection, evidence.noted).values():
                 text = (
                     f"{each.capitalize()} stands in the table notes, where it has no effect: memtui did not write it."
                 )
                 self.found.add(FindingWeight.STATE, text)
+        with self._report_unreadable("the table notes"):
+            if find_imported_until(self._connection) < evidence.imported:
+                text = "The number of the last imported event disagrees with the events. It can be made again."
+                self.found.add(FindingWeight.INDEX, text)
         with self._report_unreadable("the index noting"):
             rows = self._connection.execute(f"SELECT seq FROM events WHERE {schema.NOTING} ORDER BY seq")
             if [row[0] for row in rows] != evidence.noting:

@@ -15,8 +15,8 @@ from operator import attrgetter
 from typing import Any
 
 from memtui.core.events import Actor, EntryKind, Event, Version, format_actor_name, squash_changes
+from memtui.core.guards import FOUND_UNTIL
 from memtui.engine import Observer
-from memtui.engine.history import FOUND_UNTIL
 from memtui.engine.lineage import find_moves
 from memtui.journal.chain import decode_actor, decode_event, decode_version
 from memtui.review.inbox import TrackedEvent, TrackStep

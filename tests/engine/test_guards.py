@@ -13,8 +13,8 @@ import memtui
 from memtui import memory as memory_module
 from memtui.cli import main
 from memtui.core.errors import StateUnusable
-from memtui.core.events import Agent, Event, Memtui, Person
-from memtui.core.guards import DISMISSED, GUARDS, PINS, PROTECTED
+from memtui.core.events import Agent, Event, ImportedChange, Memtui, Person
+from memtui.core.guards import DISMISSED, FOUND_UNTIL, GUARDS, IMPORTED_UNTIL, PINS, POSITIONS, PROTECTED
 from memtui.core.wording import SCREEN, SPOKEN, describe_event
 from memtui.engine import Engine
 from memtui.engine.pins import load_pins
@@ -87,7 +87,7 @@ def test_each_is_an_event_that_says_who_and_what(folder: Path, state: Path) -> N
             ("pin", Person(), "/memories/b.md"),
             ("dismiss", Person(), "/memories"),
         ]
-        assert protect.noted == ((PROTECTED, '["a.md"]'),)
+        assert dict(protect.noted)[PROTECTED] == '["a.md"]'
         assert dismiss.noted == ((DISMISSED, str(dismiss.seq - 1)),)
         memory.update_pins(lambda pins: [*pins, "a.md"], actor=Person("Ada"))
         memory.update_pins(lambda pins: pins)  # nothing to record
@@ -115,6 +115,39 @@ def test_an_emptied_table_takes_nothing_away(folder: Path, state: Path) -> None:
         assert load_pins(observer) == ("b.md",)
 
 
+def test_what_came_since_the_first_look_is_new_though_the_table_was_emptied(folder: Path, state: Path) -> None:
+    with tampering(state) as database:
+        database.execute("DELETE FROM notes")
+    (folder / "planted.md").write_text("planted\n")
+    with memtui.open(folder, state=state) as memory:
+        *_, planted = memory.events()
+        assert (planted.command, planted.path) == ("created", "/memories/planted.md")
+        assert memory.is_baseline_recorded
+
+
+def test_the_next_event_says_when_the_first_look_was_over(tmp_path: Path, state: Path) -> None:
+    path = fill(tmp_path / "memories", FILES)
+    for _ in range(2):
+        with memtui.open(path, state=state) as memory:
+            memory.execute(REFUSED, actor=BOT)
+            found, noting, *others = memory.events()
+            assert (found.command, found.noted) == ("found", ())
+            assert dict(noting.noted)[FOUND_UNTIL] == str(found.seq)
+            assert dict(noting.noted).keys() == POSITIONS.keys()
+            assert not any(event.noted for event in others)
+            assert memory.journal.verify().is_intact
+            memory.journal.set_metadata(FOUND_UNTIL, "99")
+            assert memory.journal.get_metadata(FOUND_UNTIL) == str(found.seq)
+    with tampering(state) as database:
+        database.execute("INSERT INTO notes VALUES ('found_until', '99')")
+    with memtui.open(path, state=state) as memory:
+        assert memory.journal.get_metadata(FOUND_UNTIL) == "1"
+        (finding,) = memory.journal.verify().findings
+        assert finding.text.startswith("What the first look found stands in the table notes, where it has no effect")
+        memory.repair()
+        assert memory.journal.verify().is_intact
+
+
 def test_a_row_of_the_table_has_no_effect_and_is_found_and_removed(folder: Path, state: Path) -> None:
     with tampering(state) as database:
         database.executemany("INSERT INTO notes VALUES (?, ?)", [(PROTECTED, '["z"]'), (DISMISSED, "0")])
@@ -135,7 +168,7 @@ def test_an_index_that_hides_an_event_is_found_and_made_anew(folder: Path, state
         database.execute("CREATE INDEX noting ON events (seq) WHERE seq < 0")
         database.execute("PRAGMA writable_schema = ON")
         database.execute("UPDATE sqlite_master SET sql = ? WHERE name = 'noting'", (declared,))
-    with memtui.open(folder, state=state) as memory:
+    with memory_module.connect(folder, state=state) as memory:
         (finding,) = memory.journal.verify().findings
         assert finding.weight is FindingWeight.STATE
         assert finding.text.startswith("The index of the events that say what guards memories disagrees with them.")
@@ -169,7 +202,7 @@ def test_an_older_journal_keeps_what_guards_it_and_records_that_once(folder: Pat
     for _ in range(2):
         with memtui.open(folder, state=state) as memory:
             (adopted,) = [event for event in memory.events() if event.command == "adopt"]
-            assert (adopted.actor, {name for name, _ in adopted.noted}) == (Memtui(), set(GUARDS))
+            assert (adopted.actor, {name for name, _ in adopted.noted}) == (Memtui(), {*GUARDS, *POSITIONS})
             assert adopted.seq == last
             assert_guarded(memory)
             report = memory.journal.verify()
@@ -188,6 +221,20 @@ def test_a_number_of_the_schema_that_was_set_back_changes_no_guard(folder: Path,
             assert_guarded(memory)
     with memtui.open(folder, state=state) as memory:
         assert not [event for event in memory.events() if event.command == "adopt"]
+
+
+def test_where_imported_events_are_can_be_made_again(folder: Path, state: Path) -> None:
+    change = ImportedChange(at_us=1, path="a.md", agent=BOT, call_id="call", after=b"then\n")
+    with memtui.open(folder, state=state) as memory:
+        (imported,) = memory.imports.record([change])
+    with tampering(state) as database:
+        database.execute("DELETE FROM notes")
+    with memtui.open(folder, state=state) as memory:
+        assert [finding.weight for finding in memory.journal.verify().findings] == [FindingWeight.INDEX]
+        assert memory.repair().tables == ("notes",)
+        assert memory.journal.verify().is_intact
+        assert memory.journal.get_metadata(IMPORTED_UNTIL) == str(imported.seq)
+        assert memory.imports.record([change]) == []
 
 
 def test_an_exported_journal_tells_it(folder: Path, state: Path, tmp_path: Path) -> None:

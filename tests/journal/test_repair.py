@@ -45,11 +45,11 @@ def tampering(state: Path) -> Iterator[sqlite3.Connection]:
         yield database
 
 
-def edit_unseen(folder: Path, state: Path, *, row: bool = True) -> None:
+def edit_unseen(folder: Path, state: Path, text: str = EDITED, *, row: bool = True) -> None:
     """Edit a memory, and what is known of it so that it seems to be the same; without `row` only its stamp."""
     path = folder / "prefs.md"
-    path.write_text(EDITED)
-    seen, digest = path.stat(), hashlib.sha256(EDITED.encode()).digest()
+    path.write_text(text)
+    seen, digest = path.stat(), hashlib.sha256(text.encode()).digest()
     stamp = f"{seen.st_ctime_ns},{seen.st_size},{seen.st_mtime_ns},{seen.st_ino}"
     with tampering(state) as database:
         database.execute("UPDATE known SET stamp = ? WHERE path = ?", (stamp, b"prefs.md"))
@@ -76,6 +76,13 @@ def test_an_edit_that_was_hidden_by_its_row_is_recorded_when_the_memory_is_opene
     edit_unseen(folder, state)
     assert recorded(folder, state) == [("repair", "/memories/prefs.md"), ("modified", "/memories/prefs.md")]
     assert recorded(folder, state, after=5) == []
+
+
+def test_an_older_version_that_was_put_back_with_its_row_is_recorded_as_well(folder: Path, state: Path) -> None:
+    (folder / "prefs.md").write_text(EDITED)
+    assert recorded(folder, state) == [("modified", "/memories/prefs.md")]
+    edit_unseen(folder, state, NOTES["prefs.md"])
+    assert recorded(folder, state, after=4) == [("repair", "/memories/prefs.md"), ("modified", "/memories/prefs.md")]
 
 
 def test_a_deletion_that_was_hidden_by_its_row_is_recorded_when_the_memory_is_opened(folder: Path, state: Path) -> None:

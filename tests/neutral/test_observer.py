@@ -92,6 +92,7 @@ def test_its_store_hands_out_no_transaction(observer: Observer) -> None:
         "attach",
         "close",
         "get_node",
+        "is_accessible",
         "is_temporary_name",
         "iter_names",
         "iter_raw_entries",
