@@ -301,13 +301,13 @@ class Restorer:
             self._context.journal.drop_intent(intent)
             why = summarize_skipped(skipped) if skipped else "something came into the directory just now, so it stays"
             return ActionResult((), skipped, problem=f"{action.failure_prefix}: {why}.")
-        changes = add_attributes(done.changes, done.known)
-        event = self._make_event(action, changes, ledger, at_us, skipped, relocation, done.moved)
-        if not done.certain:
-            event = replace(event, is_error=True, note="uncertain")
-        event = replace(event, duration_us=max(self._context.get_now_us() - at_us, 0))
-        event = protection.note_moves(event, relocation.locations.items())
-        try:
+        try:  # from here on it is done, whatever becomes of the record
+            changes = add_attributes(done.changes, done.known)
+            event = self._make_event(action, changes, ledger, at_us, skipped, relocation, done.moved)
+            if not done.certain:
+                event = replace(event, is_error=True, note="uncertain")
+            event = replace(event, duration_us=max(self._context.get_now_us() - at_us, 0))
+            event = protection.note_moves(event, relocation.locations.items())
             known = {**ledger.known, **done.known}
             events = [*ledger.make_events(), event]
             recorded = self._context.journal.append_events(events, known=known, intent=intent)[-1]
