@@ -4,6 +4,7 @@ A thousand new rows a second are still one repaint per frame. The list follows t
 view moves up; then it holds still.
 """
 
+import sys
 from collections import deque
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -182,9 +183,9 @@ def build_activity_row(event: Event) -> ActivityRow:
     return ActivityRow(
         seq=event.seq,
         time=wording.format_clock(event),
-        actor=format_actor_name(event.actor),
-        command=event.command,
-        path=event.path,
+        actor=sys.intern(format_actor_name(event.actor)),
+        command=sys.intern(event.command),
+        path=sys.intern(event.path),
         result=_SHORT.get(event.result, event.result.label),
         added=event.added,
         removed=event.removed,
@@ -200,7 +201,7 @@ def describe_unseen_changes(events: Sequence[Event]) -> str:
     return f"Since you last looked: {counts}. {next_key} next, {seen_key} seen." if counts else ""
 
 
-CAPACITY = 100_000
+CAPACITY = 10_000
 """Rows that are kept; older ones are in the journal."""
 
 

@@ -400,10 +400,14 @@ class TreeView(RowsView):
             self.action_open()
 
     def _refresh_ages(self) -> None:
-        """Repaint if an age on screen is another text by now."""
-        now = self._now()
-        if any(format_row_age(then, now) != text for then, text in self._ages.values()):
-            self.refresh()
+        """Repaint the ages on screen that are another text by now, and nothing beside them."""
+        now, width, height = self._now(), *self.scrollable_content_region.size
+        self._ages = {y: shown for y, shown in self._ages.items() if y < height}
+        for y, (then, text) in self._ages.items():
+            age = format_row_age(then, now)
+            if age != text:
+                cells = len(age) if len(age) == len(text) else width  # a longer one may take room from the name
+                self.refresh(Region(width - cells, y, cells, 1))
 
     # Paint
 
@@ -412,6 +416,7 @@ class TreeView(RowsView):
         width = self.scrollable_content_region.width
         index = self.scroll_offset.y + y
         if index >= self.row_count:
+            self._ages.pop(y, None)
             return Strip.blank(width, self._resolve_style(""))
         row = self.outline.get_row(index)
         self._requests.add(row)
