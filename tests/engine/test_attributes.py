@@ -202,6 +202,8 @@ def test_the_last_permissions_and_time_that_were_seen_come_back(dressed: Any) ->
     undo(dressed, head[0])
     assert look(dressed)["g.md"] == (0o604, LONG_AGO - 5)
     assert modes(dressed)["d/e"] == 0o705
+    verified = dressed.main.journal.verify()
+    assert (verified.is_intact, verified.remarks) == (True, ())
 
 
 def test_an_older_version_of_a_file_that_stands_has_its_own_time_and_keeps_the_mode(dressed: Any) -> None:
