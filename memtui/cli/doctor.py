@@ -29,6 +29,7 @@ from memtui.fs.locks import hold_lock
 from memtui.fs.state import get_state_directory
 from memtui.journal.rows import check_regular_files
 from memtui.journal.snapshot import copy_to_memory
+from memtui.journal.standing import is_doubtful
 from memtui.memory import JOURNAL, is_journal_missing
 from memtui.store.folder import FolderStore
 
@@ -172,6 +173,7 @@ def _check_journal(path: Path) -> Iterator[Check]:
             words = database.execute("PRAGMA quick_check(1)").fetchone()[0]
             count = database.execute("SELECT count(*) FROM events").fetchone()[0]
             head = database.execute("SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1").fetchone()
+            doubtful = _is_doubtful(database)
     except (OSError, sqlite3.Error) as error:
         reason = _format_os_error(error) if isinstance(error, OSError) else error
         yield Check("journal", "fail", f"{format_path(path)} cannot be read: {reason}")
@@ -181,6 +183,15 @@ def _check_journal(path: Path) -> Iterator[Check]:
         yield Check("events", "ok" if head[0] == count else "fail", f"{count:,}, head {head[0]} {bytes(head[1]).hex()}")
     else:
         yield Check("events", "ok", "0")
+    words = "not what the events left in the folder: memtui verify tells where" if doubtful else "as the events left it"
+    yield Check("known state", "fail" if doubtful else "ok", words)
+
+
+def _is_doubtful(database: sqlite3.Connection) -> bool:
+    try:
+        return is_doubtful(lambda query: database.execute(query).fetchall())
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return True  # rows that memtui did not write
 
 
 def _check_system_calls(directory: Path) -> Iterator[Check]:

@@ -108,6 +108,15 @@ def test_an_edit_that_was_hidden_by_its_stamp_is_found_where_every_file_is_read(
         assert [event.command for event in memory.events(3)] == ["modified"]
 
 
+def test_doctor_sees_it_at_once(folder: Path, state: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["doctor", "--json", "--read-only", "--state", str(state), "--dir", str(folder)]
+    for expected in ("ok", "fail"):
+        main(options)
+        checks = {check["name"]: check["state"] for check in json.loads(capsys.readouterr().out)["checks"]}
+        assert checks["known state"] == expected
+        edit_unseen(folder, state)
+
+
 def test_an_observer_leaves_the_rows_for_the_check_to_find(folder: Path, state: Path) -> None:
     edit_unseen(folder, state)
     with memory_module.observe(folder, state=state) as observer:
