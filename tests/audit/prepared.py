@@ -178,6 +178,18 @@ def replaced(place: Path) -> Prepared:
     return made
 
 
+def repaired(place: Path) -> Prepared:
+    """A folder with a note that somebody edited together with its row in the record, which was found out since."""
+    made = _new(place, "repaired")
+    made.record()
+    with sqlite3.connect(made.state / memory_module.JOURNAL) as journal:
+        journal.execute("UPDATE known SET sha256 = x'00'")
+    journal.close()
+    memtui.open(made.folder, state=made.state).close()
+    made.wanted["record-repaired"] = ""
+    return made
+
+
 def unreadable(place: Path) -> Prepared:
     """A folder with a note that nobody may read; the superuser may, unless it gives that up."""
     made = _new(place, "unreadable")
@@ -315,7 +327,7 @@ def without_git() -> bool:
 
 def makers() -> Iterator[Callable[[Path], Prepared]]:
     """What makes each folder."""
-    yield from (everything, linked, unrecorded, tampered, replaced, unreadable)
+    yield from (everything, linked, unrecorded, tampered, replaced, repaired, unreadable)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from memtui.scan.names import find_oddities
 from memtui.scan.syntax import find_broken, has_syntax
 
 _REFUSED = b'"result":"refused"'
+_REPAIR = b'"command":"repair"'
 _SHARE_OF_NUL = 4  # where more than one character of so many is NUL, the text is of another encoding
 _FEWEST_WIDE = 16
 _SHOWN = 3
@@ -162,6 +163,8 @@ def _check_journal(subject: AuditContext) -> Iterator[Hit]:
     since = (subject.inbox.since or None) if subject.inbox is not None else None
     if subject.has_enabled_rule("outside-change"):
         yield from find_external_changes(subject, since)
+    if subject.has_enabled_rule("record-repaired"):
+        yield from _report_repairs(subject, since or 0)
     if subject.has_enabled_rule("refused-outside"):
         yield from _report_refused_calls(subject, since or 0)
 
@@ -214,6 +217,18 @@ def _report_refused_calls(subject: AuditContext, after: int) -> Iterator[Hit]:
         calls = "1 call" if count == 1 else f"{count:,} calls"
         words = f"{calls} tried to leave the folder: {', '.join(f'“{path}”' for path in shown)}"
         yield _build_file_hit("", "refused-outside", words, f"{last}", calls=count, seq=last)
+
+
+def _report_repairs(subject: AuditContext, after: int) -> Iterator[Hit]:
+    """Where tables of the record were made anew, together."""
+    history = subject.observer.history
+    bodies = iter_event_bodies(subject.observer, after, subject.on_disk)
+    events = [event for number, body in bodies if _REPAIR in body and (event := history.get_event(number)) is not None]
+    if events:
+        last = events[-1]
+        more = f", and at {format_count(len(events) - 1, 'event')} before" if len(events) > 1 else ""
+        words = f"at event {last.seq:,} the record was made anew where it was not what the events say{more}"
+        yield _build_file_hit("", "record-repaired", f"{words}: {last.note}", f"{last.seq}", seq=last.seq)
 
 
 def _build_file_hit(path: str, rule: str, words: str, identity: str | None = None, **facts: str | int) -> Hit:
