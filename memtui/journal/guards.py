@@ -1,19 +1,79 @@
-"""What guards memories, in journals of before it was recorded: it stood in the table `notes`, and no event said so.
+"""What guards memories, as the events of a journal say; and what stood in the table `notes` before they did.
 
-Such a journal begins to record it with one event, when it is opened for writing: what stands then is taken over, since
-it is all that is known, and whatever is changed behind our back from then on has no effect.
+A journal of before begins to record it with one event, when it is opened for writing: what stands then is taken over,
+since it is all that is known, and whatever is changed behind our back from then on has no effect.
 """
 
 import sqlite3
 import time
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import Any
 
 from memtui.core.events import Event, Memtui
-from memtui.core.guards import GUARDS, IMPORTED_UNTIL, POSITIONS
+from memtui.core.guards import GUARDS, IMPORTED_UNTIL, LOOKED_AT, POSITIONS
 from memtui.core.paths import ROOT_NAME
+from memtui.journal.schema import NOTING
 
 _NOTHING = ("[]", '{"pins": []')
 """How a value begins that names nothing."""
+
+
+class NotedValues:
+    """What the last event said that noted a value. Each event that notes something is read once.
+
+    Args:
+        lock: The lock of the journal.
+        query: Runs a query in it.
+        decode: Makes an event of a row: body, hash, answer, arguments.
+
+    Attributes:
+        is_legacy: Whether the journal is the copy of one of before, whose table counts.
+    """
+
+    def __init__(
+        self,
+        lock: AbstractContextManager[object],
+        query: Callable[[str, Sequence[object]], list[tuple[Any, ...]]],
+        decode: Callable[[Sequence[Any]], Event],
+    ) -> None:
+        self._lock = lock
+        self._query = query
+        self._decode = decode
+        self.is_legacy = False
+        self.forget()
+
+    def forget(self) -> None:
+        """Read all of them again."""
+        self._values: dict[str, str] = {}
+        self._until = 0
+
+    def has_any(self) -> bool:
+        """Whether any event notes something."""
+        return bool(self._query(f"SELECT 1 FROM events WHERE {NOTING} LIMIT 1", ()))
+
+    def get_value(self, name: str) -> str | None:
+        """The value under a name; `None` if no event has said one."""
+        with self._lock:
+            if self.is_legacy and name in GUARDS:
+                kept = self._query("SELECT value FROM notes WHERE name = ?", (name,))
+                return str(kept[0][0]) if kept else None
+            select = f"SELECT seq, CAST(body AS BLOB) FROM events WHERE {NOTING} AND seq > ? ORDER BY seq"
+            for seq, body in self._query(select, (self._until,)):
+                self._values |= self._decode((body, b"", None, None)).noted
+                self._until = seq
+            return self._values.get(name)
+
+    def note_first_look(self, events: Sequence[Event]) -> Sequence[Event]:
+        """Events, of which the first one says when the first look was over, if none has said so; they are recorded."""
+        if not events or self.is_legacy or self.get_value(LOOKED_AT) is not None:
+            return events
+        noted = dict(self._query("SELECT name, value FROM notes WHERE name IN (?, ?)", tuple(POSITIONS)))
+        if LOOKED_AT not in noted:
+            return events
+        self._query("DELETE FROM notes WHERE name IN (?, ?)", tuple(POSITIONS))
+        return [replace(events[0], noted=tuple(sorted({**dict(events[0].noted), **noted}.items()))), *events[1:]]
 
 
 def read_kept_guards(connection: sqlite3.Connection) -> dict[str, str]:

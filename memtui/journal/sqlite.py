@@ -12,18 +12,17 @@ import time
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 from memtui.core.attributes import read_stamp
 from memtui.core.errors import JournalDamaged, StateUnusable
 from memtui.core.events import EntryKind, Event, Version
-from memtui.core.guards import GUARDS, LOOKED_AT, POSITIONS
+from memtui.core.guards import GUARDS, POSITIONS
 from memtui.core.unicode import to_one_line
 from memtui.journal import chain
-from memtui.journal.guards import make_adoption_event, read_kept_guards
+from memtui.journal.guards import NotedValues, make_adoption_event, read_kept_guards
 from memtui.journal.rows import BUSY_MS, OPENING, begin_use, check_regular_files, end_use, get_identity
-from memtui.journal.schema import APPLICATION, FOREIGN, INDEX, NEWER, NOTING, SCHEMA, TO_2, VERSION, find_non_table
+from memtui.journal.schema import APPLICATION, FOREIGN, INDEX, NEWER, SCHEMA, TO_2, VERSION, find_non_table
 from memtui.journal.snapshot import copy_to_memory
 from memtui.journal.standing import decode_path, encode_path, is_doubtful
 
@@ -83,7 +82,6 @@ class Journal:
     _durable: bool | None = None
     _must_sync = False
     _is_open = True
-    _is_legacy = False
 
     def __init__(self, path: str | None) -> None:
         self._prepare_fields()
@@ -294,7 +292,7 @@ class Journal:
 
         with self._begin_transaction(durable=True):
             report = remake_tables(self._db, _encode_stamp(unseen))
-            self._forget_guards()
+            self._noted.forget()
             if report:
                 self._chain_events([make_event(report)])
         return report
@@ -307,7 +305,7 @@ class Journal:
     def get_metadata(self, name: str) -> str | None:
         """A small value that was kept under a name; what guards memories is read from the events (`Event.noted`)."""
         if name in GUARDS or name in POSITIONS:
-            noted = self._get_noted(name)
+            noted = self._noted.get_value(name)
             if noted is not None or name in GUARDS:
                 return noted
         rows = self._query("SELECT value FROM notes WHERE name = ?", (name,))
@@ -433,7 +431,7 @@ class Journal:
         """Keep a small value under a name. What guards memories is set by an event: `ValueError`."""
         if name in GUARDS:
             raise ValueError(f"{name} is recorded by an event")
-        if name in POSITIONS and self._get_noted(name) is not None:
+        if name in POSITIONS and self._noted.get_value(name) is not None:
             return  # it came to pass once
         with self._begin_transaction(durable=False):
             self._db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
@@ -442,11 +440,7 @@ class Journal:
 
     def _prepare_fields(self) -> None:
         self._lock = threading.RLock()
-        self._forget_guards()
-
-    def _forget_guards(self) -> None:
-        self._guards: dict[str, str] = {}
-        self._guards_until = 0
+        self._noted = NotedValues(self._lock, self._query, self._decode_row)
 
     def _prepare_or_close(self, problem: str) -> None:
         try:
@@ -485,7 +479,7 @@ class Journal:
             if self._path is not None:
                 self._adopt_guards()
             else:  # a copy that is only read: nothing is recorded there
-                self._is_legacy = not self._has_noted()
+                self._noted.is_legacy = not self._noted.has_any()
         if self._path is not None and os.path.exists(self._path + _SUSPECT):
             self._check_integrity()
 
@@ -497,25 +491,10 @@ class Journal:
             self._db.execute("DROP INDEX IF EXISTS noting")
             self._db.execute(INDEX)
             noted = read_kept_guards(self._db)
-            if noted and not self._has_noted():  # else somebody set the number back
+            if noted and not self._noted.has_any():  # else somebody set the number back
                 self._chain_events([make_adoption_event(noted)])
             self._db.executemany("DELETE FROM notes WHERE name = ?", [(name,) for name in GUARDS])
             self._db.execute(f"PRAGMA user_version = {VERSION}")
-
-    def _has_noted(self) -> bool:
-        return bool(self._query(f"SELECT 1 FROM events WHERE {NOTING} LIMIT 1"))
-
-    def _get_noted(self, name: str) -> str | None:
-        """What the last event said that noted it."""
-        with self._lock:
-            if self._is_legacy and name in GUARDS:
-                kept = self._query("SELECT value FROM notes WHERE name = ?", (name,))
-                return str(kept[0][0]) if kept else None
-            select = f"SELECT seq, CAST(body AS BLOB) FROM events WHERE {NOTING} AND seq > ? ORDER BY seq"
-            for seq, body in self._query(select, (self._guards_until,)):
-                self._guards |= self._decode_row((body, b"", None, None)).noted
-                self._guards_until = seq
-            return self._guards.get(name)
 
     def _set_journal_mode(self) -> str:
         """Write ahead, and tell how it is written. While others make the same file, SQLite gives up at once."""
@@ -575,24 +554,13 @@ class Journal:
         """Chain events to the last one. A transaction must be open."""
         recorded: list[Event] = []
         seq, previous = self._read_head()
-        for event in self._note_first_look(events):
+        for event in self._noted.note_first_look(events):
             seq += 1
             body = chain.encode_event(_assign_seq(event, seq))
             previous = chain.hash_link(previous, body)
             recorded.append(_assign_seq(event, seq, previous.hex()))
             self._insert_event(recorded[-1], body)
         return recorded
-
-    def _note_first_look(self, events: Sequence[Event]) -> Sequence[Event]:
-        """The events, of which the first one says when the first look was over, if none before has said so."""
-        if not events or self._is_legacy or self._get_noted(LOOKED_AT) is not None:
-            return events
-        names = tuple(POSITIONS)
-        noted = dict(self._query("SELECT name, value FROM notes WHERE name IN (?, ?)", names))
-        if LOOKED_AT not in noted:
-            return events
-        self._db.execute("DELETE FROM notes WHERE name IN (?, ?)", names)
-        return [replace(events[0], noted=tuple(sorted({**dict(events[0].noted), **noted}.items()))), *events[1:]]
 
     def _insert_event(self, event: Event, body: bytes) -> None:
         seq = event.seq
