@@ -140,7 +140,9 @@ class FolderTransaction:
             self._confirming.sync(place.fd, ())
 
     def make_temporary_path(self, path: MemoryPath) -> MemoryPath:
-        return MemoryPath((*path.parts[:-1], self._folder.make_temporary_name(judged=False)))
+        name = self._folder.make_temporary_name(judged=False)
+        self._folder.passing.add(name)
+        return MemoryPath((*path.parts[:-1], name))
 
     def exchange(self, one: MemoryPath, other: MemoryPath) -> bool:
         with (
@@ -229,9 +231,12 @@ class FolderTransaction:
                 self._folder.tmpfile = 0
         if fd < 0:
             passing = self._folder.make_temporary_name()
+            self._folder.list_passing(passing, None, place.fd)  # its inode is not known yet
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             fd = os.open(passing, flags, NEW_FILE, dir_fd=place.fd)
         try:
+            if passing is not None:
+                self._folder.list_passing(passing, os.fstat(fd).st_ino, place.fd)
             write_all(fd, data)
             if replaced is not None:
                 _copy_mode(fd, replaced)
@@ -251,7 +256,7 @@ class FolderTransaction:
     ) -> None:
         if passing is None:
             passing = self._folder.make_temporary_name(judged=False)
-            aside = PathHandle(self._link_staged(fd, passing, place), passing, (), owned=False)
+            aside = PathHandle(self._link_staged(fd, passing, place, made_as), passing, (), owned=False)
         else:
             aside = PathHandle(place.fd, passing, (), owned=False)
         try:
@@ -261,6 +266,7 @@ class FolderTransaction:
             else:
                 if is_safe_to_remove(aside.name):  # it is whole by now, and its name will be another one's
                     judged, aside.name = aside.name, self._folder.make_temporary_name(judged=False)
+                    self._folder.list_passing(aside.name, made_as.st_ino, aside.fd)
                     os.rename(judged, aside.name, src_dir_fd=aside.fd, dst_dir_fd=aside.fd)
                 self._replace(aside, place, made_as, expected)
         except BaseException:
@@ -274,8 +280,10 @@ class FolderTransaction:
     def _replace(self, aside: PathHandle, place: PathHandle, made_as: os.stat_result, expected: Stamp) -> None:
         """Put a file in the place of another, and look at what came out: nothing is lost that nobody has read."""
         try:
-            if make_stamp(place.stat()) != expected:
+            standing = place.stat()
+            if make_stamp(standing) != expected:
                 raise ConcurrentChange
+            self._folder.list_passing(aside.name, standing.st_ino, aside.fd)
             exchanged = self._folder.exchange(aside, place)
         except FileNotFoundError:
             raise ConcurrentChange from None
@@ -293,10 +301,11 @@ class FolderTransaction:
             raise
         self._aside.remove(aside)
 
-    def _link_staged(self, fd: int, name: str, place: PathHandle) -> int:
+    def _link_staged(self, fd: int, name: str, place: PathHandle, made_as: os.stat_result) -> int:
         """Name a nameless file outside the folder if that is on the same file system, else beside its place."""
         for directory in (self._folder.state_fd, place.fd):
             try:
+                self._folder.list_passing(name, made_as.st_ino, directory)
                 link_nameless(fd, name, directory)
             except OSError as error:
                 if error.errno != errno.EXDEV or directory == place.fd:
@@ -379,8 +388,12 @@ class FolderStore(WritableFolder):
             return
         with hold_lock(self.state_fd, seconds, self._locking), self._keep_attached():
             transaction = FolderTransaction(self)
-            if not self.is_clean and os.access(UNTIDY, os.F_OK, dir_fd=self.state_fd):
-                self.is_clean = True  # once: what cannot be removed now must not make every command slow
+            try:
+                if not self.is_clean and os.access(UNTIDY, os.F_OK, dir_fd=self.state_fd):
+                    self.is_clean = True  # once: what cannot be removed now must not make every command slow
+                    with contextlib.suppress(OSError):
+                        transaction.clean_up(only_judged=True)
+                yield transaction
+            finally:
                 with contextlib.suppress(OSError):
-                    transaction.clean_up(only_judged=True)
-            yield transaction
+                    self.passing.forget()

@@ -1,7 +1,8 @@
 """An opened memory folder: reading it, and the calls that writing to it is made of.
 
 Every call stays below the opened root. A file that must lie somewhere for a moment lies in the state directory where
-that is on the same file system, else under a temporary name that no listing shows and that the next writer removes.
+that is on the same file system, else under a temporary name that the next writer removes. No listing shows it as long
+as the state directory says that it is ours, by its inode (`PassingFiles`): who has seen such a name can hide nothing.
 """
 
 import contextlib
@@ -28,6 +29,8 @@ _JUDGED, _UNJUDGED = "0", "f"
 """How the last part of a passing name begins: what is not whole yet or may go, and what nobody has looked at since
 it was moved aside."""
 _START = ".memtui-"
+_PASSING = "passing"
+"""The file of the state directory that lists our temporary names in the folder."""
 _NEW_TOKEN = "token."
 """What the name of a token begins with that is not whole yet."""
 _TOKEN_SECONDS = 5.0
@@ -54,6 +57,67 @@ def _read_temporary_prefix(state: str) -> str:
     except OSError:
         return ""
     return "" if token is None else f"{_START}{token}-"
+
+
+class PassingFiles:
+    """The files of ours that have a temporary name in the folder, in a file of the state directory.
+
+    A writer, who holds the lock, adds a line before a name appears, and takes its lines away once all have gone. What a
+    killed one leaves stays listed until it is removed.
+
+    Args:
+        state: The state directory, by its path where there is no descriptor of it.
+    """
+
+    def __init__(self, state: str | int) -> None:
+        self._path = os.path.join(state, _PASSING) if isinstance(state, str) else _PASSING
+        self._directory = state if isinstance(state, int) else None
+        self._fd = -1
+        self._start = -1
+
+    def add(self, name: str, inode: int | None = None) -> None:
+        """List a name; without an inode, which is not known yet, whatever has it is ours. Raises `OSError`."""
+        if self._fd < 0:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+            self._fd = os.open(self._path, flags, 0o600, dir_fd=self._directory)
+        if self._start < 0:
+            self._start = os.fstat(self._fd).st_size
+        write_all(self._fd, f"{name} {'' if inode is None else inode}\n".encode())
+
+    def forget(self) -> None:
+        """Take away what was listed since the last time: none of it has its name any more."""
+        if self._start >= 0:
+            os.ftruncate(self._fd, self._start)
+            self._start = -1
+
+    def forget_all(self) -> None:
+        """Take away whatever is listed."""
+        with contextlib.suppress(FileNotFoundError):
+            flags = os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
+            close_quietly(os.open(self._path, flags, dir_fd=self._directory))
+        self._start = -1
+
+    def keep(self) -> None:
+        """Leave listed what was listed until now: something of it could not be removed."""
+        self._start = -1
+
+    def has(self, name: str, inode: int | None = None) -> bool:
+        """Whether a name is listed, with that inode if one is given."""
+        try:
+            fd = open_without_atime(self._path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW, directory=self._directory)
+        except OSError:
+            return False
+        with open(fd, "rb") as file:
+            lines = [line.split(b" ") for line in file.read().splitlines() if line.startswith(name.encode() + b" ")]
+        known = {line[-1] for line in lines} - {b""}
+        return bool(lines) and (inode is None or not known or str(inode).encode() in known)
+
+    def close(self) -> None:
+        """Nothing is listed any more, for who holds this."""
+        if self._fd >= 0:
+            close_quietly(self._fd)
+            self._fd = -1
+        self._directory = -1
 
 
 def is_safe_to_remove(name: str) -> bool:
@@ -91,6 +155,14 @@ def _make_token(state: int) -> str:
     return token
 
 
+def _is_there(name: str, directory: int) -> bool:
+    try:
+        os.stat(name, dir_fd=directory, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
 # Reading a folder: read-only descriptors, no link followed out of it, and no time of last access changed
 # (`memtui.fs.beneath`) but those of links.
 
@@ -116,6 +188,7 @@ class ReadOnlyFolder:
         self.path = self.root.path
         self._attached = 0
         self._temporary_prefix = _read_temporary_prefix(state) if state is not None else ""
+        self.passing = PassingFiles(state if state is not None else -1)
 
     @property
     def resolver(self) -> Resolver:
@@ -144,11 +217,12 @@ class ReadOnlyFolder:
 
     def get_node(self, path: MemoryPath, *, follow: bool = False) -> Node | None:
         self.attach()
-        if self._temporary_prefix in path.relative and any(map(self.is_temporary_name, path.parts)):
+        if self._temporary_prefix in path.relative and any(map(self._is_passing, path.parts[:-1])):
             return None
         try:
             with self.root.resolve_path(path.parts, follow=follow) as place:
-                return make_node("/".join(place.parts), place.stat())
+                seen = place.stat()
+                return None if self._is_passing(place.name, seen.st_ino) else make_node("/".join(place.parts), seen)
         except (FileNotFoundError, NotADirectoryError):
             return None
 
@@ -235,7 +309,9 @@ class ReadOnlyFolder:
                 check(fd)
                 with os.scandir(fd) as entries:
                     for entry in entries:
-                        if self.is_temporary_name(entry.name):
+                        if self.is_temporary_name(entry.name) and (
+                            self._is_passing(entry.name, entry.inode()) or not _is_there(entry.name, fd)
+                        ):
                             continue
                         if entry.is_dir(follow_symlinks=False):
                             inner.append(prefix + entry.name)
@@ -244,8 +320,12 @@ class ReadOnlyFolder:
                 close_quietly(fd)
             todo += reversed(inner)
 
+    def _is_passing(self, name: str, inode: int | None = None) -> bool:
+        """Whether it is a file of ours on its way."""
+        return self.is_temporary_name(name) and self.passing.has(name, inode)
+
     def is_temporary_name(self, name: str) -> bool:
-        """Whether a name is one of our temporary ones, which no other program can know, so nothing can be hidden so."""
+        """Whether a name looks like our temporary ones; another program can have seen one, and use it."""
         start = self._temporary_prefix
         return bool(start) and name.startswith(start) and _RANDOM.fullmatch(name, len(start)) is not None
 
@@ -303,6 +383,7 @@ class WritableFolder(ReadOnlyFolder):
             try:
                 os.makedirs(state, mode=0o700, exist_ok=True)
                 self._state_root = RootDirectory(os.path.realpath(state), self.root.resolver)
+                self.passing = PassingFiles(self.state_fd)
                 self._temporary_prefix = _make_temporary_prefix(self.state_fd, locking)
             except BaseException:
                 self.close()
@@ -310,6 +391,7 @@ class WritableFolder(ReadOnlyFolder):
 
     def close(self) -> None:
         super().close()
+        self.passing.close()
         if self._state_root is not None:
             self._state_root.close()
             self._state_root = None
@@ -350,6 +432,11 @@ class WritableFolder(ReadOnlyFolder):
         """A temporary name; it says whether the file may be removed without being looked at."""
         return self._temporary_prefix + (_JUDGED if judged else _UNJUDGED) + os.urandom(8).hex()[1:]
 
+    def list_passing(self, name: str, inode: int | None, directory: int) -> None:
+        """List a temporary name as ours before it appears in a directory; in the state directory it need not be."""
+        if directory != self.state_fd:
+            self.passing.add(name, inode)
+
     def move_noreplace(self, old: PathHandle, new: PathHandle) -> None:
         """Move something to a name that must be free; raises `FileExistsError`."""
         rename_noreplace(old, new, self.moving)
@@ -375,10 +462,14 @@ class WritableFolder(ReadOnlyFolder):
                 continue
             try:
                 with os.scandir(inner) as entries:
-                    found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
-                for entry_name, is_directory in found:
-                    if is_directory:
+                    found = [
+                        (entry.name, entry.inode() if entry.is_dir(follow_symlinks=False) else None)
+                        for entry in entries
+                    ]
+                for entry_name, inode in found:
+                    if inode is not None:
                         todo.append(moved := self.make_temporary_name())
+                        self.list_passing(moved, inode, fd)
                         os.rename(entry_name, moved, src_dir_fd=inner, dst_dir_fd=fd)
                     else:
                         os.unlink(entry_name, dir_fd=inner)

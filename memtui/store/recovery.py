@@ -48,6 +48,8 @@ class StagingArea:
             (self._root, place.fd, beside),
         ):
             try:
+                if root is not state:
+                    self._folder.passing.add(name, place.stat().st_ino)
                 os.rename(place.name, name, src_dir_fd=place.fd, dst_dir_fd=fd)
             except OSError as error:
                 if error.errno != errno.EXDEV or fd == place.fd:
@@ -82,7 +84,9 @@ class StagingArea:
             if not is_safe_to_remove(aside.name):
                 with contextlib.suppress(OSError):
                     judged = self._folder.make_temporary_name()
+                    self._folder.list_passing(judged, aside.stat().st_ino, aside.fd)
                     os.rename(aside.name, judged, src_dir_fd=aside.fd, dst_dir_fd=aside.fd)
+            self._folder.passing.keep()
             self.mark_for_cleanup()
             return False
         return True
@@ -218,6 +222,8 @@ class CrashCleanup:
         if not tidied:
             self._aside.mark_for_cleanup()
             return
+        if not only_judged:
+            self._folder.passing.forget_all()
         with contextlib.suppress(OSError):
             os.unlink(UNTIDY, dir_fd=self._folder.state_fd)
 

@@ -159,6 +159,7 @@ def test_a_name_that_a_writer_has_for_a_moment_is_not_shown(recorded: Recorded) 
     token = (recorded.state / "token").read_text()
     passing = recorded.folder / f".memtui-{token}-{'0' * 16}"
     passing.write_text("on its way")
+    (recorded.state / "passing").write_text(f"{passing.name} {passing.stat().st_ino}\n")
     with memory_module.observe(recorded.folder) as observer:
         assert os.path.basename(passing) not in {entry.path for entry in observer.iter_names()}
     with memory_module.observe(recorded.folder, state=Path(recorded.state).parent / "none") as stranger:

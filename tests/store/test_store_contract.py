@@ -268,7 +268,12 @@ def test_nothing_of_ours_is_left_in_the_folder_or_the_state(folder_world: Any) -
         transaction.rename(of("a"), of("b/c"))
         transaction.delete(of("b"))
     assert os.listdir(folder_world.folder) == []
-    assert {name.partition("-")[0] for name in os.listdir(folder_world.state)} <= {"journal.db", "lock", "token"}
+    assert {name.partition("-")[0] for name in os.listdir(folder_world.state)} <= {
+        "journal.db",
+        "lock",
+        "token",
+        "passing",
+    }
 
 
 def test_what_a_killed_writer_left_is_never_shown_and_is_tidied(folder_world: Any) -> None:
@@ -278,8 +283,10 @@ def test_what_a_killed_writer_left_is_never_shown_and_is_tidied(folder_world: An
     left = [folder_world.state / name, folder_world.folder / name, folder_world.folder / "d/e" / name]
     for path in left:
         path.mkdir()
+        store.passing.add(name, path.stat().st_ino)
         (path / "inner").mkdir()
         (path / "inner" / "file").write_bytes(b"")
+    store.passing.keep()  # another process listed them
     others = [".memtui-not-ours", name + "0", name[:-1], name[:-1] + "g", ".memtui-" + "0" * 16 + name[-17:]]
     for other in others:
         (folder_world.folder / other).write_bytes(b"")
@@ -294,6 +301,61 @@ def test_what_a_killed_writer_left_is_never_shown_and_is_tidied(folder_world: An
         transaction.clean_up()
     assert not any(path.exists() for path in left)
     assert all((folder_world.folder / other).exists() for other in others)
+    assert (folder_world.state / "passing").read_bytes() == b""
+
+
+def list_all(store: Any) -> set[str]:
+    """What is seen of a folder: by its names, by a scan, and by asking for each."""
+    names, nodes = {entry.path for entry in store.iter_names()}, {node.path for node in store.scan(ROOT)}
+    assert names == nodes == {name for name in nodes if store.get_node(of(name)) is not None}
+    return names
+
+
+def test_nothing_can_be_hidden_under_a_name_like_ours(folder_world: Any) -> None:
+    """Somebody watches the folder, sees one of our names, and uses it, or another one like it."""
+    store, folder = folder_world.main.store, folder_world.folder
+    name = store.make_temporary_name()
+    (folder / name).write_bytes(b"planted")
+    assert list_all(store) == {name}
+    with store.begin_transaction(1):
+        store.passing.add(name)
+        assert list_all(store) == set()
+        store.passing.add(name, (folder / name).stat().st_ino)
+        assert list_all(store) == set()
+        (folder / "other").write_bytes(b"planted")
+        (folder / "other").rename(folder / name)
+        assert list_all(store) == {name}
+    assert list_all(store) == {name}
+    assert store.read(of(name), limit=10).data == b"planted"
+    again = folder_world.store()
+    assert list_all(again) == {name}
+    again.close()
+
+
+def test_what_a_writer_has_on_its_way_is_never_shown_and_never_listed_afterwards(
+    folder_world: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = folder_world.main.store
+    seen: set[str] = set()
+    for name in ("rename", "link", "fsync", "unlink", "rmdir", "ftruncate"):
+        real = getattr(os, name)
+
+        def look(*args: Any, real: Any = real, **values: Any) -> Any:
+            seen.update(path for path in list_all(store) if ".memtui-" in path)
+            return real(*args, **values)
+
+        monkeypatch.setattr(os, name, look)
+    node = write(store, "a/f", b"x").node
+    write(store, "a/f", b"y", node.stamp)
+    with contextlib.suppress(ConcurrentChange):
+        write(store, "a/f", b"z", None)
+    with store.begin_transaction(1) as transaction:
+        transaction.rename(of("a"), of("b/c"))
+        transaction.delete(of("b"))
+    monkeypatch.undo()
+    assert seen == set()
+    passing = folder_world.state / "passing"
+    assert not passing.exists() or passing.read_bytes() == b""
 
 
 def test_no_name_hides_anything_in_a_folder_that_is_only_looked_at(folder_world: Any) -> None:
