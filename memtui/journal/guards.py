@@ -67,7 +67,7 @@ class NotedValues:
 
     def note_first_look(self, events: Sequence[Event]) -> Sequence[Event]:
         """Events, of which the first one says when the first look was over, if none has said so; they are recorded."""
-        if not events or self.is_legacy or self.get_value(LOOKED_AT) is not None:
+        if not events or self.is_legacy or LOOKED_AT in self._values or self.get_value(LOOKED_AT) is not None:
             return events
         noted = dict(self._query("SELECT name, value FROM notes WHERE name IN (?, ?)", tuple(POSITIONS)))
         if LOOKED_AT not in noted:
