@@ -57,7 +57,7 @@ def test_every_regular_expression_is_linear_over_what_nearly_fits_it(part: int) 
 
 def _choose_pumps(regex: Regex) -> list[Pump]:
     pumps = sorted(make_pumps(regex))
-    return pumps[:: max(len(pumps) // many(len(pumps), 6), 1)] if pumps else []
+    return pumps[:: max(len(pumps) // many(len(pumps), 3), 1)] if pumps else []
 
 
 def _fill(pump: Pump, size: int) -> str:

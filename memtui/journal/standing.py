@@ -162,12 +162,13 @@ def is_doubtful(query: Callable[[str], list[tuple[Any, ...]]]) -> bool:
 
 def _leaves(body: bytes, sha256: bytes) -> bool:
     """Whether a hash stands in an event as what was left: as the last part of a change."""
-    at = body.find(sha256)
+    quoted = b'"%s"' % sha256
+    at = body.find(quoted)
     while at >= 0:
         end = body.find(b"]", at)
         if body[end + 1 : end + 2] == b"]":
             return True
-        at = body.find(sha256, at + 1)
+        at = body.find(quoted, at + 1)
     return False
 
 

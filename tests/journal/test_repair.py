@@ -16,6 +16,7 @@ from memtui.cli import main
 from memtui.core.errors import StateUnusable
 from memtui.core.events import Event, Memtui, Outside
 from memtui.core.wording import PLAIN, SPOKEN, describe_event
+from memtui.journal.sqlite import Journal
 from memtui.journal.verify_report import FindingWeight
 from tests.conftest import NOTES, fill
 
@@ -159,6 +160,15 @@ def test_nothing_is_made_from_a_broken_chain(folder: Path, state: Path) -> None:
     with memtui.open(folder, state=state) as memory, pytest.raises(StateUnusable, match="the record itself is broken"):
         memory.repair()
     assert main(["verify", "--repair", "--state", str(state), "--dir", str(folder)]) == 1
+
+
+def test_no_forged_hash_is_taken_for_another_part_of_the_event(folder: Path, state: Path) -> None:
+    del folder
+    with contextlib.closing(Journal(str(state / "journal.db"))) as journal:
+        for forged in map(bytes, zip(range(256), strict=True)):
+            with tampering(state) as database:
+                database.execute("UPDATE known SET sha256 = ? WHERE path = ?", (forged, b"prefs.md"))
+            assert journal.is_doubtful(), forged
 
 
 def test_an_honest_journal_is_not_doubted(folder: Path, state: Path) -> None:
