@@ -258,8 +258,8 @@ def test_a_file_swapped_for_a_fifo_or_a_link_after_it_was_looked_at_is_not_read(
         store._open_for_reading(place)
 
 
-def test_nothing_of_ours_is_left_in_the_folder_or_the_state(folder_world: Any) -> None:
-    store = folder_world.main.store
+def write_move_and_delete(store: Any) -> None:
+    """Whatever lies under a temporary name for a moment does so here; nothing is left."""
     node = write(store, "a/f", b"x").node
     write(store, "a/f", b"y", node.stamp)
     with contextlib.suppress(ConcurrentChange):
@@ -267,6 +267,11 @@ def test_nothing_of_ours_is_left_in_the_folder_or_the_state(folder_world: Any) -
     with store.begin_transaction(1) as transaction:
         transaction.rename(of("a"), of("b/c"))
         transaction.delete(of("b"))
+
+
+def test_nothing_of_ours_is_left_in_the_folder_or_the_state(folder_world: Any) -> None:
+    store = folder_world.main.store
+    write_move_and_delete(store)
     assert os.listdir(folder_world.folder) == []
     assert {name.partition("-")[0] for name in os.listdir(folder_world.state)} <= {
         "journal.db",
@@ -345,13 +350,7 @@ def test_what_a_writer_has_on_its_way_is_never_shown_and_never_listed_afterwards
             return real(*args, **values)
 
         monkeypatch.setattr(os, name, look)
-    node = write(store, "a/f", b"x").node
-    write(store, "a/f", b"y", node.stamp)
-    with contextlib.suppress(ConcurrentChange):
-        write(store, "a/f", b"z", None)
-    with store.begin_transaction(1) as transaction:
-        transaction.rename(of("a"), of("b/c"))
-        transaction.delete(of("b"))
+    write_move_and_delete(store)
     monkeypatch.undo()
     assert seen == set()
     passing = folder_world.state / "passing"
