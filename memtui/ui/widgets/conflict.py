@@ -346,8 +346,9 @@ class ConflictBox(Vertical):
         chosen = self.options.highlighted_option
         shown = [row for row in rows if not (is_low and row.is_extra)]
         widths = [min(room, _ROW) if recommended and not number else 0 for number in range(len(shown))]
+        key = max(len(row.key) for row in shown) + 2
         self.options.set_options(
-            [Option(_format_answer(row, width), id=row.id) for row, width in zip(shown, widths, strict=True)]
+            [Option(_format_answer(row, key, width), id=row.id) for row, width in zip(shown, widths, strict=True)]
         )
         ids = [row.id for row in shown]
         self.options.highlighted = ids.index(chosen.id) if chosen is not None and chosen.id in ids else 0
@@ -355,9 +356,9 @@ class ConflictBox(Vertical):
         self.scroll.styles.max_height = max(size.height - others, 1)
 
 
-def _format_answer(row: AnswerRow, width: int) -> Content:
-    """An answer; a recommended one says so at the end of its row of `width` cells."""
-    words = Content.assemble((f" {row.key:<4}", "bold $text-accent"), " " if len(row.key) > 2 else "", row.words)
+def _format_answer(row: AnswerRow, key: int, width: int) -> Content:
+    """An answer behind the cells of its key; a recommended one says so at the end of its row of `width` cells."""
+    words = Content.assemble((f" {row.key:<{key}}", "bold $text-accent"), row.words)
     room = width - words.cell_length - len(_BEST)
     return Content.assemble(words, " " * max(room, 1), (_BEST, "italic")) if width else words
 
