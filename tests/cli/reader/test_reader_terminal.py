@@ -156,6 +156,15 @@ def test_an_agent_that_asks_is_heard_at_once_and_answered_by_number(folder: Path
         assert b"Let through, as you said: Claude Code asks to edit notes/drinks.md." in reader.hear(
             b"drinks.md.\nNumber"
         )
+        heard = reader.type("agents", b"Number, Enter for back: ")
+        assert b"No agent asks anything.\nChanged without a question until you quit:\n" in heard
+        reader.type("ask again about all", b"From now on you are asked about it again.")
+        asker = asked(folder, verdicts)
+        reader.hear(b"Choose Agents that ask.\nNumber")
+        reader.type("agents", b"Number, Enter for back: ")
+        reader.type("no")
+        asker.join(LIMIT)
+        assert verdicts.pop() == Deny("")
         reader.type("q", b"Closed.\n")
         assert reader.end() == 0
     del tmp_path

@@ -157,6 +157,24 @@ async def test_policy_is_said_and_changed(chatting: Chats) -> None:
         assert chat.screen.chat_state.policy is ApprovalPolicy.READ_ONLY
 
 
+async def test_policy_lists_what_is_granted_and_takes_back_one_or_all(chatting: Chats) -> None:
+    async with chatting(policy=ApprovalPolicy.ASK) as chat:
+
+        def header() -> str:
+            return str(chat.text.splitlines()[0])
+
+        chat.play.chat.set_policy(ApprovalPolicy.ASK, frozenset({"notes", "prefs.md", "a/b"}))
+        await chat.wait_for(lambda: "not asked:" in header())
+        for key, left in (("2", {"a/b", "prefs.md"}), ("escape", {"a/b", "prefs.md"}), ("0", set())):
+            await chat.say("/policy")
+            await chat.wait_for(lambda: isinstance(chat.app.screen, MenuScreen))
+            await chat.press(key)
+            await chat.wait_for(lambda: chat.app.screen is chat.screen)
+            await chat.wait_for(lambda left=left: chat.screen.chat_state.always == left)
+        await chat.wait_for(lambda: "not asked:" not in header())
+        assert chat.screen.chat_state.policy is ApprovalPolicy.ASK
+
+
 async def test_attach_sends_a_file_along(chatting: Chats, tmp_path: Path) -> None:
     (tmp_path / "plan.md").write_text("# Plan\n")
     (tmp_path / "blob.bin").write_bytes(b"\0\1\2\xff")
