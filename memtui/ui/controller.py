@@ -128,7 +128,11 @@ class ControlledScreen(Screen[ResultT]):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether an action can run: the controller that has it answers for its own."""
+        """Whether an action can run: the controller that has it answers for its own. None does on a screen that took
+        another one's place just now, and has no widgets yet: a key that was on its way would find it so.
+        """
+        if not self.is_mounted:
+            return False
         for controller in self.controllers:
             if hasattr(controller, f"action_{action}"):
                 return controller.check_action(action, parameters)

@@ -38,6 +38,16 @@ async def test_opening_shows_files_note_and_activity(opened: Opening) -> None:
         assert ".hidden.md" not in app.rows
 
 
+async def test_a_key_that_was_on_its_way_finds_no_action_on_a_screen_without_widgets(opened: Opening) -> None:
+    async with opened() as app:
+        known = app.app.screen
+        assert known.check_action("leave", ())
+        coming = BrowseScreen(str(app.folder), state=str(app.state), title="")
+        actions = {binding.action.partition("(")[0] for _, binding in coming._bindings}
+        assert "leave" in actions
+        assert {action for action in actions if coming.check_action(action, ())} == set()
+
+
 async def test_panes_never_overlap(opened: Opening) -> None:
     async with opened(size=SIZES[0]) as app:
         app.put("alpha.md", "changed\n")
