@@ -1,6 +1,7 @@
 """What holds the shape of the code: no import cycles, and no class that grows into several with one name."""
 
 import importlib
+import inspect
 import pkgutil
 from collections.abc import Iterator, Mapping, Set
 from types import FunctionType
@@ -33,6 +34,27 @@ def test_no_class_has_more_methods_than_a_reader_can_hold() -> None:
     assert counts
     larger = {name for name, count in counts.items() if count > MOST_METHODS}
     assert larger == set(), "split them: a screen holds controllers"
+
+
+def _find_abstract(owner: type) -> set[str]:
+    """The functions and properties of ours that a class has in a form that only raises `NotImplementedError`."""
+    found = set()
+    for name in {name for base in owner.__mro__ if base.__module__.split(".")[0] == "memtui" for name in vars(base)}:
+        member = inspect.getattr_static(owner, name)
+        code = getattr(getattr(member, "fget", member), "__code__", None)
+        if code is not None and code.co_names[:1] == ("NotImplementedError",) and not code.co_consts[2:]:
+            found.add(name)
+    return found
+
+
+def test_what_only_a_subclass_can_do_every_last_subclass_does() -> None:
+    """Textual's metaclass admits no abstract methods, which would hold this."""
+    classes = [each for each in _iter_classes() if not getattr(each, "_is_protocol", False)]
+    abstract = {each: _find_abstract(each) for each in classes}
+    assert {each.__name__ for each, names in abstract.items() if names} >= {"LineView", "FilteredListScreen"}
+    last = [each for each in classes if not any(below in classes for below in each.__subclasses__())]
+    left = {f"{each.__qualname__}.{name}" for each in last for name in abstract[each]}
+    assert left == set()
 
 
 def _find_cycle(imports: Mapping[str, Set[str]]) -> list[str]:

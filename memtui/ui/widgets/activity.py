@@ -352,6 +352,9 @@ class ActivityView(ItemList[ActivityRow]):
         if message.y is not None and message.y < self.max_scroll_y:
             self.follow = False
 
+    def _get_key(self, item: ActivityRow) -> object:
+        return item.seq
+
     def _get_columns(self, item: ActivityRow, width: int) -> Sequence[Column[ActivityRow]]:
         del item
         return build_columns(width)
