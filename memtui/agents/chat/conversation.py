@@ -176,7 +176,7 @@ class ChatController:
             failed = self._has_failed and not self._goes_on
             if self._is_held or failed:  # before the queue, which would have come after the message that failed
                 self._queue.appendleft(prompt)
-                self._goes_on = failed
+                self._goes_on = self._goes_on or failed
             else:
                 self._queue.append(prompt)
             self._is_held = False

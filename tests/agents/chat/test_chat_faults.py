@@ -661,6 +661,27 @@ def test_a_message_that_is_sent_once_a_fault_was_seen_goes_before_those_that_wai
     assert model_server.refused == []
 
 
+def test_what_is_sent_behind_a_fault_goes_on_though_the_conversation_is_cleared_meanwhile(
+    model_server: ModelServer,
+) -> None:
+    model_server.answer(Text(""), Failure("invalid_request_error", "no"))
+    with talking() as talk:
+        told = talk.heard
+
+        def clears(event: Any) -> None:
+            told(event)
+            if isinstance(event, ChatFault):
+                talk.chat.send(Prompt("go on"))
+                talk.chat.clear()
+                talk.chat.send(Prompt("anew"))
+
+        talk.chat._listener = clears
+        assert talk.say("one").end is TurnOutcome.FAULT
+        assert [talk.heard.next(TurnEnded).end for _ in range(2)] == [TurnOutcome.DONE] * 2
+        assert [each.last_text.split("\n")[-1] for each in model_server.requests] == ["one", "anew", "go on"]
+    assert model_server.refused == []
+
+
 # The same from the point of view of somebody else's server
 
 
