@@ -2,8 +2,6 @@
 
 import contextlib
 import json
-import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +19,7 @@ from memtui.engine.pins import load_pins
 from memtui.journal.sqlite import Journal
 from memtui.journal.verify_report import FindingWeight
 from tests.conftest import fill
+from tests.journal.raw import open_raw_journal
 
 BOT = Agent("bot")
 FILES = {f"{name}.md": f"{name}\n" for name in "abcdefgh"}
@@ -47,15 +46,9 @@ def folder(tmp_path: Path, state: Path) -> Path:
     return path
 
 
-@contextlib.contextmanager
-def tampering(state: Path) -> Iterator[sqlite3.Connection]:
-    with contextlib.closing(sqlite3.connect(state / "journal.db", isolation_level=None)) as database:
-        yield database
-
-
 def age(state: Path) -> None:
     """Make the journal one of before guards were recorded."""
-    with tampering(state) as database:
+    with open_raw_journal(state) as database:
         hold = database.execute("SELECT sql FROM sqlite_master WHERE name = 'events_hold'").fetchone()[0]
         database.execute("DROP TRIGGER events_hold")
         database.execute("DROP INDEX noting")
@@ -105,7 +98,7 @@ def test_each_is_an_event_that_says_who_and_what(folder: Path, state: Path) -> N
 
 
 def test_an_emptied_table_takes_nothing_away(folder: Path, state: Path) -> None:
-    with tampering(state) as database:
+    with open_raw_journal(state) as database:
         database.execute("DELETE FROM notes")
     for read_only in (True, False):
         with memtui.open(folder, state=state, read_only=read_only) as memory:
@@ -116,7 +109,7 @@ def test_an_emptied_table_takes_nothing_away(folder: Path, state: Path) -> None:
 
 
 def test_what_came_since_the_first_look_is_new_though_the_table_was_emptied(folder: Path, state: Path) -> None:
-    with tampering(state) as database:
+    with open_raw_journal(state) as database:
         database.execute("DELETE FROM notes")
     (folder / "planted.md").write_text("planted\n")
     with memtui.open(folder, state=state) as memory:
@@ -138,7 +131,7 @@ def test_the_next_event_says_when_the_first_look_was_over(tmp_path: Path, state:
             assert memory.journal.verify().is_intact
             memory.journal.set_metadata(FOUND_UNTIL, "99")
             assert memory.journal.get_metadata(FOUND_UNTIL) == str(found.seq)
-    with tampering(state) as database:
+    with open_raw_journal(state) as database:
         database.execute("INSERT INTO notes VALUES ('found_until', '99')")
     with memtui.open(path, state=state) as memory:
         assert memory.journal.get_metadata(FOUND_UNTIL) == "1"
@@ -149,7 +142,7 @@ def test_the_next_event_says_when_the_first_look_was_over(tmp_path: Path, state:
 
 
 def test_a_row_of_the_table_has_no_effect_and_is_found_and_removed(folder: Path, state: Path) -> None:
-    with tampering(state) as database:
+    with open_raw_journal(state) as database:
         database.executemany("INSERT INTO notes VALUES (?, ?)", [(PROTECTED, '["z"]'), (DISMISSED, "0")])
     with memtui.open(folder, state=state) as memory:
         assert_guarded(memory)
@@ -162,7 +155,7 @@ def test_a_row_of_the_table_has_no_effect_and_is_found_and_removed(folder: Path,
 
 
 def test_an_index_that_hides_an_event_is_found_and_made_anew(folder: Path, state: Path) -> None:
-    with tampering(state) as database:
+    with open_raw_journal(state) as database:
         declared = database.execute("SELECT sql FROM sqlite_master WHERE name = 'noting'").fetchone()[0]
         database.execute("DROP INDEX noting")
         database.execute("CREATE INDEX noting ON events (seq) WHERE seq < 0")
@@ -178,7 +171,7 @@ def test_an_index_that_hides_an_event_is_found_and_made_anew(folder: Path, state
 
 
 def test_without_its_index_it_is_read_all_the_same(folder: Path, state: Path) -> None:
-    with tampering(state) as database:
+    with open_raw_journal(state) as database:
         database.execute("DROP INDEX noting")
     with memtui.open(folder, state=state) as memory:
         assert_guarded(memory)
@@ -210,7 +203,7 @@ def test_an_older_journal_keeps_what_guards_it_and_records_that_once(folder: Pat
 
 
 def test_a_number_of_the_schema_that_was_set_back_changes_no_guard(folder: Path, state: Path) -> None:
-    with tampering(state) as database:
+    with open_raw_journal(state) as database:
         database.execute("INSERT INTO notes VALUES (?, '[\"z\"]')", (PROTECTED,))
         database.execute("PRAGMA user_version = 2")
     with memory_module.observe(folder, state=state) as observer:
@@ -227,7 +220,7 @@ def test_where_imported_events_are_can_be_made_again(folder: Path, state: Path) 
     change = ImportedChange(at_us=1, path="a.md", agent=BOT, call_id="call", after=b"then\n")
     with memtui.open(folder, state=state) as memory:
         (imported,) = memory.imports.record([change])
-    with tampering(state) as database:
+    with open_raw_journal(state) as database:
         database.execute("DELETE FROM notes")
     with memtui.open(folder, state=state) as memory:
         assert [finding.weight for finding in memory.journal.verify().findings] == [FindingWeight.INDEX]

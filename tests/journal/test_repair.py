@@ -4,8 +4,6 @@ import contextlib
 import hashlib
 import json
 import os
-import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,6 +17,7 @@ from memtui.core.wording import PLAIN, SPOKEN, describe_event
 from memtui.journal.sqlite import Journal
 from memtui.journal.verify_report import FindingWeight
 from tests.conftest import NOTES, fill
+from tests.journal.raw import open_raw_journal
 
 EDITED = "- short answers\n- Paris\n"
 
@@ -40,19 +39,13 @@ def folder(tmp_path: Path, state: Path) -> Path:
     return path
 
 
-@contextlib.contextmanager
-def tampering(state: Path) -> Iterator[sqlite3.Connection]:
-    with contextlib.closing(sqlite3.connect(state / "journal.db")) as database, database:
-        yield database
-
-
 def edit_unseen(folder: Path, state: Path, text: str = EDITED, *, row: bool = True) -> None:
     """Edit a memory, and what is known of it so that it seems to be the same; without `row` only its stamp."""
     path = folder / "prefs.md"
     path.write_text(text)
     seen, digest = path.stat(), hashlib.sha256(text.encode()).digest()
     stamp = f"{seen.st_ctime_ns},{seen.st_size},{seen.st_mtime_ns},{seen.st_ino}"
-    with tampering(state) as database:
+    with open_raw_journal(state) as database:
         database.execute("UPDATE known SET stamp = ? WHERE path = ?", (stamp, b"prefs.md"))
         if row:
             select = "UPDATE known SET sha256 = ?, size = ? WHERE path = ?"
@@ -63,7 +56,7 @@ def edit_unseen(folder: Path, state: Path, text: str = EDITED, *, row: bool = Tr
 def delete_unseen(folder: Path, state: Path) -> None:
     """Delete a memory, and what is known of it."""
     (folder / "prefs.md").unlink()
-    with tampering(state) as database:
+    with open_raw_journal(state) as database:
         database.execute("DELETE FROM known WHERE path = ?", (b"prefs.md",))
 
 
@@ -141,7 +134,7 @@ def test_an_observer_leaves_the_rows_for_the_check_to_find(folder: Path, state: 
     ],
 )
 def test_each_table_is_made_anew_and_that_is_recorded(folder: Path, state: Path, sql: str, words: str) -> None:
-    with tampering(state) as database:
+    with open_raw_journal(state) as database:
         database.execute(sql)
     with memtui.open(folder, state=state) as memory:
         memory.repair()
@@ -154,7 +147,7 @@ def test_each_table_is_made_anew_and_that_is_recorded(folder: Path, state: Path,
 
 def test_nothing_is_made_from_a_broken_chain(folder: Path, state: Path) -> None:
     edit_unseen(folder, state)
-    with tampering(state) as database:
+    with open_raw_journal(state) as database:
         database.execute("DROP TRIGGER events_hold")
         database.execute("UPDATE events SET hash = x'00' WHERE seq = 2")
     with memtui.open(folder, state=state) as memory, pytest.raises(StateUnusable, match="the record itself is broken"):
@@ -166,7 +159,7 @@ def test_no_forged_hash_is_taken_for_another_part_of_the_event(folder: Path, sta
     del folder
     with contextlib.closing(Journal(str(state / "journal.db"))) as journal:
         for forged in map(bytes, zip(range(256), strict=True)):
-            with tampering(state) as database:
+            with open_raw_journal(state) as database:
                 database.execute("UPDATE known SET sha256 = ? WHERE path = ?", (forged, b"prefs.md"))
             assert journal.is_doubtful(), forged
 

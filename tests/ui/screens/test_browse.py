@@ -170,25 +170,30 @@ def test_the_divider_is_dragged(terminal: Starting, tmp_path: Path) -> None:
     screen.wait_for(lambda: screen.text.splitlines()[1].index("╮") == 37)
 
 
-async def test_a_drag_moves_the_divider_and_lets_it_go_though_the_pane_under_the_mouse_is_busy(opened: Opening) -> None:
+async def test_a_drag_moves_the_divider_and_lets_it_go_though_the_pane_under_the_mouse_is_busy(
+    opened: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with opened(size=(120, 36)) as app, asyncio.timeout(30):
+        screen, released = app.app.screen, asyncio.Event()
+        release = screen.release_mouse
+        monkeypatch.setattr(screen, "release_mouse", lambda: (release(), released.set()))
 
         def send(kind: type[MouseEvent], x: int, button: int) -> None:
             event = kind(None, x, 6, 0, 0, button, False, False, False, screen_x=x, screen_y=6)
             event.set_sender(app.app)
             app.app._driver.send_message(event)
 
-        files, idle = app.app.screen.query_one("#files"), asyncio.Event()
+        files = screen.query_one("#files")
         right = files.region.right
-        app.app.screen.get_widget_at(right, 6)[0].call_next(idle.wait)
+        screen.get_widget_at(right, 6)[0].call_next(released.wait)  # it is busy until then
         send(MouseDown, right, 1)
         send(MouseMove, right + 22, 1)
         send(MouseUp, right + 22, 1)
         try:
-            while files.region.right != right + 23:
-                await asyncio.sleep(0)
+            await released.wait()
         finally:
-            idle.set()
+            released.set()
+        await app.wait_for(lambda: files.region.right == right + 23)
         send(MouseMove, 60, 0)
         await app.pilot.pause()
         assert files.region.right == right + 23
