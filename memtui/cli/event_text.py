@@ -8,7 +8,7 @@ from memtui.core.events import Agent, Change, EntryKind, Event, Memtui, Person, 
 from memtui.core.guards import GUARDS, decode_guard
 from memtui.core.messages import summarize_refusal
 from memtui.core.paths import ROOT_NAME, MemoryPath
-from memtui.core.wording import format_latency
+from memtui.core.wording import format_latency, format_result
 
 _OPERATIONS = {
     "view": "viewed",
@@ -38,7 +38,7 @@ def format_event_row(event: Event) -> str:
         output.pad_cell(format_actor_name(event.actor), 11),
         output.pad_cell(event.command, 11),
         output.pad_cell(path, 36),
-        f"{event.result.label:<9}",
+        f"{format_result(event):<9}",
         f"{_format_counts(event):<9}",
         f"{_format_duration(event):>6}",
         output.pad_cell(event.note or (summarize_refusal(event) if event.is_error else ""), 0),

@@ -199,7 +199,7 @@ _DONE = {
     "unpin": "took the pin from",
 }
 _WANTED = {"str_replace": "change", "insert": "add to", "view": "look at"}
-_SETTING = frozenset({"view", "protect", "unprotect", "pin", "unpin"})
+_SETTING = frozenset({"view", "protect", "unprotect", "pin", "unpin", "dismiss"})
 """Commands that succeed without changing a file."""
 _TAKEN_BACK = {"undo": "undid", "redo": "redid"}
 _ON_FILES = frozenset({"rename", "copy", "delete"})
@@ -238,6 +238,12 @@ SECRET_FOUND = "holds what looks like"
 """How the note of an event begins that wrote a secret."""
 SECRET_REDACTED = "redacted: "
 """How the note of an event begins that left a secret out."""
+
+
+def format_result(event: Event) -> str:
+    """How an event ended, in a word: what a person set changed no file, and is done all the same."""
+    is_set = event.result is Result.NO_CHANGE and event.command in _SETTING
+    return (Result.OK if is_set else event.result).label
 
 
 def format_event_clause(event: Event, style: WordStyle = SCREEN) -> str:

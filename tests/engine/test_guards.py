@@ -13,7 +13,7 @@ from memtui.cli import main
 from memtui.core.errors import StateUnusable
 from memtui.core.events import Agent, Event, ImportedChange, Memtui, Person
 from memtui.core.guards import DISMISSED, FOUND_UNTIL, GUARDS, IMPORTED_UNTIL, PINS, POSITIONS, PROTECTED
-from memtui.core.wording import SCREEN, SPOKEN, describe_event
+from memtui.core.wording import SCREEN, SPOKEN, describe_event, format_result
 from memtui.engine import Engine
 from memtui.engine.pins import load_pins
 from memtui.journal.sqlite import Journal
@@ -80,6 +80,7 @@ def test_each_is_an_event_that_says_who_and_what(folder: Path, state: Path) -> N
             ("pin", Person(), "/memories/b.md"),
             ("dismiss", Person(), "/memories"),
         ]
+        assert [format_result(event) for event in (protect, pin, dismiss)] == ["ok"] * 3
         assert dict(protect.noted)[PROTECTED] == '["a.md"]'
         assert dismiss.noted == ((DISMISSED, str(dismiss.seq - 1)),)
         memory.update_pins(lambda pins: [*pins, "a.md"], actor=Person("Ada"))

@@ -167,7 +167,7 @@ def _get_result_role(row: ActivityRow) -> str:
     return {"ok": "ok", "same": "ok", "seen": "seen"}.get(row.result, "bad")
 
 
-_SHORT = {Result.NO_CHANGE: "same", Result.UNCERTAIN: "UNSURE"}
+_SHORT = {Result.NO_CHANGE.label: "same", Result.UNCERTAIN.label: "UNSURE"}
 """Results whose words are wider than their column."""
 
 
@@ -180,13 +180,14 @@ def build_activity_row(event: Event) -> ActivityRow:
         note = f"to {wording.to_relative_path(event.new_path)}"
     elif event.is_outside and not note:
         note = "not via memtui"
+    result = wording.format_result(event)
     return ActivityRow(
         seq=event.seq,
         time=wording.format_clock(event),
         actor=sys.intern(format_actor_name(event.actor)),
         command=sys.intern(event.command),
         path=sys.intern(event.path),
-        result=_SHORT.get(event.result, event.result.label),
+        result=_SHORT.get(result, result),
         added=event.added,
         removed=event.removed,
         duration_ms=None if event.is_outside else event.duration_us / 1_000,
