@@ -44,6 +44,7 @@ _LONGEST = 4_096
 _LONGEST_TEXT = 16_384
 
 
+@pytest.mark.sweep(keep=5)
 @pytest.mark.parametrize("part", range(_PARTS))
 def test_every_regular_expression_is_linear_over_what_nearly_fits_it(part: int) -> None:
     slow = [
@@ -144,6 +145,7 @@ READERS: dict[str, Callable[[str], object]] = {
 """What reads text from notes, names, agents, sessions and settings."""
 
 
+@pytest.mark.sweep(keep=14)
 @pytest.mark.parametrize("reader", READERS)
 def test_every_reader_of_text_is_linear_over_hostile_text(reader: str) -> None:
     slow = [

@@ -256,6 +256,7 @@ def test_a_tool_that_the_model_invented_is_not_ours(way: Way, memory: Engine) ->
     assert list(memory.events()) == []
 
 
+@pytest.mark.sweep(each="chunks")
 @pytest.mark.parametrize("chunks", range(1, 7))
 @pytest.mark.parametrize("fault", ["truncate", "corrupt", "disconnect"])
 @pytest.mark.parametrize("name", ["sync streaming", "async streaming"])

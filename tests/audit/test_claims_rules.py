@@ -516,6 +516,7 @@ def test_a_git_that_does_not_answer_is_given_up(repo: Repo) -> None:
     assert repository.find_missing_commits({"0badc0ffee"}) == frozenset()
 
 
+@pytest.mark.sweep(keep=3)
 @pytest.mark.parametrize(
     "text",
     [

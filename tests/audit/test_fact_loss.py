@@ -170,6 +170,7 @@ PIECES = (
 )
 
 
+@pytest.mark.sweep(keep=4)
 @pytest.mark.parametrize("line", [piece * (1_000_000 // len(piece)) for piece in PIECES], ids=range(len(PIECES)))
 def test_a_line_of_a_megabyte_does_not_hold_it_up(line: str) -> None:
     with at_most(10):

@@ -228,7 +228,7 @@ def test_a_long_line_of_words_is_told_and_one_of_data_is_not(folder: Folder) -> 
     ],
     ids=ascii,
 )  # fmt: skip
-@pytest.mark.sweep
+@pytest.mark.sweep(keep=18)
 def test_a_megabyte_that_means_harm_is_looked_through_in_seconds(piece: str) -> None:
     text = piece * (many(MB, MB // 4) // len(piece))
     with at_most(8):

@@ -480,6 +480,7 @@ def test_every_rule_says_what_it_is_for() -> None:
         assert rule.good
 
 
+@pytest.mark.sweep(keep=3)
 @pytest.mark.parametrize(
     "text",
     [

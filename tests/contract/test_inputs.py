@@ -191,6 +191,7 @@ ODD = [
 ]  # fmt: skip
 
 
+@pytest.mark.sweep(keep=8)
 @pytest.mark.parametrize("odd", ODD, ids=lambda odd: type(odd).__name__)
 def test_no_value_in_any_field_raises_or_leaves_a_journal_that_cannot_be_read(odd: object) -> None:
     engine = memtui.open_in_memory()
@@ -249,6 +250,7 @@ def test_every_answer_is_an_event_with_the_call_that_asked(filled: Any) -> None:
     assert (second.is_error, second.answer, json.loads(second.arguments)["path"]) == (True, wrong.text, "/memories/no")
 
 
+@pytest.mark.sweep(each="command")
 @pytest.mark.parametrize(
     "value",
     [

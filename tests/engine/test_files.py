@@ -235,6 +235,7 @@ class _Dying(StandIn):
         return self._dying.exchanges and self._dying.step(lambda: self._real.exchange(one, other))
 
 
+@pytest.mark.sweep(keep=20)
 @pytest.mark.parametrize("exchanges", [False, True])
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("pairs", [WAYS[name] for name in WAYS if name != "one"])

@@ -169,6 +169,7 @@ def test_a_text_that_says_what_it_shows_is_read_once() -> None:
     assert list(decode_lines("# Title\n\nIt's \"so\" and 'so', a/b, 5 of 6.\n")) == []
 
 
+@pytest.mark.sweep(keep=4)
 @pytest.mark.parametrize(
     "piece",
     ["\\_", "\\", "'a' + ", 'a" + "b', "%41", "&#65;", "a\\\nb", "sk-ant-aaaa9\n", "abcdefghijklmnop9Q\n> ", "QUtJQQ",

@@ -323,6 +323,7 @@ def test_pictures_hashes_certificates_and_lock_files_are_no_payloads() -> None:
         assert _rules(text) == set(), text[:60]
 
 
+@pytest.mark.sweep(keep=25)
 @pytest.mark.parametrize(
     "piece",
     [

@@ -54,6 +54,7 @@ def hostile_turn(payload: str) -> list[events.ChatEvent]:
     ]
 
 
+@pytest.mark.sweep(each="width")
 @pytest.mark.parametrize("width", [30, 100])
 @pytest.mark.parametrize("name", list(PAYLOADS))
 async def test_hostile_text_is_shown_as_text_and_drives_nothing(name: str, width: int) -> None:
