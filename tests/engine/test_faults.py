@@ -71,7 +71,7 @@ def put_back(world: Any) -> None:
     world.main.reconcile()
 
 
-@pytest.mark.sweep(each="code")
+@pytest.mark.sweep(keep=40)
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EROFS, errno.EACCES], ids=errno.errorcode.get)
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
 def test_a_call_that_fails_is_answered_truthfully_and_leaves_nothing_half_done(
