@@ -326,9 +326,10 @@ def plain_world(tmp_path: Path) -> Iterator[World]:
 
 
 @pytest.fixture(scope="session")
-def warm() -> Iterator[Warm]:
-    """Starts programs in a process that has loaded memtui already."""
-    process = Warm()
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
+    """Starts programs in a process that has loaded memtui already, one for all workers."""
+    shared = tmp_path_factory.getbasetemp()
+    process = Warm(shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared)
     yield process
     process.close()
 

@@ -31,6 +31,8 @@ from pathlib import Path
 from typing import IO, Any
 
 _MOST = 1 << 20
+_STAY = b"stay"
+"""What is sent to have it stay until the connection ends, instead of what to start."""
 _AT_THE_START = ("PYTHON", "LC_", "LANG", "LD_", "TEXTUAL_", "ESCDELAY")
 """Parts of the environment that are read as Python starts, or as what it loads is loaded."""
 _OURS = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "PYTHONUNBUFFERED", "PYTHONWARNINGS")
@@ -39,30 +41,58 @@ _OURS = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "PYTHON
 class Warm:
     """The side of the tests: starts programs in the process that is warm already."""
 
-    def __init__(self) -> None:
-        self._place = tempfile.TemporaryDirectory(prefix="memtui-warm-")
-        self._path = os.path.join(self._place.name, "socket")
-        root = str(Path(__file__).parents[1])
-        self._root = root
-        self._environment = {**os.environ, "PYTHONPATH": root}
-        self._process = self._launch()
+    def __init__(self, shared: Path) -> None:
+        """Have one that others of the same run share, or the first; it ends with the last of them.
 
-    def _launch(self) -> subprocess.Popen[bytes]:
+        Args:
+            shared: A directory that they all know.
+        """
+        self._place = tempfile.TemporaryDirectory(prefix="memtui-warm-")
+        self._lock = shared / "warm.lock"
+        self._name = shared / "warm.socket"  # a link: the path of a socket may not be long
+        self._root = str(Path(__file__).parents[1])
+        self._environment = {**os.environ, "PYTHONPATH": self._root}
+        self._process: subprocess.Popen[bytes] | None = None
+        self._stay = self._join()
+
+    def _join(self) -> socket.socket:
+        """Connect for as long as it is needed; start one where there is none."""
+        with self._lock.open("wb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            try:
+                stay = self._connect()
+            except OSError:
+                self._launch()
+                stay = self._connect()
+            stay.send(_STAY)
+        return stay
+
+    def _connect(self) -> socket.socket:
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            connection.connect(os.readlink(self._name))
+        except OSError:
+            connection.close()
+            raise
+        return connection
+
+    def _launch(self) -> None:
         """Start the warm process, and wait until it listens."""
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(self._path)
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tests.warm", self._path],
+        self._end()
+        path = os.path.join(self._place.name, f"socket-{time.monotonic_ns()}")
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.warm", path],
             cwd=self._root,
             env=self._environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             start_new_session=True,
         )
-        assert process.stdout
-        if process.stdout.read(1) != b"+":
+        assert self._process.stdout
+        if self._process.stdout.read(1) != b"+":
             raise OSError("the warm process did not start")
-        return process
+        self._name.unlink(missing_ok=True)
+        self._name.symlink_to(path)
 
     def start(
         self,
@@ -94,16 +124,12 @@ class Warm:
             "cwd": os.fspath(cwd or os.getcwd()),
             "terminal": terminal,
         }
-        if self._process.poll() is not None:  # another job of the machine may have killed it
-            assert self._process.stdout
-            self._process.stdout.close()
-            self._process = self._launch()
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            connection.connect(self._path)
-        except OSError:
-            connection.close()
-            raise
+            connection = self._connect()
+        except OSError:  # another job of the machine may have killed it
+            self._stay.close()
+            self._stay = self._join()
+            connection = self._connect()
         socket.send_fds(connection, [json.dumps(asked).encode()], fds)
         return Started([sys.executable, *words], connection)
 
@@ -157,12 +183,16 @@ class Warm:
         )
 
     def close(self) -> None:
-        """End it."""
-        self._process.terminate()
-        self._process.wait()
-        assert self._process.stdout
-        self._process.stdout.close()
+        """Leave it; who started it waits until the others have left it too."""
+        self._stay.close()
+        self._end()
         self._place.cleanup()
+
+    def _end(self) -> None:
+        if self._process is not None:
+            self._process.wait()
+            assert self._process.stdout
+            self._process.stdout.close()
 
 
 def _talk(fds: list[int], given: bytes, until: float) -> tuple[bytes, bytes]:
@@ -252,6 +282,7 @@ def serve(path: str) -> list[str] | None:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(waking, warn_on_full_buffer=False)
     ending: dict[int, socket.socket] = {}
+    staying: set[socket.socket] = set()
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     with selectors.DefaultSelector() as selector:
         selector.register(listener, selectors.EVENT_READ)
@@ -264,6 +295,10 @@ def serve(path: str) -> list[str] | None:
                 if key.fileobj is listener:
                     connection, _ = listener.accept()
                     data, fds, _, _ = socket.recv_fds(connection, _MOST, 3)
+                    if data == _STAY:
+                        staying.add(connection)
+                        selector.register(connection, selectors.EVENT_READ)
+                        continue
                     detached, detaching = os.pipe()
                     pid = os.fork()
                     if pid == 0:
@@ -274,7 +309,7 @@ def serve(path: str) -> list[str] | None:
                         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                         signal.signal(signal.SIGTERM, signal.SIG_DFL)
                         selector.close()
-                        for open_ in (listener, connection, *ending.values()):
+                        for open_ in (listener, connection, *staying, *ending.values()):
                             open_.close()
                         return _become(json.loads(data), fds)
                     for fd in fds:
@@ -285,9 +320,15 @@ def serve(path: str) -> list[str] | None:
                     with contextlib.suppress(OSError):
                         connection.send(str(pid).encode())
                     ending[pid] = connection
-                else:
+                elif key.fileobj == woken:
                     with contextlib.suppress(BlockingIOError):
                         os.read(woken, 4096)
+                else:  # one of those that stay has left
+                    staying.remove(key.fileobj)  # type: ignore[arg-type]
+                    selector.unregister(key.fileobj)
+                    key.fileobj.close()  # type: ignore[union-attr]
+                    if not staying:
+                        os._exit(0)
             while ending:
                 pid, status = os.waitpid(-1, os.WNOHANG)
                 if pid == 0:

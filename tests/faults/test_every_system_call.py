@@ -16,7 +16,7 @@ import memtui
 from tests import sampling
 from tests.faults import tracing, trying
 
-_STRIDES = {"kill": 47, "short": 13, "fail": 307, "fail on": 127}
+_STRIDES = {"kill": 23, "short": 7, "fail": 149, "fail on": 61}
 _WHOLE = dict.fromkeys(_STRIDES, 1)
 
 
@@ -37,7 +37,7 @@ def _environment() -> dict[str, str]:
     }
 
 
-@pytest.mark.sweep(keep=24)
+@pytest.mark.sweep(keep=18)
 @pytest.mark.timeout(1_800)
 @pytest.mark.usefixtures("traceable")
 @pytest.mark.parametrize("name", trying.trials())
