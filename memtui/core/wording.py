@@ -235,9 +235,9 @@ def describe_event(event: Event, style: WordStyle = SCREEN) -> str:
 
 
 SECRET_FOUND = "holds what looks like"
-"""How the note of an event begins that wrote a secret."""
+"""How the note of an event begins that wrote a secret, or what follows its tool's name."""
 SECRET_REDACTED = "redacted: "
-"""How the note of an event begins that left a secret out."""
+"""The same of an event that left a secret out."""
 
 
 def format_result(event: Event) -> str:
@@ -264,7 +264,7 @@ def format_event_clause(event: Event, style: WordStyle = SCREEN) -> str:
         return f"{format_actor(event)} left what was lost until {last} as it is"
     done = f"{format_actor(event)} {_describe_action(event, style)}"
     counts = format_changed_lines(event.added, event.removed, style)
-    is_of_secret = event.note.startswith((SECRET_FOUND, SECRET_REDACTED))
+    is_of_secret = any(part.startswith((SECRET_FOUND, SECRET_REDACTED)) for part in event.note.split(", "))
     note = "" if event.command in _TAKEN_BACK or (counts and not is_of_secret) else event.note
     if style is not SPOKEN:
         many = f" ({note})" if note and event.changes and not _is_of_many(event) else ""

@@ -31,7 +31,6 @@ from memtui.core.events import Agent, Outside, Person, Result
 from memtui.fs.state import get_state_directory
 from memtui.fs.state import get_state_home as state_home_of
 from memtui.journal.announcements import AnnouncementStore
-from memtui.scan.samples import make_sample
 from tests.agents.approver import open_approver
 
 Run = Callable[..., Any]
@@ -862,29 +861,3 @@ def test_two_settings_files_at_once_are_a_slip(run: Run, settings: Path, tmp_pat
     assert (ran.code, b"name one of --user, --project and --local" in ran.err) == (2, True)
     assert not settings.exists()
     assert not (tmp_path / ".claude").exists()
-
-
-@pytest.mark.parametrize("policy", ["block", "redact"])
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"tool": "Write", "content": f"key {make_sample('aws-key')}\n"},
-        {"tool": "Edit", "old_string": "tea", "new_string": f"key {make_sample('aws-key')}"},
-    ],
-    ids=["Write", "Edit"],
-)
-def test_a_key_that_may_not_be_written_is_refused_before_anybody_is_asked(
-    run: Run, folder: Path, tmp_path: Path, policy: str, more: dict[str, Any]
-) -> None:
-    config = tmp_path / "config.toml"
-    config.write_text(f'[memory]\nsecrets = "{policy}"\n')
-    with person(get_state_directory(str(folder))) as asked:
-        said = decision(run("--config", config, "hook", "--ask", stdin=told("PreToolUse", folder / "prefs.md", **more)))
-    assert asked == []
-    assert said["permissionDecision"] == "deny"
-    assert said["permissionDecisionReason"].startswith(
-        "prefs.md was not written: it holds what looks like a key of AWS. Store a reference instead of the value"
-    )
-    wait_for(lambda: [event for event in events(folder) if event.is_error])
-    (refused,) = (event for event in events(folder) if event.is_error)
-    assert make_sample("aws-key") not in f"{refused.arguments}{refused.answer}"

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -52,19 +53,54 @@ def find_claude_code() -> Path:
 
 def run_claude_code(program: Path, *words: object, home: Path, work: Path, url: str) -> dict[str, Any]:
     """Run Claude Code against a model on this machine; what it says at the end."""
-    done = run(
-        "node", program, *words, "--output-format", "json",
-        cwd=work,
-        env={
-            **{name: os.environ[name] for name in ("PATH", "PYTHONPATH", "XDG_STATE_HOME")},
-            "HOME": str(home),
-            "ANTHROPIC_BASE_URL": url,
-            "ANTHROPIC_API_KEY": "none",
-            "DISABLE_AUTOUPDATER": "1",
-            "DISABLE_TELEMETRY": "1",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        },
-    )  # fmt: skip
+    done = run("node", program, *words, "--output-format", "json", cwd=work, env=_get_environment(home, url))
     assert done.returncode == 0, done.stdout + done.stderr
     said: dict[str, Any] = json.loads(done.stdout)
     return said
+
+
+def _get_environment(home: Path, url: str) -> dict[str, str]:
+    return {
+        **{name: os.environ[name] for name in ("PATH", "PYTHONPATH", "XDG_STATE_HOME")},
+        "HOME": str(home),
+        "ANTHROPIC_BASE_URL": url,
+        "ANTHROPIC_API_KEY": "none",
+        "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_TELEMETRY": "1",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    }
+
+
+def attend_claude_code(program: Path, prompt: str, *, home: Path, work: Path, url: str) -> list[dict[str, Any]]:
+    """Run Claude Code with a user who allows what it asks about; what the user was asked, as its SDK is told."""
+    words = ["-p", "--verbose", "--input-format", "stream-json", "--output-format", "stream-json"]
+    asked: list[dict[str, Any]] = []
+    with subprocess.Popen(
+        ["node", str(program), *words, "--permission-prompt-tool", "stdio"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        cwd=work, env=_get_environment(home, url),
+    ) as process:  # fmt: skip
+        guard = threading.Timer(LIMIT, process.kill)
+        guard.start()
+        assert process.stdin
+        assert process.stdout
+
+        def send(**message: object) -> None:
+            assert process.stdin
+            process.stdin.write(json.dumps(message) + "\n")
+            process.stdin.flush()
+
+        send(type="control_request", request_id="first", request={"subtype": "initialize", "hooks": None})
+        send(type="user", message={"role": "user", "content": prompt}, parent_tool_use_id=None, session_id="")
+        for line in process.stdout:
+            message = json.loads(line)
+            if message["type"] == "result":
+                process.stdin.close()
+            elif message["type"] == "control_request":
+                asked.append(message["request"])
+                allowed = {"behavior": "allow", "updatedInput": message["request"]["input"]}
+                answer = {"subtype": "success", "request_id": message["request_id"], "response": allowed}
+                send(type="control_response", response=answer)
+        guard.cancel()
+    assert process.returncode == 0
+    return asked

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,10 @@ from memtui.core.events import Event
 from memtui.engine.claims import parse_claim
 from memtui.fs.state import get_state_directory
 from memtui.memory import connect
+from memtui.scan.samples import make_sample
 from tests.agents.approver import open_approver
 from tests.conftest import fill
-from tests.node.programs import find_claude_code, run_claude_code
+from tests.node.programs import attend_claude_code, find_claude_code, run_claude_code
 
 ASKED = "Please keep your memory in order"
 NOTE = """---
@@ -62,8 +63,24 @@ class ClaudeCode:
         command = [sys.executable, "-m", "memtui", "hook", "install", "-y", *words]
         subprocess.run(command, env={**os.environ, "HOME": str(self.home)}, check=True, capture_output=True)
 
-    def run(self, *calls: Call, mode: str = "acceptEdits") -> dict[str, Any]:
+    def set_secrets(self, policy: str) -> None:
+        config = fill(self.home / ".config" / "memtui", {"config.toml": f'[memory]\nsecrets = "{policy}"\n'})
+        assert config.is_dir()
+
+    def run(self, *calls: Call, mode: str = "acceptEdits", allowed: str = "Write,Edit,Read,Bash") -> dict[str, Any]:
         """Have it make some calls, one after the other; what it says at the end."""
+        words = ["-p", ASKED, "--allowedTools", allowed, "--permission-mode", mode]
+        url = self._start_model(calls)
+        said = run_claude_code(self._program, *words, home=self.home, work=self.work, url=url)
+        assert said["result"] == "It is in order."
+        return said
+
+    def attend(self, *calls: Call) -> list[dict[str, Any]]:
+        """The same with a user who allows what it asks about; what that was."""
+        url = self._start_model(calls)
+        return attend_claude_code(self._program, ASKED, home=self.home, work=self.work, url=url)
+
+    def _start_model(self, calls: Sequence[Call]) -> str:
         fixtures: list[dict[str, Any]] = []
         for number, (tool, given) in enumerate(calls):
             before = {"toolCallId": f"toolu_{number - 1}"} if number else {"hasToolResult": False}
@@ -71,10 +88,7 @@ class ClaudeCode:
             fixtures.append({"match": {"userMessage": ASKED, **before}, "response": {"toolCalls": [call]}})
         last = {"userMessage": ASKED, "toolCallId": f"toolu_{len(calls) - 1}"}
         fixtures.append({"match": last, "response": {"content": "It is in order."}})
-        words = ["-p", ASKED, "--allowedTools", "Write,Edit,Read,Bash", "--permission-mode", mode]
-        said = run_claude_code(self._program, *words, home=self.home, work=self.work, url=self._model(fixtures))
-        assert said["result"] == "It is in order."
-        return said
+        return self._model(fixtures)
 
     def events(self) -> list[Event]:
         """The changes, recorded by now."""
@@ -181,3 +195,66 @@ def test_without_a_memtui_and_a_terminal_nothing_is_written(claude: ClaudeCode, 
     assert tools == ["Write", "Bash", "Bash", "Bash"]  # what it wanted to edit and to move was never there
     assert sorted(os.listdir(claude.folder)) == ["MEMORY.md", "feedback_wrong.md"]
     assert (claude.folder / "MEMORY.md").read_text() == INDEX
+
+
+KEY, LEFT_OUT = make_sample("aws-key"), "[redacted: a key of AWS]"
+
+
+def write_keys(folder: Path) -> list[Call]:
+    """A note with a key, and a key put into another."""
+    return [
+        ("Write", {"file_path": f"{folder}/user_tea.md", "content": NOTE.replace("Green tea.", f"The key is {KEY}.")}),
+        ("Read", {"file_path": f"{folder}/feedback_wrong.md"}),
+        ("Edit", {"file_path": f"{folder}/feedback_wrong.md", "old_string": "Wrong.", "new_string": f"Use {KEY}."}),
+    ]
+
+
+def assert_keys_are_left_out(claude: ClaudeCode) -> None:
+    assert f"The key is {LEFT_OUT}." in (claude.folder / "user_tea.md").read_text()
+    assert f"Use {LEFT_OUT}." in (claude.folder / "feedback_wrong.md").read_text()
+    kept = [claude.folder, get_state_directory(str(claude.folder))]
+    assert not any(KEY.encode() in path.read_bytes() for top in kept for path in top.rglob("*") if path.is_file())
+    written = [event for event in claude.events() if event.changes and not event.path.endswith("MEMORY.md")]
+    assert {event.note for event in written} == {"Write, redacted: a key of AWS", "Edit, redacted: a key of AWS"}
+
+
+@pytest.fixture
+def redacting(claude: ClaudeCode) -> ClaudeCode:
+    """It may write no keys, and its folder is known."""
+    claude.set_secrets("redact")
+    claude.install_hook("--ask")
+    claude.events()
+    return claude
+
+
+def test_keys_are_left_out_of_what_a_person_at_memtui_allows(redacting: ClaudeCode) -> None:
+    with person(redacting.folder, Allow()):
+        redacting.run(*write_keys(redacting.folder))
+    assert_keys_are_left_out(redacting)
+
+
+def test_keys_are_left_out_of_what_claude_code_asks_its_user_about(redacting: ClaudeCode) -> None:
+    asked = redacting.attend(*write_keys(redacting.folder))
+    assert [(each["tool_name"], LEFT_OUT in str(each["input"]), KEY in str(each)) for each in asked] == [
+        ("Write", True, False),
+        ("Edit", True, False),
+    ]
+    assert_keys_are_left_out(redacting)
+
+
+def test_what_is_left_out_grants_nothing_that_was_not_granted(claude: ClaudeCode) -> None:
+    folder = fill(claude.work / "memories", {"a.md": f"The key is {LEFT_OUT}.\n"})  # not Claude Code's own: it asks
+    claude.set_secrets("redact")
+    claude.install_hook("--ask", "--dir", str(folder))
+    write: Call = ("Write", {"file_path": f"{folder}/a.md", "content": f"The key is {KEY}.\n"})
+    for allowed, denied in (("Read", ["Write"]), ("Read,Write", [])):  # memtui decides nothing, as nothing would change
+        said = claude.run(("Read", {"file_path": f"{folder}/a.md"}), write, mode="default", allowed=allowed)
+        assert [each["tool_name"] for each in said["permission_denials"]] == denied
+        assert (folder / "a.md").read_text() == f"The key is {LEFT_OUT}.\n"
+
+
+def test_a_shell_command_writes_no_key(redacting: ClaudeCode) -> None:
+    command = f"cat >> {redacting.folder}/MEMORY.md <<'EOF'\n- key {KEY}\nEOF"
+    with person(redacting.folder, Allow()) as asked:
+        redacting.run(("Bash", {"command": command}))
+    assert (asked, (redacting.folder / "MEMORY.md").read_text()) == ([], INDEX)

@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from memtui.agents.hooks.payload import HookCall, MemoryFileLocation, locate_entry, predict_results
@@ -11,18 +11,21 @@ from memtui.agents.hooks.recorder import read_file
 from memtui.agents.hooks.shell_call import ShellPlan
 from memtui.agents.remote_approval import request_approval
 from memtui.core.approvals import SHELL_COMMAND, Allow, Deny, Edit, Proposal, Stop, Unanswered, Verdict
-from memtui.core.errors import MemtuiError, Refusal
+from memtui.core.errors import MemtuiError
 from memtui.core.events import Change, EntryKind, Person, Version, sha256
 from memtui.core.messages import MessageKey
 from memtui.core.paths import MemoryPath, format_path
 from memtui.core.unicode import to_one_line
-from memtui.core.wording import format_count
-from memtui.scan.secret_policy import screen_text
+from memtui.core.wording import SECRET_REDACTED, format_count
 
 ALLOW, DENY, ASK = "allow", "deny", "ask"
 _SHOWN = 16_000
 """Characters of a text that is shown to the model."""
 _NOTHING_WRITTEN = "Nothing was written."
+_LEFT_OUT = (
+    "memtui leaves what looks like {what} out of {path}: [redacted: ...] stands in its place. Store a reference "
+    "instead of the value, for example the name of an environment variable."
+)
 _READ_IT = "Read the file again, and give the text to replace exactly as it stands there, once."
 
 
@@ -51,32 +54,24 @@ class HookDecision:
         """Whether the change may be made."""
         return self.permission != DENY
 
-    def to_output(self, call: HookCall) -> str:
-        """The decision as Claude Code reads it; empty for none."""
-        if not self.permission:
-            return ""
-        output: dict[str, object] = {
-            "hookEventName": call.event,
-            "permissionDecision": self.permission,
-            "permissionDecisionReason": self.reason,
-        }
+    def to_output(self, call: HookCall, left_out: str = "") -> str:
+        """The decision as Claude Code reads it; empty for none.
+
+        Args:
+            call: The call, as it may be made.
+            left_out: What is left out of its input, as a note for the log. Claude Code takes another input without a
+                permission, too, and asks as it would have.
+        """
+        output: dict[str, object] = {}
+        if self.permission:
+            output |= {"permissionDecision": self.permission, "permissionDecisionReason": self.reason}
         if self.text is not None:
             output["updatedInput"] = {**call.given, "content": self.text}
             output["additionalContext"] = f"{self.reason} It is this:\n{_truncate_text(self.text)}"
-        return json.dumps({"hookSpecificOutput": output})
-
-
-def refuse_secrets(place: MemoryFileLocation, before: bytes | None, texts: Sequence[bytes]) -> HookDecision | None:
-    """The refusal of a text that holds a key, where keys may not be written; `None` for any other."""
-    path = MemoryPath.from_relative(place.path)
-    was, *may = (data.decode("utf-8", "surrogateescape") for data in (before or b"", *texts))
-    for text in may:
-        try:
-            screen_text(path, was, text, "block")
-        except Refusal as refusal:
-            words = str(refusal).removeprefix("Error: ").replace(str(path), place.path, 1)
-            return HookDecision(DENY, words, None, refusal.message, "secret", refusal.values)
-    return None
+        elif left_out and self.allows:
+            output["updatedInput"] = call.given
+            output["additionalContext"] = _LEFT_OUT.format(path=call.path, what=left_out.removeprefix(SECRET_REDACTED))
+        return json.dumps({"hookSpecificOutput": {"hookEventName": call.event, **output}}) if output else ""
 
 
 def request_decision(

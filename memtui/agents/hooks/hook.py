@@ -23,6 +23,8 @@ from memtui.agents.hooks.payload import (
 
 if TYPE_CHECKING:
     from memtui.agents.hooks.approval import HookDecision
+    from memtui.agents.hooks.secret_screen import ScreenedCall
+    from memtui.agents.hooks.shell_call import ShellPlan
     from memtui.core.settings import Settings
 
 
@@ -92,10 +94,14 @@ def _answer_call(call: HookCall, options: HookOptions, failed: Callable[[Excepti
         return _answer_before(call, place, options, failed)
     from memtui.agents.hooks import recorder  # noqa: PLC0415 - start-up: an agent waits
 
-    announced = recorder.announce_result(call, place)
+    announced, output = recorder.announce_result(call, place), ""
     if announced is not None:
+        if options.asks and _screens_secrets(place):
+            from memtui.agents.hooks import secret_screen  # noqa: PLC0415 - start-up: only where keys are not written
+
+            output = secret_screen.warn_of_secret(call, place, announced)
         recorder.run_in_background(lambda: recorder.record_write(call, place, [announced]), failed)
-    return HookAnswer()
+    return HookAnswer(output)
 
 
 def _answer_before(
@@ -109,46 +115,55 @@ def _answer_before(
     texts = predict_results(call.tool, call.given, before)
     note, output = "", ""
     if options.asks:
-        decision = _refuse_secrets(place, before, texts) or _request_decision(
-            call, place, options, is_change=texts[:1] != (before,)
-        )
-        if decision is not None:
-            output = decision.to_output(call)
-            if not decision.allows:
-                if decision.message is None:
-                    return HookAnswer(output)
-                refusal = partial(
-                    recorder.record_refusal, call, place, decision.message, decision.note, decision.values
-                )
-                return HookAnswer(output, _run_safely(lambda: recorder.run_in_background(refusal, failed)))
-            if decision.text is not None:
-                texts, note = (decision.text.encode("utf-8"),), f"{call.tool}, edited by you"
+        screened = _screen_secrets(call, place, before, texts)
+        left_out, refusal = "", None
+        if screened is not None:
+            call, texts, left_out, refusal = screened
+        decision = refusal or _request_decision(call, place, options, is_change=texts[:1] != (before,))
+        output = decision.to_output(call, left_out)
+        if not decision.allows:
+            if decision.message is None:
+                return HookAnswer(output)
+            record = partial(recorder.record_refusal, call, place, decision.message, decision.note, decision.values)
+            return HookAnswer(output, _run_safely(lambda: recorder.run_in_background(record, failed)))
+        if decision.text is not None:
+            texts, note = (decision.text.encode("utf-8"),), f"{call.tool}, edited by you"
+        elif left_out:
+            note = f"{call.tool}, {left_out}"
     if not texts:
         return HookAnswer(output)
     announce = partial(recorder.announce_write, call, place, texts, is_new=before is None, note=note)
     return HookAnswer(output, _run_safely(announce))
 
 
-def _refuse_secrets(
-    place: MemoryFileLocation, before: bytes | None, texts: "tuple[bytes, ...]"
-) -> "HookDecision | None":
-    """The refusal of a key that may not be written: a hook cannot leave it out of what the tool writes."""
-    if place.settings is None or place.settings.secrets == "flag":
-        return None
-    from memtui.agents.hooks import approval  # noqa: PLC0415 - start-up: only where keys are not written
+def _screens_secrets(place: MemoryFileLocation) -> bool:
+    """Whether keys may not be written there."""
+    return place.settings is not None and place.settings.secrets != "flag"
 
-    return approval.refuse_secrets(place, before, texts)
+
+def _screen_secrets(
+    call: HookCall, place: MemoryFileLocation, before: bytes | None, texts: "tuple[bytes, ...]"
+) -> "ScreenedCall | None":
+    """The call without keys that may not be written; `None` where all may be."""
+    if place.settings is None or not _screens_secrets(place):
+        return None
+    from memtui.agents.hooks import secret_screen  # noqa: PLC0415 - start-up: only where keys are not written
+
+    return secret_screen.screen_call(call, place, before, texts, place.settings.secrets)
 
 
 def _request_decision(
     call: HookCall, place: MemoryFileLocation, options: HookOptions, *, is_change: bool
-) -> "HookDecision | None":
-    """A person's decision: at a running memtui, else in Claude Code's terminal; `None` where there is no change."""
+) -> "HookDecision":
+    """A person's decision: at a running memtui, else in Claude Code's terminal; no permission where nothing changes."""
     from memtui.agents.hooks import approval  # noqa: PLC0415 - start-up: only for a person
 
-    if not _is_memtui_open(place):
-        return approval.decide_elsewhere(place, is_strict=options.is_strict) if is_change else None
-    return approval.request_decision(call, place, options.seconds, is_strict=options.is_strict)
+    decision = None
+    if _is_memtui_open(place):
+        decision = approval.request_decision(call, place, options.seconds, is_strict=options.is_strict)
+    elif is_change:
+        decision = approval.decide_elsewhere(place, is_strict=options.is_strict)
+    return decision or approval.HookDecision("", "")
 
 
 def _is_memtui_open(place: MemoryFileLocation) -> bool:
@@ -177,7 +192,9 @@ def _answer_before_shell(call: HookCall, options: HookOptions, failed: Callable[
         if not plan.is_clear:
             why = "memtui cannot tell what this command does to it."
             return HookAnswer(approval.decide_elsewhere(place, why, is_strict=options.is_strict).to_output(call))
-        if _is_memtui_open(place):
+        if (refusal := _refuse_shell_secrets(place, plan)) is not None:
+            decision = refusal
+        elif _is_memtui_open(place):
             decision = approval.request_shell_decision(
                 call, plan, lambda: plan_shell_call(call, where, entry), options.seconds, is_strict=options.is_strict
             )
@@ -187,15 +204,24 @@ def _answer_before_shell(call: HookCall, options: HookOptions, failed: Callable[
         if not decision.allows:
             if decision.message is None:
                 return HookAnswer(output)
-            refusal = partial(
+            record = partial(
                 shell_recorder.record_shell_refusal,
                 *(call, place, plan.changes, decision.message, decision.note, decision.values),
             )
-            return HookAnswer(output, _run_safely(lambda: recorder.run_in_background(refusal, failed)))
+            return HookAnswer(output, _run_safely(lambda: recorder.run_in_background(record, failed)))
     paths = [each.place.path for each in plan.changes if each.before is not None]
     if paths:
         recorder.record_baseline(place, paths)
     return HookAnswer(output, _run_safely(lambda: shell_recorder.announce_changes(call, plan.changes)))
+
+
+def _refuse_shell_secrets(place: MemoryFileLocation, plan: "ShellPlan") -> "HookDecision | None":
+    """The refusal of a command that would write a key where none may be written: no part of it can be left out."""
+    if not _screens_secrets(place):
+        return None
+    from memtui.agents.hooks import secret_screen  # noqa: PLC0415 - start-up: only where keys are not written
+
+    return secret_screen.refuse_shell_secrets(plan.changes)
 
 
 def _answer_after_shell(call: HookCall, options: HookOptions, failed: Callable[[Exception], object]) -> HookAnswer:

@@ -111,7 +111,8 @@ def announce_result(call: HookCall, place: MemoryFileLocation) -> Announcement |
         texts = (now,)
     # a file that may have been there before is not new
     is_new = announced.is_new if announced is not None else details.get("type") == "create"
-    return announce_write(call, place, texts, is_new=is_new)
+    is_stamped = announced is not None and hash_unstamped(now) in (*announced.hashes, *announced.unstamped)
+    return announce_write(call, place, texts, is_new=is_new, note=announced.note if announced and is_stamped else "")
 
 
 def _find_written_texts(call: HookCall, details: Mapping[str, Any], now: bytes) -> tuple[bytes, ...]:
