@@ -67,10 +67,15 @@ class Warm:
             stay.send(_STAY)
         return stay
 
+    @property
+    def path(self) -> str:
+        """Where it listens."""
+        return os.readlink(self._name)
+
     def _connect(self) -> socket.socket:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            connection.connect(os.readlink(self._name))
+            connection.connect(self.path)
         except OSError:
             connection.close()
             raise
