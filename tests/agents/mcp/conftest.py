@@ -94,6 +94,6 @@ def stdio_command(folder: Path, warm: Warm) -> Callable[..., list[str]]:
     """The command line of a server over pipes, for a client that starts it itself."""
 
     def build(*words: str) -> list[str]:
-        return [sys.executable, "-I", "-S", "-c", _RELAY, warm._path, "-m", "memtui", "mcp", str(folder), *words]
+        return [sys.executable, "-I", "-S", "-c", _RELAY, warm.path, "-m", "memtui", "mcp", str(folder), *words]
 
     return build
