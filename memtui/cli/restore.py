@@ -13,7 +13,7 @@ from memtui.cli.output import ExitCode, Failure, NotFound, UsageError
 from memtui.cli.parsing import Options, Parser, Verb
 from memtui.cli.times import VersionedPath
 from memtui.core.events import Change, EntryKind, Event, Version
-from memtui.core.history import ActionResult, SkippedPath, SkipReason
+from memtui.core.history import ActionResult, SkippedPath, SkipReason, describe_rest
 from memtui.core.paths import MemoryPath
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
@@ -23,8 +23,6 @@ from memtui.engine import Engine
 
 _NAMED = 20
 """How many paths are named before a question."""
-_HOPELESS = frozenset({SkipReason.TEXT_GONE, SkipReason.NO_FILE, SkipReason.MISSING})
-"""Reasons that no other moment would change: it is not there to be had."""
 _MISTAKES = frozenset({SkipReason.BAD_NAME, SkipReason.INTO_ITSELF, SkipReason.TWICE})
 """Reasons that lie in the request."""
 
@@ -101,7 +99,7 @@ def print_result(
         output.print_message(restored.problem + _suggest_diff(restored.skipped))
     if not options.json:
         for skipped in restored.skipped if restored.changes or len(restored.skipped) > 1 else ():
-            output.print_message(f"Left as it is: {skipped.sentence}.")
+            output.print_message(f"{describe_rest([skipped])}.")
     return get_exit_code(restored)
 
 
@@ -113,7 +111,8 @@ def get_exit_code(restored: ActionResult) -> ExitCode:
         return ExitCode.OK if restored.changes else ExitCode.MISSING
     if any(each.reason in _MISTAKES for each in restored.skipped):
         return ExitCode.USAGE
-    return ExitCode.CONFLICT if any(each.reason not in _HOPELESS for each in restored.skipped) else ExitCode.MISSING
+    is_missing = all(each.reason.is_final or each.reason is SkipReason.MISSING for each in restored.skipped)
+    return ExitCode.MISSING if is_missing else ExitCode.CONFLICT
 
 
 def _suggest_diff(skipped: Sequence[SkippedPath]) -> str:

@@ -137,7 +137,9 @@ class SkipReason(Enum):
     CHANGED = "has changed since"
     """What stands there is not what was left there."""
     TEXT_GONE = "was, but its text is not kept any more"
-    """The version was redacted, or was too large to be kept."""
+    """The version was redacted or pruned."""
+    NEVER_KEPT = "was, but its text was never kept"
+    """The version was too large to be read, or could not be; the words say its size."""
     NO_FILE = "was a FIFO, a socket or a device, which is not made again"
     IN_THE_WAY = "cannot stand there: something else is in its way"
     """A file stands where a directory is needed, or the other way round."""
@@ -154,6 +156,11 @@ class SkipReason(Enum):
     PROTECTED = "is protected by the person"
     """Said to an agent; no person is ever told so."""
     STOPPED = "was left as it was when it was stopped"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it cannot be had at any other moment either."""
+        return self in {SkipReason.TEXT_GONE, SkipReason.NEVER_KEPT, SkipReason.NO_FILE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +185,18 @@ class SkippedPath:
         if self.since is not None:
             words += f" ({to_one_line(format_actor_in_sentence(self.since.actor))}, {self.since.at.astimezone():%H:%M})"
         return words + (f": {to_one_line(self.detail)}" if self.detail else "")
+
+
+def describe_skipped(skipped: Sequence[SkippedPath]) -> str:
+    """The first path that was left and why, one that another moment would change before all others; how many more."""
+    more, first = len(skipped) - 1, min(skipped, key=lambda each: each.reason.is_final)
+    return first.sentence + (f", and {more:,} more" if more else "")
+
+
+def describe_rest(skipped: Sequence[SkippedPath]) -> str:
+    """What an action that was done did not do, as a sentence without its stop."""
+    is_final = all(each.reason.is_final for each in skipped)
+    return f"{'Not back' if is_final else 'Left as it is'}: {describe_skipped(skipped)}"
 
 
 @dataclass(frozen=True, slots=True)

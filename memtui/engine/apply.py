@@ -14,6 +14,7 @@ from memtui.core.errors import MemtuiError, SymlinkEscape, UnconfirmedChange
 from memtui.core.events import Change, EntryKind, Event, Version, squash_changes
 from memtui.core.history import SkippedPath, SkipReason
 from memtui.core.paths import MemoryPath
+from memtui.core.wording import format_size
 from memtui.engine import reconcile
 from memtui.engine.ledger import Ledger
 from memtui.engine.move_apply import MovePlan
@@ -108,6 +109,7 @@ class PreparedChangeSet:
         self._directories: list[_ChangeStep] = []
         self._writes: list[_ChangeStep] = []
         self._made: list[Change] = []
+        self._lost: set[str] = set()
         refused = {conflict.path for conflict in self.skipped}
         self.relocation = MovePlan(change_set.moves, change_set.expected, store, ledger, fresh=change_set.fresh)
         self.skipped += self.relocation.skipped
@@ -126,6 +128,18 @@ class PreparedChangeSet:
         return squash_changes(
             (*self.relocation.get_changes(), *(Change(step.path, step.before, step.after) for step in steps))
         )
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether nothing may be done, unless a part is enough.
+
+        What went and cannot be made again by anybody does not keep the rest away, so long as a file is among that.
+        """
+        if all(each.path in self._lost for each in self.skipped) and self._lost:
+            return all(
+                each.kind is EntryKind.DIRECTORY for change in self.changes if (each := change.after or change.before)
+            )
+        return bool(self.skipped)
 
     @property
     def new_texts(self) -> Mapping[str, bytes]:
@@ -189,7 +203,10 @@ class PreparedChangeSet:
         elif now is not None and now.kind is EntryKind.OTHER and not change_set.others:
             self.skipped.append(SkippedPath(path, SkipReason.IN_THE_WAY))
         elif target is not None and (reason := self._find_unwritable(target)) is not None:
-            self.skipped.append(SkippedPath(path, reason))
+            why = f"it was too large, {format_size(target.size)}" if self._ledger.is_too_large(target) else ""
+            self.skipped.append(SkippedPath(path, reason, detail=why))
+            if now is None:
+                self._lost.add(path)
         else:
             return _ChangeStep(path, node, now, self._choose_attributes(path, target, now, change_set))
         return None
@@ -222,10 +239,12 @@ class PreparedChangeSet:
         """Why a version cannot be written, if so."""
         if version.kind is EntryKind.OTHER:
             return SkipReason.NO_FILE
-        is_kept = version.sha256 is not None and (
-            version.sha256 in self._texts or self._journal.has_text(version.sha256)
-        )
-        return None if is_kept or version.kind is EntryKind.DIRECTORY else SkipReason.TEXT_GONE
+        if version.kind is EntryKind.DIRECTORY:
+            return None
+        if version.sha256 is None:
+            return SkipReason.NEVER_KEPT
+        is_kept = version.sha256 in self._texts or self._journal.has_text(version.sha256)
+        return None if is_kept else SkipReason.TEXT_GONE
 
     def _order_steps(self, steps: Iterable[_ChangeStep]) -> None:
         """Put steps into the order in which they can be taken, with the directories that they need."""

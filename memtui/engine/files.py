@@ -13,7 +13,7 @@ from memtui.core import paths as core_paths
 from memtui.core.attributes import UNKNOWN
 from memtui.core.errors import Refusal, SymlinkEscape
 from memtui.core.events import Actor, EntryKind, Event, Person, Version, sha256
-from memtui.core.history import ActionResult, SkippedPath, SkipReason
+from memtui.core.history import ActionResult, SkippedPath, SkipReason, describe_skipped
 from memtui.core.messages import MessageKey
 from memtui.core.paths import MemoryPath, parse_path, validate_relative_paths
 from memtui.engine import reconcile
@@ -23,7 +23,7 @@ from memtui.engine.ledger import Ledger
 from memtui.engine.moves import find_common_directory
 from memtui.engine.protection import note_protected
 from memtui.engine.refusals import explain_error
-from memtui.engine.restore import ActionOptions, ActionRecord, Restorer, add_remaining, summarize_skipped
+from memtui.engine.restore import ActionOptions, ActionRecord, Restorer, add_remaining
 from memtui.store.base import Node
 
 _YOU = Person()
@@ -156,7 +156,7 @@ class FileOperations:
             real = [self._resolve(path) for path in paths]
             missing = tuple(SkippedPath(path, SkipReason.MISSING) for path in real if path and not self._exists(path))
             if missing:
-                return ActionResult((), missing, problem=f"Not protected: {summarize_skipped(missing)}.")
+                return ActionResult((), missing, problem=f"Not protected: {describe_skipped(missing)}.")
             new = [path for path in real if not any(core_paths.covers(each, path) for each in before)]
             if not new:
                 return ActionResult(problem="Not protected: it is so already.")

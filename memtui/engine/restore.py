@@ -11,7 +11,7 @@ from typing import TypedDict, Unpack
 from memtui.core import diffs
 from memtui.core.errors import LockTimeout, Refusal, StateUnusable, SymlinkEscape
 from memtui.core.events import NEVER_TAKEN_BACK, Actor, Change, EntryKind, Event, Version, sha256, squash_changes
-from memtui.core.history import ActionResult, SkippedPath, SkipReason
+from memtui.core.history import ActionResult, SkippedPath, SkipReason, describe_skipped
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.engine.apply import ChangeSet, PreparedChangeSet, Progress
 from memtui.engine.context import EngineContext
@@ -77,7 +77,8 @@ class ActionOptions(TypedDict, total=False):
     """The options of every action that a person takes.
 
     Attributes:
-        partial: Whether a part is done where not all can be; else nothing is.
+        partial: Whether a part is done where not all can be; else nothing is, but for what went and is not kept: that
+            keeps nothing else away.
         rehearse: Whether it is only found out what would be changed.
         progress: Told how many of how many steps are done; `False` stops, and what is done by then stays done.
     """
@@ -209,9 +210,9 @@ class Restorer:
                 ledger = self._context.make_ledger(at_us)
                 change_set = source if isinstance(source, ChangeSet) else source(ledger)
                 prepared = PreparedChangeSet(change_set, self._context.store, ledger, self._context.journal, progress)
-                if prepared.skipped and not partial:
+                if prepared.is_refused and not partial:
                     self._record(ledger)
-                    problem = f"{action.failure_prefix}: {summarize_skipped(prepared.skipped)}."
+                    problem = f"{action.failure_prefix}: {describe_skipped(prepared.skipped)}."
                     return ActionResult((), tuple(prepared.skipped), problem=problem)
                 if (forbidden := self._check_protection(prepared, action)) is not None:
                     return forbidden
@@ -299,7 +300,7 @@ class Restorer:
         skipped = (*prepared.skipped, *done.skipped)
         if not done.changes:
             self._context.journal.drop_intent(intent)
-            why = summarize_skipped(skipped) if skipped else "something came into the directory just now, so it stays"
+            why = describe_skipped(skipped) if skipped else "something came into the directory just now, so it stays"
             return ActionResult((), skipped, problem=f"{action.failure_prefix}: {why}.")
         try:  # from here on it is done, whatever becomes of the record
             changes = add_attributes(done.changes, done.known)
@@ -393,14 +394,8 @@ def _explain_no_change(prepared: PreparedChangeSet, action: ActionRecord) -> str
     if prepared.changes:
         return ""
     if skipped := prepared.skipped or (prepared.already if action.undoes else []):
-        return f"{action.failure_prefix}: {summarize_skipped(skipped)}."
+        return f"{action.failure_prefix}: {describe_skipped(skipped)}."
     return f"{action.failure_prefix}: it is so already. Nothing was written."
-
-
-def summarize_skipped(skipped: Sequence[SkippedPath]) -> str:
-    """The first of what was left, and how many more."""
-    more = len(skipped) - 1
-    return skipped[0].sentence + (f", and {more:,} more" if more else "")
 
 
 def _format_events(events: Sequence[Event]) -> str:

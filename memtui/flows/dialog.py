@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from memtui.core.events import Event
-from memtui.core.history import ActionResult
 
 T = TypeVar("T")
 
@@ -92,9 +91,3 @@ def format_hint(phrases: Phrases, action: str, effect: str) -> str:
     """A sentence such as ` u takes it back.`, empty where the action is not offered."""
     name = phrases.name_action(action)
     return f" {name} {effect}" if name else ""
-
-
-def describe_skipped(result: ActionResult) -> str:
-    """The first path that was left as it is and why, and how many more there are."""
-    more = len(result.skipped) - 1
-    return result.skipped[0].sentence + (f", and {more:,} more" if more else "")

@@ -11,13 +11,13 @@ from typing import Literal, Protocol
 
 from memtui.core.errors import SymlinkEscape
 from memtui.core.events import Change, EntryKind
-from memtui.core.history import ActionResult, SkipReason
+from memtui.core.history import ActionResult, SkipReason, describe_rest
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count, format_file_count
 from memtui.editing.external_editor import EditorUnavailable
 from memtui.engine import Engine
-from memtui.flows.dialog import Dialog, FlowOutcome, Phrases, describe_skipped, format_hint
+from memtui.flows.dialog import Dialog, FlowOutcome, Phrases, format_hint
 from memtui.flows.rename_plan import RenamePlan, can_be_written, format_paths, parse_renames
 from memtui.notes.links import Backlink, find_links_broken_by_move
 from memtui.store.base import FileTooLarge, NotRegularFile
@@ -170,7 +170,7 @@ def _format_delete_question(
         them = "It is" if len(paths) == 1 else f"{len(protected):,} of them {'is' if len(protected) == 1 else 'are'}"
         words += f" {them} protected from agents."
     if rehearsal.skipped:
-        words += f" Left as it is: {describe_skipped(rehearsal)}."
+        words += f" {describe_rest(rehearsal.skipped)}."
     if rehearsal.unkept:
         return f"{words} {format_file_count(rehearsal.unkept)} too large to be kept: gone for good."
     them = "it" if len(paths) == 1 and count <= 1 else "them"
@@ -265,7 +265,7 @@ def _make_outcome(
         words = f"Stopped: {format_file_count(stopped)} left as before. What was done by then stays; "
         words += f"{undo} takes that back."
     elif result.skipped:  # named first: lines are cut at the end
-        words = f"{done} Left as it is: {describe_skipped(result)}. {again}"
+        words = f"{done} {describe_rest(result.skipped)}. {again}"
     if result.problem:
         words = result.problem
     return FileFlowOutcome(

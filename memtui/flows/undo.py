@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from memtui.core.events import NOT_CHANGES, Agent, Change, EntryKind, Event, Person, Version, format_actor_name
-from memtui.core.history import ActionResult, DeletedPath, PathVersion
+from memtui.core.history import ActionResult, DeletedPath, PathVersion, describe_rest
 from memtui.core.mass_loss import MassLoss
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count, format_file_count, format_memory_count, to_relative_path
 from memtui.engine import Engine
-from memtui.flows.dialog import Choice, Dialog, FlowOutcome, Phrases, Step, describe_skipped, format_hint
+from memtui.flows.dialog import Choice, Dialog, FlowOutcome, Phrases, Step, format_hint
 
 _RECENT = 2_000
 """Events among which the actors of recent changes are looked for."""
@@ -282,7 +282,7 @@ def summarize_result(phrases: Phrases, result: ActionResult, words: str) -> Flow
     if result.problem:
         return FlowOutcome(result.problem, is_warning=True, event=result.event.seq)
     if result.skipped:
-        words += f" Left as it is: {describe_skipped(result)}."
+        words += f" {describe_rest(result.skipped)}."
     return FlowOutcome(words, bool(result.skipped), result.event.seq)
 
 

@@ -1,6 +1,7 @@
 """Taking back what was done, and doing it again; never what somebody has built upon since."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -154,3 +155,25 @@ def test_hostile_names_and_actors_are_made_visible(folder: Path, capsys: pytest.
         main(words)
     out, err = capsys.readouterr()
     assert not HIDDEN.search(out + err)
+
+
+def test_what_was_too_large_to_be_kept_is_named_and_the_rest_is_back(
+    story: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (story / "big.bin").touch()
+    os.truncate(story / "big.bin", 65_000_000)
+    with memtui.open(story) as memory:
+        memory.clear(actor=GPT)
+    assert os.listdir(story) == []
+    assert main(["undo", "--dry-run", "--json"]) == 0
+    assert [(left["path"], left["reason"]) for left in json.loads(capsys.readouterr().out)["left"]] == [
+        ("/memories/big.bin", "never_kept")
+    ]
+    assert main(["undo", "--yes"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("Undone: ")
+    assert err == "Not back: big.bin was, but its text was never kept: it was too large, 62M.\n"
+    assert (story / "notes" / "old.md").exists()
+    assert not (story / "big.bin").exists()
+    assert main(["redo"]) == 0
+    assert os.listdir(story) == []

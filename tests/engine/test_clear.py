@@ -129,9 +129,50 @@ def test_what_is_too_large_to_be_kept_goes_and_the_rest_comes_back(world: Any) -
     assert (answer.text, answer.is_error) == ("All memory cleared", False)
     assert world.tree() == {}
     assert Version(EntryKind.FILE, None, 200) in [change.before for change in answer.event.changes]
-    undone = engine.undo([answer.event.seq], partial=True)
-    assert [(left.path, left.reason) for left in undone.skipped] == [("a/big", SkipReason.TEXT_GONE)]
-    assert world.tree() == {"a": None, "small": b"s"}
+    for undo in (lambda: engine.undo([answer.event.seq]), lambda: engine.restore_directory("", answer.event.seq - 1)):
+        undone = undo()
+        assert [(left.path, left.reason) for left in undone.skipped] == [("a/big", SkipReason.NEVER_KEPT)]
+        assert undone.skipped[0].sentence == "a/big was, but its text was never kept: it was too large, 200 B"
+        assert world.tree() == {"a": None, "small": b"s"}
+        assert engine.undo([undone.event.seq]).problem == ""  # what came back goes again
+        assert world.tree() == {}
+
+
+def test_a_change_since_keeps_everything_from_coming_back_whatever_is_not_kept(world: Any) -> None:
+    engine = world.engine(max_read_bytes=100)
+    world.put("a/big", "x" * 200)
+    world.put("b", "b")
+    world.put("c", "c")
+    cleared = engine.clear(actor=BOT).event
+    world.put("b", "another")
+    undone = engine.undo([cleared.seq])
+    assert undone.event is None
+    assert undone.problem.startswith("Not undone: b has changed since")
+    assert undone.problem.endswith(", and 1 more.")
+    assert world.tree() == {"b": b"another"}
+
+
+def test_where_nothing_but_what_is_not_kept_went_nothing_comes_back(world: Any) -> None:
+    engine = world.engine(max_read_bytes=100)
+    world.put("a/big", "x" * 200)
+    cleared = engine.clear(actor=BOT).event
+    undone = engine.undo([cleared.seq])
+    assert undone.problem == "Not undone: a/big was, but its text was never kept: it was too large, 200 B."
+    assert world.tree() == {}
+    world.put("a/big", "x" * 200)  # what stands again is in nobody's way
+    assert engine.undo([cleared.seq]).event is None
+    assert world.tree() == {"a": None, "a/big": b"x" * 200}
+
+
+def test_of_a_deletion_a_text_that_was_removed_since_stays_away(world: Any) -> None:
+    world.put("d/secret", "secret\n")
+    world.put("d/note", "note\n")
+    world.main.reconcile()
+    deleted = world.main.execute({"command": "delete", "path": "/memories/d"}, actor=BOT).event
+    world.main.redact(path="d/secret")
+    undone = world.main.undo([deleted.seq])
+    assert [left.sentence for left in undone.skipped] == ["d/secret was, but its text is not kept any more"]
+    assert world.tree() == {"d": None, "d/note": b"note\n"}
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
@@ -154,7 +195,7 @@ def test_links_and_special_files_go_and_what_links_point_to_stays(folder_world: 
     assert folder_world.main.clear(actor=BOT).text == "All memory cleared"
     assert os.listdir(folder_world.folder) == []
     assert (outside / "kept").read_text() == "kept"
-    undone = folder_world.main.undo([folder_world.main.get_head()[0]], partial=True)
+    undone = folder_world.main.undo([folder_world.main.get_head()[0]])
     assert [left.path for left in undone.skipped] == ["pipe"]
     assert sorted(os.listdir(folder_world.folder)) == ["dangling", "f", "out"]
 

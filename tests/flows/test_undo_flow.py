@@ -12,7 +12,7 @@ from memtui.core.events import Person
 from memtui.core.history import PathVersion
 from memtui.engine import Engine
 from memtui.flows.dialog import FlowOutcome, run_flow
-from memtui.flows.undo import restore_deleted, restore_version
+from memtui.flows.undo import restore_deleted, restore_version, undo
 from memtui.ui.flows.dialog import PHRASES
 from tests.flows.scripted import ScriptedDialog
 
@@ -140,4 +140,16 @@ def test_deleted_notes_come_back_and_those_without_a_text_are_counted(note: Note
     assert outcome.is_warning
     assert outcome.words.startswith("Restored a.md.")
     assert outcome.words.endswith(" Of 1 more the text is not kept.")
+    assert note.file.read_text() == "one\n"
+
+
+def test_what_cannot_come_back_is_named_in_the_sentence_that_it_is_undone(note: Note) -> None:
+    note.write("one\n")
+    note.do("create", "b.md", file_text="a secret\n")
+    note.engine.clear(actor=CLAUDE)
+    note.engine.redact(path="b.md")
+    outcome = run_flow(undo(ScriptedDialog(True), note.engine, 3))
+    assert outcome.is_warning
+    assert outcome.words.startswith("Undone: Claude cleared the folder (2 files).")
+    assert outcome.words.endswith(" Not back: b.md was, but its text is not kept any more.")
     assert note.file.read_text() == "one\n"
