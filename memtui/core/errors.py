@@ -47,6 +47,10 @@ class UnconfirmedChange(MemtuiError):
     """A change was applied, but the system could not confirm that it is on the disk."""
 
 
+class UnsettledChange(MemtuiError):
+    """A change is neither done nor undone: whoever writes next settles which, and its intent stays till then."""
+
+
 class StaleApproval(MemtuiError):
     """What was approved is not what the command would do by now. Nothing was changed."""
 

@@ -20,7 +20,7 @@ from memtui.engine.ledger import Ledger
 from memtui.engine.move_apply import MovePlan
 from memtui.engine.refusals import explain_error
 from memtui.journal.sqlite import Journal, KnownPath
-from memtui.store.base import UNSEEN, ConcurrentChange, Node, Store, Transaction
+from memtui.store.base import UNSEEN, ConcurrentChange, DirectoriesLeft, Node, Store, Transaction
 
 _HOPELESS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
 """Faults after which the other paths are not tried any more."""
@@ -151,7 +151,7 @@ class PreparedChangeSet:
         Raises:
             ConcurrentChange: Another program was faster with the first step, and nothing was done: plan it anew.
             OSError: The first step could not be done, and nothing was.
-            StrandedMove: Something could neither be moved on nor back; recovery records the outcome.
+            UnsettledChange: Something could be done neither on nor back; recovery records the outcome.
         """
         done = AppliedChanges()
         steps = (*self._removals, *self._directories, *self._writes)
@@ -363,6 +363,9 @@ class PreparedChangeSet:
                 return ""  # something came into a directory that was to go: it stays
             if not done.changes and not isinstance(error, SymlinkEscape):
                 raise
+            if isinstance(error, DirectoriesLeft):
+                done.changes += (Change(left, None, _DIRECTORY) for left in error.paths)
+                done.known.update((left, self._get_known(left, _DIRECTORY)) for left in error.paths)
             done.skipped.append(SkippedPath(step.path, SkipReason.NOT_WRITTEN, detail=explain_error(error)))
             return explain_error(error) if isinstance(error, OSError) and error.errno in _HOPELESS else ""
         done.changes.append(Change(step.path, step.before, step.after))

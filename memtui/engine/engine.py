@@ -12,7 +12,7 @@ from typing import Unpack
 
 from memtui.core import commands
 from memtui.core.approvals import Proposal
-from memtui.core.errors import LockTimeout, MemtuiError, Refusal, StateUnusable
+from memtui.core.errors import LockTimeout, MemtuiError, Refusal, StateUnusable, UnsettledChange
 from memtui.core.events import NOT_CHANGES, Actor, Agent, Answer, Change, Event, Person, Version, format_actor_name
 from memtui.core.history import ActionResult, PruneResult, RedactionResult
 from memtui.core.messages import MessageKey, format_message
@@ -21,7 +21,7 @@ from memtui.core.settings import Settings
 from memtui.engine.apply import ChangeSet
 from memtui.engine.claims import ClaimRecorder, parse_claim
 from memtui.engine.context import EngineContext
-from memtui.engine.executor import Executor
+from memtui.engine.executor import Executor, make_unconfirmed_answer
 from memtui.engine.files import FileOperations
 from memtui.engine.imported_history import ImportRecorder
 from memtui.engine.observer import ExternalChangeDetector, Observer
@@ -245,6 +245,8 @@ class Engine(Observer):
         with self._calls.track_change():
             try:
                 return self._clear(event)
+            except UnsettledChange:
+                return make_unconfirmed_answer(event)
             except (OSError, MemtuiError) as error:
                 text = make_refusal(error, {"verb": "clear", "path": ROOT}).format_text(self.settings.messages)
                 return self._executor.record(text, replace(event, answer=text, is_error=True), durable=False)

@@ -17,6 +17,7 @@ from memtui.core.errors import (
     StateUnusable,
     SymlinkEscape,
     UnconfirmedChange,
+    UnsettledChange,
 )
 from memtui.core.events import Actor, Agent, Answer, Change, EntryKind, Event, Version, sha256
 from memtui.core.images import Image, UnusableImage, is_image_name, parse_image
@@ -32,6 +33,7 @@ from memtui.journal.sqlite import KnownPath
 from memtui.scan.secret_policy import conceal_secrets
 from memtui.store.base import (
     ConcurrentChange,
+    DirectoriesLeft,
     FileContent,
     FileTooLarge,
     Node,
@@ -357,7 +359,11 @@ class Executor:
             try:
                 known = self._context.recovery.get_known_after(plan.changes)
             except (OSError, MemtuiError):
-                return _make_unconfirmed_answer(event)
+                return make_unconfirmed_answer(event)
+        except UnsettledChange:
+            return make_unconfirmed_answer(event)
+        except DirectoriesLeft:
+            raise  # recovery removes them by the intent
         except Exception:  # raised again; an interrupt may come after the move and keeps its intent for recovery
             self._context.journal.drop_intent(intent)
             raise
@@ -370,7 +376,7 @@ class Executor:
             events, known = [*ledger.make_events(), event], {**ledger.known, **known}
             recorded = self._context.journal.append_events(events, known=known, intent=intent)  # which holds the texts
         except StateUnusable:
-            return _make_unconfirmed_answer(event)
+            return make_unconfirmed_answer(event)
         self._context.calls.mark_changed()
         return Answer(event.answer or "", event.is_error, recorded[-1])
 
@@ -400,7 +406,7 @@ class Executor:
         return Answer(text, event.is_error, event)
 
 
-def _make_unconfirmed_answer(event: Event) -> Answer:
+def make_unconfirmed_answer(event: Event) -> Answer:
     """The answer where a change stands that could not be recorded: its intent is kept, and the next writer does."""
     text = format_message(MessageKey.UNCERTAIN, path=event.path)
     return Answer(text, True, replace(event, answer=text, is_error=True, note="uncertain"))

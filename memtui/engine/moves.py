@@ -10,10 +10,10 @@ from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 
-from memtui.core.errors import MemtuiError, UnconfirmedChange
+from memtui.core.errors import MemtuiError, UnconfirmedChange, UnsettledChange
 from memtui.core.events import Change, Version, squash_changes
 from memtui.core.paths import MemoryPath
-from memtui.store.base import ConcurrentChange, Node, Transaction
+from memtui.store.base import ConcurrentChange, DirectoriesLeft, Node, Transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +245,7 @@ _NAMES = 100
 """How many names are tried for what has to be put back where something else came meanwhile."""
 
 
-class StrandedMove(MemtuiError):
+class StrandedMove(UnsettledChange):
     """Something has a name that nobody sees and cannot be given another one now: whoever writes next tries again."""
 
 
@@ -345,6 +345,10 @@ class MoveStepRunner:
         except UnconfirmedChange:
             self.certain = False  # it has moved all the same
             found = tuple(path for path in reversed(list(iter_parents(new))) if path in self._to_be_made)
+        except DirectoriesLeft as error:
+            if self._where or self.made:  # else nothing was done, and whoever writes next removes them
+                self.made.update(dict.fromkeys(error.paths))
+            raise
         self.made.update(dict.fromkeys(found))
         self._set_location(top, new)
 

@@ -1,8 +1,9 @@
 """Settling what a process had begun when it died: its intent tells what was to happen, the store what did."""
 
 import contextlib
+import errno
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,6 +28,25 @@ from memtui.store.base import (
     Store,
     Transaction,
 )
+
+_PASSING = frozenset(
+    {errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EINTR, errno.EAGAIN, errno.ENOMEM, errno.EMFILE}
+    | {errno.ENFILE, errno.ESTALE, errno.ETIMEDOUT, errno.ENOLCK, errno.EBUSY}
+)
+"""Faults that may pass: what they keep anybody from seeing is not taken for changed."""
+_RECENT = 100
+"""How many events are looked through for a refusal."""
+
+
+@contextlib.contextmanager
+def _unless_passing() -> Iterator[None]:
+    """For what is not ours to look at any more; raises `OSError` for a fault that may pass."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _PASSING:
+            raise
+
 
 # Moves of a dead process that waited for each other. Paths alone do not tell what became of them: the steps stand in
 # the intent, and each thing is known by its inode.
@@ -110,10 +130,9 @@ class UnfinishedMoves:
         aside = {step.top: step.new for step in self._steps if step.new in self._passing}
         paths_by_identity: dict[tuple[EntryKind, int], list[str]] = {}
         for path in {path for pair in self._event.moved for path in pair}:
-            try:
+            node = None
+            with _unless_passing(), contextlib.suppress(MemtuiError):
                 node = reconcile.find_node(self._store, path)
-            except (OSError, MemtuiError):
-                continue
             if node is not None:
                 paths_by_identity.setdefault((node.kind, node.stamp[-1]), []).append(path)
         found: dict[str, str] = {}
@@ -173,9 +192,19 @@ class Recovery:
         self._protection = ProtectionGuard(store, journal)
 
     def recover(self, transaction: Transaction) -> bool:
-        """Settle what dead processes had begun. The lock is held, so nobody alive is at it."""
+        """Settle what dead processes had begun. The lock is held, so nobody alive is at it.
+
+        An intent goes last, with the event that tells what became of it: whoever is cut, or finds a disk that fails,
+        leaves it to the next one.
+
+        Raises:
+            OSError, StateUnusable: What became of it cannot be known or recorded now, so nobody may write.
+        """
         intents = self._journal.get_intents()
         if not intents:
+            if transaction.is_untidy:
+                with contextlib.suppress(OSError):  # it stays out of sight
+                    transaction.clean_up(is_known=self._journal.has_version)
             return False
         stranded: set[int] = set()
         begun: dict[int, UnfinishedMoves] = {}
@@ -191,7 +220,7 @@ class Recovery:
         for intent in intents:
             if intent.id not in stranded:
                 self._finish_directories(intent.event, transaction)
-                self._settle_intent(intent, begun.get(intent.id))
+                self._settle_intent(intent, begun.get(intent.id), transaction)
         return len(intents) > len(stranded)
 
     def _finish_directories(self, event: Event, transaction: Transaction) -> None:
@@ -203,21 +232,26 @@ class Recovery:
             after = change.after
             if not change.is_directory or change.before or after is None or after.attributes == UNKNOWN:
                 continue
-            with contextlib.suppress(OSError, MemtuiError):  # it stands, for its owner alone
+            with _unless_passing(), contextlib.suppress(MemtuiError):  # it stands, for its owner alone
                 node = reconcile.find_node(self._store, change.path)
                 if node is not None and node.kind is EntryKind.DIRECTORY and node.mode == NEW_DIRECTORY:
                     transaction.set_directory_attributes(MemoryPath.from_relative(change.path), after.attributes)
 
-    def _settle_intent(self, intent: Intent, unfinished: UnfinishedMoves | None) -> None:
+    def _settle_intent(self, intent: Intent, unfinished: UnfinishedMoves | None, transaction: Transaction) -> None:
         """Record what became of an intent: all of it, nothing, or those of its paths where it came to pass."""
         event = intent.event
-        try:
+        after = {change.path: change.after for change in event.changes}
+        now: dict[str, KnownPath | None] | None = None
+        with _unless_passing():
             now = self.get_known(event.changes)
-        except OSError:
+            made = [change.path for change in event.changes if change.is_directory and change.before is None]
+            if made and {path: known.version if known else None for path, known in now.items()} != after:
+                transaction.unmake(made)
+                now = self.get_known(event.changes)
+        if now is None:
             self._journal.append_events([], intent=intent.id)  # not ours to look at any more
             return
         current = {path: known.version if known else None for path, known in now.items()}
-        after = {change.path: change.after for change in event.changes}
         before: dict[str, Version | None] = {}
         for change in event.changes:
             before.setdefault(change.path, change.before)
@@ -229,7 +263,7 @@ class Recovery:
             self._journal.append_events([recovered], known=now, intent=intent.id)
         elif current == before:
             aborted = replace(event, is_error=True, aborted=True, changes=(), answer=None, note=ABORTED)
-            self._journal.append_events([aborted], intent=intent.id)
+            self._journal.append_events([] if self._was_refused(event) else [aborted], intent=intent.id)
         else:
             # What stands elsewhere is from outside: reconcile tells.
             done = [change for change in event.changes if current[change.path] == after[change.path]]
@@ -243,6 +277,11 @@ class Recovery:
                 self._journal.append_events([self._note_protected(settled)], known=left, intent=intent.id)
             else:
                 self._journal.append_events([], intent=intent.id)
+
+    def _was_refused(self, event: Event) -> bool:
+        """Whether it was answered, and recorded, that an event could not be: its directories only had to go."""
+        recent = self._journal.get_events(self._journal.get_head()[0] - _RECENT)
+        return any(each.at_us == event.at_us and each.call_id == event.call_id and each.is_error for each in recent)
 
     def _settle_moves(self, intent: Intent, settled: SettledMoves) -> None:
         """Record what became of moves of which one waited for another."""
@@ -293,7 +332,11 @@ class Recovery:
             if node.kind is not EntryKind.FILE:
                 return Version(node.kind)
             data = self._store.read(path, limit=self._settings.read_limit).data
-        except (FileTooLarge, NotRegularFile, OSError):
+        except (FileTooLarge, NotRegularFile):
+            return Version(node.kind, None, node.size)
+        except OSError as error:
+            if error.errno in _PASSING:
+                raise
             return Version(node.kind, None, node.size)
         return Version(EntryKind.FILE, sha256(data), len(data))
 

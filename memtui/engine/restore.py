@@ -4,12 +4,13 @@ A person's doing. None of it can be asked for by a command that `execute` takes,
 new event; nothing that was recorded is ever changed by it.
 """
 
+import contextlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypedDict, Unpack
 
 from memtui.core import diffs
-from memtui.core.errors import LockTimeout, Refusal, StateUnusable, SymlinkEscape
+from memtui.core.errors import LockTimeout, Refusal, StateUnusable, SymlinkEscape, UnsettledChange
 from memtui.core.events import NEVER_TAKEN_BACK, Actor, Change, EntryKind, Event, Version, sha256, squash_changes
 from memtui.core.history import ActionResult, SkippedPath, SkipReason, describe_skipped
 from memtui.core.paths import ROOT, MemoryPath
@@ -19,12 +20,12 @@ from memtui.engine.history import JournalHistory
 from memtui.engine.ledger import Ledger, add_attributes
 from memtui.engine.lineage import find_moves
 from memtui.engine.move_apply import MovePlan
-from memtui.engine.moves import StrandedMove, expand_moves, find_common_directory
+from memtui.engine.moves import expand_moves, find_common_directory
 from memtui.engine.planner import decode_text
 from memtui.engine.recovery import encode_steps
 from memtui.engine.refusals import explain_error
 from memtui.scan.secret_policy import describe_new_secrets
-from memtui.store.base import ConcurrentChange, Transaction
+from memtui.store.base import ConcurrentChange, DirectoriesLeft, Transaction
 
 # Inverting moves, so that the history goes along.
 
@@ -224,6 +225,10 @@ class Restorer:
                     return self._apply_prepared(prepared, ledger, action, at_us, transaction)
                 except ConcurrentChange:
                     continue
+                except UnsettledChange:
+                    words = f"{action.failure_prefix}, or only in part: the disk failed in the middle."
+                    problem = f"{words} It is settled once it can be written to."
+                    return ActionResult((), tuple(prepared.skipped), problem=problem)
                 except OSError as error:
                     problem = f"{action.failure_prefix}: {explain_error(error)}. Nothing was changed."
                     return ActionResult((), tuple(prepared.skipped), problem=problem)
@@ -249,6 +254,7 @@ class Restorer:
 
         Raises:
             Refusal: An agent asked, and something is protected.
+            UnsettledChange: A part was deleted; what is recorded of it is settled later.
             LockTimeout, FolderMissing, StateUnusable, OSError: It could not be done, and nothing was deleted.
         """
         at_us, action = self._context.get_now_us(), ActionRecord("clear", actor, "Not cleared", path="")
@@ -286,17 +292,17 @@ class Restorer:
         intent = self._context.journal.add_intent(event, texts, durable=bool(ledger.texts) or relocation.is_entangled)
         try:
             done = prepared.apply(transaction)
+        except DirectoriesLeft:
+            raise  # recovery removes them by the intent
         except (ConcurrentChange, OSError):
             self._context.journal.drop_intent(intent)
             raise
-        except StrandedMove:
+        except UnsettledChange:
             stranded = protection.make_stranded_event(at_us, [(move.old, move.new) for move in relocation.moves])
-            self._context.journal.append_events(stranded)  # it is settled later, and an agent may be faster
-            words = (
-                f"{action.failure_prefix}, or only in part: the disk failed in the "
-                "middle. It is settled once it can be written to."
-            )
-            return ActionResult((), tuple(prepared.skipped), problem=words)
+            if stranded:
+                with contextlib.suppress(StateUnusable):
+                    self._context.journal.append_events(stranded)  # it is settled later, and an agent may be faster
+            raise
         skipped = (*prepared.skipped, *done.skipped)
         if not done.changes:
             self._context.journal.drop_intent(intent)

@@ -6,7 +6,7 @@ above may assume a local disk. Faults arrive as `OSError` with their `errno`, wh
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -89,12 +89,30 @@ class ConcurrentChange(Exception):
     """What stands at a path is no longer what the change was made from; nothing was written."""
 
 
+class DirectoriesLeft(OSError):
+    """Nothing was changed, but directories that were made for it could not be removed again: `Transaction.unmake` can.
+
+    Attributes:
+        paths: The directories, outermost first.
+    """
+
+    def __init__(self, error: OSError, paths: tuple[str, ...]) -> None:
+        super().__init__(error.errno, error.strerror)
+        self.paths = paths
+
+
 class Transaction(Protocol):
     """The right to write. While it is open no other engine, in any process, writes to the same store.
 
     Every method that changes the store may raise `SymlinkEscape` (a link leads out of the root), `UnconfirmedChange`
-    (the change was made, but is not known to be on the disk) and `OSError` (nothing was changed).
+    (the change was made, but is not known to be on the disk), `UnsettledChange` (neither done nor undone: `clean_up`
+    does one of them) and `OSError` (nothing was changed, but see `DirectoriesLeft`).
+
+    Attributes:
+        is_untidy: Whether something was left that `clean_up` has to decide about, whatever intents there are.
     """
+
+    is_untidy: bool
 
     def write(
         self, path: MemoryPath, data: bytes, *, expected: Stamp | None, attributes: Attributes = UNKNOWN
@@ -136,6 +154,16 @@ class Transaction(Protocol):
 
         Raises:
             OSError: It cannot be searched for. What is found, but cannot be removed, is no error: it stays hidden.
+        """
+        ...
+
+    def unmake(self, paths: Iterable[str]) -> None:
+        """Remove directories that a dead writer made, where nothing came into them.
+
+        Only what is known to be its own is removed: not a directory that another program made since.
+
+        Raises:
+            OSError: It cannot be known, or done, now.
         """
         ...
 

@@ -4,12 +4,12 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import NoReturn
 
 from memtui.core.attributes import PERMISSIONS, UNKNOWN, Attributes
-from memtui.core.errors import UnconfirmedChange
+from memtui.core.errors import SymlinkEscape, UnconfirmedChange, UnsettledChange
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.fs.atomic import link_nameless
 from memtui.fs.beneath import PathHandle, close_quietly
@@ -18,6 +18,7 @@ from memtui.store.base import (
     NEW_DIRECTORY,
     NEW_FILE,
     ConcurrentChange,
+    DirectoriesLeft,
     Stamp,
     Transaction,
     WriteResult,
@@ -35,6 +36,7 @@ from memtui.store.recovery import (
     StagingArea,
     SyncBatch,
     as_unconfirmed,
+    remove_if_empty,
 )
 
 
@@ -42,6 +44,7 @@ class FolderTransaction:
     """Writes to a folder whose lock is held. See `Transaction`."""
 
     def __init__(self, folder: WritableFolder) -> None:
+        self.is_untidy = False
         self._folder = folder
         self._root = folder.root
         self._confirming = SyncBatch(folder.root)
@@ -73,7 +76,7 @@ class FolderTransaction:
             finally:
                 close_quietly(fd)
             self._confirming.sync(place.fd, made)
-            return WriteResult(node, made)
+            return WriteResult(node, tuple(made))
 
     def delete(self, path: MemoryPath, *, expected: Mapping[str, Stamp] | None = None) -> None:
         """See `Transaction.delete`. It is held against what was expected where nobody else can reach it any more."""
@@ -81,13 +84,14 @@ class FolderTransaction:
             if stat.S_ISDIR(place.stat().st_mode):
                 self._check_removable(place.parts)
             aside = self._aside.stage(place)
-            if expected is not None:
-                try:
+            try:
+                if expected is not None:
                     self._check_stamps(aside, "/".join(place.parts), expected)
-                except BaseException:
-                    self._aside.unstage(aside.original, place)
-                    raise
-            self._aside.remove(aside.original)
+                judged = self._aside.judge(aside.original)
+            except BaseException:
+                self._aside.unstage_whole(aside, place)
+                raise
+            self._aside.remove(judged)
             self._confirming.sync(place.fd, ())
 
     def rename(self, old: MemoryPath, new: MemoryPath) -> tuple[str, ...]:
@@ -98,13 +102,14 @@ class FolderTransaction:
                 self._confirming.sync(place.fd, made)
                 if source.parts[:-1] != place.parts[:-1]:
                     self._confirming.sync(source.fd, ())
-                return made
+                return tuple(made)
 
     def make_directory(self, path: MemoryPath) -> tuple[str, ...]:
         with self._ensure_parents(path, follow=False) as (place, made):
-            os.mkdir(place.name, NEW_DIRECTORY, dir_fd=place.fd)
-            self._confirming.sync(place.fd, made)
-            return (*made, "/".join(place.parts))
+            parents = tuple(made)
+            self._make_directory(place, made)
+            self._confirming.sync(place.fd, parents)
+            return tuple(made)
 
     def set_directory_attributes(self, path: MemoryPath, attributes: Attributes) -> None:
         with self._root.resolve_path(path.parts, follow=False) as place:
@@ -127,7 +132,7 @@ class FolderTransaction:
                         os.utime(place.name, ns=times, dir_fd=place.fd, follow_symlinks=False)
                 node = make_node("/".join(place.parts), place.stat())
             self._confirming.sync(place.fd, made)
-            return WriteResult(node, made)
+            return WriteResult(node, tuple(made))
 
     def remove_empty(self, path: MemoryPath) -> None:
         with self._root.resolve_path(path.parts, follow=False) as place:
@@ -165,6 +170,9 @@ class FolderTransaction:
         """See `Transaction.clean_up`; with `only_judged` what nobody has looked at is left alone."""
         self._tidying.clean_up(is_known=is_known, place=place, only_judged=only_judged)
 
+    def unmake(self, paths: Iterable[str]) -> None:
+        self._tidying.unmake(paths)
+
     def _check_removable(self, parts: tuple[str, ...]) -> None:
         """Refuse a deletion that would stop half way at a directory without the right to write: `PermissionError`."""
 
@@ -191,8 +199,11 @@ class FolderTransaction:
             raise ConcurrentChange
 
     @contextmanager
-    def _ensure_parents(self, path: MemoryPath, *, follow: bool = True) -> Iterator[tuple[PathHandle, tuple[str, ...]]]:
-        """The place of a path whose parents are made if missing, and unmade again if the body fails."""
+    def _ensure_parents(self, path: MemoryPath, *, follow: bool = True) -> Iterator[tuple[PathHandle, list[str]]]:
+        """The place of a path whose parents are made if missing, and unmade again if the body fails.
+
+        What the body makes by itself it adds to the list. Raises `DirectoriesLeft` where they cannot be unmade.
+        """
         made: list[str] = []
         try:
             try:
@@ -201,21 +212,39 @@ class FolderTransaction:
                 for depth in range(1, len(path.parts)):
                     parent = self._root.resolve_path(path.parts[:depth], follow=True)
                     with parent, contextlib.suppress(FileExistsError):
-                        os.mkdir(parent.name, NEW_DIRECTORY, dir_fd=parent.fd)
-                        made.append("/".join(parent.parts))
+                        self._make_directory(parent, made)
                 place = self._root.resolve_path(path.parts, follow=follow)
             with place:
-                yield place, tuple(made)
-        except UnconfirmedChange:
+                yield place, made
+        except (UnconfirmedChange, UnsettledChange):
             raise
-        except BaseException:
-            for directory in reversed(made):
-                with (
-                    contextlib.suppress(OSError),
-                    self._root.resolve_path(directory.split("/"), follow=False) as unmade,
-                ):
-                    os.rmdir(unmade.name, dir_fd=unmade.fd)
+        except BaseException as error:
+            self._unmake(made, error)
             raise
+
+    def _make_directory(self, place: PathHandle, made: list[str]) -> None:
+        """Make a directory that is known as ours from the first moment on; raises `FileExistsError`."""
+        path = "/".join(place.parts)
+        self._folder.passing.add_made(path)
+        os.mkdir(place.name, NEW_DIRECTORY, dir_fd=place.fd)
+        made.append(path)
+        self._folder.passing.add_made(path, place.stat().st_ino)
+
+    def _unmake(self, made: list[str], error: BaseException) -> None:
+        """Remove directories that were made for nothing; raises `DirectoriesLeft`, and whoever writes next does it."""
+        fault: OSError | None = None
+        for path in reversed(made):
+            try:
+                with self._root.resolve_path(path.split("/"), follow=False) as place:
+                    remove_if_empty(place)
+            except (FileNotFoundError, NotADirectoryError, SymlinkEscape):
+                continue
+            except OSError as stuck:
+                fault = stuck
+        if fault is not None:
+            self._folder.passing.keep()
+            if isinstance(error, Exception):
+                raise DirectoriesLeft(error if isinstance(error, OSError) else fault, tuple(made)) from error
 
     def _create_file(
         self, place: PathHandle, data: bytes, replaced: os.stat_result | None, attributes: Attributes
@@ -294,10 +323,14 @@ class FolderTransaction:
             if get_lasting_stamp(make_stamp(aside.stat())) != get_lasting_stamp(expected):
                 raise ConcurrentChange
         except BaseException:
-            with as_unconfirmed():
-                self._folder.exchange(aside, place)
-                if aside.stat().st_ino != made_as.st_ino:
-                    self._aside.unstage(aside, place)  # and something else had come meanwhile
+            try:
+                with as_unconfirmed():
+                    self._folder.exchange(aside, place)
+                    if aside.stat().st_ino != made_as.st_ino:
+                        self._aside.unstage(aside, place)  # and something else had come meanwhile
+            except UnconfirmedChange:
+                self._aside.keep_hidden()
+                raise
             raise
         self._aside.remove(aside)
 
@@ -318,11 +351,13 @@ class FolderTransaction:
 class ReadOnlyTransaction:
     """A transaction in a folder that is only looked at: every change is refused."""
 
+    is_untidy = False
+
     def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
     write = delete = rename = make_directory = set_directory_attributes = make_link = remove_empty = _refuse
-    make_temporary_path = exchange = _refuse
+    make_temporary_path = exchange = unmake = _refuse
 
     def batch_sync(self) -> AbstractContextManager[None]:
         return contextlib.nullcontext()
@@ -389,11 +424,30 @@ class FolderStore(WritableFolder):
         with hold_lock(self.state_fd, seconds, self._locking), self._keep_attached():
             transaction = FolderTransaction(self)
             try:
-                if not self.is_clean and os.access(UNTIDY, os.F_OK, dir_fd=self.state_fd):
+                if not self.is_clean and self._is_untidy():
                     self.is_clean = True  # once: what cannot be removed now must not make every command slow
                     with contextlib.suppress(OSError):
                         transaction.clean_up(only_judged=True)
+                    self.is_searched = False
+                    transaction.is_untidy = self._is_untidy()
                 yield transaction
-            finally:
+                with contextlib.suppress(OSError):
+                    self.passing.forget(all_released=True)
+            except Exception:
                 with contextlib.suppress(OSError):
                     self.passing.forget()
+                raise
+            except BaseException:  # an interrupt may leave anything
+                self.passing.keep()
+                raise
+
+    def _is_untidy(self) -> bool:
+        """Whether something was left: as it says in the state directory, or the first time, as is found there."""
+        if os.access(UNTIDY, os.F_OK, dir_fd=self.state_fd):
+            return True
+        if self.is_searched:
+            return False
+        self.is_searched = True
+        with contextlib.suppress(OSError):
+            return not self.passing.is_empty() or any(map(self.is_temporary_name, os.listdir(self.state_fd)))
+        return False

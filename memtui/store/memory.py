@@ -7,7 +7,7 @@ import errno
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -38,6 +38,7 @@ class MemoryStore:
 
     def __init__(self, *, title: str = "in memory") -> None:
         self.title = title
+        self.is_untidy = False
         self._files: dict[str, bytes] = {}
         self._links: dict[str, bytes] = {}
         self._nodes: dict[str, Node] = {}
@@ -124,6 +125,9 @@ class MemoryStore:
 
     def clean_up(self, *, is_known: Callable[[str], bool] | None = None, place: MemoryPath = ROOT) -> None:
         """Nothing is ever left."""
+
+    def unmake(self, paths: Iterable[str]) -> None:
+        """Nobody dies here and lets others go on."""
 
     def rename(self, old: MemoryPath, new: MemoryPath) -> tuple[str, ...]:
         old, new = self._resolve(old, follow=False), self._resolve(new, follow=False)

@@ -31,6 +31,8 @@ it was moved aside."""
 _START = ".memtui-"
 _PASSING = "passing"
 """The file of the state directory that lists our temporary names in the folder."""
+_MADE = "made:"
+"""How a line of it begins that names a directory, in hexadecimal."""
 _NEW_TOKEN = "token."
 """What the name of a token begins with that is not whole yet."""
 _TOKEN_SECONDS = 5.0
@@ -60,10 +62,11 @@ def _read_temporary_prefix(state: str) -> str:
 
 
 class PassingFiles:
-    """The files of ours that have a temporary name in the folder, in a file of the state directory.
+    """What a writer has in the folder until it is done, in a file of the state directory.
 
-    A writer, who holds the lock, adds a line before a name appears, and takes its lines away once all have gone. What a
-    killed one leaves stays listed until it is removed.
+    Files that have a temporary name, and directories that it has made. A writer, who holds the lock, adds a line before
+    one appears, and takes its lines away once all have gone, or stay. What a killed one leaves stays listed until it is
+    removed.
 
     Args:
         state: The state directory, by its path where there is no descriptor of it.
@@ -74,41 +77,79 @@ class PassingFiles:
         self._directory = state if isinstance(state, int) else None
         self._fd = -1
         self._start = -1
+        self._is_released = False
 
     def add(self, name: str, inode: int | None = None) -> None:
         """List a name; without an inode, which is not known yet, whatever has it is ours. Raises `OSError`."""
+        self._append(f"{name} {'' if inode is None else inode}\n")
+
+    def add_made(self, path: str, inode: int | None = None) -> None:
+        """List a directory that is about to be made, and once it is, with its inode. Raises `OSError`."""
+        self._append(f"{_MADE}{os.fsencode(path).hex()} {'' if inode is None else inode}\n")
+
+    def get_made(self) -> dict[str, int | None]:
+        """The directories that are listed, with their inodes as far as they are known. Raises `OSError`."""
+        made: dict[str, int | None] = {}
+        for line in self._read_lines():
+            encoded, _, inode = line.partition(b" ")
+            if encoded.startswith(_MADE.encode()):
+                path = os.fsdecode(bytes.fromhex(encoded[len(_MADE) :].decode("ascii")))
+                made[path] = int(inode) if inode else None
+        return made
+
+    def is_empty(self) -> bool:
+        """Whether nothing is listed, as far as that can be known."""
+        try:
+            return not os.stat(self._path, dir_fd=self._directory, follow_symlinks=False).st_size
+        except OSError:
+            return True
+
+    def _append(self, line: str) -> None:
         if self._fd < 0:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
-            self._fd = os.open(self._path, flags, 0o600, dir_fd=self._directory)
+            self._open()
         if self._start < 0:
             self._start = os.fstat(self._fd).st_size
-        write_all(self._fd, f"{name} {'' if inode is None else inode}\n".encode())
+        write_all(self._fd, line.encode())
 
-    def forget(self) -> None:
-        """Take away what was listed since the last time: none of it has its name any more."""
-        if self._start >= 0:
-            os.ftruncate(self._fd, self._start)
+    def _open(self) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+        self._fd = os.open(self._path, flags, 0o600, dir_fd=self._directory)
+
+    def _read_lines(self) -> list[bytes]:
+        """What is listed, line by line; without the rest of one whose writer was killed. Raises `OSError`."""
+        flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
+        try:
+            fd = open_without_atime(self._path, flags, directory=self._directory)
+        except FileNotFoundError:
+            return []
+        with open(fd, "rb") as file:
+            return file.read().split(b"\n")[:-1]
+
+    def release(self) -> None:
+        """Have the next `forget` take away whatever is listed: nothing of it has its name any more, or is to go."""
+        self._is_released = True
+
+    def forget(self, *, all_released: bool = False) -> None:
+        """Take away what was listed since the last time, or all that was released. Raises `OSError`."""
+        start = 0 if all_released and self._is_released else self._start
+        self._is_released = False
+        if start == 0 and self._fd < 0:
+            self._open()
+        if start >= 0:
+            os.ftruncate(self._fd, start)
             self._start = -1
-
-    def forget_all(self) -> None:
-        """Take away whatever is listed."""
-        with contextlib.suppress(FileNotFoundError):
-            flags = os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
-            close_quietly(os.open(self._path, flags, dir_fd=self._directory))
-        self._start = -1
 
     def keep(self) -> None:
         """Leave listed what was listed until now: something of it could not be removed."""
         self._start = -1
+        self._is_released = False
 
     def has(self, name: str, inode: int | None = None) -> bool:
         """Whether a name is listed, with that inode if one is given."""
         try:
-            fd = open_without_atime(self._path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW, directory=self._directory)
+            lines = [line.split(b" ") for line in self._read_lines() if line.startswith(name.encode() + b" ")]
         except OSError:
             return False
-        with open(fd, "rb") as file:
-            lines = [line.split(b" ") for line in file.read().splitlines() if line.startswith(name.encode() + b" ")]
         known = {line[-1] for line in lines} - {b""}
         return bool(lines) and (inode is None or not known or str(inode).encode() in known)
 
@@ -285,10 +326,12 @@ class ReadOnlyFolder:
         complete: bool = False,
         check: Callable[[int], None] = lambda _: None,
         root: RootDirectory | None = None,
+        skip: Callable[[OSError], object] = lambda _: None,
     ) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
         """Every entry below a directory (of the folder, or `root`) with its directory's path, empty or ending in `/`.
 
-        `complete`: an unreadable directory inside is an error. `check` gets each descriptor before it is listed.
+        `complete`: an unreadable directory inside is an error, else `skip` is told. `check` gets each descriptor before
+        it is listed.
         """
         root = root or self.root
         top = "/".join(parts)
@@ -299,9 +342,10 @@ class ReadOnlyFolder:
                 fd = root.open_directory(tuple(path.split("/")) if path else ())
             except (FileNotFoundError, NotADirectoryError, SymlinkEscape):
                 continue  # gone or replaced meanwhile
-            except OSError:
+            except OSError as error:
                 if complete or path == top:
                     raise
+                skip(error)
                 continue  # not ours to read: its own entry says so
             prefix = path + "/" if path else ""
             inner: list[str] = []
@@ -358,6 +402,7 @@ class WritableFolder(ReadOnlyFolder):
     Attributes:
         tmpfile: The flag by which a file is made that has no name yet; 0 where that is not done, or cannot be.
         is_clean: Whether leftovers were removed, and none was left since.
+        is_searched: Whether it was looked for some that nobody has marked, and none was left since.
     """
 
     def __init__(
@@ -374,7 +419,7 @@ class WritableFolder(ReadOnlyFolder):
         super().__init__(path, title=title, resolver=resolver)
         self.tmpfile = get_nameless_flag() if nameless else 0
         self.moving: Moving = moving
-        self.is_clean = False
+        self.is_clean = self.is_searched = False
         self._locking = locking
         self._attaching = threading.Lock()
         self._writing = 0

@@ -4,15 +4,16 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from memtui.core.errors import SymlinkEscape, UnconfirmedChange
-from memtui.core.events import EntryKind, sha256
+from memtui.core.attributes import PERMISSIONS
+from memtui.core.errors import SymlinkEscape, UnconfirmedChange, UnsettledChange
+from memtui.core.events import sha256
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.fs.beneath import PathHandle, RootDirectory, close_quietly
-from memtui.store.base import READ, read_consistently
+from memtui.store.base import NEW_DIRECTORY, READ, read_consistently
 from memtui.store.open_folder import WritableFolder, is_safe_to_remove
 
 # The staging area: files moved aside are compared, removed or put back out of everybody else's reach.
@@ -69,6 +70,33 @@ class StagingArea:
             return
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
 
+    def unstage_whole(self, aside: StagedEntry, place: PathHandle) -> None:
+        """Put something back of which nothing was changed; raises `UnsettledChange` if it has to stay out of sight."""
+        try:
+            self.unstage(aside.original, place)
+        except OSError as error:
+            self.keep_hidden()
+            raise UnsettledChange(os.strerror(error.errno or 0)) from error
+
+    def keep_hidden(self) -> None:
+        """Leave what is out of sight there, for the next one who writes."""
+        self._folder.is_clean = self._folder.is_searched = False
+        self._folder.passing.keep()
+        self.mark_for_cleanup()
+
+    def judge(self, aside: PathHandle) -> PathHandle:
+        """Note that something is to be removed, whatever is left of it by then: by its name. Raises `OSError`.
+
+        A file goes in one step. What is left of a directory would be taken for one that nobody has looked at.
+        """
+        seen = aside.stat()
+        if is_safe_to_remove(aside.name) or not stat.S_ISDIR(seen.st_mode):
+            return aside
+        judged = self._folder.make_temporary_name()
+        self._folder.list_passing(judged, seen.st_ino, aside.fd)
+        os.rename(aside.name, judged, src_dir_fd=aside.fd, dst_dir_fd=aside.fd)
+        return PathHandle(aside.fd, judged, (), owned=False)
+
     def iter_below(self, aside: StagedEntry) -> Iterator[tuple[str, os.stat_result]]:
         """Everything in a directory that was moved aside, with its path from there."""
         start = len("/".join(aside.parts)) + 1
@@ -80,14 +108,12 @@ class StagingArea:
         try:
             self._folder.remove_tree(aside)
         except OSError:
-            self._folder.is_clean = False
             if not is_safe_to_remove(aside.name):
                 with contextlib.suppress(OSError):
                     judged = self._folder.make_temporary_name()
                     self._folder.list_passing(judged, aside.stat().st_ino, aside.fd)
                     os.rename(aside.name, judged, src_dir_fd=aside.fd, dst_dir_fd=aside.fd)
-            self._folder.passing.keep()
-            self.mark_for_cleanup()
+            self.keep_hidden()
             return False
         return True
 
@@ -137,7 +163,7 @@ class SyncBatch:
             touched, self._unconfirmed = list(self._unconfirmed.values()), None
             _sync_all(touched)
 
-    def sync(self, fd: int, made: tuple[str, ...]) -> None:
+    def sync(self, fd: int, made: Iterable[str]) -> None:
         """Have the system confirm a directory, and the parents of directories just made."""
         with as_unconfirmed():
             self._sync_or_defer(fd)
@@ -184,6 +210,22 @@ def _sync_all(directories: list[int]) -> None:
             raise failed
 
 
+def is_made(seen: os.stat_result, inode: int | None) -> bool:
+    """Whether something is a directory of ours: by its inode, or if that was not listed yet, as its owner's alone."""
+    if not stat.S_ISDIR(seen.st_mode):
+        return False
+    return seen.st_ino == inode if inode is not None else not seen.st_mode & PERMISSIONS & ~NEW_DIRECTORY
+
+
+def remove_if_empty(place: PathHandle) -> None:
+    """Remove a directory of ours, unless another program put something into it; raises `OSError`."""
+    try:
+        os.rmdir(place.name, dir_fd=place.fd)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT):
+            raise
+
+
 _GROWN = 1 << 20
 """Bytes by which a file may have grown since it was looked at."""
 
@@ -207,14 +249,20 @@ class CrashCleanup:
             if not is_judged and is_known is not None and self._has_unknown_text(aside, is_known):
                 self._restore_leftover(aside, place)
                 return True
-            return self._aside.remove(aside.original)
+            return self._aside.remove(self._aside.judge(aside.original))
 
         tidied = self._process_leftovers(self._folder.state_root, (), tend, only_judged)
         tidied &= self._process_leftovers(self._root, (), tend, only_judged)
-        for node in self._folder.scan(ROOT):
-            if node.kind is EntryKind.DIRECTORY:
+
+        def skip(error: OSError) -> None:
+            nonlocal tidied
+            tidied &= isinstance(error, PermissionError)
+
+        for directory, entry in self._folder.iter_raw_entries((), skip=skip):
+            if entry.is_dir(follow_symlinks=False):
+                parts = (*directory.split("/")[:-1], entry.name)
                 try:
-                    tidied &= self._process_leftovers(self._root, tuple(node.path.split("/")), tend, only_judged)
+                    tidied &= self._process_leftovers(self._root, parts, tend, only_judged)
                 except (FileNotFoundError, NotADirectoryError, PermissionError, SymlinkEscape):
                     continue  # gone meanwhile, or not ours to write to
                 except OSError:
@@ -223,7 +271,7 @@ class CrashCleanup:
             self._aside.mark_for_cleanup()
             return
         if not only_judged:
-            self._folder.passing.forget_all()
+            self._folder.passing.release()
         with contextlib.suppress(OSError):
             os.unlink(UNTIDY, dir_fd=self._folder.state_fd)
 
@@ -245,8 +293,11 @@ class CrashCleanup:
         tidied = True
         try:
             for name in os.listdir(fd):
-                if self._folder.is_temporary_name(name) and (is_safe_to_remove(name) or not only_judged):
+                if self._folder.is_temporary_name(name):
                     try:
+                        if only_judged and not is_safe_to_remove(name):
+                            tidied = False
+                            continue
                         tidied &= tend(StagedEntry(root, (*parts, name), PathHandle(fd, name, (), owned=False)))
                     except OSError:
                         tidied = False  # it stays out of sight
@@ -255,13 +306,17 @@ class CrashCleanup:
         return tidied
 
     def _has_unknown_text(self, aside: StagedEntry, is_known: Callable[[str], bool]) -> bool:
-        """Whether something that was moved aside holds a text, or is a link, that is kept nowhere else."""
+        """Whether something that was moved aside holds a text, or is a link, that is kept nowhere else.
+
+        Raises:
+            OSError: It cannot be known now: it waits.
+        """
         try:
             return self._is_unknown(aside, is_known)
         except FileNotFoundError:
             return False
-        except OSError:
-            return True  # nobody can tell, so it is not for us to remove
+        except PermissionError:
+            return True  # nobody will be able to tell, so it is not for us to remove
 
     def _is_unknown(self, aside: StagedEntry, is_known: Callable[[str], bool]) -> bool:
         top = aside.original.stat()
@@ -281,6 +336,17 @@ class CrashCleanup:
             if content and not is_known(sha256(content)):
                 return True
         return False
+
+    def unmake(self, paths: Iterable[str]) -> None:
+        """See `Transaction.unmake`."""
+        made = self._folder.passing.get_made()
+        for path in sorted(made.keys() & set(paths), reverse=True):  # what is in it first
+            with (
+                contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError, SymlinkEscape),
+                self._root.resolve_path(path.split("/"), follow=False) as place,
+            ):
+                if is_made(place.stat(), made[path]):
+                    remove_if_empty(place)
 
     def _restore_leftover(self, aside: StagedEntry, path: MemoryPath) -> None:
         """Put something back that nobody has looked at, at its place or beside it, or at the top if that is gone."""

@@ -255,9 +255,8 @@ def test_a_kill_at_any_point_leaves_the_old_or_the_new_and_a_record_that_says_wh
     assert len(results) > 5 * len(COMMANDS)
     for result in results:
         new, old, now = wholes[json.dumps(result["command"])], result["before"], result["after"]
-        made = {path for path, held in new.items() if held is None and path not in old}
         happened = now == new
-        assert happened or {path: held for path, held in now.items() if path not in made} == old, result
+        assert happened or now == old, result
         assert (result["intents"], result["missing"], result["left"]) == (0, [], []), result
         if result["status"] == 0:
             assert result["events"] == [], result
@@ -266,10 +265,7 @@ def test_a_kill_at_any_point_leaves_the_old_or_the_new_and_a_record_that_says_wh
         if happened:
             assert kinds in ([], [("Agent", "recovered after a crash")]), result
         else:
-            aborted = ("Agent", "aborted by a crash: not done")
-            outside = [event for event in result["events"] if event[0] == "Outside"]
-            assert [kind for kind in kinds if kind[0] != "Outside"] in ([], [aborted]), result
-            assert all(set(paths) <= made for *_, paths in outside), result
+            assert kinds in ([], [("Agent", "aborted by a crash: not done")]), result
 
 
 def test_the_chain_holds_over_deaths(filled: Any) -> None:

@@ -188,12 +188,8 @@ class Killer:
                 yield f"{said}, but it was done"
         yield from self._lost_lines()
         for event in events:
-            if event.is_outside and event.command not in ("found", "created"):
+            if event.is_outside and not all(change.path.startswith("list-") for change in event.changes):
                 yield f"nobody else wrote, but there is {event.command} {event.path} {event.changes}"
-            elif event.is_outside and any(
-                _is_file(change.after) and not change.path.startswith("list-") for change in event.changes
-            ):
-                yield f"nobody else wrote, but there is {event.command} {event.path}"
 
     def _lost_lines(self) -> Iterator[str]:
         """Lines that were acknowledged and are not there, or twice."""
@@ -202,10 +198,6 @@ class Killer:
             name = str(said["name"])
             if name.endswith(".insert") and lines[name.removesuffix(".insert")] != (said["outcome"] == "ok"):
                 yield f"{said}, but its line is there {lines[name.removesuffix('.insert')]} times"
-
-
-def _is_file(version: Version | None) -> bool:
-    return version is not None and version.sha256 is not None
 
 
 def main(words: list[str]) -> int:

@@ -8,7 +8,9 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +20,13 @@ from tests.faults import tracing, trying
 
 _STRIDES = {"kill": 23, "short": 7, "fail": 149, "fail on": 61}
 _WHOLE = dict.fromkeys(_STRIDES, 1)
+_APART = {"kill": 3, "fail": 17, "fail on": 7, "fail on folder": 5, "fail on state": 5}
+if not sampling.FULL:
+    _APART = {mode: stride * 11 for mode, stride in _APART.items()}
+_PAIRS = sampling.many(30, 8)
+"""Pairs of faults of each thing that is tried, of which the second one is met in the recovery from the first."""
+_PAIRED = [name for name, trial in trying.trials().items() if trial.act is not None and not trial.closing]
+_FAR = [name for name, trial in trying.trials().items() if trial.far]
 
 
 @pytest.fixture(scope="session")
@@ -40,16 +49,45 @@ def _environment() -> dict[str, str]:
 @pytest.mark.sweep(keep=18)
 @pytest.mark.timeout(1_800)
 @pytest.mark.usefixtures("traceable")
-@pytest.mark.parametrize("name", trying.trials())
+@pytest.mark.parametrize("name", [name for name in trying.trials() if name not in _FAR])
 def test_nothing_is_half_done_lost_or_untrue(name: str) -> None:
-    modes = ",".join(f"{mode}={stride}" for mode, stride in (_WHOLE if sampling.FULL else _STRIDES).items())
-    words = [sys.executable, "-m", "tests.faults.trying", name, modes]
-    done = subprocess.run(words, env=_environment(), capture_output=True, text=True, timeout=1_700, check=False)
-    assert done.returncode == 0, done.stderr[-2_000:]
-    found = json.loads(done.stdout.splitlines()[-1])
+    found = _try("trying", name, _join(_WHOLE if sampling.FULL else _STRIDES))
     assert found["wrong"] == []
     assert {mode for mode, cases in found["cases"].items() if cases} >= _WHOLE.keys() - {"short"}
     # opening may write nothing
+
+
+@pytest.mark.sweep(keep=0, always=("delete a directory",))
+@pytest.mark.timeout(1_800)
+@pytest.mark.usefixtures("traceable")
+@pytest.mark.parametrize("name", _FAR)
+def test_folder_and_journal_may_fail_one_without_the_other(name: str) -> None:
+    """Each has a disk of its own where there are two, so that nothing is moved from one to the other."""
+    found = _try("trying", name, _join(_APART))
+    assert found["wrong"] == []
+    assert all(found["cases"].values())
+
+
+@pytest.mark.sweep(keep=0, always=("create in new directories-", "delete a directory-"))
+@pytest.mark.timeout(1_800)
+@pytest.mark.usefixtures("traceable")
+@pytest.mark.parametrize("name", _PAIRED, ids=[f"{name}-" for name in _PAIRED])
+def test_recovery_is_cut_or_fails_at_any_call_and_goes_on(name: str) -> None:
+    found = _try("recovering", name, str(_PAIRS))
+    assert found["wrong"] == []
+    assert sum(found["cases"].values()) > _PAIRS // 2
+
+
+def _try(module: str, name: str, asked: str) -> dict[str, Any]:
+    words = [sys.executable, "-m", f"tests.faults.{module}", name, asked]
+    done = subprocess.run(words, env=_environment(), capture_output=True, text=True, timeout=1_700, check=False)
+    assert done.returncode == 0, done.stderr[-2_000:]
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def _join(strides: Mapping[str, int]) -> str:
+    return ",".join(f"{mode}={stride}" for mode, stride in strides.items())
 
 
 @pytest.mark.usefixtures("traceable")

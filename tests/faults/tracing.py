@@ -124,7 +124,12 @@ CHANGING = frozenset(
     | {"mkdirat", "mkdir", "linkat", "link", "symlinkat", "symlink", "renameat", "renameat2", "rename"}
     | {"unlinkat", "unlink", "rmdir"}
 )
-"""Calls that change something, or confirm it; a disk that fails fails these."""
+"""Calls that change something, or confirm it; a disk that fails fails these, and an `openat` that makes a file."""
+_MAKING = os.O_CREAT | os.O_TRUNC | getattr(os, "O_TMPFILE", 0) & ~os.O_DIRECTORY
+
+_NAMELESS_CALLS = ("mkdir", "link", "symlink", "rename", "unlink", "rmdir", "truncate")
+"""Those of `CHANGING` that take no descriptor."""
+_NO_DESCRIPTOR = 1 << 20
 
 Work = Callable[[Callable[[bytes], object]], object]
 
@@ -155,14 +160,20 @@ class Fault:
         how: What happens.
         at: At which call between the two marks, from 1 on.
         code: With which error it fails.
+        below: The directory on whose disk calls go on failing; that of SQLite's own calls is the journal's. Empty for
+            all disks.
+        journal: Whether the journal lies there.
     """
 
     how: How
     at: int = 0
     code: int = 0
+    below: str = ""
+    journal: bool = True
 
     def __str__(self) -> str:
         words = f"{self.how.value} at {self.at}"
+        words += f" below {os.path.basename(self.below)}" if self.below else ""
         return f"{words} with {errno.errorcode[self.code]}" if self.code else words
 
 
@@ -323,7 +334,7 @@ class _Following:
             if here and fault.how is How.SHORT and name in _LENGTHS and third > 1:
                 self.hit = True
                 _set_length(self._pid, third // 2)
-            elif (here and fault.how in (How.FAIL, How.FAIL_ON)) or self._fails_on(name):
+            elif (here and fault.how in (How.FAIL, How.FAIL_ON)) or self._fails_on(name, first, third):
                 self._fail(name)
 
     def _gives_a_lock_back(self, command: int, address: int) -> bool:
@@ -333,9 +344,22 @@ class _Following:
         ctypes.set_errno(0)
         return _ptrace(_PEEKDATA, self._pid, address, None) & 0xFFFF == fcntl.F_UNLCK
 
-    def _fails_on(self, name: str) -> bool:
+    def _fails_on(self, name: str, first: int, third: int) -> bool:
         """Whether the disk, which has failed once, fails this call as well."""
-        return self._fault.how is How.FAIL_ON and len(self.calls) > self._fault.at and name in CHANGING
+        if self._fault.how is not How.FAIL_ON or len(self.calls) <= self._fault.at:
+            return False
+        if name not in CHANGING and not (name == "openat" and third & _MAKING):
+            return False
+        return not self._fault.below or self._is_below(name, first)
+
+    def _is_below(self, name: str, first: int) -> bool:
+        """Whether a call is for the disk that fails: by its descriptor, or it is SQLite's, which has none."""
+        if name in _NAMELESS_CALLS or first >= _NO_DESCRIPTOR:
+            return self._fault.journal
+        try:
+            return os.readlink(f"/proc/{self._pid}/fd/{first}").startswith(self._fault.below)
+        except OSError:
+            return False
 
     def _fail(self, name: str) -> None:
         """Have a call that is about to be made report an error, undone."""

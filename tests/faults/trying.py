@@ -17,13 +17,15 @@ import tempfile
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import memtui
 from memtui.core.errors import MemtuiError
 from memtui.engine import Engine
+from memtui.journal.sqlite import Journal
+from memtui.memory import JOURNAL
 from memtui.store import folder as store_folder
 from memtui.store.folder import FolderStore
 from tests.faults import checking, tracing, work
@@ -31,7 +33,7 @@ from tests.faults.tracing import Fault, How
 from tests.faults.work import Act, Said
 
 CODES = (errno.ENOSPC, errno.EIO, errno.EROFS, errno.EACCES, errno.EINTR)
-LASTING = (errno.ENOSPC, errno.EIO, errno.EROFS)
+LASTING = (errno.EIO, errno.ENOSPC, errno.EROFS)
 """Faults of a disk that stay for a while."""
 _PATIENCE = 3.0
 """Seconds after which a lock is held by nobody who should."""
@@ -49,6 +51,7 @@ class Trial:
         in_steps: Whether several paths are changed one after the other.
         spare: A path that may be there as well: put back and not removed where a fault kept anybody from looking at it.
         store: What the folder's store is made with: as on a file system that lacks something.
+        far: Whether the state directory is on another file system than the folder.
     """
 
     act: Act | None
@@ -58,8 +61,12 @@ class Trial:
     in_steps: bool = False
     spare: str = ""
     store: Mapping[str, Any] = field(default_factory=dict)
+    far: bool = False
 
 
+FAR = ", with its state elsewhere"
+_FAR = ("create in new directories", "overwrite", "delete", "delete a directory", "rename a directory")
+_FAR_STEPS = ("restore", "clear", "move")
 _NAMED: Mapping[str, Any] = {"nameless": False}
 _LINKING: Mapping[str, Any] = {"nameless": False, "moving": "link", "resolver": "walk", "locking": "record"}
 
@@ -76,6 +83,7 @@ def trials() -> dict[str, Trial]:
             "rename"
         )  # two names, or an empty directory, for a moment: said in the doctor's report
         found[f"{name}, by links"] = Trial(work.COMMANDS[name], in_steps=in_steps, store=_LINKING)
+    found |= {name + FAR: replace(found[name], far=True) for name in (*_FAR, *_FAR_STEPS)}
     found["open"] = Trial(None)
     found["open, after others"] = Trial(None, work.outside)
     found["open for the first time"] = Trial(None, _forget, settled=False)
@@ -93,6 +101,19 @@ def _forget(folder: Path) -> None:
     shutil.rmtree(folder.parent / "state")
 
 
+@contextlib.contextmanager
+def make_places() -> Iterator[tuple[Path, Path]]:
+    """Two directories to work in, on different file systems where there are two."""
+    tops = [Path(top) for top in ("/dev/shm", tempfile.gettempdir(), os.getcwd()) if os.access(top, os.W_OK)]
+    near = tops[0]
+    far = next((top for top in tops if top.stat().st_dev != near.stat().st_dev), near)
+    with (
+        tempfile.TemporaryDirectory(prefix="memtui-faults-", dir=near) as one,
+        tempfile.TemporaryDirectory(prefix="memtui-faults-", dir=far) as other,
+    ):
+        yield Path(one), Path(other)
+
+
 @dataclass
 class Truth:
     """What comes of it without any fault."""
@@ -101,6 +122,8 @@ class Truth:
     new: checking.Tree
     first: Said | None
     second: Said | None
+    repeats: bool
+    """Whether a second time changes nothing more."""
     calls: tuple[str, ...]
 
 
@@ -115,21 +138,29 @@ class Tally:
 class Bench:
     """A place to try one thing again and again."""
 
-    def __init__(self, name: str, trial: Trial, top: Path) -> None:
+    def __init__(self, name: str, trial: Trial, top: Path, far: Path) -> None:
         self.name = name
         self.trial = trial
         self.top = top
-        self.folder, self.state = top / "case" / "folder", top / "case" / "state"
+        self.folder, self.state = top / "case" / "folder", (far if trial.far else top) / "case" / "state"
         (top / "template" / "folder").mkdir(parents=True)
         work.fill(top / "template" / "folder", top / "template" / "state")
         if name == "open after a kill":
             self._kill_in_the_middle()
+        self.history = self._count_events()
         self.truth = self._truth()
+
+    def _count_events(self) -> int:
+        if self.trial.before is _forget:
+            return 0
+        with contextlib.closing(Journal(str(self.top / "template" / "state" / JOURNAL))) as journal:
+            return journal.get_head()[0]
 
     def lay_out(self) -> None:
         """Begin anew."""
-        shutil.rmtree(self.top / "case", ignore_errors=True)
-        (self.top / "case").mkdir()
+        for place in {self.folder.parent, self.state.parent}:
+            shutil.rmtree(place, ignore_errors=True)
+            place.mkdir()
         work.copy(self.top / "template" / "folder", self.folder)
         work.copy(self.top / "template" / "state", self.state)
         if self.trial.settled:
@@ -161,12 +192,20 @@ class Bench:
         tracing.mark()
         say(act(engine).packed())
 
+    def do_once(self, say: Callable[[bytes], object]) -> None:
+        """The same, once, by a process that then ends."""
+        engine = work.opened(self.folder, self.state)
+        tracing.mark()
+        if self.trial.act is not None:
+            say(self.trial.act(engine).packed())
+        tracing.mark()
+
     def try_(self, fault: Fault) -> tuple[tracing.Run, list[str]]:
         """One case."""
         self.lay_out()
         wrong: list[str] = []
         looked: list[bool] = []
-        run = tracing.run(self.do, fault, between=lambda: (looked.append(True), wrong.extend(self._looked_at(fault))))
+        run = tracing.run(self.do, fault, between=lambda: (looked.append(True), wrong.extend(self.look_at(fault))))
         said = work.unpacked(run.said)
         strange = [words for words in said if not isinstance(words, Said)]
         wrong += [f"said {words}" for words in strange]
@@ -174,7 +213,7 @@ class Bench:
         if not looked:
             if not run.hit or fault.how is not How.KILL:
                 wrong.append(f"the child ended early: {run.status}")
-            wrong += self._looked_at(fault)
+            wrong += self.look_at(fault)
         wrong += self._judged(fault, answers, is_over=bool(looked))
         return run, [f"{self.name}, {fault} ({run.calls[fault.at - 1 : fault.at]}): {words}" for words in wrong]
 
@@ -186,7 +225,8 @@ class Bench:
         said = [words for words in work.unpacked(run.said) if isinstance(words, Said)]
         assert run.status == 0, run
         assert said[0].outcome == "ok", run.said
-        return Truth(old, new[0], said[0], said[-1], run.calls)
+        repeats = checking.tree_of(self.folder) == new[0]
+        return Truth(old, new[0], said[0], said[-1], repeats, run.calls)
 
     def _kill_in_the_middle(self) -> None:
         """Leave what is left by one who was killed when the new text stood in its place already."""
@@ -207,8 +247,13 @@ class Bench:
                 return
         raise AssertionError("nobody left anything")
 
-    def _looked_at(self, fault: Fault) -> list[str]:
-        """What is wrong with the bare files just after the fault, before anybody has opened them again."""
+    def look_at(self, fault: Fault, *, may_be_left: bool = False) -> list[str]:
+        """What is wrong with the bare files just after the fault, before anybody has opened them again, and then.
+
+        Args:
+            fault: Of which kind it was.
+            may_be_left: Whether directories may be left till then, as nobody could undo them.
+        """
         wrong: list[str] = []
         self.bare = checking.tree_of(self.folder)
         self.bare.pop(self.trial.spare, None)
@@ -223,7 +268,7 @@ class Bench:
             files = checking.files_of(self.bare)
             if files not in (checking.files_of(old), checking.files_of(new)):
                 wrong.append(f"the folder is neither old nor new: {sorted(files)}")
-        may_be_left = self.trial.in_steps or fault.how in (How.KILL, How.FAIL_ON)  # directories; nobody can undo them
+        may_be_left = may_be_left or self.trial.in_steps or fault.how in (How.KILL, How.FAIL_ON)
         if not may_be_left and self.bare not in (old, new):
             wrong.append(f"something is left: {sorted(set(self.bare) ^ set(old))}")
         if self.state.exists():
@@ -243,7 +288,7 @@ class Bench:
             if time.monotonic() - started > _PATIENCE:
                 wrong.append("a lock was left")
             wrong += checking.untrue(engine, self.state, unread=fault.how in (How.FAIL, How.FAIL_ON))
-            with engine.store.begin_transaction(_PATIENCE):
+            with engine._context.begin_transaction():
                 pass  # the next one who writes removes what could not be removed
             wrong += checking.left_over(self.folder, self.state)
             if engine.reconcile() != 0:
@@ -252,11 +297,13 @@ class Bench:
         self.tree = checking.tree_of(self.folder)
         return wrong
 
-    def _is_old(self, fault: Fault) -> bool:
-        """Whether nothing was changed. What a disk that fails on and on does not let go again are empty directories."""
-        if fault.how is How.FAIL_ON:
-            return checking.files_of(self.tree) == checking.files_of(self.truth.old)
-        return self.tree == self.truth.old
+    def blamed(self) -> Iterator[str]:
+        """What is recorded as of another program, which never was at it."""
+        spare = {self.trial.spare} if self.trial.before is not work.outside else work.OUTSIDE
+        for event in self.events[self.history :]:
+            paths = {change.path for change in event.changes}
+            if event.is_outside and event.command != "found" and not paths <= spare:
+                yield f"another program is blamed: {event.command} {sorted(paths)}"
 
     def _judged(self, fault: Fault, answers: list[Said], *, is_over: bool) -> Iterator[str]:
         """Whether the answer was true, whether what happened is recorded once, and whether it can be done again."""
@@ -268,7 +315,7 @@ class Bench:
         if answer is not None and acting:
             if answer.outcome == "ok" and self.tree != truth.new:
                 yield f"answered {answer}, but there is {_difference(self.tree, truth.new)}"
-            if answer.outcome == "refused" and not self._is_old(fault):
+            if answer.outcome == "refused" and self.tree != truth.old:
                 yield f"answered {answer}, but there is {_difference(self.tree, truth.old)}"
         done = [event for event in self.events if event.call_id == work.CALL and event.changes]
         recorded = work.CALL in {event.call_id for event in self.events}
@@ -284,6 +331,9 @@ class Bench:
             for change in event.changes:
                 if event.is_outside and change.after and change.after.sha256 in ours and not self.trial.in_steps:
                     yield f"ours was recorded as from outside: {event.command} {change.path}"
+        yield from self.blamed()
+        if not self.trial.in_steps and self.tree not in (truth.old, truth.new):
+            yield f"it is neither old nor new: {_difference(self.tree, truth.old)}"
         if self.trial.closing:
             return
         if is_over:
@@ -318,39 +368,51 @@ def _try_to_open(folder: Path, state: Path) -> tuple[Engine | None, Said]:
         return None, Said("refused", str(error), raised=True)
 
 
-def faults(mode: str, calls: tuple[str, ...], stride: int, first: int = 0) -> Iterator[Fault]:
+def faults(mode: str, bench: Bench, stride: int, first: int = 0) -> Iterator[Fault]:
     """The cases of a mode, in order.
 
     Args:
-        mode: `kill`, `fail`, `fail on` or `short`.
-        calls: Those that are made without a fault.
+        mode: `kill`, `fail`, `short`, or `fail on` from a change on; `fail on folder` and `fail on state` are faults of
+            one disk, also from a look on.
+        bench: Knows the calls that are made without a fault.
         stride: Only every so many are tried, spread over calls and errors; 1 for all.
         first: Which of them is the first, counted round the stride.
     """
+    calls = bench.truth.calls
     end = len(calls)
     found: list[Fault]
     if mode == "kill":
         found = [Fault(How.KILL, at) for at in range(1, end + 1)]
     elif mode == "short":
         found = [Fault(How.SHORT, at) for at in range(1, end + 1) if calls[at - 1] in ("write", "pwrite64")]
+    elif mode == "fail":
+        found = [Fault(How.FAIL, at, code) for at in range(1, end + 1) for code in CODES]
     else:
-        how, codes = (How.FAIL, CODES) if mode == "fail" else (How.FAIL_ON, LASTING)
-        places = [at for at in range(1, end + 1) if mode == "fail" or calls[at - 1] in tracing.CHANGING]
-        found = [Fault(how, at, code) for at in places for code in codes]
+        below = {"fail on": "", "fail on folder": str(bench.folder), "fail on state": str(bench.state)}[mode]
+        found = [
+            Fault(How.FAIL_ON, at, code, below, mode != "fail on folder")
+            for at in range(1, end + 1)
+            for code in (LASTING if calls[at - 1] in tracing.CHANGING else LASTING[: bool(below)])
+        ]
     yield from found[first % min(stride, max(len(found), 1)) :: stride]
+
+
+@contextlib.contextmanager
+def open_bench(name: str) -> "Iterator[Bench]":
+    """A place to try one thing in."""
+    with make_places() as (near, far):
+        trial = trials()[name]
+        store_folder.FolderStore = functools.partial(FolderStore, **trial.store)  # type: ignore[assignment, misc]
+        yield Bench(name, trial, near, far)
 
 
 def attempt(name: str, modes: Mapping[str, int], only: int | None = None) -> Tally:
     """Try one thing with the faults of some modes, of each every so many; which ones differs from thing to thing."""
     tally = Tally()
-    base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix="memtui-faults-", dir=base) as top:
-        trial = trials()[name]
-        store_folder.FolderStore = functools.partial(FolderStore, **trial.store)  # type: ignore[assignment, misc]
-        bench = Bench(name, trial, Path(top))
+    with open_bench(name) as bench:
         for mode, stride in modes.items():
             tally.cases[mode] = 0
-            for fault in faults(mode, bench.truth.calls, stride, zlib.crc32(name.encode())):
+            for fault in faults(mode, bench, stride, zlib.crc32(name.encode())):
                 if only is not None and fault.at != only:
                     continue
                 run, wrong = bench.try_(fault)

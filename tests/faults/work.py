@@ -64,7 +64,8 @@ def putting_back(work: Callable[[Engine], ActionResult]) -> Act:
             restored = work(engine)
         except MemtuiError as error:
             return Said("refused", str(error), raised=True)
-        if restored.problem.startswith("Changed, but") or (restored.event and restored.skipped):
+        uncertain = restored.problem.startswith("Changed, but") or "or only in part" in restored.problem
+        if uncertain or (restored.event and restored.skipped):
             return Said("uncertain", restored.problem)
         return Said("ok" if restored.event else "refused", restored.problem)
 
@@ -110,6 +111,10 @@ def outside(folder: Path) -> None:
     (folder / "d/x").write_text("x\noutside\n")
     (folder / "d/new").write_text("new\n")
     (folder / "h/z").rename(folder / "h/zz")
+
+
+OUTSIDE = {"f", "d/x", "d/new", "h/z", "h/zz"}
+"""The paths that this changes."""
 
 
 def version(text: str) -> Version:

@@ -128,11 +128,19 @@ def test_a_first_writer_who_does_not_know_removes_none_of_it(killed: Any) -> Non
     assert tidy(world, "f")["f~1"] == b"theirs"
 
 
-def test_what_cannot_be_looked_at_is_not_removed(killed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EIO])
+def test_what_cannot_be_looked_at_is_not_removed(killed: Any, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where that may pass, it waits out of sight; else it is put back."""
     world = killed("write", "nothing")
 
     def refuse(*_: object) -> None:
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
+        raise OSError(code, os.strerror(code))
 
-    monkeypatch.setattr(recovery, "read_consistently", refuse)
-    assert tidy(world, "f") == {**BEFORE, "f": b"ours", "f~1": b"old"}
+    with monkeypatch.context() as patch:
+        patch.setattr(recovery, "read_consistently", refuse)
+        with world.main.store.begin_transaction(1) as transaction:
+            transaction.clean_up(is_known=KNOWN.__contains__, place=of("f"))
+    after = {**BEFORE, "f": b"ours"}
+    waits = code == errno.EIO
+    assert ("f~1" in world.tree(), (world.state / recovery.UNTIDY).exists()) == (not waits, waits)
+    assert tidy(world, "f") == (after if waits else {**after, "f~1": b"old"})
