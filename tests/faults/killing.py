@@ -92,12 +92,13 @@ class Killer:
     """Starts writers and kills them.
 
     Args:
-        top: A directory to work in.
+        folder: Where they write; it is made.
+        state: Where the journal lies.
         seed: What chance begins with.
     """
 
-    def __init__(self, top: Path, seed: int) -> None:
-        self.folder, self.state = top / "folder", top / "state"
+    def __init__(self, folder: Path, state: Path, seed: int) -> None:
+        self.folder, self.state = folder, state
         self.folder.mkdir()
         memtui.open(self.folder, state=self.state).close()
         self._chance = random.Random(seed)
@@ -187,6 +188,10 @@ class Killer:
             elif outcome == "refused" and done[name]:
                 yield f"{said}, but it was done"
         yield from self._lost_lines()
+        yield from self._strangers(events)
+
+    def _strangers(self, events: list[Event]) -> Iterator[str]:
+        """What is recorded as another program's, though there is none."""
         for event in events:
             if event.is_outside and not all(change.path.startswith("list-") for change in event.changes):
                 yield f"nobody else wrote, but there is {event.command} {event.path} {event.changes}"
@@ -206,7 +211,7 @@ def main(words: list[str]) -> int:
     base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="memtui-kills-", dir=base) as top:
         started = time.monotonic()
-        killer = Killer(Path(top), seed)
+        killer = Killer(Path(top, "folder"), Path(top, "state"), seed)
         killer.kill(count)
         took = time.monotonic() - started
         killer.judge()
