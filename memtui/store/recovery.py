@@ -157,11 +157,20 @@ class SyncBatch:
             yield  # whoever began it ends it
             return
         self._unconfirmed = {}
+        unsettled: UnsettledChange | None = None
         try:
             yield
+        except UnsettledChange as error:
+            unsettled = error
         finally:
             touched, self._unconfirmed = list(self._unconfirmed.values()), None
-            _sync_all(touched)
+            try:
+                _sync_all(touched)
+            except UnconfirmedChange:
+                if unsettled is None:
+                    raise
+        if unsettled is not None:
+            raise unsettled  # which says more
 
     def sync(self, fd: int, made: Iterable[str]) -> None:
         """Have the system confirm a directory, and the parents of directories just made."""

@@ -176,6 +176,77 @@ def test_a_journal_that_fails_after_the_change_says_so_and_the_next_writer_recor
     assert (last.command, last.note) == ("create", "recovered after a crash")
 
 
+def fail(code: int = errno.EIO) -> Any:
+    """A call that fails."""
+
+    def call(*_: Any, **__: Any) -> Any:
+        raise OSError(code, os.strerror(code))
+
+    return call
+
+
+def test_what_can_neither_be_deleted_nor_put_back_is_uncertain_and_settled_later(
+    filled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(store_folder.FolderTransaction, "_check_stamps", fail())
+        patch.setattr(recovery.StagingArea, "unstage", fail())
+        answer = filled.ask(**COMMANDS["delete a directory"])
+        assert "the disk did not confirm" in answer.text
+    assert not filled.ask(command="view", path="/memories/f").is_error
+    assert filled.main.reconcile() == 0
+    assert filled.tree() == {"f": b"1\n2\n"}
+    (*_, last) = filled.main.events()
+    assert (last.command, last.note) == ("delete", "recovered after a crash")
+
+
+def test_half_of_a_deleted_directory_never_comes_back(filled: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kill in the middle of the deletion, and then a disk that does not show what is left."""
+
+    class Killed(BaseException):
+        pass
+
+    unlink = os.unlink
+
+    def kill(*arguments: Any, **options: Any) -> None:
+        unlink(*arguments, **options)
+        raise Killed
+
+    engine = filled.engine()
+    with monkeypatch.context() as patch:
+        patch.setattr(open_folder.os, "unlink", kill)
+        with pytest.raises(Killed):
+            filled.ask(engine, **COMMANDS["delete a directory"])
+    with monkeypatch.context() as patch:
+        patch.setattr(recovery, "read_consistently", fail())
+        filled.main.reconcile()
+    assert filled.tree() == {"f": b"1\n2\n"}
+    (*_, last) = filled.main.events()
+    assert (last.command, last.note) == ("delete", "recovered after a crash")
+    assert not [name for name in os.listdir(filled.state) if name.startswith(".memtui")]
+
+
+def test_what_cannot_be_looked_at_after_a_crash_keeps_everybody_from_writing_until_it_can(
+    filled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Torn(StandIn):
+        def append_events(self, *_: Any, **__: Any) -> Any:
+            raise memtui.core.errors.StateUnusable("The journal cannot be written.")
+
+    engine = filled.engine()
+    engine._executor._context = replace(engine._context, journal=Torn(engine.journal))
+    filled.ask(engine, **COMMANDS["overwrite"])
+    with monkeypatch.context() as patch:
+        patch.setattr(open_folder, "read_consistently", fail())
+        answer = filled.ask(**COMMANDS["rename"])
+        assert (answer.is_error, answer.text[-20:]) == (True, ": input/output error")
+        with pytest.raises(memtui.core.errors.StateUnusable, match="cannot be looked for"):
+            filled.main.reconcile()
+    assert filled.main.reconcile() == 0
+    (*_, last) = filled.main.events()
+    assert (last.command, last.note) == ("create", "recovered after a crash")
+
+
 def test_a_journal_that_cannot_be_read_is_an_answer(filled: Any) -> None:
     engine = filled.engine()
     engine.journal._db.execute("PRAGMA writable_schema = 1")

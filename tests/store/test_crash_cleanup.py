@@ -144,3 +144,21 @@ def test_what_cannot_be_looked_at_is_not_removed(killed: Any, code: int, monkeyp
     waits = code == errno.EIO
     assert ("f~1" in world.tree(), (world.state / recovery.UNTIDY).exists()) == (not waits, waits)
     assert tidy(world, "f") == (after if waits else {**after, "f~1": b"old"})
+
+
+def test_only_directories_that_a_dead_writer_made_are_removed_and_only_while_they_are_empty(folder_world: Any) -> None:
+    store, folder = folder_world.main.store, folder_world.folder
+    for name in ("ours", "ours/inner", "filled", "theirs", "of no intent", "not listed yet", "open to all"):
+        folder_world.make(name)
+        (folder / name).chmod(0o700)
+    (folder / "open to all").chmod(0o755)
+    folder_world.put("filled/theirs", "x")
+    for name in ("ours", "ours/inner", "filled", "theirs", "of no intent"):
+        store.passing.add_made(name)
+        store.passing.add_made(name, (folder / name).stat().st_ino + (name == "theirs"))
+    for name in ("not listed yet", "open to all", "never\nmade"):
+        store.passing.add_made(name)
+    asked = ["ours", "ours/inner", "filled", "theirs", "not listed yet", "open to all", "never\nmade"]
+    with store.begin_transaction(1) as transaction:
+        transaction.unmake(asked)
+    assert sorted(folder_world.tree()) == ["filled", "filled/theirs", "of no intent", "open to all", "theirs"]
