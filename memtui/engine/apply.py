@@ -297,8 +297,9 @@ class PreparedChangeSet:
             else:
                 try:
                     node = reconcile.find_node(self._store, parent)
-                except OSError:
-                    node = None
+                except OSError as error:
+                    self.skipped.append(SkippedPath(path, SkipReason.UNREADABLE, detail=explain_error(error)))
+                    return False
                 if node is not None and node.kind is EntryKind.DIRECTORY:
                     break
                 if node is not None:
@@ -347,7 +348,7 @@ class PreparedChangeSet:
     def _apply_step(self, transaction: Transaction, step: _ChangeStep, done: AppliedChanges) -> str:
         """Take one step. Returns why no other one needs to be tried, if so."""
         try:
-            known = self._perform_step(transaction, step)
+            known = self._perform_step(transaction, step, done)
         except UnconfirmedChange:
             done.certain = False  # it stands all the same
             known = KnownPath(step.after, UNSEEN) if step.after is not None else None
@@ -364,8 +365,7 @@ class PreparedChangeSet:
             if not done.changes and not isinstance(error, SymlinkEscape):
                 raise
             if isinstance(error, DirectoriesLeft):
-                done.changes += (Change(left, None, _DIRECTORY) for left in error.paths)
-                done.known.update((left, self._get_known(left, _DIRECTORY)) for left in error.paths)
+                self._note_parents(error.paths, done)
             done.skipped.append(SkippedPath(step.path, SkipReason.NOT_WRITTEN, detail=explain_error(error)))
             return explain_error(error) if isinstance(error, OSError) and error.errno in _HOPELESS else ""
         done.changes.append(Change(step.path, step.before, step.after))
@@ -374,7 +374,13 @@ class PreparedChangeSet:
             self._made.append(done.changes[-1])
         return ""
 
-    def _perform_step(self, transaction: Transaction, step: _ChangeStep) -> KnownPath | None:
+    def _note_parents(self, made: Iterable[str], done: AppliedChanges) -> None:
+        """Note directories that were made on the way to something, as the step that was to make them failed."""
+        for path in made:
+            done.changes.append(Change(path, None, _DIRECTORY))
+            done.known[path] = self._get_known(path, _DIRECTORY)
+
+    def _perform_step(self, transaction: Transaction, step: _ChangeStep, done: AppliedChanges) -> KnownPath | None:
         path = MemoryPath.from_relative(step.path)
         if step.after is None:
             assert step.node is not None
@@ -384,14 +390,16 @@ class PreparedChangeSet:
                 transaction.delete(path, expected={step.path: step.node.stamp})
             return None
         if step.after.kind is EntryKind.DIRECTORY:
-            transaction.make_directory(path)
+            self._note_parents(transaction.make_directory(path)[:-1], done)
             return self._get_known(step.path, _DIRECTORY)
         data = self._get_text(step.after)
         if step.after.kind is EntryKind.LINK:
             mtime_ns = step.after.attributes.mtime_ns
-            return KnownPath(step.after, transaction.make_link(path, data, mtime_ns=mtime_ns).node.stamp)
-        expected = step.node.stamp if step.node is not None else None
-        written = transaction.write(path, data, expected=expected, attributes=step.after.attributes)
+            written = transaction.make_link(path, data, mtime_ns=mtime_ns)
+        else:
+            expected = step.node.stamp if step.node is not None else None
+            written = transaction.write(path, data, expected=expected, attributes=step.after.attributes)
+        self._note_parents(written.made, done)
         return KnownPath(step.after, written.node.stamp)
 
     def _finish_directories(self, transaction: Transaction, done: AppliedChanges) -> None:

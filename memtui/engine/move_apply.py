@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from unicodedata import normalize
 
-from memtui.core.errors import MemtuiError
+from memtui.core.errors import MemtuiError, UnsettledChange
 from memtui.core.events import Change, EntryKind, Version
 from memtui.core.history import SkippedPath, SkipReason
 from memtui.core.paths import MemoryPath
@@ -215,6 +215,8 @@ class MovePlan:
                 break
             try:
                 hopping.apply_step(step)
+            except UnsettledChange:
+                raise  # one that is taken back could be the one that is not settled
             except (OSError, ConcurrentChange, MemtuiError) as error:
                 hopping.roll_back()
                 if not self.locations and not hopping.made:

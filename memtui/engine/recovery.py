@@ -3,12 +3,13 @@
 import contextlib
 import errno
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from memtui.core.attributes import UNKNOWN
-from memtui.core.errors import MemtuiError, UnconfirmedChange
+from memtui.core.errors import MemtuiError, SymlinkEscape, UnconfirmedChange, UnsettledChange
 from memtui.core.events import ABORTED, RECOVERED, Change, EntryKind, Event, Person, Version, sha256, squash_changes
 from memtui.core.paths import MemoryPath
 from memtui.core.settings import Settings
@@ -43,6 +44,10 @@ def _unless_passing() -> Iterator[None]:
     """For what is not ours to look at any more; raises `OSError` for a fault that may pass."""
     try:
         yield
+    except SymlinkEscape:
+        pass
+    except UnsettledChange as error:
+        raise OSError(errno.EIO, os.strerror(errno.EIO)) from error
     except OSError as error:
         if error.errno in _PASSING:
             raise
@@ -131,7 +136,7 @@ class UnfinishedMoves:
         paths_by_identity: dict[tuple[EntryKind, int], list[str]] = {}
         for path in {path for pair in self._event.moved for path in pair}:
             node = None
-            with _unless_passing(), contextlib.suppress(MemtuiError):
+            with _unless_passing():
                 node = reconcile.find_node(self._store, path)
             if node is not None:
                 paths_by_identity.setdefault((node.kind, node.stamp[-1]), []).append(path)
@@ -209,6 +214,7 @@ class Recovery:
         stranded: set[int] = set()
         begun: dict[int, UnfinishedMoves] = {}
         for intent in intents:
+            self._remove_second_names(intent.event, transaction)
             if steps := decode_steps(intent.event):
                 begun[intent.id] = UnfinishedMoves(intent.event, steps, self._store, self._journal)
                 try:
@@ -223,6 +229,14 @@ class Recovery:
                 self._settle_intent(intent, begun.get(intent.id), transaction)
         return len(intents) > len(stranded)
 
+    def _remove_second_names(self, event: Event, transaction: Transaction) -> None:
+        """Take the new name from what still has its old one as well, where a file system moves in two steps."""
+        for new, old in find_moves(event).items():
+            with _unless_passing(), contextlib.suppress(ConcurrentChange, UnconfirmedChange):
+                one, other = reconcile.find_node(self._store, old), reconcile.find_node(self._store, new)
+                if one is not None and other is not None and other.links > 1 and one.stamp == other.stamp:
+                    transaction.delete(MemoryPath.from_relative(new), expected={new: other.stamp})
+
     def _finish_directories(self, event: Event, transaction: Transaction) -> None:
         """Give the directories that came back their attributes: files have theirs from the first moment on.
 
@@ -232,7 +246,7 @@ class Recovery:
             after = change.after
             if not change.is_directory or change.before or after is None or after.attributes == UNKNOWN:
                 continue
-            with _unless_passing(), contextlib.suppress(MemtuiError):  # it stands, for its owner alone
+            with _unless_passing(), contextlib.suppress(UnconfirmedChange):  # it stands, as a new one
                 node = reconcile.find_node(self._store, change.path)
                 if node is not None and node.kind is EntryKind.DIRECTORY and node.mode == NEW_DIRECTORY:
                     transaction.set_directory_attributes(MemoryPath.from_relative(change.path), after.attributes)

@@ -10,10 +10,10 @@ import ctypes
 import errno
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, Self
 
-from memtui.core.errors import SymlinkEscape, UnconfirmedChange
+from memtui.core.errors import SymlinkEscape, UnsettledChange
 from memtui.fs.no_atime import open_without_atime
 
 Resolver = Literal["openat2", "walk"]
@@ -221,14 +221,27 @@ class RootDirectory:
         return target[len(self.path) :] if target.startswith(self.path) else normal[len(self.path) :]
 
 
-def rename_noreplace(old: PathHandle, new: PathHandle, moving: Moving = "renameat2") -> Moving:
+Announce = Callable[["PathHandle", int | None], object]
+"""Told of a directory that is about to be made, and once it is, with its inode."""
+
+
+def rename_noreplace(
+    old: PathHandle, new: PathHandle, moving: Moving = "renameat2", announce: Announce = lambda *_: None
+) -> Moving:
     """Move something to a name that must be free, without a moment in which a file there could be lost.
+
+    Args:
+        old: What.
+        new: Where to.
+        moving: The best way that is tried.
+        announce: Told of the empty directory that stands at the new name for a moment where there is no better way.
 
     Returns:
         The way in which it was done, `moving` or a worse one.
 
     Raises:
         FileExistsError: Something is there.
+        UnsettledChange: It has both names, and neither can be taken away.
     """
     if moving == "renameat2" and _RENAMEAT2 is not None:
         if _RENAMEAT2(old.fd, os.fsencode(old.name), new.fd, os.fsencode(new.name), _RENAME_NOREPLACE) == 0:
@@ -238,7 +251,7 @@ def rename_noreplace(old: PathHandle, new: PathHandle, moving: Moving = "renamea
             raise OSError(code, os.strerror(code))
     mode = old.stat().st_mode
     if stat.S_ISDIR(mode):
-        _rename_directory(old, new)
+        _rename_directory(old, new, announce)
         return "placeholder"
     if moving != "placeholder":
         try:
@@ -265,14 +278,16 @@ def _unlink_old(old: PathHandle, new: PathHandle) -> None:
         try:
             os.unlink(new.name, dir_fd=new.fd)
         except OSError as error:
-            raise UnconfirmedChange(os.strerror(error.errno or 0)) from error
+            raise UnsettledChange(os.strerror(error.errno or 0)) from error
         raise
 
 
-def _rename_directory(old: PathHandle, new: PathHandle) -> None:
+def _rename_directory(old: PathHandle, new: PathHandle, announce: Announce) -> None:
     """Move a directory onto an empty one of ours. Had anybody put something into that one, the system would refuse."""
+    announce(new, None)
     os.mkdir(new.name, 0o700, dir_fd=new.fd)
     try:
+        announce(new, new.stat().st_ino)
         os.rename(old.name, new.name, src_dir_fd=old.fd, dst_dir_fd=new.fd)
     except BaseException as error:
         with contextlib.suppress(OSError):

@@ -216,7 +216,10 @@ class FolderTransaction:
                 place = self._root.resolve_path(path.parts, follow=follow)
             with place:
                 yield place, made
-        except (UnconfirmedChange, UnsettledChange):
+        except UnconfirmedChange:
+            raise
+        except UnsettledChange:
+            self._folder.passing.keep()
             raise
         except BaseException as error:
             self._unmake(made, error)

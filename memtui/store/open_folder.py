@@ -484,7 +484,11 @@ class WritableFolder(ReadOnlyFolder):
 
     def move_noreplace(self, old: PathHandle, new: PathHandle) -> None:
         """Move something to a name that must be free; raises `FileExistsError`."""
-        rename_noreplace(old, new, self.moving)
+        rename_noreplace(old, new, self.moving, self._list_placeholder)
+
+    def _list_placeholder(self, place: PathHandle, inode: int | None) -> None:
+        if place.parts:  # else it has a temporary name
+            self.passing.add_made("/".join(place.parts), inode)
 
     def exchange(self, one: PathHandle, other: PathHandle) -> bool:
         """Let two things take each other's places in one step; `False` where that is not done, or cannot be."""

@@ -74,9 +74,9 @@ class StagingArea:
         """Put something back of which nothing was changed; raises `UnsettledChange` if it has to stay out of sight."""
         try:
             self.unstage(aside.original, place)
-        except OSError as error:
+        except (OSError, UnsettledChange) as error:
             self.keep_hidden()
-            raise UnsettledChange(os.strerror(error.errno or 0)) from error
+            raise UnsettledChange(str(error)) from error
 
     def keep_hidden(self) -> None:
         """Leave what is out of sight there, for the next one who writes."""

@@ -200,21 +200,20 @@ def test_what_can_neither_be_deleted_nor_put_back_is_uncertain_and_settled_later
     assert (last.command, last.note) == ("delete", "recovered after a crash")
 
 
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+def kill(*_: Any, **__: Any) -> None:
+    raise Killed
+
+
 def test_half_of_a_deleted_directory_never_comes_back(filled: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A kill in the middle of the deletion, and then a disk that does not show what is left."""
-
-    class Killed(BaseException):
-        pass
-
     unlink = os.unlink
-
-    def kill(*arguments: Any, **options: Any) -> None:
-        unlink(*arguments, **options)
-        raise Killed
-
     engine = filled.engine()
     with monkeypatch.context() as patch:
-        patch.setattr(open_folder.os, "unlink", kill)
+        patch.setattr(open_folder.os, "unlink", lambda *names, **options: kill(unlink(*names, **options)))
         with pytest.raises(Killed):
             filled.ask(engine, **COMMANDS["delete a directory"])
     with monkeypatch.context() as patch:
@@ -224,6 +223,25 @@ def test_half_of_a_deleted_directory_never_comes_back(filled: Any, monkeypatch: 
     (*_, last) = filled.main.events()
     assert (last.command, last.note) == ("delete", "recovered after a crash")
     assert not [name for name in os.listdir(filled.state) if name.startswith(".memtui")]
+
+
+@pytest.mark.parametrize(("command", "call"), [("rename", "unlink"), ("rename a directory", "rename")])
+def test_a_move_in_two_steps_that_is_cut_between_them_blames_nobody(
+    filled: Any, command: str, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two names for a moment, or an empty directory at the new one."""
+    before = filled.tree()
+    engine = filled.engine()
+    with monkeypatch.context() as patch:
+        patch.setattr(beneath, "_RENAMEAT2", None)
+        patch.setattr(beneath.os, call, kill)
+        patch.setattr(beneath.os, "rmdir", kill)
+        with pytest.raises(Killed):
+            filled.ask(engine, **COMMANDS[command])
+    filled.main.reconcile()
+    assert filled.tree() == before
+    (*_, last) = filled.main.events()
+    assert (last.command, last.note) == ("rename", "aborted by a crash: not done")
 
 
 def test_what_cannot_be_looked_at_after_a_crash_keeps_everybody_from_writing_until_it_can(

@@ -95,7 +95,7 @@ class Patient:
         yield from bench.look_at(case.second, may_be_left=True)
         if not hasattr(bench, "tree"):
             return
-        yield from bench.blamed()
+        yield from bench.blamed(case.second)
         if bench.trial.in_steps:
             return
         if bench.tree not in (truth.old, truth.new):

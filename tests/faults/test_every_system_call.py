@@ -43,6 +43,7 @@ def _environment() -> dict[str, str]:
         **os.environ,
         "PYTHONPATH": str(Path(memtui.__file__).parents[1]),
         "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",  # the same calls in the same order
     }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memtui.core.errors import FolderMissing, LockTimeout, StateUnusable, UnconfirmedChange
+from memtui.core.errors import FolderMissing, LockTimeout, StateUnusable, UnsettledChange
 from memtui.core.paths import MemoryPath
 from memtui.fs import beneath, locks
 from memtui.fs.beneath import PathHandle, rename_noreplace
@@ -142,7 +142,7 @@ def test_what_cannot_be_taken_from_its_old_name_does_not_keep_the_new_one(
         rename_noreplace(place("old"), place("new"), moving)
     assert os.listdir(top) == ["old"]
     refused.append(True)
-    with pytest.raises(UnconfirmedChange):
+    with pytest.raises(UnsettledChange):
         rename_noreplace(place("old"), place("new"), moving)
     monkeypatch.undo()
 
