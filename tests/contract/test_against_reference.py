@@ -11,7 +11,7 @@ import random
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -219,47 +219,73 @@ def tree(folder: Path) -> dict[str, bytes | None]:
     return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
 
 
-def ask_them(tool: BetaLocalFilesystemMemoryTool, command: dict[str, Any]) -> Said:
-    try:
-        return Said(False, str(tool.call(command)))
-    except ToolError as error:
-        return Said(True, str(error))
-    except Exception as error:  # the reference lets the system's exceptions through
-        return Said(True, str(error), type(error).__name__)
+Ask = Callable[[dict[str, Any]], Said]
+Rules = Mapping[str, Callable[[Turn], bool]]
+
+
+def compare(top: Path, reference: Callable[[Path], Ask], rules: Rules, sequences: int) -> tuple[int, Counter[str]]:
+    """Have random commands executed by both.
+
+    Args:
+        top: A directory to work in.
+        reference: Makes who is asked, over `memories` below a directory.
+        rules: What explains a difference.
+        sequences: How often to begin with nothing.
+
+    Returns:
+        How often both agreed, and how often each rule explained a difference.
+    """
+    explained: Counter[str] = Counter()
+    agreed = 0
+    for seed in range(sequences):
+        dice = random.Random(seed)
+        here = top / str(seed)
+        (here / "folder").mkdir(parents=True)
+        ask = reference(here / "theirs")
+        theirs_root = here / "theirs/memories"
+        settings = memtui.Settings(messages="sdk", view_char_limit=0, listing_limit=0)
+        store = FolderStore(str(here / "folder"), str(here / "state"))
+        with Engine(store, Journal(None), settings=settings) as memory:
+            for _ in range(LENGTH):
+                command = random_command(dice)
+                before = tree(here / "folder")
+                answer = memory.execute(command, actor=ME)
+                ours = Said(answer.is_error, answer.text.removeprefix("Error: "))
+                theirs = ask(command)
+                ours_after, theirs_after = tree(here / "folder"), tree(theirs_root)
+                if ours == theirs and ours_after == theirs_after:
+                    agreed += 1
+                    continue
+                turn = Turn(command, ours, theirs, before)
+                reasons = [name for name, explains in rules.items() if explains(turn)]
+                assert reasons, (seed, command, ours, theirs, before)
+                explained.update(reasons)
+                if ours_after != theirs_after:
+                    shutil.rmtree(theirs_root)
+                    shutil.copytree(here / "folder", theirs_root)
+        shutil.rmtree(here)
+    return agreed, explained
+
+
+def ask_python(top: Path) -> Ask:
+    """The class of the SDK for Python."""
+    tool = BetaLocalFilesystemMemoryTool(str(top))
+
+    def ask(command: dict[str, Any]) -> Said:
+        try:
+            return Said(False, str(tool.call(command)))
+        except ToolError as error:
+            return Said(True, str(error))
+        except Exception as error:  # the reference lets the system's exceptions through
+            return Said(True, str(error), type(error).__name__)
+
+    return ask
 
 
 def test_each_difference_from_the_reference_class_is_one_that_the_contract_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "fsync", lambda _: None)  # answers are compared, not what a power cut leaves
-    explained: Counter[str] = Counter()
-    agreed = 0
-    for seed in range(SEQUENCES):
-        dice = random.Random(seed)
-        top = tmp_path / str(seed)
-        (top / "folder").mkdir(parents=True)
-        tool = BetaLocalFilesystemMemoryTool(str(top / "theirs"))
-        theirs_root = top / "theirs/memories"
-        settings = memtui.Settings(messages="sdk", view_char_limit=0, listing_limit=0)
-        store = FolderStore(str(top / "folder"), str(top / "state"))
-        with Engine(store, Journal(None), settings=settings) as memory:
-            for _ in range(LENGTH):
-                command = random_command(dice)
-                before = tree(top / "folder")
-                answer = memory.execute(command, actor=ME)
-                ours = Said(answer.is_error, answer.text.removeprefix("Error: "))
-                theirs = ask_them(tool, command)
-                ours_after, theirs_after = tree(top / "folder"), tree(theirs_root)
-                if ours == theirs and ours_after == theirs_after:
-                    agreed += 1
-                    continue
-                turn = Turn(command, ours, theirs, before)
-                rules = [name for name, explains in RULES.items() if explains(turn)]
-                assert rules, (seed, command, ours, theirs, before)
-                explained.update(rules)
-                if ours_after != theirs_after:
-                    shutil.rmtree(theirs_root)
-                    shutil.copytree(top / "folder", theirs_root)
-        shutil.rmtree(top)
+    agreed, explained = compare(tmp_path, ask_python, RULES, SEQUENCES)
     assert agreed > SEQUENCES * LENGTH / 4
     assert set(RULES) - set(explained) == set(), "a rule that explained nothing"

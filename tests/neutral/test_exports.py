@@ -203,9 +203,10 @@ def test_where_there_is_no_space_nothing_is_left_and_it_goes_on(folder: Path, ou
 
 
 _BEGIN = """
+import signal
 import sys
-import time
 from memtui.fs.exports import ExportWriter
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it is ignored, and so in every child
 file = ExportWriter(sys.argv[1], None).create_file(sys.argv[2], force=True)
 file.write(bytes(5_000_000))
 print("begun", flush=True)
