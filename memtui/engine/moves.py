@@ -383,21 +383,28 @@ class MoveStepRunner:
 
 
 def try_move(transaction: Transaction, old: str, new: str) -> bool:
+    return _find_fault(transaction, old, new) is None
+
+
+def _find_fault(transaction: Transaction, old: str, new: str) -> Exception | None:
+    """Move something; returns why it could not be moved."""
     try:
         transaction.rename(MemoryPath.from_relative(old), MemoryPath.from_relative(new))
     except UnconfirmedChange:
-        return True
-    except (OSError, ConcurrentChange, MemtuiError):
-        return False
-    return True
+        return None
+    except (OSError, ConcurrentChange, MemtuiError) as error:
+        return error
+    return None
 
 
 def restore_beside(transaction: Transaction, hidden: str, place: str) -> str:
     """Bring something back in sight, at a name beside its own, which is returned; raises `StrandedMove`."""
     directory, slash, name = place.rpartition("/")
+    fault: Exception | None = None
     for number in range(1, _NAMES):
         ending = f"~{number}"
         free = directory + slash + os.fsdecode(os.fsencode(name)[: 255 - len(ending)]) + ending
-        if try_move(transaction, hidden, free):
+        fault = _find_fault(transaction, hidden, free)
+        if fault is None:
             return free
-    raise StrandedMove("What was on its way could not be put anywhere.")
+    raise StrandedMove("What was on its way could not be put anywhere.") from fault

@@ -219,7 +219,9 @@ class Recovery:
                 begun[intent.id] = UnfinishedMoves(intent.event, steps, self._store, self._journal)
                 try:
                     begun[intent.id].resolve_hidden(transaction)
-                except StrandedMove:
+                except StrandedMove as error:
+                    if isinstance(error.__cause__, OSError) and error.__cause__.errno in _PASSING:
+                        raise error.__cause__ from error
                     stranded.add(intent.id)  # the next writer tries again; till then nothing of it may be tidied away
         if not stranded:
             transaction.clean_up(is_known=self._journal.has_version, place=_find_position(intents[0].event))
