@@ -248,6 +248,8 @@ class Executor:
             if isinstance(parsed.command, commands.View):
                 return self._execute_view(call, parsed.command)
             return self._execute_change(call, parsed.command)
+        except UnsettledChange:
+            return make_unconfirmed_answer(call.make_event())
         except StaleApproval:
             raise  # whoever approved it is asked anew
         except (OSError, MemtuiError) as error:
@@ -360,10 +362,8 @@ class Executor:
                 known = self._context.recovery.get_known_after(plan.changes)
             except (OSError, MemtuiError):
                 return make_unconfirmed_answer(event)
-        except UnsettledChange:
-            return make_unconfirmed_answer(event)
-        except DirectoriesLeft:
-            raise  # recovery removes them by the intent
+        except (DirectoriesLeft, UnsettledChange):
+            raise  # recovery goes by the intent
         except Exception:  # raised again; an interrupt may come after the move and keeps its intent for recovery
             self._context.journal.drop_intent(intent)
             raise

@@ -205,6 +205,15 @@ class Restorer:
         progress: Progress | None = None,
     ) -> ActionResult:
         """Have paths hold versions, within a call; raises `LockTimeout`, `FolderMissing` or `StateUnusable`."""
+        try:
+            return self._try_change_set(source, action, partial, rehearse, progress)
+        except UnsettledChange:
+            words = f"{action.failure_prefix}, or only in part: the disk failed in the middle."
+            return ActionResult(problem=f"{words} It is settled once it can be written to.")
+
+    def _try_change_set(
+        self, source: ChangeSetSource, action: ActionRecord, partial: bool, rehearse: bool, progress: Progress | None
+    ) -> ActionResult:
         at_us = self._context.get_now_us()
         with self._context.begin_transaction() as transaction:
             for _ in range(_ATTEMPTS):
@@ -225,10 +234,6 @@ class Restorer:
                     return self._apply_prepared(prepared, ledger, action, at_us, transaction)
                 except ConcurrentChange:
                     continue
-                except UnsettledChange:
-                    words = f"{action.failure_prefix}, or only in part: the disk failed in the middle."
-                    problem = f"{words} It is settled once it can be written to."
-                    return ActionResult((), tuple(prepared.skipped), problem=problem)
                 except OSError as error:
                     problem = f"{action.failure_prefix}: {explain_error(error)}. Nothing was changed."
                     return ActionResult((), tuple(prepared.skipped), problem=problem)

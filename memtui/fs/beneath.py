@@ -241,7 +241,7 @@ def rename_noreplace(
 
     Raises:
         FileExistsError: Something is there.
-        UnsettledChange: It has both names, and neither can be taken away.
+        UnsettledChange: It has both names, or an empty directory stands at the new one, and it cannot be taken away.
     """
     if moving == "renameat2" and _RENAMEAT2 is not None:
         if _RENAMEAT2(old.fd, os.fsencode(old.name), new.fd, os.fsencode(new.name), _RENAME_NOREPLACE) == 0:
@@ -290,8 +290,11 @@ def _rename_directory(old: PathHandle, new: PathHandle, announce: Announce) -> N
         announce(new, new.stat().st_ino)
         os.rename(old.name, new.name, src_dir_fd=old.fd, dst_dir_fd=new.fd)
     except BaseException as error:
-        with contextlib.suppress(OSError):
+        try:
             os.rmdir(new.name, dir_fd=new.fd)
+        except OSError as stuck:
+            if stuck.errno not in (errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST) and isinstance(error, OSError):
+                raise UnsettledChange(os.strerror(stuck.errno or 0)) from error
         if isinstance(error, OSError) and error.errno == errno.ENOTEMPTY:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from error
         raise

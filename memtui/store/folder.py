@@ -216,10 +216,7 @@ class FolderTransaction:
                 place = self._root.resolve_path(path.parts, follow=follow)
             with place:
                 yield place, made
-        except UnconfirmedChange:
-            raise
-        except UnsettledChange:
-            self._folder.passing.keep()
+        except (UnconfirmedChange, UnsettledChange):
             raise
         except BaseException as error:
             self._unmake(made, error)
@@ -436,6 +433,10 @@ class FolderStore(WritableFolder):
                 yield transaction
                 with contextlib.suppress(OSError):
                     self.passing.forget(all_released=True)
+            except UnsettledChange:
+                self.is_clean = self.is_searched = False
+                self.passing.keep()
+                raise
             except Exception:
                 with contextlib.suppress(OSError):
                     self.passing.forget()

@@ -308,7 +308,7 @@ class CrashCleanup:
                             tidied = False
                             continue
                         tidied &= tend(StagedEntry(root, (*parts, name), PathHandle(fd, name, (), owned=False)))
-                    except OSError:
+                    except (OSError, UnsettledChange):
                         tidied = False  # it stays out of sight
         finally:
             close_quietly(fd)
