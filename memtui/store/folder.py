@@ -81,13 +81,14 @@ class FolderTransaction:
     def delete(self, path: MemoryPath, *, expected: Mapping[str, Stamp] | None = None) -> None:
         """See `Transaction.delete`. It is held against what was expected where nobody else can reach it any more."""
         with self._root.resolve_path(path.parts, follow=False) as place:
-            if stat.S_ISDIR(place.stat().st_mode):
+            is_directory = stat.S_ISDIR(place.stat().st_mode)
+            if is_directory:
                 self._check_removable(place.parts)
             aside = self._aside.stage(place)
             try:
                 if expected is not None:
                     self._check_stamps(aside, "/".join(place.parts), expected)
-                judged = self._aside.judge(aside.original)
+                judged = self._aside.judge(aside.original) if is_directory else aside.original
             except BaseException:
                 self._aside.unstage_whole(aside, place)
                 raise

@@ -33,6 +33,8 @@ _PASSING = "passing"
 """The file of the state directory that lists our temporary names in the folder."""
 _MADE = "made:"
 """How a line of it begins that names a directory, in hexadecimal."""
+_TORN = "?"
+"""How a line of it ends that was not written to its end."""
 _NEW_TOKEN = "token."
 """What the name of a token begins with that is not whole yet."""
 _TOKEN_SECONDS = 5.0
@@ -93,8 +95,9 @@ class PassingFiles:
         for line in self._read_lines():
             encoded, _, inode = line.partition(b" ")
             if encoded.startswith(_MADE.encode()):
-                path = os.fsdecode(bytes.fromhex(encoded[len(_MADE) :].decode("ascii")))
-                made[path] = int(inode) if inode else None
+                with contextlib.suppress(ValueError):
+                    path = os.fsdecode(bytes.fromhex(encoded[len(_MADE) :].decode("ascii")))
+                    made[path] = int(inode) if inode else None
         return made
 
     def is_empty(self) -> bool:
@@ -109,6 +112,8 @@ class PassingFiles:
             self._open()
         if self._start < 0:
             self._start = os.fstat(self._fd).st_size
+            if self._start:
+                line = f"{_TORN}\n{line}"  # the last line may be one whose writer was killed
         write_all(self._fd, line.encode())
 
     def _open(self) -> None:
@@ -116,14 +121,14 @@ class PassingFiles:
         self._fd = os.open(self._path, flags, 0o600, dir_fd=self._directory)
 
     def _read_lines(self) -> list[bytes]:
-        """What is listed, line by line; without the rest of one whose writer was killed. Raises `OSError`."""
+        """What is listed, line by line; without a torn one. Raises `OSError`."""
         flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
         try:
             fd = open_without_atime(self._path, flags, directory=self._directory)
         except FileNotFoundError:
             return []
         with open(fd, "rb") as file:
-            return file.read().split(b"\n")[:-1]
+            return [line for line in file.read().split(b"\n")[:-1] if not line.endswith(_TORN.encode())]
 
     def release(self) -> None:
         """Have the next `forget` take away whatever is listed: nothing of it has its name any more, or is to go."""

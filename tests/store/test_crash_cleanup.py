@@ -162,3 +162,18 @@ def test_only_directories_that_a_dead_writer_made_are_removed_and_only_while_the
     with store.begin_transaction(1) as transaction:
         transaction.unmake(asked)
     assert sorted(folder_world.tree()) == ["filled", "filled/theirs", "of no intent", "open to all", "theirs"]
+
+
+def test_a_line_of_the_list_that_was_not_written_to_its_end_says_nothing(folder_world: Any) -> None:
+    passing, path = folder_world.main.store.passing, folder_world.state / "passing"
+    passing.add_made("d")
+    passing.keep()
+    with path.open("ab") as file:
+        file.write(b"made:not hexadecimal\nmade:64 12")
+    assert passing.get_made() == {"d": None}
+    passing.add_made("e", 7)
+    passing.add(".memtui-name", 8)
+    assert passing.get_made() == {"d": None, "e": 7}
+    assert passing.has(".memtui-name", 8)
+    passing.forget()
+    assert passing.get_made() == {"d": None}
