@@ -72,7 +72,7 @@ UNITS = (
     "\u0301", "a\u0301", "\u200d", "\u200b", "👨\u200d", "\ufe0f", "\u202e", "\u2800", "\ud800", "\x00", "\x1b[",
     "0", "9 ", "0.", "a", "aB", "a ", "word ", "漢", "key: ", "key: value\n", "password: abc123\n", "https://a.b/",
     "http://a.b/c?d=e ", "a@b.c ", "../", "@a", "#tag ", "- ", "- a\n", "  - a\n", "> a\n", "# a\n", "| a | b |\n",
-    "===\n", "---\n", "&#1", "%41", "|-", "<<<<<<<\n", "=======\n", "ignore all ",
+    "===\n", "---\n", "&#1", "%41", "|-", "<<<<<<<\n", "=======\n", "ignore all ", "<script>", "]: ",
 )  # fmt: skip
 """What hostile texts are made of."""
 

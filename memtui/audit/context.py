@@ -20,6 +20,7 @@ from memtui.notes.formats import detect_format
 from memtui.notes.front_matter import find_front_matter_end
 from memtui.notes.memory_index import is_index
 from memtui.review.inbox import Inbox
+from memtui.scan.secrets import SecretScan
 from memtui.store.base import FileTooLarge, Node, NotRegularFile
 
 if TYPE_CHECKING:
@@ -44,6 +45,11 @@ class Note:
             return None if self.data is None else self.data.decode()
         except UnicodeDecodeError:
             return None
+
+    @cached_property
+    def secrets(self) -> SecretScan:
+        """The secrets in it, for all who ask."""
+        return SecretScan(self.text or "")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from memtui.audit.masking import (
     build_evidence,
     find_overlapping_spans,
     find_repeated_spans,
-    find_secret_spans,
+    get_masked_spans,
     mask_message,
     merge_spans,
 )
@@ -132,7 +132,7 @@ class FindingBuilder:
             self._secret.setdefault(path, []).extend(secret)
         note = self._subject.notes.get(path)
         if path not in self._known:
-            self._known[path] = find_secret_spans(note.text) if note is not None and note.text is not None else []
+            self._known[path] = get_masked_spans(note.secrets) if note is not None else []
         known = merge_spans([*self._known[path], *self._secret.get(path, ())])
         text = note.text if note is not None else None
         return _MaskedNote(note, known if text is None else find_repeated_spans(text, known))
@@ -163,7 +163,9 @@ class FindingBuilder:
             return shown if len(shown) <= _LONGEST else shown[:_LONGEST] + "..."
         if page.text is None or hit.start is None:
             return ""
-        return build_evidence(page.text, hit.start, hit.start if hit.end is None else hit.end, page.hidden)
+        return build_evidence(
+            page.text, hit.start, hit.start if hit.end is None else hit.end, page.hidden, is_cut=page.is_cut
+        )
 
     def _compute_identity(self, hit: Hit, page: "_MaskedNote") -> str:
         """What a finding is known by when lines move: nothing that a secret could be guessed from."""
@@ -184,6 +186,7 @@ class _MaskedNote:
         self.data = note.data if note is not None else None
         self.text = note.text if note is not None else None
         self.hidden = hidden
+        self.is_cut = note is not None and note.secrets.is_cut
         self._cleaned: dict[str, str] = {}
         self._lines: dict[int, str] = {}
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from memtui.audit.model import AuditRule, Hit
+from memtui.scan.work_budget import WorkBudgetSpent
 
 LEFT_OUT = "left-out"
 IN_FILE = 200
@@ -16,10 +17,12 @@ OF_RULE = 2_000
 """Findings of a rule in all files."""
 IN_ALL = 10_000
 """Findings of a family."""
-_LOOKED_AT = 100_000
-"""Hits of a family in one note, behind which it looks no further."""
-_SECONDS = 10.0
-"""Of a processor, that a family may take over one note."""
+_LOOKED_AT, _LOOKED_AT_IN_ALL = 20_000, 100_000
+"""Hits of a family in one note, and in the folder as a whole, behind which it looks no further."""
+_SECONDS = 4.0
+"""Of a processor, that a family may take over one note with many hits."""
+_EVERY = 16
+"""Hits between two looks at the clock, each of which is a call of the system."""
 _NAMED = 50
 """Files of which it is told that findings in them are left out."""
 
@@ -42,11 +45,16 @@ class HitBudget:
 
     def limit(self, hits: Iterator[Hit], path: str) -> Iterator[Hit]:
         """The hits that are told. Of a rule that makes one finding of many hits, all are."""
+        try:
+            yield from self._limit_hits(hits, _LOOKED_AT if path else _LOOKED_AT_IN_ALL)
+        except WorkBudgetSpent:
+            self._cut[path] = None
+
+    def _limit_hits(self, hits: Iterator[Hit], most: int) -> Iterator[Hit]:
         began = time.process_time()
         for number, hit in enumerate(hits):
-            if number >= _LOOKED_AT or time.process_time() - began > _SECONDS:
-                self._cut[path] = None
-                return
+            if number >= most or (number % _EVERY == 0 and time.process_time() - began > _SECONDS):
+                raise WorkBudgetSpent
             if not self._rules[hit.rule].together:
                 self._in_file[hit.path, hit.rule] += 1
                 is_much = self._of_rule[hit.rule] >= OF_RULE or self._of_rule.total() >= IN_ALL

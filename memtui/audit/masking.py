@@ -12,6 +12,7 @@ from itertools import islice
 from memtui.core.unicode import to_one_line
 from memtui.scan.ruleset import load_pattern
 from memtui.scan.secrets import find_secrets
+from memtui.scan.spots import Spot
 
 Span = tuple[int, int]
 """Characters of a text, from and to."""
@@ -25,6 +26,7 @@ _TELLING = 8
 """Characters of a secret that are hidden also where only they stand, such as in words that quote a part of it."""
 _MOST_VALUES = 500  # secrets of one text that are looked for in all of it
 _MOST_PIECES = 200_000  # characters of secrets whose parts are looked for in words
+_AROUND = 600  # characters before and behind a shown line with which a secret in it is found
 _CUT = "..."
 _BLANK = " \t\r"
 
@@ -65,7 +67,12 @@ def find_secret_spans(text: str) -> list[Span]:
 
     What is known to be secret at one place is secret wherever it stands in the text.
     """
-    return find_repeated_spans(text, merge_spans(spot.masked or (spot.start, spot.end) for spot in find_secrets(text)))
+    return find_repeated_spans(text, get_masked_spans(find_secrets(text)))
+
+
+def get_masked_spans(spots: Iterable[Spot]) -> list[Span]:
+    """The characters that some secrets are, in order and none twice."""
+    return merge_spans(spot.masked or (spot.start, spot.end) for spot in spots)
 
 
 def find_repeated_spans(text: str, spans: Sequence[Span]) -> list[Span]:
@@ -100,8 +107,15 @@ def find_overlapping_spans(spans: Sequence[Span], first: int, last: int) -> Sequ
     return spans[bisect_right(spans, first, key=lambda span: span[1]) : bisect_left(spans, (last, 0))]
 
 
-def build_evidence(text: str, start: int, end: int, hidden: Sequence[Span]) -> str:
+def build_evidence(text: str, start: int, end: int, hidden: Sequence[Span], *, is_cut: bool = False) -> str:
     """The line of a span, cut to its surroundings, secrets masked.
+
+    Args:
+        text: The note.
+        start: Of the span.
+        end: Of the span.
+        hidden: The secrets of the note.
+        is_cut: Whether there may be more secrets than these: then they are looked for around it again.
 
     Returns:
         One line, hidden characters made visible.
@@ -116,6 +130,11 @@ def build_evidence(text: str, start: int, end: int, hidden: Sequence[Span]) -> s
     first, last = _find_excerpt_bounds(begin, finish, start, min(end, finish))
     before = _CUT if first > begin else ""
     after = _CUT if last < finish else ""
+    if is_cut:
+        at = max(0, first - _AROUND)
+        around = find_secret_spans(text[at : last + _AROUND])
+        near = find_overlapping_spans(hidden, first, last)
+        hidden = merge_spans([*near, *((at + one, at + other) for one, other in around)])
     return f"{before}{to_one_line(_mask_excerpt(text, first, last, hidden))}{after}"
 
 

@@ -16,6 +16,12 @@ _FENCE = re.compile(r"^[ \t>]{0,40}(?P<fence>`{3,}|~{3,})[ \t]*\r?$", re.MULTILI
 _TICKS = re.compile(r"`+")
 
 
+def find_line_start(text: str, at: int, within: int) -> int:
+    """Where the line of a character begins; so many characters before it, where that is not nearer."""
+    least = max(0, at - within)
+    return max(text.rfind("\n", least, at) + 1, least)
+
+
 class MarkupSpans(NamedTuple):
     """What of a note is not its running text."""
 

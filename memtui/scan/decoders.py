@@ -8,17 +8,18 @@ fits any more; yet whoever copies it has the key.
 
 import html
 import re
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import accumulate, chain, pairwise, takewhile
-from operator import itemgetter
+from itertools import chain, pairwise, takewhile
 
 from memtui.core.unicode import INVISIBLE
 from memtui.scan.credentials import decode_base64, find_in_addresses, find_named, find_private_keys, find_signed_tokens
 from memtui.scan.spots import Spot
 from memtui.scan.tokens import begins_token, find_clues, find_long_words, find_tokens, join_words, lower_text
+from memtui.scan.work_budget import WorkBudget
 
 Span = tuple[int, int]
 _NAME = 60  # characters before a secret in its line among which its name stands
@@ -80,14 +81,22 @@ class DecodedText:
     """
 
     def __init__(self, pieces: Iterable[tuple[str, int, int]]) -> None:
-        kept = list(pieces)
-        self.text = "".join([read for read, _, _ in kept])
-        ends = list(accumulate([len(read) for read, _, _ in kept]))
-        parts = [(end - len(read), end, start, last) for (read, start, last), end in zip(kept, ends, strict=True)]
-        self._others = [(at, end) for at, end, start, last in parts if end - at != last - start]
-        parts = [part for part in parts if part[0] < part[1]]
-        self._at = [at for at, _, _, _ in parts]
-        self._parts = parts
+        read = list[str]()
+        self._at, self._first, self._last = array("I"), array("I"), array("I")  # of pieces with something in them
+        self._others_at, self._others_end = array("I"), array("I")  # of pieces that are read differently
+        at = 0
+        for piece, first, last in pieces:
+            end = at + len(piece)
+            if end - at != last - first:
+                self._others_at.append(at)
+                self._others_end.append(end)
+            if piece:
+                read.append(piece)
+                self._at.append(at)
+                self._first.append(first)
+                self._last.append(last)
+            at = end
+        self.text = "".join(read)
 
     def locate(self, spots: Iterator[Spot]) -> Iterator[Spot]:
         """Of what was found in it that which the text as it stands does not show, at its places in the text."""
@@ -100,8 +109,8 @@ class DecodedText:
 
     def _is_crossing(self, start: int, end: int) -> bool:
         """Whether something is read differently in it, or before it, where its name is."""
-        first = bisect_left(self._others, start - _NAME, key=itemgetter(1))
-        return first < len(self._others) and self._others[first][0] < end
+        first = bisect_left(self._others_end, start - _NAME)
+        return first < len(self._others_at) and self._others_at[first] < end
 
     def _locate_span(self, span: tuple[int, int]) -> tuple[int, int]:
         start, end = span
@@ -112,7 +121,9 @@ class DecodedText:
 
     def _find_part(self, at: int) -> tuple[int, int, int, int]:
         """From and to in what is read, and in the text."""
-        return self._parts[bisect_right(self._at, at) - 1]
+        part = bisect_right(self._at, at) - 1
+        behind = self._at[part + 1] if part + 1 < len(self._at) else len(self.text)
+        return self._at[part], behind, self._first[part], self._last[part]
 
 
 @cache
@@ -191,11 +202,14 @@ _AT_FIRST = frozenset("\n \t>#/|")  # what stands before the first word of a lin
 _LINE_ENDS = re.compile(r"[\"'`)\],;.]{0,3}[ \t]{0,4}(?:\\?\r?\n|\Z)")
 _MOST_PIECES = 24
 _FEWEST = 6  # characters of a piece that is taken for more of a key that could end before it
+_FIRST_WITHIN = 256
+"""Characters behind the first piece within which a key is known by its form: the longest needs 207. Not so one that is
+signed: its signature is at its end."""
 _SIGNS = ".:,"  # what may stand behind a key and is also in some
 
 
-def find_wrapped(text: str, spans: Iterable[Span]) -> Iterator[Spot]:
-    """Keys that go over more than one line."""
+def find_wrapped(text: str, spans: Iterable[Span], budget: WorkBudget) -> Iterator[Spot]:
+    """Keys that go over more than one line; the budget is spent where very many lines begin as a key does."""
     chains: list[list[Span]] = []
     until = -1
     for start, end in spans:
@@ -208,7 +222,7 @@ def find_wrapped(text: str, spans: Iterable[Span]) -> Iterator[Spot]:
     heads = [text[slice(*first)] + text[slice(*second)] for runs in chains for first, second in pairwise(runs)]
     if heads and begins_token(" ".join(heads)):
         for runs in chains:
-            yield from _find_in_chain(text, runs)
+            yield from _find_in_chain(text, runs, budget)
 
 
 def _find_behind_names(text: str, chains: Iterable[Sequence[Span]]) -> Iterator[Spot]:
@@ -252,33 +266,37 @@ def _follow_lines(text: str, start: int, end: int) -> list[Span]:
     return runs
 
 
-def _find_in_chain(text: str, runs: Sequence[Span]) -> Iterator[Spot]:
+def _find_in_chain(text: str, runs: Sequence[Span], budget: WorkBudget) -> Iterator[Spot]:
     at = 0
-    while at < len(runs) - 1:
+    while at < len(runs) - 1 and budget.spend(0):
         pieces = runs[at : at + _MOST_PIECES]
         first = "".join(text[start:end] for start, end in pieces[:2])
-        found, count = _find_first_key(text, pieces) if begins_token(first) else (None, 1)
+        found, count = _find_first_key(text, pieces, budget) if begins_token(first) else (None, 1)
         if found is not None and count > 1:
             yield from _join_pieces(text, pieces[:count]).locate(iter((found,)))
         at += max(count - 1, 1) if found is not None else 1
 
 
-def _find_first_key(text: str, pieces: Sequence[Span]) -> tuple[Spot | None, int]:
+def _find_first_key(text: str, pieces: Sequence[Span], budget: WorkBudget) -> tuple[Spot | None, int]:
     """The key that begins in the first of some pieces, in what they are together, and how many of them it takes."""
     words = ""
     found: Spot | None = None
+    head = pieces[0][1] - pieces[0][0]
     for count, (start, end) in enumerate(pieces, 1):
         piece = text[start:end]
         if found is not None and not _continues(text, end, piece):
             return found, count - 1
         words += piece
         least = len(words.rstrip(_SIGNS))
-        head = pieces[0][1] - pieces[0][0]
+        if not budget.spend(len(words)):
+            return found, count - 1
         spots = chain(find_tokens(words, words), find_signed_tokens(words))
         longer = next((spot for spot in spots if spot.start < head and spot.end >= least), None)
         if longer is None and found is not None:
             return found, count - 1
         found = longer
+        if found is None and len(words) > head + _FIRST_WITHIN and "eyJ" not in words:
+            break
     return found, len(pieces)
 
 

@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from itertools import islice
 
 from memtui.notes.formats import detect_format
+from memtui.notes.spans import find_line_start
 from memtui.scan.invisible import find_control_codes, find_invisible
 from memtui.scan.spots import Spot
 from memtui.scan.unrendered_text import find_unrendered
+from memtui.scan.work_budget import WorkBudget
 
 _RENDERED = frozenset({"md", "txt", "html"})
 """Formats in which whoever reads a note elsewhere does not see its comments."""
@@ -28,14 +30,14 @@ _GAP = re.compile(r"(?:(?<=\S)|\A)[^\S\n]*+\n(?:[^\S\n]*+\n){13,}+[^\S\n]*+(?=\S
 _MOST = 100
 
 
-def find_hidden(text: str, path: str) -> Iterator[Spot]:
-    """What is hidden in a text, by rule, not in order."""
+def find_hidden(text: str, path: str, budget: WorkBudget | None = None) -> Iterator[Spot]:
+    """What is hidden in a text, by rule, not in order; the budget is spent where very many elements may hide words."""
     yield from find_control_codes(text)
     if not text.isascii() or "&" in text:
         yield from find_invisible(text)
     kind = detect_format(path)
     if kind in _RENDERED:
-        yield from find_unrendered(text, is_page=kind == "html")
+        yield from find_unrendered(text, budget or WorkBudget(), is_page=kind == "html")
     if kind in _PADDED and any(probe in text for probe in _PROBES):
         yield from islice(_find_pushed_off(text), _MOST)
 
@@ -62,10 +64,10 @@ def _find_pushed_off(text: str) -> Iterator[Spot]:
 
 def _is_framed(text: str, start: int, end: int) -> bool:
     """Whether a line, and one above or below it that is as long or nearly, stand within a frame."""
-    first = text.rfind("\n", max(0, start - 1_000), start) + 1
+    first = find_line_start(text, start, 1_000)
     if not _FRAMED.fullmatch(text, first, end):
         return False
-    above = text.rfind("\n", max(0, first - 1_000), max(0, first - 1)) + 1
+    above = find_line_start(text, max(0, first - 1), 1_000)
     below = text.find("\n", end + 1, end + 1_000)
     least = (end - first) * 2 // 3
     is_above = first - 1 - above >= least and _FRAMED.fullmatch(text, above, first - 1) is not None

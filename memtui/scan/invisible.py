@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from memtui.core.unicode import BIDI, HIDDEN, INVISIBLE, SELECTORS, TAGS, escape_character, visible
+from memtui.notes.spans import find_line_start
 from memtui.scan.spots import Spot
 
 _CONTROL = re.compile("\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+")
@@ -233,8 +234,7 @@ def _is_hyphenated(text: str, at: int) -> bool:
 
 def _line_has_rtl(text: str, at: int) -> bool:
     """Whether there are right-to-left letters near a place, in its line."""
-    start = max(0, at - 200)
-    start = max(text.rfind("\n", start, at) + 1, start)
+    start = find_line_start(text, at, 200)
     end = text.find("\n", at, at + 200)
     return _RTL.search(text, start, at + 200 if end < 0 else end) is not None
 

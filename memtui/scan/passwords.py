@@ -11,10 +11,12 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import islice
 
+from memtui.notes.spans import find_line_start
 from memtui.scan.checksums import check_crc32
 from memtui.scan.ruleset import load_rules
 from memtui.scan.spots import Spot
 from memtui.scan.tokens import count_steps, find_word, measure_entropy
+from memtui.scan.work_budget import WorkBudget
 
 _RULE = "password-assignment"
 _CLUES = (
@@ -32,6 +34,7 @@ _BEHIND = re.compile(r"&(?:(?:quot|lt|gt|apos|nbsp|#\d{1,5});?|[A-Za-z_.-]{1,40}
 """What ends a value in an address and in HTML."""
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\dA-Za-z_]+")
 _FEWEST_OF_PASSWORD, _FEWEST_OF_KEY, _LONGEST = 6, 16, 300
+_SHORT = 64  # characters of a value that is looked at in no time
 _STEPS = 0.6  # how many of its characters may follow the one before
 _DIGIT, _LETTER = re.compile(r"[0-9]"), re.compile(r"[A-Za-z]")
 _CHECKED = ("ghp_", "gho_", "ghu_", "ghr_", "npm_")
@@ -78,8 +81,8 @@ def _load_foreign_names() -> tuple[str, ...]:
     return tuple(name for name in load_rules("secrets")[_RULE].get_words("passwords") if not name.isascii())
 
 
-def find_assigned(text: str, lowered: str, clues: frozenset[str]) -> Iterator[Spot]:
-    """Secrets that are written behind their names."""
+def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBudget) -> Iterator[Spot]:
+    """Secrets that are written behind their names; the budget is spent where very many names stand in long values."""
     seen = 0
     starts = sorted(_find_names(lowered, clues))
     for start, stem, is_password in starts:
@@ -103,6 +106,8 @@ def find_assigned(text: str, lowered: str, clues: frozenset[str]) -> Iterator[Sp
             value = _BEHIND.split(value, maxsplit=1)[0]
         if text[begin - 1 : begin] == ":" and text[end : end + 1] == ":":
             continue  # the name of a resource, such as `arn:…:secret:…`
+        if len(value) > _SHORT and not budget.spend(len(value)):
+            return
         if _is_secret(value, is_password=is_password, is_prose=is_prose):
             seen = until or at + len(value)
             words = "a password behind its name" if is_password else "a key or a token behind its name"
@@ -285,7 +290,7 @@ def _find_all(pattern: re.Pattern[str], text: str, lowered: str, names: tuple[st
 def _find_in_tables(text: str) -> Iterator[Spot]:
     """Cells of a column that is called a password."""
     for rule in islice(_TABLE_RULE.finditer(text), _MOST):
-        first = text.rfind("\n", max(0, rule.start() - 2_000), max(0, rule.start() - 1)) + 1
+        first = find_line_start(text, max(0, rule.start() - 1), 2_000)
         head = text[first : max(first, rule.start() - 1)]
         columns = [number for number, cell in enumerate(head.split("|")) if _get_pattern("column").fullmatch(cell)]
         if not columns:

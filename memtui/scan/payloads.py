@@ -13,7 +13,7 @@ from functools import partial
 from itertools import islice
 from urllib.parse import unquote_to_bytes
 
-from memtui.notes.spans import find_long_words, has_hex_pairs, has_hex_run, make_numeric_outline
+from memtui.notes.spans import find_line_start, find_long_words, has_hex_pairs, has_hex_run, make_numeric_outline
 from memtui.scan.ruleset import load_pattern
 
 _get_pattern = partial(load_pattern, "injection")
@@ -142,7 +142,7 @@ def _find_rot13(lowered: str, is_order: Callable[[str], bool]) -> Iterator[tuple
     for found in islice(_get_pattern("rot13").finditer(lowered), _MOST):
         if found.start() < seen:
             continue
-        start = lowered.rfind("\n", max(0, found.start() - 200), found.start()) + 1 or max(0, found.start() - 200)
+        start = find_line_start(lowered, found.start(), 200)
         seen = found.end() + 200
         decoded = codecs.encode(lowered[start:seen].partition("\n")[0], "rot13")
         if is_order(decoded) or len(_get_pattern("order").findall(decoded)) > 1:

@@ -15,17 +15,49 @@ from memtui.scan.passwords import find_assigned, find_beside
 from memtui.scan.personal import find_accounts, find_cards, find_national_ids
 from memtui.scan.spots import Spot
 from memtui.scan.tokens import find_clues, find_long_words, find_tokens, join_words, lower_text
+from memtui.scan.work_budget import WorkBudget
 
 
-def find_secrets(text: str) -> Iterator[Spot]:
+def find_secrets(text: str, budget: WorkBudget | None = None) -> Iterator[Spot]:
     """The secrets in a text, by rule, not in order. Of each, `masked` is what nobody is shown who did not ask."""
-    spans = find_long_words(text)
-    others = list(find_wrapped(text, spans))
+    spans, budget = find_long_words(text), budget or WorkBudget()
+    others = list(find_wrapped(text, spans, budget))
     for decoded in decode_lines(text):
         words = find_long_words(decoded.text)
-        others += _drop_overlaps(decoded.locate(each) for each in _start_detectors(decoded.text, words))
-    plain = _drop_overlaps(_start_detectors(text, spans))
+        others += _drop_overlaps(decoded.locate(each) for each in _start_detectors(decoded.text, words, budget))
+    plain = _drop_overlaps(_start_detectors(text, spans, budget))
     yield from _merge_overlaps([*others, *plain]) if others else plain
+
+
+_WORK = 4_000_000
+"""Characters of a text that are looked at again, as a part of something else."""
+_MOST = 20_000
+"""Secrets of one text that are looked for: whoever keeps more keeps them somewhere else."""
+
+
+class SecretScan:
+    """The secrets of a text, found once, however many ask, and only as far as its budget goes."""
+
+    def __init__(self, text: str) -> None:
+        self._budget = WorkBudget(_WORK)
+        self._left = find_secrets(text, self._budget)
+        self._found: list[Spot] = []
+        self.is_cut = False
+
+    def __iter__(self) -> Iterator[Spot]:
+        at = 0
+        while at < len(self._found) or self._find_next():
+            yield self._found[at]
+            at += 1
+
+    def _find_next(self) -> bool:
+        spot = next(self._left, None)
+        if spot is not None and len(self._found) < _MOST:
+            self._found.append(spot)
+            return True
+        self.is_cut = self.is_cut or spot is not None or self._budget.is_spent
+        self._left = iter(())
+        return False
 
 
 def find_new_secrets(before: str, after: str) -> list[Spot]:
@@ -85,7 +117,7 @@ def _merge_overlaps(spots: list[Spot]) -> Iterator[Spot]:
         yield widest[-1] if widest else replace(known[0], masked=(start, end))
 
 
-def _start_detectors(text: str, spans: list[tuple[int, int]]) -> list[Iterator[Spot]]:
+def _start_detectors(text: str, spans: list[tuple[int, int]], budget: WorkBudget) -> list[Iterator[Spot]]:
     """What looks for secrets, those first that know most."""
     lowered, words, outline = lower_text(text), join_words(text, spans), make_numeric_outline(text)
     clues, numbers = find_clues(lowered), find_long_numbers(text, outline)
@@ -97,4 +129,4 @@ def _start_detectors(text: str, spans: list[tuple[int, int]]) -> list[Iterator[S
         found += [find_cards(text, outline), find_accounts(text, outline)]
     if numbers or words:
         found.append(find_national_ids(text, lowered, words, numbers))
-    return [*found, find_assigned(text, lowered, clues), find_beside(text, lowered, clues)]
+    return [*found, find_assigned(text, lowered, clues, budget), find_beside(text, lowered, clues)]

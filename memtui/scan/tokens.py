@@ -4,8 +4,8 @@ There are some two hundred forms, and most notes have no word that could be a ke
 them: its long words are looked at once, by how they begin, and only what begins as a key does is compared.
 """
 
-import itertools
 import math
+import operator
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -179,8 +179,9 @@ def count_steps(value: str) -> float:
     """How many of the characters of a value follow the one before, or are the same, from 0 to 1."""
     if len(value) < 2:
         return 0.0
-    codes = [ord(character) for character in value]
-    return sum(after - before in (0, 1) for before, after in itertools.pairwise(codes)) / (len(value) - 1)
+    codes = [*map(ord, value)]
+    steps = [*map(operator.sub, codes[1:], codes)]
+    return (steps.count(0) + steps.count(1)) / len(steps)
 
 
 def measure_entropy(value: str) -> float:

@@ -6,16 +6,16 @@ that programs leave for themselves (tables of contents, linters, formatters) are
 
 import re
 from collections.abc import Iterator
-from functools import partial
+from functools import lru_cache, partial
 from html import unescape
 from itertools import islice
-from string import ascii_lowercase, ascii_uppercase
 from urllib.parse import urlsplit
 
 from memtui.core.unicode import find_lookalikes, to_one_line
-from memtui.notes.spans import MarkupSpans, find_markup_spans
+from memtui.notes.spans import MarkupSpans, find_line_start, find_markup_spans
 from memtui.scan.ruleset import load_pattern
 from memtui.scan.spots import Spot
+from memtui.scan.work_budget import WorkBudget
 
 _get_pattern = partial(load_pattern, "hidden")
 _LONGEST_REMARK = 160
@@ -28,7 +28,7 @@ _VOID = frozenset(
     {"img", "br", "hr", "input", "meta", "link", "area", "base", "col", "embed", "source", "track", "wbr"}
 )
 _FEWEST_WORDS = 24  # characters in an attribute that nobody sees, of which less is no order
-_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
+_ONLY_MARKUP = re.compile(r"(?:<[^<>]{0,2000}+>|&nbsp;|\s)*+")
 _INSIDE = 2_000  # characters of an element that are looked at
 _FEWEST_ARIA = 24  # letters in an element that is kept from screen readers: fewer are an icon
 _LONGEST_LABEL = 600
@@ -66,10 +66,12 @@ def gives_orders(words: str) -> bool:
     return any(_get_pattern(name).search(words) for name in ("order", "assistant"))
 
 
-def find_unrendered(text: str, *, is_page: bool = False) -> Iterator[Spot]:
+def find_unrendered(text: str, budget: WorkBudget, *, is_page: bool = False) -> Iterator[Spot]:
     """What is in a text and not shown, by rule, not in order.
 
     Args:
+        text: The text.
+        budget: Of the elements that may hide words, which are looked into.
         is_page: Whether it is an HTML page, in which scripts and styles are usual.
     """
     yield from _find_other_comments(text)
@@ -86,7 +88,7 @@ def find_unrendered(text: str, *, is_page: bool = False) -> Iterator[Spot]:
     if has_comment:
         yield from _find_comments(text, parts)
     if may_hide:
-        yield from islice(_find_elements(text, parts, is_page=is_page), _MOST)
+        yield from islice(_find_elements(text, parts, budget, is_page=is_page), _MOST)
     if may_link:
         yield from islice(_find_links(text, parts), _MOST)
         if "]:" in text:
@@ -143,8 +145,7 @@ def _find_other_comments(text: str) -> Iterator[Spot]:
 
 def _begins_line(text: str, at: int) -> bool:
     """Whether nothing but blanks and marks of quotations stands before a place in its line."""
-    start = max(0, at - 64)
-    return not text[max(start, text.rfind("\n", start, at) + 1) : at].strip(" \t>")
+    return not text[find_line_start(text, at, 64) : at].strip(" \t>")
 
 
 def _is_order_of_words(words: str) -> bool:
@@ -163,7 +164,7 @@ def _find_front_matter_comments(text: str) -> Iterator[Spot]:
 # Elements
 
 
-def _find_elements(text: str, parts: MarkupSpans, *, is_page: bool) -> Iterator[Spot]:
+def _find_elements(text: str, parts: MarkupSpans, budget: WorkBudget, *, is_page: bool) -> Iterator[Spot]:
     at = 0
     while (found := _get_pattern("tag").search(text, at)) is not None:
         at = found.end()
@@ -173,8 +174,12 @@ def _find_elements(text: str, parts: MarkupSpans, *, is_page: bool) -> Iterator[
             continue
         if not how or parts.is_code(found.start()) or parts.is_comment(found.start()):
             continue
+        if not budget.spend(_INSIDE):
+            return
         inside, end = _read_element(text, found)
-        if found["name"].lower() in _NEVER_SHOWN and _is_mentioned(text, found, end):
+        if _ONLY_MARKUP.fullmatch(inside) or (
+            found["name"].lower() in _NEVER_SHOWN and _is_mentioned(text, found, end)
+        ):
             continue
         words = _get_pattern("markup").sub(" ", inside).strip()
         if not words or (how == "aria-hidden" and sum(map(str.isalpha, words)) < _FEWEST_ARIA):
@@ -213,13 +218,17 @@ def _read_element(text: str, opened: re.Match[str]) -> tuple[str, int]:
     """What an element holds, as far as it is looked at, and where it ends."""
     if opened["name"].lower() in _VOID:
         return "", opened.end()
-    limit = opened.end() + _INSIDE
-    lower = text[opened.end() : limit].translate(_LOWER)  # `lower` may make it longer
-    closing = lower.find(f"</{opened['name'].lower()}")
-    if closing < 0:
-        return text[opened.end() : limit], min(limit, len(text))
-    end = lower.find(">", closing)
-    return text[opened.end() : opened.end() + closing], opened.end() + (end + 1 if end >= 0 else len(lower))
+    start, limit = opened.end(), opened.end() + _INSIDE
+    closing = _compile_closing(opened["name"].lower()).search(text, start, limit)
+    if closing is None:
+        return text[start:limit], min(limit, len(text))
+    end = text.find(">", closing.end(), limit)
+    return text[start : closing.start()], end + 1 if end >= 0 else min(limit, len(text))
+
+
+@lru_cache(maxsize=64)
+def _compile_closing(name: str) -> re.Pattern[str]:
+    return re.compile(rf"</{re.escape(name)}", re.IGNORECASE | re.ASCII)
 
 
 def _is_mentioned(text: str, opened: re.Match[str], end: int) -> bool:
@@ -228,7 +237,7 @@ def _is_mentioned(text: str, opened: re.Match[str], end: int) -> bool:
         return True
     if f"</{opened['name']}".lower() in text[opened.end() : end].lower():
         return False
-    first = text.rfind("\n", max(0, opened.start() - 200), opened.start()) + 1
+    first = find_line_start(text, opened.start(), 200)
     last = text.find("\n", opened.end(), opened.end() + 200)
     beside = text[first : opened.start()] + text[opened.end() : last if last >= 0 else opened.end() + 200]
     return any(map(str.isalnum, _get_pattern("markup").sub(" ", beside)))

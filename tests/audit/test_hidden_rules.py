@@ -10,6 +10,7 @@ from memtui.core.settings import AuditSettings
 from memtui.notes.spans import find_markup_spans
 from memtui.scan.hidden import find_hidden
 from memtui.scan.unrendered_text import gives_orders
+from memtui.scan.work_budget import WorkBudgetSpent
 from tests.audit.corpus import clean_notes
 from tests.audit.folders import Folder
 from tests.audit.labelled import HIDDEN, Labelled, accuracy_of_hidden, bits, selectors, tags
@@ -225,6 +226,7 @@ def test_a_long_line_of_words_is_told_and_one_of_data_is_not(folder: Folder) -> 
         "\n", "\n ", "\t\n", "a" + " " * 50, "https://a.b@", '<a style="color:#fff;">', "\u00ad", "words ", "x",
         "<x y=", "[^a]: x\n", '![a](b "c")', "%%", "%% a", "{% comment %}a", "{# a", "{/*", "<?", "<![CDATA[",
         "```a b\n", '<a title="', "<a title='you must do it all and more' ", "<a style=\"/*", "<a style='&#1;' ",
+        "<script>",
     ],
     ids=ascii,
 )  # fmt: skip
@@ -234,6 +236,17 @@ def test_a_megabyte_that_means_harm_is_looked_through_in_seconds(piece: str) -> 
     with at_most(8):
         spots = list(find_hidden(text, "a.md"))
     assert all(0 <= spot.start <= spot.end <= len(text) for spot in spots)
+
+
+def test_a_note_of_very_many_elements_is_looked_into_only_so_far(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hidden, "_WORK", 10_000)
+    folder.write({"a.md": "<template>words for nobody</template>\n" * 5})
+    with pytest.raises(WorkBudgetSpent):
+        folder.hits(hidden)
+    monkeypatch.setattr(hidden, "_WORK", 20_000)
+    assert rules_in(folder) == {"hidden-element"}
 
 
 def test_nested_controls_are_looked_through_in_seconds() -> None:

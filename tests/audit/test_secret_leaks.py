@@ -121,3 +121,24 @@ def test_a_secret_in_a_name_is_found_and_the_words_do_not_repeat_it(tmp_path: Pa
     assert all(value not in f"{each.words}{each.evidence}{each.facts}" for each in found)
     assert {each.evidence.partition(value[:4])[0] for each in found} == {"", "token "}
     assert all(f"{value[:6]}****" in each.evidence for each in found)
+
+
+def test_a_secret_behind_those_that_are_looked_for_is_not_shown_and_the_note_is_no_passed_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memtui.scan.secrets._MOST", 3)
+    keys = [make_sample("aws-key", seed) for seed in range(9)]
+    folder = tmp_path / "memories"
+    folder.mkdir()
+    (folder / "a.md").write_text("".join(f"{key} \u202e here\n" for key in keys))
+    with memory.observe(folder, state=tmp_path / "state") as observer:
+        audit = run_audit(observer, title="x")
+    found = [each for each in audit.findings if each.rule == "bidi-control"]
+    assert len(found) == len(keys)
+    assert all("****" in each.evidence for each in found)
+    report = render_report(audit, "json", folder=str(folder))
+    assert not any(key in report for key in keys)
+    assert [each.words for each in audit.findings if each.rule == "left-out"] == [
+        "the secret rules did not look at all of it: it holds too much"
+    ]
+    assert "secrets" not in {each.name for each in audit.passed}

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import tracemalloc
 from collections.abc import Callable
 
 import pytest
@@ -169,11 +170,24 @@ def test_a_text_that_says_what_it_shows_is_read_once() -> None:
     assert list(decode_lines("# Title\n\nIt's \"so\" and 'so', a/b, 5 of 6.\n")) == []
 
 
+def test_the_way_back_from_a_reading_takes_little_room() -> None:
+    text = "%41" * 20_000
+    tracemalloc.start()
+    try:
+        (read,) = decode_lines(text)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(read.text) == 20_000
+    assert peak < 40 * len(text)  # it was 130
+
+
 @pytest.mark.sweep(keep=4)
 @pytest.mark.parametrize(
     "piece",
     ["\\_", "\\", "'a' + ", 'a" + "b', "%41", "&#65;", "a\\\nb", "sk-ant-aaaa9\n", "abcdefghijklmnop9Q\n> ", "QUtJQQ",
-     "k\u200b", "machine a login b password ", "123-45-6789 ", "api_key: |\n  abc123\n"],
+     "k\u200b", "machine a login b password ", "123-45-6789 ", "api_key: |\n  abc123\n", "password=*“",
+     "ghp_aB3+aB3+aB3+aB3+aB3+aB3+aB3+aB3+\n"],
 )  # fmt: skip
 def test_a_hostile_line_takes_no_long_time(piece: str) -> None:
     text = piece * (250_000 // len(piece))

@@ -1,7 +1,10 @@
 """Secrets and what only looks like one. Whatever looks real here is put together when the test runs."""
 
+from collections.abc import Iterator
+
 import pytest
 
+from memtui.scan import decoders, secrets, tokens
 from memtui.scan.checksums import (
     check_base58,
     check_crc32,
@@ -13,6 +16,7 @@ from memtui.scan.checksums import (
 )
 from memtui.scan.samples import make_sample
 from memtui.scan.secrets import find_secrets
+from memtui.scan.spots import Spot
 from tests.bench.limits import at_most
 
 _W = "k7Rz2mQx9bTn4vLs8dHw"
@@ -28,6 +32,44 @@ def test_a_key_in_which_a_word_comes_about_by_chance_is_one() -> None:
     key = make_sample("together-key")
     assert _rules(key[:20] + "fAKe" + key[24:]) == ["together-key"]
     assert _rules(key[:20] + "FAKE" + key[24:]) == []
+
+
+def test_a_text_is_searched_once_however_many_ask() -> None:
+    text = "\n\n".join(make_sample("aws-key", seed) for seed in range(5))
+    scan = secrets.SecretScan(text)
+    first = iter(scan)
+    some = [next(first), next(first)]
+    found = list(scan)
+    assert [*some, *first] == found == list(find_secrets(text))
+    assert all(one is other for one, other in zip(scan, found, strict=True))
+    assert not scan.is_cut
+
+
+def test_very_many_secrets_are_not_all_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(secrets, "_MOST", 3)
+    text = "\n\n".join(make_sample("aws-key", seed) for seed in range(5))
+    scan = secrets.SecretScan(text)
+    assert (len(list(scan)), len(list(scan)), scan.is_cut) == (3, 3, True)
+
+
+@pytest.mark.parametrize("line", ["ghp_" + "aB3+" * 9, "sk-" + "a1B2c3D4" * 5, "AKIA" + "Q7" * 8])
+def test_lines_that_begin_as_keys_do_are_put_together_only_so_often(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at = 0
+
+    def find_tokens(text: str, words: str) -> Iterator[Spot]:
+        nonlocal looked_at
+        looked_at += len(text)
+        return tokens.find_tokens(text, words)
+
+    monkeypatch.setattr(decoders, "find_tokens", find_tokens)
+    monkeypatch.setattr(secrets, "_WORK", 20_000)
+    scan = secrets.SecretScan("\n".join([line] * 500))
+    list(scan)
+    assert scan.is_cut
+    assert 1_000 < looked_at < 20_000
+    few = secrets.SecretScan("\n".join([line] * 5))
+    list(few)
+    assert not few.is_cut
 
 
 def test_a_token_with_another_checksum_was_made_up_and_is_not_told() -> None:

@@ -10,9 +10,11 @@ from memtui.scan.hidden import find_hidden
 from memtui.scan.names import Oddity, find_oddities, find_twins, is_hidden, is_usual_hidden
 from memtui.scan.secrets import find_secrets
 from memtui.scan.spots import Spot
+from memtui.scan.work_budget import WorkBudget, WorkBudgetSpent
 
 _MOST = 20  # findings of one rule in one note; the others are counted
 _COUNTED = 200  # others that are counted; of more nobody wants to know how many
+_WORK = 20_000_000  # characters within elements that are looked into
 _UNTOLD = frozenset({
     "json", "jsonl", "csv", "tsv", "xml", "svg", "html", "log", "lock", "ipynb", "geojson", "map", "css", "js", "ts",
     "sql", "pem", "asc", "patch", "diff",
@@ -28,7 +30,11 @@ RULES: tuple[AuditRule, ...] = read_rules("hidden")
 
 
 def check_note(note: Note, subject: AuditContext) -> Iterator[Hit]:
-    """What is hidden in one note."""
+    """What is hidden in one note.
+
+    Raises:
+        WorkBudgetSpent: It is not all.
+    """
     text = note.text
     if text is None:
         return
@@ -36,7 +42,8 @@ def check_note(note: Note, subject: AuditContext) -> Iterator[Hit]:
     lines: dict[str, int] = {}
     last: dict[str, Hit] = {}
     known: list[tuple[int, int]] | None = None
-    for spot in find_hidden(text, note.path):
+    budget = WorkBudget(_WORK)
+    for spot in find_hidden(text, note.path, budget):
         line_start = text.rfind("\n", max(0, spot.start - 10_000), spot.start)
         if lines.get(spot.rule) == line_start and spot.rule in _ONCE_A_LINE:
             continue
@@ -45,7 +52,7 @@ def check_note(note: Note, subject: AuditContext) -> Iterator[Hit]:
         if counts[spot.rule] > _MOST:
             continue
         if "“" in spot.words and known is None:
-            known = [each.masked or (each.start, each.end) for each in find_secrets(text)]
+            known = [each.masked or (each.start, each.end) for each in note.secrets]
         hit = _build_hit(note.path, spot, known or [])
         if spot.rule in last:
             yield last[spot.rule]
@@ -55,6 +62,8 @@ def check_note(note: Note, subject: AuditContext) -> Iterator[Hit]:
         many = f"{more:,}" if more < _COUNTED else "many"
         yield replace(hit, words=f"{hit.words}; and {many} more such places in this note") if more > 0 else hit
     yield from _find_long_line(note.path, text, subject.audit.max_line_characters)
+    if budget.is_spent:
+        raise WorkBudgetSpent
 
 
 def _build_hit(path: str, spot: Spot, known: list[tuple[int, int]]) -> Hit:

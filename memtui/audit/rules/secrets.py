@@ -11,6 +11,7 @@ from memtui.audit.context import AuditContext, Note
 from memtui.audit.masking import mask_lines
 from memtui.audit.model import AuditRule, Hit, read_rules
 from memtui.scan.secrets import find_secrets
+from memtui.scan.work_budget import WorkBudgetSpent
 
 _LONG = re.compile(r"(?=[A-Za-z_.-]{0,255}[0-9])[A-Za-z0-9_.+=-]{16}")
 """What has to stand in a name that holds a secret."""
@@ -19,10 +20,15 @@ RULES: tuple[AuditRule, ...] = read_rules("secrets")
 
 
 def check_note(note: Note, subject: AuditContext) -> Iterator[Hit]:
-    """The secrets in one note."""
+    """The secrets in one note.
+
+    Raises:
+        WorkBudgetSpent: These are not all.
+    """
     del subject
-    if note.text is not None:
-        yield from (Hit.from_spot(spot, note.path) for spot in find_secrets(note.text))
+    yield from (Hit.from_spot(spot, note.path) for spot in note.secrets)
+    if note.secrets.is_cut:
+        raise WorkBudgetSpent
 
 
 def check_folder(subject: AuditContext) -> Iterator[Hit]:

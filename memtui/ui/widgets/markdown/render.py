@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 
+from memtui.notes.spans import find_line_start
 from memtui.ui.widgets.markdown.chunks import Chunk
 from memtui.ui.widgets.markdown.inline import (
     SEPARATOR,
@@ -153,9 +154,10 @@ def find_references(source: str, start: int = 0) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     at = source.find("]:", start)
     while at >= 0 and len(found) < DEFINITIONS:
-        begin = source.rfind("\n", max(0, at - 400), at) + 1
-        end = source.find("\n", at)
-        match = DEFINITION.match(source[begin : end if 0 <= end < at + 2000 else at + 2000])
+        begin = find_line_start(source, at, 400)
+        end = source.find("\n", at, at + 2_000)
+        is_whole = not begin or source[begin - 1] == "\n"
+        match = DEFINITION.match(source[begin : end if end >= 0 else at + 2_000]) if is_whole else None
         if match and (label := normalizeReference(match[1])) not in found:
             href = get_block_parser().normalizeLink(match[2].removeprefix("<").removesuffix(">"))
             if get_block_parser().validateLink(href):
