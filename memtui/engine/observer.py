@@ -88,7 +88,7 @@ class ExternalChangeDetector:
             paths = None
         if paths is None:
             self._check_mounted()
-        if not context.read_only and context.journal.get_intents():  # read-only, their writers may live
+        if not context.read_only and context.journal.get_intents():
             with context.begin_transaction():
                 pass
         if paths is None and self._repairer is not None:
@@ -102,6 +102,9 @@ class ExternalChangeDetector:
         found = engine_reconcile.find_suspects(
             context.store, context.journal, paths, limit=limit, stop=lambda: calls.is_closed
         )
+        if context.read_only:  # what its writer is at, or a later one will settle, is not another program's
+            ours = {change.path for intent in context.journal.get_intents() for change in intent.event.changes}
+            found = [suspect for suspect in found if ours.isdisjoint((suspect.path, suspect.moved_to))]
         for batch in engine_reconcile.iter_batches(found):
             if calls.is_closed or stop():
                 finished = False

@@ -12,7 +12,7 @@ import pytest
 import memtui
 from memtui.fs import atomic, beneath
 from memtui.fs.state import get_state_directory
-from memtui.memory import JOURNAL
+from memtui.memory import JOURNAL, observe
 from memtui.store import base, open_folder, recovery
 from memtui.store import folder as store_folder
 from tests.conftest import StandIn
@@ -375,6 +375,22 @@ def test_what_only_looks_does_not_judge_what_a_writer_is_about_to_do(plain_world
     with memtui.open(plain_world.folder, state=plain_world.state, read_only=True) as memory:
         assert list(memory.events()) == []
     assert len(engine.journal.get_intents()) == 1
+
+
+def test_what_only_looks_does_not_take_what_a_writer_has_begun_for_another_programs(plain_world: Any) -> None:
+    engine = plain_world.main
+    version = memtui.core.events.Version(memtui.core.events.EntryKind.FILE, memtui.core.events.sha256(b"ours\n"), 5)
+    made = memtui.core.events.Change("f", None, version)
+    intended = memtui.core.events.Event(
+        at_us=1, actor=memtui.Agent("a"), command="create", path="/memories/f", changes=(made,)
+    )
+    engine.journal.add_intent(intended, {})
+    plain_world.put("f", "ours\n")
+    plain_world.put("g", "theirs\n")
+    folder, state = plain_world.folder, plain_world.state
+    for memory in (memtui.open(folder, state=state, read_only=True), observe(folder, state=state)):
+        with memory:
+            assert [event.path for event in memory.events()] == ["/memories/g"]
 
 
 @pytest.mark.parametrize("read_only", [True, False])
