@@ -34,7 +34,6 @@ _BEHIND = re.compile(r"&(?:(?:quot|lt|gt|apos|nbsp|#\d{1,5});?|[A-Za-z_.-]{1,40}
 """What ends a value in an address and in HTML."""
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\dA-Za-z_]+")
 _FEWEST_OF_PASSWORD, _FEWEST_OF_KEY, _LONGEST = 6, 16, 300
-_SHORT = 64  # characters of a value that is looked at in no time
 _STEPS = 0.6  # how many of its characters may follow the one before
 _DIGIT, _LETTER = re.compile(r"[0-9]"), re.compile(r"[A-Za-z]")
 _CHECKED = ("ghp_", "gho_", "ghu_", "ghr_", "npm_")
@@ -82,7 +81,7 @@ def _load_foreign_names() -> tuple[str, ...]:
 
 
 def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBudget) -> Iterator[Spot]:
-    """Secrets that are written behind their names; the budget is spent where very many names stand in long values."""
+    """Secrets that are written behind their names; the budget is spent on their values."""
     seen = 0
     starts = sorted(_find_names(lowered, clues))
     for start, stem, is_password in starts:
@@ -106,7 +105,7 @@ def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBu
             value = _BEHIND.split(value, maxsplit=1)[0]
         if text[begin - 1 : begin] == ":" and text[end : end + 1] == ":":
             continue  # the name of a resource, such as `arn:…:secret:…`
-        if len(value) > _SHORT and not budget.spend(len(value)):
+        if not budget.spend(len(value)):
             return
         if _is_secret(value, is_password=is_password, is_prose=is_prose):
             seen = until or at + len(value)
@@ -254,18 +253,17 @@ def _looks_random(value: str) -> bool:
 # Beside a name
 
 
-def find_beside(text: str, lowered: str, clues: frozenset[str]) -> Iterator[Spot]:
-    """Passwords near their name."""
+def find_beside(text: str, lowered: str, clues: frozenset[str], budget: WorkBudget) -> Iterator[Spot]:
+    """Passwords near their name; the budget is spent on them."""
     if not clues.isdisjoint(_NAMES) or not lowered.isascii():
-        for found in _find_all(
-            _get_pattern("beside"), text, lowered, (*_NAMES, *(_OTHER_NAMES if not lowered.isascii() else ()))
-        ):
+        names = (*_NAMES, *(_OTHER_NAMES if not lowered.isascii() else ()))
+        for found in _find_all(_get_pattern("beside"), text, lowered, names, budget):
             if not _STATEMENT.match(text, found.start()):
                 yield from _find_password(text, *found.span("value"), found.start(), "a password beside its name")
         if "|" in text and "--" in text:
             yield from _find_in_tables(text)
     if not clues.isdisjoint(("log", "cred", "zugang", "anmeldung")):
-        for found in _find_all(_get_pattern("pair"), text, lowered, _ACCOUNTS):
+        for found in _find_all(_get_pattern("pair"), text, lowered, _ACCOUNTS, budget):
             yield from _find_password(text, *found.span("value"), found.start(), "a name with its password")
     if "_KEY" in text:
         for found in _get_pattern("variable").finditer(text):
@@ -277,12 +275,16 @@ def find_beside(text: str, lowered: str, clues: frozenset[str]) -> Iterator[Spot
             yield from _find_password(text, *found.span("value"), found.start(), "a password on a command line")
 
 
-def _find_all(pattern: re.Pattern[str], text: str, lowered: str, names: tuple[str, ...]) -> Iterator[re.Match[str]]:
+def _find_all(
+    pattern: re.Pattern[str], text: str, lowered: str, names: tuple[str, ...], budget: WorkBudget
+) -> Iterator[re.Match[str]]:
     """Where an expression that begins with a name is in a text, none over another."""
     end = 0
     for at in sorted(at for name in names for at in find_word(lowered, name)):
         found = pattern.match(text, at) if at >= end else None
         if found is not None:
+            if not budget.spend(found.end() - at):
+                return
             yield found
             end = found.end()
 

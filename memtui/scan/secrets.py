@@ -29,7 +29,7 @@ def find_secrets(text: str, budget: WorkBudget | None = None) -> Iterator[Spot]:
     yield from _merge_overlaps([*others, *plain]) if others else plain
 
 
-_WORK = 4_000_000
+_WORK = 8_000_000
 """Characters of a text that are looked at again, as a part of something else."""
 _MOST = 20_000
 """Secrets of one text that are looked for: whoever keeps more keeps them somewhere else."""
@@ -129,4 +129,4 @@ def _start_detectors(text: str, spans: list[tuple[int, int]], budget: WorkBudget
         found += [find_cards(text, outline), find_accounts(text, outline)]
     if numbers or words:
         found.append(find_national_ids(text, lowered, words, numbers))
-    return [*found, find_assigned(text, lowered, clues, budget), find_beside(text, lowered, clues)]
+    return [*found, find_assigned(text, lowered, clues, budget), find_beside(text, lowered, clues, budget)]
