@@ -129,9 +129,10 @@ class ControlledScreen(Screen[ResultT]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether an action can run: the controller that has it answers for its own. None does on a screen that took
-        another one's place just now, and has no widgets yet: a key that was on its way would find it so.
+        another one's place just now, and has no widgets yet, nor on one that goes, and has some no more (then it is not
+        displayed): a key that was on its way would find it so.
         """
-        if not self.is_mounted:
+        if not self.is_mounted or not self.display:
             return False
         for controller in self.controllers:
             if hasattr(controller, f"action_{action}"):

@@ -1,7 +1,9 @@
 """Whatever is typed on whatever screen, however fast: no key ends the program but those that are there for it."""
 
 import asyncio
+import contextlib
 import random
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +14,13 @@ from textual.pilot import Pilot
 
 from memtui.ui import clipboard
 from memtui.ui.screens import external_link
+from memtui.ui.screens.conflict import ConflictScreen
 from memtui.ui.textual_private import character_to_key
 from tests.ui.conftest import FILES, Opening
+from tests.ui.screens.test_approval_screen import ask, look, proposal_of
 
 PARTS, KEYS = 10, 100
-"""How often each scene begins anew, and the keys that are pressed in it: 28,000 in all."""
+"""How often each scene begins anew, and the keys that are pressed in it: 30,000 in all."""
 NOTES = FILES | {"link.md": "[a](alpha.md) <https://example.org>\n"}
 SIZES = ((80, 24), (120, 36), (200, 50), (40, 10))
 
@@ -30,6 +34,28 @@ SCENES: dict[str, tuple[str, ...]] = {
     "copy menu": ("y",), "link": ("2", "l", "enter"),
 }  # fmt: skip
 """What leads to each screen."""
+
+
+async def _lead_to_conflict(app: Any, _: contextlib.ExitStack) -> None:
+    await app.to("alpha.md")
+    await app.press("e", "x")
+    (app.folder / "alpha.md").write_text("another first line\n")
+    await app.press("ctrl+s")
+    await app.wait_for(lambda: isinstance(app.app.screen, ConflictScreen), "the conflict")
+
+
+async def _lead_to_approval(app: Any, stack: contextlib.ExitStack) -> None:
+    for path in ("alpha.md", "new.md", "deep/er.md"):
+        asking = await ask(app, proposal_of(path, None if path != "alpha.md" else "# Alpha\n"))
+        stack.callback(asking.stopped.set)
+    await look(app)
+
+
+LED: dict[str, Callable[[Any, contextlib.ExitStack], Awaitable[None]]] = {
+    "conflict": _lead_to_conflict,
+    "approval": _lead_to_approval,
+}
+"""Scenes that take more than keys; what the stack holds is done at the end."""
 
 NAMED = (
     "up", "down", "left", "right", "pageup", "pagedown", "home", "end", "enter", "enter", "enter", "escape", "tab",
@@ -89,16 +115,19 @@ def nothing_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.sweep(keep=3, always=("1-commands", "1-rename", "1-folders"))
-@pytest.mark.parametrize("scene", SCENES)
+@pytest.mark.parametrize("scene", [*SCENES, *LED])
 @pytest.mark.parametrize("part", range(1, PARTS + 1))
 async def test_any_keys_in_any_order_and_at_any_speed(opened: Opening, scene: str, part: int) -> None:
     chance = random.Random(f"{scene} {part}")
     pressed: list[str] = []
     try:
-        async with opened(NOTES, size=chance.choice(SIZES)) as app:
-            for key in SCENES[scene]:
-                await app.press(key)
-                await app.pilot.pause()
-            await type_anything(app.app, app.pilot, chance, pressed)
+        async with opened(NOTES, size=chance.choice(SIZES[:3] if scene in LED else SIZES)) as app:
+            with contextlib.ExitStack() as stack:
+                if lead := LED.get(scene):
+                    await lead(app, stack)
+                for key in SCENES.get(scene, ()):
+                    await app.press(key)
+                    await app.pilot.pause()
+                await type_anything(app.app, app.pilot, chance, pressed)
     except Exception as error:
         raise AssertionError(f"{scene} {part}: {' '.join(pressed[-40:])}") from error

@@ -46,6 +46,7 @@ async def test_a_key_that_was_on_its_way_finds_no_action_on_a_screen_without_wid
         actions = {binding.action.partition("(")[0] for _, binding in coming._bindings}
         assert "leave" in actions
         assert {action for action in actions if coming.check_action(action, ())} == set()
+    assert {action for action in actions if known.check_action(action, ())} == set()
 
 
 async def test_panes_never_overlap(opened: Opening) -> None:
