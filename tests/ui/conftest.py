@@ -43,6 +43,8 @@ M = TypeVar("M", bound=Message)
 
 DEADLINE = 15.0
 """Seconds after which a condition is taken to hold never."""
+_REST = 5.0
+"""Seconds for what an ended program has written to arrive, where another one keeps its terminal open."""
 
 FILES: Mapping[str, str] = {
     "alpha.md": "# Alpha\n\nThe *first* note.\n",
@@ -421,9 +423,9 @@ class Terminal:
             self.read()
             if time.monotonic() > until:
                 pytest.fail(f"it does not end; on screen:\n{self.text}")
-        while self.read(0.2):
-            if not select.select([self._fd], [], [], 0)[0]:
-                break
+        until = time.monotonic() + _REST
+        while self.read(0.2) and time.monotonic() < until:
+            pass
         return self.process.wait()
 
     @property

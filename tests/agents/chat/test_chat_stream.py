@@ -173,8 +173,9 @@ def test_a_day_of_chat_stays_flat(model_server: ModelServer, tmp_path: Path) -> 
 
         def listen(event: ChatEvent) -> None:
             count(event)
-            listener.events.clear()
-            listener._given = 0
+            with listener._changed:  # nobody looks through them meanwhile
+                listener.events.clear()
+                listener._given = 0
             listener(event)
 
         talk.chat._listener = listen

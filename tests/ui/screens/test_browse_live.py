@@ -12,6 +12,7 @@ import pytest
 from memtui.core.events import Agent, WatchMode
 from memtui.engine import Engine
 from memtui.ui.widgets.tree import changes
+from memtui.ui.widgets.tree.view import TreeView
 
 Opening = Callable[..., AbstractAsyncContextManager[Any]]
 Run = Callable[..., Any]
@@ -197,31 +198,46 @@ async def test_the_cursor_stays_on_its_file_when_others_come_and_go_above(
         assert app.cursor == "zeta.txt"
 
 
+@pytest.fixture
+def drops(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], None]]:
+    """What would drop deleted entries after a while, and does when it is called."""
+    held: list[Callable[[], None]] = []
+    set_timer = TreeView.set_timer
+
+    def hold(tree: TreeView, delay: float, callback: Callable[[], None], **options: Any) -> Any:
+        return held.append(callback) if delay == changes.GONE_SECONDS else set_timer(tree, delay, callback, **options)
+
+    monkeypatch.setattr(TreeView, "set_timer", hold)
+    return held
+
+
 async def test_a_deleted_file_is_struck_through_and_dropped_later(
-    opened: Opening, monkeypatch: pytest.MonkeyPatch
+    opened: Opening, drops: list[Callable[[], None]]
 ) -> None:
-    monkeypatch.setattr(changes, "GONE_SECONDS", 1.0)
     async with opened() as app:
         (app.folder / "zeta.txt").unlink()
         await app.wait_for(lambda: app.shown("zeta.txt")[1] == "-")
         files = app.browse.files
         line = files.render_line(app.rows.index("zeta.txt"))
         assert any(segment.style and segment.style.strike for segment in line if "zeta" in segment.text)
+        files.call_later(drops[0])
         await app.wait_for(lambda: "zeta.txt" not in app.rows)
 
 
 @pytest.mark.parametrize("keys", [(), ("M",)], ids=["changed", "marked as seen"])
 async def test_a_file_that_comes_back_is_not_dropped(
-    opened: Opening, monkeypatch: pytest.MonkeyPatch, keys: tuple[str, ...]
+    opened: Opening, drops: list[Callable[[], None]], keys: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr(changes, "GONE_SECONDS", 1.0)
     async with opened() as app:
         (app.folder / "zeta.txt").unlink()
         await app.wait_for(lambda: app.shown("zeta.txt")[1] == "-")
         app.put("zeta.txt", "it is back\n")
         await app.wait_for(lambda: app.shown("zeta.txt")[1] == "~")
         await app.press(*keys)
-        (app.folder / "alpha.md").unlink()  # a clock: what goes after it is dropped after it
+        (app.folder / "alpha.md").unlink()
+        await app.wait_for(lambda: len(drops) == 2)
+        for drop in drops:
+            app.browse.files.call_later(drop)
         await app.wait_for(lambda: "alpha.md" not in app.rows)
         assert "zeta.txt" in app.rows
 
