@@ -15,24 +15,15 @@ from memtui.core.events import Agent
 from memtui.fs.state import get_state_directory
 from memtui.scan.samples import make_sample
 from tests.cli.test_hook import decision, events, person, told, wait_for
-from tests.cli.test_hook_shell import FINE, shell
+from tests.cli.test_hook_shell import FINE, home, shell
 from tests.conftest import fill
 
+__all__ = ["home"]
 Run = Callable[..., Any]
 
 KEY, OTHER = make_sample("aws-key"), make_sample("github-token")
 LEFT_OUT = "[redacted: a key of AWS]"
 NOTES = {"prefs.md": "- tea\n- Berlin\n", "old.md": f"the key is {KEY}\n"}
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    path = tmp_path / "home"
-    (path / ".claude").mkdir(parents=True)
-    monkeypatch.setenv("HOME", str(path))
-    for name in ("CLAUDE_CONFIG_DIR", "MEMTUI_DIR"):
-        monkeypatch.delenv(name, raising=False)
-    return path
 
 
 @pytest.fixture

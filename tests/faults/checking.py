@@ -2,18 +2,49 @@
 
 import contextlib
 import hashlib
+import json
 import os
 import sqlite3
 import stat
+import subprocess
+import sys
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
+import memtui
 from memtui.core.events import EntryKind, Event, Version
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.engine import Engine
 from memtui.journal import chain
 from memtui.store.folder import FolderStore
+
+
+def make_environment() -> dict[str, str]:
+    """The environment of a harness."""
+    return {
+        **os.environ,
+        "PYTHONPATH": str(Path(memtui.__file__).parents[1]),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",  # the same calls in the same order
+    }
+
+
+def run_module(name: str, *words: object, limit: float, before: tuple[str, ...] = ()) -> Any:
+    """Run a module of this package in a process of its own; what its last line says.
+
+    Args:
+        name: The module.
+        words: What it is given.
+        limit: Seconds that it may take.
+        before: A program that starts it.
+    """
+    command = [*before, sys.executable, "-m", f"tests.faults.{name}", *map(str, words)]
+    done = subprocess.run(command, env=make_environment(), capture_output=True, text=True, timeout=limit, check=False)
+    assert done.returncode == 0, done.stderr[-2_000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
 
 PASSING = ".memtui-"
 Seen = tuple[int, bytes | None]

@@ -3,7 +3,8 @@
 The folder and its journal are on disks of their own, images that are mounted: on one, or on one each. The power fails
 where the file system is shut down without its log (`FS_IOC_SHUTDOWN`, as xfstests does it): whatever was not synced is
 lost, and the next one who mounts the disk finds what a computer finds that starts again. It takes root, and a mount
-namespace of its own (`unshare --mount`). The last line of its output is JSON, as that of `tests.faults.killing`.
+namespace of its own (`unshare --mount`). The last line of its output is JSON, as that of `tests.faults.killing`, or why
+no disk can be mounted here.
 """
 
 import contextlib
@@ -139,7 +140,13 @@ def main(words: list[str]) -> int:
             disks: list[Disk] = []
             with contextlib.ExitStack() as stack:
                 for number in range(1 + (done // _CUTS) % 2):
-                    disks.append(Disk(top / str(number), kind))
+                    try:
+                        disks.append(Disk(top / str(number), kind))
+                    except subprocess.CalledProcessError as error:
+                        if done:
+                            raise
+                        sys.stdout.write(json.dumps({"refused": f"{error.cmd[0]}: {error.stderr.decode()}"}) + "\n")
+                        return 0
                     stack.callback(disks[-1].remove)
                 cutter = Cutter(disks, top, seed + done)
                 for _ in range(min(_CUTS, count - done)):

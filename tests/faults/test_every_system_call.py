@@ -5,18 +5,15 @@ each time, and another one of each thing that is tried.
 """
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-import memtui
 from tests import sampling
 from tests.faults import tracing, trying
+from tests.faults.checking import make_environment, run_module
 
 _STRIDES = {"kill": 23, "short": 7, "fail": 149, "fail on": 61}
 _WHOLE = {**dict.fromkeys(_STRIDES, 1), "fail on folder": 7, "fail on state": 7}
@@ -25,6 +22,7 @@ if not sampling.FULL:
     _APART = {mode: stride * 11 for mode, stride in _APART.items()}
 _PAIRS = sampling.many(60, 8)
 """Pairs of faults of each thing that is tried, of which the second one is met in the recovery from the first."""
+_LIMIT = 1_700
 _PAIRED = [name for name, trial in trying.trials().items() if trial.act is not None and not trial.closing]
 _FAR = [name for name, trial in trying.trials().items() if trial.far]
 
@@ -33,58 +31,41 @@ _FAR = [name for name, trial in trying.trials().items() if trial.far]
 def traceable() -> None:
     """Skips where processes may not be traced. Asked in a process of its own: this one has threads."""
     words = [sys.executable, "-c", "from tests.faults import tracing; print(tracing.refusal() or '')"]
-    said = subprocess.run(words, env=_environment(), capture_output=True, text=True, timeout=60, check=False)
+    said = subprocess.run(words, env=make_environment(), capture_output=True, text=True, timeout=60, check=False)
     if said.returncode or said.stdout.strip():
         pytest.skip(said.stdout.strip() or said.stderr[-300:])
 
 
-def _environment() -> dict[str, str]:
-    return {
-        **os.environ,
-        "PYTHONPATH": str(Path(memtui.__file__).parents[1]),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONHASHSEED": "0",  # the same calls in the same order
-    }
-
-
 @pytest.mark.sweep(keep=18)
-@pytest.mark.timeout(1_800)
+@pytest.mark.timeout(_LIMIT + 100)
 @pytest.mark.usefixtures("traceable")
 @pytest.mark.parametrize("name", [name for name in trying.trials() if name not in _FAR])
 def test_nothing_is_half_done_lost_or_untrue(name: str) -> None:
-    found = _try("trying", name, _join(_WHOLE if sampling.FULL else _STRIDES))
+    found = run_module("trying", name, _join(_WHOLE if sampling.FULL else _STRIDES), limit=_LIMIT)
     assert found["wrong"] == []
     assert {mode for mode, cases in found["cases"].items() if cases} >= _STRIDES.keys() - {"short"}
     # opening may write nothing
 
 
 @pytest.mark.sweep(keep=0, always=("delete a directory",))
-@pytest.mark.timeout(1_800)
+@pytest.mark.timeout(_LIMIT + 100)
 @pytest.mark.usefixtures("traceable")
 @pytest.mark.parametrize("name", _FAR)
 def test_folder_and_journal_may_fail_one_without_the_other(name: str) -> None:
     """Each has a disk of its own where there are two, so that nothing is moved from one to the other."""
-    found = _try("trying", name, _join(_APART))
+    found = run_module("trying", name, _join(_APART), limit=_LIMIT)
     assert found["wrong"] == []
     assert all(found["cases"].values())
 
 
 @pytest.mark.sweep(keep=0, always=("create in new directories-", "delete a directory-"))
-@pytest.mark.timeout(1_800)
+@pytest.mark.timeout(_LIMIT + 100)
 @pytest.mark.usefixtures("traceable")
 @pytest.mark.parametrize("name", _PAIRED, ids=[f"{name}-" for name in _PAIRED])
 def test_recovery_is_cut_or_fails_at_any_call_and_goes_on(name: str) -> None:
-    found = _try("recovering", name, str(_PAIRS))
+    found = run_module("recovering", name, str(_PAIRS), limit=_LIMIT)
     assert found["wrong"] == []
     assert sum(found["cases"].values()) > _PAIRS // 2
-
-
-def _try(module: str, name: str, asked: str) -> dict[str, Any]:
-    words = [sys.executable, "-m", f"tests.faults.{module}", name, asked]
-    done = subprocess.run(words, env=_environment(), capture_output=True, text=True, timeout=1_700, check=False)
-    assert done.returncode == 0, done.stderr[-2_000:]
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
 
 
 def _join(strides: Mapping[str, int]) -> str:
@@ -95,7 +76,7 @@ def _join(strides: Mapping[str, int]) -> str:
 def test_what_is_tried_really_fails() -> None:
     """A harness that cannot find anything proves nothing: here a store that lies is found out."""
     words = [sys.executable, "-c", _LIAR]
-    done = subprocess.run(words, env=_environment(), capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(words, env=make_environment(), capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stderr[-2_000:]
     wrong = json.loads(done.stdout.splitlines()[-1])
     assert any("is neither old nor new" in words for words in wrong)
