@@ -39,12 +39,12 @@ from tests.growth import LIMIT, find_growth
 from tests.regexes import Pump, Regex, load_regexes, make_pumps
 from tests.sampling import many, sampled
 
-_PARTS = 16
+_PARTS = 40
 _LONGEST = 4_096
 _LONGEST_TEXT = 16_384
 
 
-@pytest.mark.sweep(keep=5)
+@pytest.mark.sweep(keep=8)
 @pytest.mark.parametrize("part", range(_PARTS))
 def test_every_regular_expression_is_linear_over_what_nearly_fits_it(part: int) -> None:
     slow = [

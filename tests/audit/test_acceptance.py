@@ -143,7 +143,7 @@ def test_the_report_names_each_of_everything(everything: Prepared, told: Callabl
     assert {rule: path for rule, path in everything.wanted.items() if path not in found.get(rule, ())} == {}
 
 
-@pytest.mark.sweep(keep=2)
+@pytest.mark.sweep(keep=1)
 @pytest.mark.parametrize("make", [make for make in prepared.makers() if make is not prepared.everything])
 def test_what_excludes_the_rest_is_named_in_a_folder_of_its_own(
     make: Callable[[Path], Prepared], tmp_path: Path
@@ -171,7 +171,7 @@ def test_nothing_is_found_in_a_folder_of_clean_notes(tmp_path: Path) -> None:
     assert run.returncode == 0
 
 
-@pytest.mark.sweep(keep=1, always=("json",))
+@pytest.mark.sweep(keep=0, always=("json",))
 @pytest.mark.parametrize("format", FORMATS)
 def test_every_format_names_every_rule_that_found_something(
     everything: Prepared, told: Callable[[str], Told], format: str
@@ -183,7 +183,7 @@ def test_every_format_names_every_rule_that_found_something(
             assert rule in run.stdout, rule
 
 
-@pytest.mark.sweep(keep=1, always=("html",))
+@pytest.mark.sweep(keep=0, always=("html",))
 @pytest.mark.parametrize("format", FORMATS)
 def test_no_report_shows_a_secret(everything: Prepared, told: Callable[[str], Told], format: str) -> None:
     report = told(format).run.stdout

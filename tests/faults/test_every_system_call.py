@@ -36,7 +36,7 @@ def traceable() -> None:
         pytest.skip(said.stdout.strip() or said.stderr[-300:])
 
 
-@pytest.mark.sweep(keep=18)
+@pytest.mark.sweep(keep=12)
 @pytest.mark.timeout(_LIMIT + 100)
 @pytest.mark.usefixtures("traceable")
 @pytest.mark.parametrize("name", [name for name in trying.trials() if name not in _FAR])

@@ -114,7 +114,7 @@ def traced(tmp_path: Path) -> list[str] | None:
     return words if tried.returncode == 0 else None
 
 
-@pytest.mark.sweep(keep=8, always=("chat", "undo", "audit -o", "export -o", "mcp"))
+@pytest.mark.sweep(keep=5, always=("chat", "undo", "audit -o", "export -o", "mcp"))
 @pytest.mark.parametrize(("words", "code"), command_lines(), ids=lambda each: each)
 def test_nothing_is_touched(
     words: str, code: str, recorded: Recorded, commands: Path, traced: list[str] | None, tmp_path: Path

@@ -16,7 +16,7 @@ PORTRAITS: Mapping[str, Picture] = {picture.name: picture for picture in portrai
 SCENES = tuple(dict.fromkeys(name.rpartition("-")[0] for name in PORTRAITS))
 
 
-@pytest.mark.sweep(each="size")
+@pytest.mark.sweep(keep=18)
 @pytest.mark.parametrize("size", [f"{width}x{height}" for width, height in SIZES])
 @pytest.mark.parametrize("shown", SCENES)
 async def test_a_screen_looks_as_it_did(shown: str, size: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

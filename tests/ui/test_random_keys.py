@@ -114,7 +114,7 @@ def nothing_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.sweep(keep=3, always=("1-commands", "1-rename", "1-folders"))
+@pytest.mark.sweep(keep=1, always=("1-commands", "1-rename", "1-folders"))
 @pytest.mark.parametrize("scene", [*SCENES, *LED])
 @pytest.mark.parametrize("part", range(1, PARTS + 1))
 async def test_any_keys_in_any_order_and_at_any_speed(opened: Opening, scene: str, part: int) -> None:
