@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, ParamSpec
 
 from textual.app import App
 from textual.binding import BindingType
+from textual.css.query import NoMatches
 from textual.events import MouseDown
 from textual.message import Message
 from textual.screen import Screen
@@ -127,6 +128,11 @@ class ControlledScreen(Screen[ResultT]):
                         return method
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
+    def run_worker(self, work: Any, *arguments: Any, **options: Any) -> Worker[Any]:
+        """Textual's, but a worker that is still at it when the screen goes ends there, as it finds its widgets gone."""
+        task = work if options.get("thread") else partial(_run_while_displayed, self, work)
+        return super().run_worker(task, *arguments, **options)
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether an action can run: the controller that has it answers for its own. None does on a screen that took
         another one's place just now, and has no widgets yet, nor on one that goes, and has some no more (then it is not
@@ -138,6 +144,14 @@ class ControlledScreen(Screen[ResultT]):
             if hasattr(controller, f"action_{action}"):
                 return controller.check_action(action, parameters)
         return super().check_action(action, parameters)
+
+
+async def _run_while_displayed(screen: Screen[Any], work: Any) -> Any:
+    try:
+        return await (work() if callable(work) else work)
+    except NoMatches:
+        if screen.display:
+            raise
 
 
 def _collect_bindings(controller: type[Controller[Any]]) -> list[BindingType]:

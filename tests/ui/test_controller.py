@@ -1,13 +1,16 @@
 """Screens hold controllers: their keys, messages, actions and workers are those of the screen."""
 
+from functools import partial
 from typing import Any, ClassVar
 
+import pytest
 from textual import on
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
+from textual.css.query import NoMatches
 from textual.widgets import Input, Static
 
-from memtui.ui.controller import ControlledScreen, Controller, controller_work
+from memtui.ui.controller import ControlledScreen, Controller, _run_while_displayed, controller_work
 
 
 class Counter(Controller["Held"]):
@@ -101,3 +104,19 @@ async def test_a_screen_runs_the_actions_handlers_and_workers_of_its_controllers
             "counter.later",
             "held.own",
         ]
+
+
+async def test_a_worker_that_finds_its_widgets_gone_ends_with_its_screen() -> None:
+    async def look(name: str) -> None:
+        held.query_one(name)
+
+    app = App[None]()
+    async with app.run_test():
+        held = Held()
+        await app.push_screen(held)
+        await _run_while_displayed(held, partial(look, "#named"))
+        with pytest.raises(NoMatches):
+            await _run_while_displayed(held, partial(look, "#none"))
+    await _run_while_displayed(held, partial(look, "#named"))
+    with pytest.raises(NoMatches):
+        await look("#named")

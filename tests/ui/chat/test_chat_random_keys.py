@@ -20,14 +20,15 @@ SCENES: dict[str, tuple[str, ...]] = {
 def _turns(chance: random.Random) -> list[list[Step]]:
     turns: list[list[Step]] = []
     for number in range(60):
+        create = {"command": "create", "path": f"/memories/new-{number}.md", "file_text": "- one\n[a](b)\n"}
         call = chance.choice([
-            {"command": "create", "path": f"/memories/new-{number}.md", "file_text": "- one\n[a](b)\n"},
+            create,
             {"command": "str_replace", "path": "/memories/prefs.md", "old_str": "short", "new_str": "long"},
             {"command": "delete", "path": "/memories/notes"},
             {"command": "rename", "old_path": "/memories/prefs.md", "new_path": "/memories/p/prefs.md"},
             {"command": "view", "path": "/memories"},
         ])  # fmt: skip
-        turns.append([Think("Well."), Do(call), Say("# Done\n\n- it is *so*\n")])
+        turns.append([Think("Well."), Do(call if number else create), Say("# Done\n\n- it is *so*\n")])
     return turns
 
 
