@@ -13,14 +13,17 @@ FLOOR = 0.03
 _AGAIN = 8
 
 
-def find_growth(work: Callable[[str], object], make: Callable[[int], str], most: int, floor: float = FLOOR) -> float:
+def find_growth(
+    work: Callable[[str], object], make: Callable[[int], str], most: int, floor: float = FLOOR, least: int = 64
+) -> float:
     """What twice the text takes, in times what the text takes; 0 where even the longest text takes next to nothing.
 
     Args:
         make: Returns a text of about so many characters.
         most: Characters of the longest text.
+        least: Characters of the shortest one.
     """
-    size = 64
+    size = least
     while size < most and _measure(work, make(size)) < floor:
         size *= 2
     long, short = make(size), make(size // 2)
