@@ -204,23 +204,11 @@ class PastScreen(OverlayScreen):
                 while self._steps:
                     steps, self._steps = self._steps, 0
                     moment = self._point_in_time
-                    way = await asyncio.to_thread(self._list_passed_events, moment.at, steps)
+                    way = await asyncio.to_thread(_list_passed_events, self._engine, moment.at, steps)
                     if self._ready and self._point_in_time is moment:  # else a jump was faster
                         self._apply_events(way, steps)
         finally:
             self._stepping = False
-
-    def _list_passed_events(self, at: int, steps: int) -> list[Event]:
-        """The events that are passed, in the order of the way. In a thread."""
-        direction = 1 if steps > 0 else -1
-        way: list[Event] = []
-        for _ in range(abs(steps)):
-            event = self._history.find_step(at, direction)
-            if event is None:
-                break
-            way.append(event)
-            at = event.seq
-        return way
 
     def _apply_events(self, way: Sequence[Event], steps: int) -> None:
         """Patch the rows by the events of a number of steps, which is negative for backwards."""
@@ -526,3 +514,16 @@ def _find_event_file(event: Event, outline: Outline) -> str | None:
         if entry is not None and entry.kind is not EntryKind.DIRECTORY:
             return path
     return None
+
+
+def _list_passed_events(engine: Engine, at: int, steps: int) -> list[Event]:
+    """The events that are passed from one on, in the order of the way."""
+    direction = 1 if steps > 0 else -1
+    way: list[Event] = []
+    for _ in range(abs(steps)):
+        event = engine.history.find_step(at, direction)
+        if event is None:
+            break
+        way.append(event)
+        at = event.seq
+    return way
