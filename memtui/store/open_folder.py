@@ -31,8 +31,8 @@ it was moved aside."""
 _START = ".memtui-"
 _PASSING = "passing"
 """The file of the state directory that lists our temporary names in the folder."""
-_MADE = "made:"
-"""How a line of it begins that names a directory, in hexadecimal."""
+_MADE, _PLACEHOLDER = "made:", "placeholder:"
+"""How a line of it begins that names a directory, in hexadecimal; one that holds the place of what is moved there."""
 _TORN = "?"
 """How a line of it ends that was not written to its end."""
 _NEW_TOKEN = "token."
@@ -85,19 +85,22 @@ class PassingFiles:
         """List a name; without an inode, which is not known yet, whatever has it is ours. Raises `OSError`."""
         self._append(f"{name} {'' if inode is None else inode}\n")
 
-    def add_made(self, path: str, inode: int | None = None) -> None:
+    def add_made(self, path: str, inode: int | None = None, *, is_placeholder: bool = False) -> None:
         """List a directory that is about to be made, and once it is, with its inode. Raises `OSError`."""
-        self._append(f"{_MADE}{os.fsencode(path).hex()} {'' if inode is None else inode}\n")
+        kind = _PLACEHOLDER if is_placeholder else _MADE
+        self._append(f"{kind}{os.fsencode(path).hex()} {'' if inode is None else inode}\n")
 
-    def get_made(self) -> dict[str, int | None]:
+    def get_made(self, *, are_placeholders: bool = False) -> dict[str, int | None]:
         """The directories that are listed, with their inodes as far as they are known. Raises `OSError`."""
         made: dict[str, int | None] = {}
         for line in self._read_lines():
-            encoded, _, inode = line.partition(b" ")
-            if encoded.startswith(_MADE.encode()):
+            kind, colon, rest = line.partition(b":")
+            if kind + colon in (
+                {_PLACEHOLDER.encode()} if are_placeholders else {_PLACEHOLDER.encode(), _MADE.encode()}
+            ):
+                encoded, _, inode = rest.partition(b" ")
                 with contextlib.suppress(ValueError):
-                    path = os.fsdecode(bytes.fromhex(encoded[len(_MADE) :].decode("ascii")))
-                    made[path] = int(inode) if inode else None
+                    made[os.fsdecode(bytes.fromhex(encoded.decode("ascii")))] = int(inode) if inode else None
         return made
 
     def is_empty(self) -> bool:
@@ -492,8 +495,7 @@ class WritableFolder(ReadOnlyFolder):
         rename_noreplace(old, new, self.moving, self._list_placeholder)
 
     def _list_placeholder(self, place: PathHandle, inode: int | None) -> None:
-        if place.parts:  # else it has a temporary name
-            self.passing.add_made("/".join(place.parts), inode)
+        self.passing.add_made("/".join(place.parts), inode, is_placeholder=True)
 
     def exchange(self, one: PathHandle, other: PathHandle) -> bool:
         """Let two things take each other's places in one step; `False` where that is not done, or cannot be."""

@@ -4,7 +4,7 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -64,7 +64,8 @@ class StagingArea:
         for number in range(_NAMES):
             free = place.name if number == 0 else f"{_truncate_name(place.name)}~{number}"
             try:
-                self._folder.move_noreplace(aside, PathHandle(place.fd, free, (), owned=False))
+                parts = (*place.parts[:-1], free)
+                self._folder.move_noreplace(aside, PathHandle(place.fd, free, parts, owned=False))
             except FileExistsError:
                 continue
             return
@@ -260,6 +261,8 @@ class CrashCleanup:
                 return True
             return self._aside.remove(self._aside.judge(aside.original))
 
+        if not only_judged:
+            self._remove_listed(self._folder.passing.get_made(are_placeholders=True))  # they are in the way
         tidied = self._process_leftovers(self._folder.state_root, (), tend, only_judged)
         tidied &= self._process_leftovers(self._root, (), tend, only_judged)
 
@@ -349,7 +352,11 @@ class CrashCleanup:
     def unmake(self, paths: Iterable[str]) -> None:
         """See `Transaction.unmake`."""
         made = self._folder.passing.get_made()
-        for path in sorted(made.keys() & set(paths), reverse=True):  # what is in it first
+        self._remove_listed({path: made[path] for path in made.keys() & set(paths)})
+
+    def _remove_listed(self, made: Mapping[str, int | None]) -> None:
+        """Remove directories of a dead writer that are still empty. Raises `OSError`."""
+        for path in sorted(made, reverse=True):  # what is in it first
             with (
                 contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError, SymlinkEscape),
                 self._root.resolve_path(path.split("/"), follow=False) as place,

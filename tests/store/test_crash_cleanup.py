@@ -177,3 +177,34 @@ def test_a_line_of_the_list_that_was_not_written_to_its_end_says_nothing(folder_
     assert passing.has(".memtui-name", 8)
     passing.forget()
     assert passing.get_made() == {"d": None}
+
+
+KILLED_AT_PLACEHOLDER = """
+import os
+import signal
+import sys
+from memtui.core.paths import MemoryPath
+from memtui.store.folder import FolderStore
+rename = os.rename
+def dies(old, new, **options):
+    if new == "d":
+        os.kill(os.getpid(), signal.SIGKILL)
+    rename(old, new, **options)
+os.rename = dies
+store = FolderStore(*sys.argv[1:], moving="placeholder")
+with store.begin_transaction(5) as transaction:
+    transaction.delete(MemoryPath.from_relative("d"), expected={})
+"""
+
+
+def test_a_directory_that_held_the_place_of_what_was_put_back_is_not_in_its_way(
+    plain_world: Any, run_python: Any
+) -> None:
+    plain_world.put("d/f", "theirs")
+    before = plain_world.tree()
+    plain_world.main  # noqa: B018 - the state is there
+    process = run_python(KILLED_AT_PLACEHOLDER, plain_world.folder, plain_world.state, wait=False)
+    process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGKILL
+    assert plain_world.tree() == {"d": None}
+    assert tidy(plain_world, "d") == before
