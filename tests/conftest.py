@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -96,6 +97,15 @@ class StandIn:
 FOLDERS = ("openat2", "walk", "named", "apart")
 STORES = ("memory", *FOLDERS)
 ME = memtui.Agent("tester", "a-model", "a-session")
+
+
+def wait_until(condition: Callable[[], object], what: str = "a condition", seconds: float = 30.0) -> None:
+    """Wait until something holds that another thread or process does; a look at it costs little."""
+    until = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > until:
+            pytest.fail(f"waited in vain for {what}")
+        time.sleep(0.01)  # else the looks would take a processor from what is waited for
 
 
 NOTES: Mapping[str, str] = {"prefs.md": "- short answers\n- Berlin\n", "notes/today.md": "standup at ten\n"}

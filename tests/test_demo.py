@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ import memtui
 from memtui.agents import demo
 from memtui.core.events import Answer, Person
 from memtui.ui.demo_app import run_demo_app
+from tests.conftest import wait_until
 
 HEADLESS = {"TEXTUAL_DRIVER": "textual.drivers.headless_driver:HeadlessDriver", "COLUMNS": "120", "LINES": "36"}
 
@@ -82,20 +82,19 @@ def run_demo(tmp_path: Path, *words: str) -> "subprocess.Popen[str]":
 
 def finished(folder: Path, process: "subprocess.Popen[str]") -> None:
     """Wait until the last change of the story is on the disk."""
-    until = time.monotonic() + 30
     status = folder / "projects/billing/status.json"
-    while not status.exists() or '"open": ["dunning"]\n' not in status.read_text():
+
+    def is_told() -> bool:
         assert process.poll() is None, process.communicate()
-        assert time.monotonic() < until, "the story does not end"
-        time.sleep(0.02)
+        return status.exists() and '"open": ["dunning"]\n' in status.read_text()
+
+    wait_until(is_told, "the end of the story")
 
 
 def test_the_screen_shows_it_to_the_end_and_leaves_nothing_behind(tmp_path: Path) -> None:
     process = run_demo(tmp_path)
-    until = time.monotonic() + 30
-    while not (folders := list((tmp_path / "tmp").glob("memtui-demo-*/memories"))):
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    folders: list[Path] = []
+    wait_until(lambda: folders.extend((tmp_path / "tmp").glob("memtui-demo-*/memories")) or folders, "a folder")
     finished(folders[0], process)
     process.send_signal(signal.SIGTERM)
     _, errors = process.communicate(timeout=30)

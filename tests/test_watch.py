@@ -4,7 +4,6 @@ import os
 import shutil
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,16 +17,7 @@ from memtui.core.events import WatchMode, WatchStatus
 from memtui.engine import Engine
 from memtui.memory import connect
 from memtui.watch import FolderWatcher
-
-DEADLINE = 20.0
-
-
-def wait_for(condition: Callable[[], object], what: str = "") -> None:
-    until = time.monotonic() + DEADLINE
-    while not condition():
-        if time.monotonic() > until:
-            pytest.fail(f"waited in vain for {what or 'a condition'}")
-        time.sleep(0.01)
+from tests.conftest import wait_until
 
 
 class Watched:
@@ -48,7 +38,7 @@ class Watched:
 
     def start(self) -> None:
         self.watch.start()
-        wait_for(lambda: self.told and self.engine.journal.get_metadata("looked_at") is not None, "the first look")
+        wait_until(lambda: self.told and self.engine.journal.get_metadata("looked_at") is not None, "the first look")
 
     @property
     def paths(self) -> set[str]:
@@ -74,7 +64,7 @@ def test_a_burst_of_new_nested_directories_loses_no_file(watched: Watched) -> No
         path = watched.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(name)
-    wait_for(lambda: set(names) <= watched.paths, "all files")
+    wait_until(lambda: set(names) <= watched.paths, "all files")
     assert {event.actor.name for event in watched.engine.events()} == {"outside"}
 
 
@@ -93,18 +83,18 @@ def test_a_folder_made_again_is_watched_on(watched: Watched, way: str) -> None:
             other.rename(watched.folder)
         else:
             watched.folder.mkdir()
-    wait_for(lambda: [event for event in watched.engine.events() if event.command == "deleted"], "the loss")
+    wait_until(lambda: [event for event in watched.engine.events() if event.command == "deleted"], "the loss")
     (watched.folder / "new").mkdir()
     (watched.folder / "new/note.md").write_text("new")
-    wait_for(lambda: "new/note.md" in watched.paths, "what came after")
-    wait_for(lambda: watched.told[-1].mode is WatchMode.LIVE, "live")
+    wait_until(lambda: "new/note.md" in watched.paths, "what came after")
+    wait_until(lambda: watched.told[-1].mode is WatchMode.LIVE, "live")
 
 
 def test_a_change_is_told_to_whoever_waits(watched: Watched) -> None:
     watched.start()
     before = watched.calls
     (watched.folder / "new.md").write_text("x")
-    wait_for(lambda: watched.calls > before and "new.md" in watched.paths)
+    wait_until(lambda: watched.calls > before and "new.md" in watched.paths)
 
 
 @pytest.mark.parametrize("when", ["before", "while it watches"])
@@ -118,17 +108,17 @@ def test_a_link_out_of_the_folder_is_not_followed(watched: Watched, tmp_path: Pa
     watched.start()
     if when != "before":
         (watched.folder / "door").symlink_to(outside)
-        wait_for(lambda: "door" in watched.paths)
+        wait_until(lambda: "door" in watched.paths)
     (outside / "secret.md").write_text("outside")
     (outside / "d3" / "secret.md").write_text("outside")
     (watched.folder / "own" / "marker.md").write_text("inside")
-    wait_for(lambda: "own/marker.md" in watched.paths)
+    wait_until(lambda: "own/marker.md" in watched.paths)
     watched.engine.reconcile()
     assert not [path for path in watched.paths if "secret" in path]
-    wait_for(lambda: inotify_watches() < 30, "watches on our own directories only")
+    wait_until(lambda: inotify_watches() < 30, "watches on our own directories only")
     (watched.folder / "own" / "deeper").mkdir()
     (watched.folder / "own" / "deeper" / "late.md").write_text("inside")
-    wait_for(lambda: "own/deeper/late.md" in watched.paths)
+    wait_until(lambda: "own/deeper/late.md" in watched.paths)
 
 
 def inotify_watches() -> int:
@@ -159,11 +149,11 @@ def test_without_watches_it_polls_and_says_how_to_get_them(watched: Watched, mon
         "To fix: sudo sysctl fs.inotify.max_user_watches=524288"
     )
     (watched.folder / "new.md").write_text("x")
-    wait_for(lambda: "new.md" in watched.paths and watched.calls)
+    wait_until(lambda: "new.md" in watched.paths and watched.calls)
     with memtui.open(watched.folder, state=watched.state) as other:
         other.execute({"command": "delete", "path": "/memories/new.md"}, actor=memtui.Agent("Clara"))
     before = watched.calls
-    wait_for(lambda: watched.calls >= before)
+    wait_until(lambda: watched.calls >= before)
 
 
 def test_another_reason_for_polling_is_said(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,7 +176,7 @@ def test_an_event_of_another_process_wakes_it_and_is_not_taken_for_an_outside_ch
     )
     done = run_python(program, watched.folder, watched.state)
     assert done.returncode == 0, done.stderr
-    wait_for(lambda: watched.calls > before and "a.md" in watched.paths)
+    wait_until(lambda: watched.calls > before and "a.md" in watched.paths)
     watched.engine.reconcile()
     assert [event.actor.name for event in watched.engine.events() if event.command != "found"] == ["Clara"]
 
@@ -226,7 +216,7 @@ def test_a_suspended_process_catches_up(tmp_path: Path, run_python: Callable[...
             with connect(folder, state=state) as engine:  # which does not look for changes itself
                 return {change.path for event in engine.events() for change in event.changes}
 
-        wait_for(lambda: names <= recorded(), "what happened while it was suspended")
+        wait_until(lambda: names <= recorded(), "what happened while it was suspended")
     finally:
         process.send_signal(signal.SIGCONT)
         process.communicate("\n", timeout=20)
@@ -238,11 +228,11 @@ def test_a_folder_that_vanishes_is_said_and_watched_again_when_it_is_back(
     monkeypatch.setattr(watch, "_POLL_SECONDS", 0.05)
     watched.start()
     watched.folder.rename(tmp_path / "aside")
-    wait_for(lambda: watched.told[-1].mode is WatchMode.GONE, "GONE")
+    wait_until(lambda: watched.told[-1].mode is WatchMode.GONE, "GONE")
     (tmp_path / "aside").rename(watched.folder)
-    wait_for(lambda: watched.told[-1].mode is WatchMode.LIVE, "LIVE again")
+    wait_until(lambda: watched.told[-1].mode is WatchMode.LIVE, "LIVE again")
     (watched.folder / "new.md").write_text("x")
-    wait_for(lambda: "new.md" in watched.paths)
+    wait_until(lambda: "new.md" in watched.paths)
     assert not [event for event in watched.engine.events() if event.command == "deleted"]
 
 
@@ -288,13 +278,13 @@ def test_a_look_that_fails_is_said_and_the_watcher_goes_on_and_says_that_too(tmp
     )
     try:
         watched.watch.start()
-        wait_for(
+        wait_until(
             lambda: [each.mode for each in watched.told] == [WatchMode.LIVE, WatchMode.POLLING, WatchMode.LIVE],
             "live again",
         )
         assert "disk is full" in watched.told[1].reason
         (watched.folder / "later.md").write_text("later")
-        wait_for(lambda: "later.md" in watched.paths, "what came later")
+        wait_until(lambda: "later.md" in watched.paths, "what came later")
     finally:
         watched.stop()
 
@@ -313,7 +303,7 @@ def test_a_journal_that_fails_for_a_moment_does_not_end_the_watcher(
 
     monkeypatch.setattr(watched.engine.journal, "get_head", failing)
     (watched.folder / "note.md").write_text("a note")
-    wait_for(lambda: next(failures, None) is None and watched.told[-1].mode is WatchMode.LIVE, "the watcher to go on")
+    wait_until(lambda: next(failures, None) is None and watched.told[-1].mode is WatchMode.LIVE, "the watcher to go on")
     calls = watched.calls
     (watched.folder / "another.md").write_text("another")
-    wait_for(lambda: watched.calls > calls and "another.md" in watched.paths, "what came later")
+    wait_until(lambda: watched.calls > calls and "another.md" in watched.paths, "what came later")

@@ -6,7 +6,6 @@ import stat
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -32,6 +31,7 @@ from memtui.fs.state import get_state_directory
 from memtui.fs.state import get_state_home as state_home_of
 from memtui.journal.announcements import AnnouncementStore
 from tests.agents.approver import open_approver
+from tests.conftest import wait_until
 
 Run = Callable[..., Any]
 
@@ -86,13 +86,6 @@ def events(folder: Path) -> list[Any]:
         return list(memory.events())
 
 
-def wait_for(condition: Callable[[], object]) -> None:
-    until = time.monotonic() + LIMIT
-    while not condition():
-        assert time.monotonic() < until, "waited in vain"
-        time.sleep(0.02)
-
-
 def write_by_claude(run: Run, folder: Path, name: str, content: str, *words: str) -> Any:
     """What happens when Claude Code writes a file: the hook, the write, the hook."""
     path = folder / name
@@ -104,7 +97,7 @@ def write_by_claude(run: Run, folder: Path, name: str, content: str, *words: str
     response = {"type": "update" if existed else "create", "filePath": str(path), "content": content}
     after = run("hook", *words, stdin=told("PostToolUse", path, content=content, tool_response=response))
     assert (after.code, after.out, after.err) == (0, b"", b"")
-    wait_for(lambda: any(event.call_id == "toolu_1" for event in events(folder)))
+    wait_until(lambda: any(event.call_id == "toolu_1" for event in events(folder)))
     return events(folder)[-1]
 
 
@@ -163,7 +156,7 @@ def test_an_edit_is_recorded_as_claude_codes(
     assert run("hook", stdin=told("PreToolUse", path, tool, **given)).code == 0
     path.write_text(after)
     assert run("hook", stdin=told("PostToolUse", path, tool, **given, tool_response={})).code == 0
-    wait_for(lambda: len(events(folder)) > 1)
+    wait_until(lambda: len(events(folder)) > 1)
     event = events(folder)[-1]
     assert (event.actor.name, event.note) == ("Claude Code", tool)
 
@@ -174,7 +167,7 @@ def test_what_an_edit_leaves_is_told_from_the_file_that_it_found(run: Run, folde
     response = {"originalFile": "- tea\n- Berlin\n", "oldString": "tea", "newString": "coffee"}
     given = {"old_string": "tea", "new_string": "coffee"}
     assert run("hook", stdin=told("PostToolUse", path, "Edit", **given, tool_response=response)).code == 0
-    wait_for(lambda: len(events(folder)) > 1)
+    wait_until(lambda: len(events(folder)) > 1)
     assert events(folder)[-1].actor.name == "Claude Code"
 
 
@@ -183,7 +176,7 @@ def test_what_somebody_else_wrote_meanwhile_is_not_taken_for_claude_codes(run: R
     run("hook", stdin=told("PreToolUse", path, content="theirs\n"))
     path.write_text("somebody else's\n")
     run("hook", stdin=told("PostToolUse", path, content="theirs\n", tool_response={}))
-    wait_for(lambda: len(events(folder)) > 1)
+    wait_until(lambda: len(events(folder)) > 1)
     assert events(folder)[-1].actor == Outside()
 
 
@@ -213,7 +206,7 @@ def test_a_note_that_claude_code_stamps_is_claude_codes(run: Run, folder: Path, 
     if seen:
         memtui.open(folder).close()
     run("hook", stdin=told("PostToolUse", path, tool, **given, tool_response={**response, "memdirStamped": True}))
-    wait_for(lambda: len(events(folder)) > before)
+    wait_until(lambda: len(events(folder)) > before)
     (event,) = events(folder)[before:]
     assert (event.actor.name, event.note) == ("Claude Code", tool)
 
@@ -233,7 +226,7 @@ def test_what_was_found_before_the_hook_spoke_is_said_and_not_rewritten(run: Run
     found = events(folder)[-1]
     assert found.actor == Outside()
     run("hook", stdin=told("PostToolUse", path, content="theirs\n", tool_response={}))
-    wait_for(lambda: len(events(folder)) > found.seq)
+    wait_until(lambda: len(events(folder)) > found.seq)
     said = events(folder)[-1]
     assert events(folder)[-2] == found
     assert (said.actor.name, said.command, said.changes) == ("Claude Code", "claimed", ())
@@ -272,7 +265,7 @@ def test_a_folder_may_be_named(run: Run, tmp_path: Path) -> None:
         with memtui.memory.connect(folder, state=state) as memory:
             return list(memory.events())
 
-    wait_for(lambda: (state / "journal.db").exists() and recorded())
+    wait_until(lambda: (state / "journal.db").exists() and recorded())
     assert recorded()[-1].actor.name == "Claude Code"
 
 
@@ -481,7 +474,7 @@ def test_a_no_is_a_no_with_its_reason(run: Run, folder: Path, verdict: Verdict, 
     assert said["permissionDecision"] == "deny"
     assert words in said["permissionDecisionReason"]
     assert "Nothing was written." in said["permissionDecisionReason"]
-    wait_for(lambda: len(events(folder)) > 1)
+    wait_until(lambda: len(events(folder)) > 1)
     event = events(folder)[-1]
     assert (event.actor.name, event.command, event.path) == ("Claude Code", "create", "/memories/prefs.md")
     assert (event.result, event.changes, event.call_id) == (Result.REFUSED, (), "toolu_1")
@@ -510,7 +503,7 @@ def test_an_edit_that_the_person_edited_is_saved_as_hers_and_the_agent_is_told(r
     assert said["permissionDecision"] == "deny"
     assert "now holds:\n- water\n" in said["permissionDecisionReason"]
     assert path.read_text() == "- water\n"
-    wait_for(lambda: len(events(folder)) > 2)
+    wait_until(lambda: len(events(folder)) > 2)
     hers, theirs = events(folder)[-2:]
     assert (hers.actor, hers.note) == (Person(), "Claude Code's Edit, edited")
     assert (theirs.actor.name, theirs.note, theirs.changes) == ("Claude Code", "edited by you first", ())

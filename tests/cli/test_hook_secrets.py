@@ -14,9 +14,9 @@ from memtui.core.approvals import Allow, Deny, Edit, Verdict
 from memtui.core.events import Agent
 from memtui.fs.state import get_state_directory
 from memtui.scan.samples import make_sample
-from tests.cli.test_hook import decision, events, person, told, wait_for
+from tests.cli.test_hook import decision, events, person, told
 from tests.cli.test_hook_shell import FINE, home, shell
-from tests.conftest import fill
+from tests.conftest import fill, wait_until
 
 __all__ = ["home"]
 Run = Callable[..., Any]
@@ -94,7 +94,7 @@ def test_a_key_that_may_not_be_written_is_refused_before_anybody_is_asked(
     with asked_at(folder) as asked:
         said = decision(hook("block", told("PreToolUse", folder / "prefs.md", **more)))
     assert_refused(said, asked)
-    wait_for(lambda: [event for event in events(folder) if event.is_error])
+    wait_until(lambda: [event for event in events(folder) if event.is_error])
     (refused,) = (event for event in events(folder) if event.is_error)
     assert KEY not in f"{refused.arguments}{refused.answer}"
 
@@ -118,7 +118,7 @@ def test_a_key_is_left_out_of_what_is_asked_about_and_written(
     path.write_text(shown)  # as Claude Code does it with that input
     after = {"tool_response": {"filePath": str(path), "originalFile": NOTES["prefs.md"]}, **more, **given}
     assert hook("redact", told("PostToolUse", path, **after)).out == b""
-    wait_for(lambda: events(folder)[-1].call_id == "toolu_1")
+    wait_until(lambda: events(folder)[-1].call_id == "toolu_1")
     event = events(folder)[-1]
     assert (event.actor, event.note) == (
         Agent("Claude Code", session="a-session"),
@@ -191,7 +191,7 @@ def test_a_note_that_claude_code_stamps_keeps_what_the_log_says_of_it(hook: Run,
     response = {"type": "create", "filePath": str(path), "content": text}
     ran = hook("redact", told("PostToolUse", path, content=f"{front}{LEFT_OUT}\n", tool_response=response))
     assert ran.out == b""
-    wait_for(lambda: events(folder)[-1].call_id == "toolu_1")
+    wait_until(lambda: events(folder)[-1].call_id == "toolu_1")
     assert events(folder)[-1].note == "Write, redacted: a key of AWS"
 
 
@@ -203,7 +203,7 @@ def test_a_key_that_is_written_all_the_same_is_noted_and_said(hook: Run, folder:
     said = json.loads(hook("redact", told("PostToolUse", path, content=content, tool_response=response)).out)
     assert said["decision"] == "block"
     assert said["reason"].startswith("prefs.md holds what looks like a key of AWS, which may not be written there.")
-    wait_for(lambda: events(folder)[-1].call_id == "toolu_1")
+    wait_until(lambda: events(folder)[-1].call_id == "toolu_1")
     event = events(folder)[-1]
     assert (event.actor.name, event.note) == ("Claude Code", "Write, holds what looks like a key of AWS")
 
@@ -232,7 +232,7 @@ def test_a_shell_command_that_writes_a_key_is_refused(
     with asked_at(folder) as asked:
         said = decision(hook(policy, shell("PreToolUse", command, folder)))
     assert_refused(said, asked, path)
-    wait_for(lambda: [event for event in events(folder) if event.is_error])
+    wait_until(lambda: [event for event in events(folder) if event.is_error])
     assert not any(KEY in f"{event.arguments}{event.answer}" for event in events(folder))
 
 
@@ -248,7 +248,7 @@ def test_a_key_that_a_shell_command_writes_is_noted(hook: Run, folder: Path, com
     assert decision(hook("flag", shell("PreToolUse", command, folder)))["permissionDecision"] == "ask"
     subprocess.run(["bash", "-c", command], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     hook("flag", shell("PostToolUse", command, folder, tool_response=FINE))
-    wait_for(lambda: events(folder)[-1].call_id == "toolu_1")
+    wait_until(lambda: events(folder)[-1].call_id == "toolu_1")
     event = events(folder)[-1]
     assert event.actor.name == "Claude Code"
     assert event.note.endswith(", holds what looks like a key of AWS")

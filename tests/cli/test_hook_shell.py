@@ -13,8 +13,8 @@ import memtui
 from memtui.core.approvals import Allow, Deny
 from memtui.core.events import Agent, Outside, Result
 from memtui.fs.state import get_state_directory
-from tests.cli.test_hook import decision, events, person, told, wait_for
-from tests.conftest import fill
+from tests.cli.test_hook import decision, events, person, told
+from tests.conftest import fill, wait_until
 
 Run = Callable[..., Any]
 
@@ -55,7 +55,7 @@ def run_by_claude(run: Run, folder: Path, command: str, *, seen: bool = False) -
         memtui.open(folder).close()
     after = run("hook", stdin=shell("PostToolUse", command, folder, tool_response=FINE))
     assert (after.code, after.out, after.err) == (0, b"", b"")
-    wait_for(lambda: any(event.call_id == "toolu_1" for event in events(folder)))
+    wait_until(lambda: any(event.call_id == "toolu_1" for event in events(folder)))
     return [event for event in events(folder)[known:] if event.command != "found"]
 
 
@@ -94,7 +94,7 @@ def test_what_a_shell_command_was_seen_to_do_before_the_hook_spoke_is_claimed(ru
         found = events(folder)[-1]
         assert found.actor == Outside()
         run("hook", stdin=shell("PostToolUse", command, folder, tool_response=FINE, tool_use_id=command))
-        wait_for(lambda found=found: events(folder)[-1].seq > found.seq)
+        wait_until(lambda found=found: events(folder)[-1].seq > found.seq)
         said = events(folder)[-1]
         assert (said.actor.name, said.command) == ("Claude Code", "claimed")
         assert said.note.startswith(f"#{found.seq} was its Bash: ")
@@ -154,7 +154,7 @@ def test_a_no_to_a_shell_command_is_a_no_and_recorded(run: Run, folder: Path) ->
         said = decision(run("hook", "--ask", stdin=shell("PreToolUse", "rm a.md && mv b.md c.md", folder)))
     assert said["permissionDecision"] == "deny"
     assert "keep it" in said["permissionDecisionReason"]
-    wait_for(lambda: len(events(folder)) > 2)
+    wait_until(lambda: len(events(folder)) > 2)
     refused = [event for event in events(folder) if event.result is Result.REFUSED]
     assert [(event.command, event.path) for event in refused] == [
         ("delete", "/memories/a.md"), ("rename", "/memories/b.md"),

@@ -7,15 +7,14 @@ import signal
 import stat
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from memtui.fs.exports import ExportWriter, WriteFailed, WriteFailureReason
 from memtui.fs.write_helper import FileWriter, LocalWriter
-from tests.conftest import fill
+from tests.conftest import fill, wait_until
 from tests.neutral.conftest import run_beside_thread
 
 
@@ -221,13 +220,6 @@ def is_running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="there is no /proc")

@@ -21,6 +21,7 @@ from memtui.journal.announcements import Announcement, AnnouncementStore
 from memtui.memory import connect
 from memtui.store.folder import FolderStore
 from tests.agents.mcp.pipe_client import HELLO, LIMIT, ROOT, Server
+from tests.conftest import wait_until
 from tests.contract.test_images import make_gif
 
 Start = Callable[..., Server]
@@ -290,10 +291,7 @@ def test_a_client_that_does_not_read_keeps_nothing_from_being_done_nor_the_end_f
         assert process.stderr
         process.stdin.write(b"".join(json.dumps(request).encode() + b"\n" for request in requests))
         process.stdin.flush()
-        deadline = time.monotonic() + 3 * LIMIT
-        while not (folder / "last.md").exists():
-            assert time.monotonic() < deadline, "it waits for the reader"
-            time.sleep(0.02)  # else it takes a processor from what it waits for
+        wait_until((folder / "last.md").exists, "the last request, behind answers that nobody reads", 3 * LIMIT)
         process.terminate()
         assert process.wait(LIMIT / 2) == 0
         assert process.stderr.read() == b""
