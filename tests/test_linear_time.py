@@ -36,6 +36,7 @@ from memtui.ui.widgets.editor.wrap import find_breaks
 from memtui.ui.widgets.markdown.document import NoteDocument, NoteLayout
 from memtui.ui.widgets.markdown.links import NoteLinks
 from memtui.ui.widgets.markdown.rows import detect_syntax
+from tests.bench.hostile import UNITS
 from tests.growth import LIMIT, find_growth
 from tests.regexes import Pump, Regex, load_regexes, make_pumps
 from tests.sampling import many, sampled
@@ -67,17 +68,6 @@ def _choose_pumps(regex: Regex) -> list[Pump]:
 def _fill(pump: Pump, size: int) -> str:
     before, body, behind = pump
     return before + body * (size // len(body)) + behind
-
-
-UNITS = (
-    "[", "]", "](", "[[", "[a](", "[a](b)", "![", "(", ")", "<", "<a", "<a>", "<!--", "-->", "{", "{%", '{"a":', "[1,",
-    " ", "\t", "\n", " \n", "\r\n", "*", "**a", "_a", "`", "``a", "```\n", "~~~\n", '"', "'", "\\", '\\"', "“",
-    "\u0301", "a\u0301", "\u200d", "\u200b", "👨\u200d", "\ufe0f", "\u202e", "\u2800", "\ud800", "\x00", "\x1b[",
-    "0", "9 ", "0.", "a", "aB", "a ", "word ", "漢", "key: ", "key: value\n", "password: abc123\n", "https://a.b/",
-    "http://a.b/c?d=e ", "a@b.c ", "../", "@a", "#tag ", "- ", "- a\n", "  - a\n", "> a\n", "# a\n", "| a | b |\n",
-    "===\n", "---\n", "&#1", "%41", "|-", "<<<<<<<\n", "=======\n", "ignore all ", "<script>", "]: ",
-)  # fmt: skip
-"""What hostile texts are made of."""
 
 
 def _draw(language: str, mode: str, text: str) -> None:

@@ -1,6 +1,18 @@
-"""Notes that stop a renderer: what SECURITY.md lists, one text each."""
+"""Notes that were made to stop the screen: what SECURITY.md lists, and every unit that hostile texts are made of."""
 
 from collections.abc import Mapping
+
+UNITS = (
+    "[", "]", "](", "[[", "[a](", "[a](b)", "![", "(", ")", "<", "<a", "<a>", "<!--", "-->", "{", "{%", '{"a":', "[1,",
+    " ", "\t", "\n", " \n", "\r\n", "*", "**a", "_a", "`", "``a", "```\n", "~~~\n", '"', "'", "\\", '\\"', "“",
+    "\u0301", "a\u0301", "\u200d", "\u200b", "👨\u200d", "\ufe0f", "\u202e", "\u2800", "\ud800", "\x00", "\x1b[",
+    "0", "9 ", "0.", "a", "aB", "a ", "word ", "漢", "key: ", "key: value\n", "password: abc123\n", "https://a.b/",
+    "http://a.b/c?d=e ", "a@b.c ", "../", "@a", "#tag ", "- ", "- a\n", "  - a\n", "> a\n", "# a\n", "| a | b |\n",
+    "===\n", "---\n", "&#1", "%41", "|-", "<<<<<<<\n", "=======\n", "ignore all ", "<script>", "]: ",
+)  # fmt: skip
+"""What hostile texts are made of."""
+_LENGTH = 200_000
+_LINE = 120
 
 
 def notes() -> Mapping[str, str]:
@@ -38,6 +50,16 @@ def notes() -> Mapping[str, str]:
         "bidi-100kb": "\u202eabc\u202c\u200b" * 16_000,
         "json-one-line-1mb": "[" + ",".join(f'{{"a": {number}}}' for number in range(70_000)) + "]",
     }
+
+
+def repeated() -> Mapping[str, str]:
+    """Each unit again and again, in one line and in many, by a name of its number."""
+    texts = {}
+    for number, unit in enumerate(UNITS):
+        line = unit * max(_LINE // len(unit), 1)
+        texts[f"unit-{number:02d}-one-line"] = f"    [a{unit * (_LENGTH // len(unit))}b](x)\n"
+        texts[f"unit-{number:02d}-many-lines"] = f"{line}\n" * (_LENGTH // len(line))
+    return texts
 
 
 def _table(rows: int, columns: int) -> str:

@@ -2,11 +2,16 @@
 
 Every repaint takes its time, and so do other programs; so an ordinary note stands among them, and each is gone over
 twice, of which the better counts.
+
+`keys` does everything that there is to a note to each text of a unit again and again, and looks at each key by
+itself.
 """
 
 import os
 import signal
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from tests.bench import hostile, watched
 from tests.bench.memories import Memories
@@ -15,31 +20,40 @@ from tests.bench.terminal import Terminal
 
 LIMIT = 0.05
 ORDINARY = "an-ordinary-note"
+_ORDINARY_TEXT = "# A note\n\nWith a **few** words.\n\n- one\n- two\n" * 20
 _KEYS = ("\x1b[6~", "\x1b[6~", "G", "\x1b[5~", "g")
 """Page down twice, to the end, page up, to the top."""
 
 Report = Callable[[], float]
+_ACTIONS: Mapping[str, Sequence[str]] = {
+    "select": ("j",),
+    "open": ("\r",),
+    "page down": ("\x1b[6~", "\x1b[6~"),
+    "end": ("G",),
+    "click": ("\x1b[<0;70;12M\x1b[<0;70;12m", "\x1b[<0;60;20M\x1b[<0;60;20m"),
+    "source": ("t", "t", "t"),
+    "blame": ("B", "B"),
+    "diff": ("v", "G", "\x1b"),
+    "history": ("V", "\x1b"),
+    "facts": ("i", "\x1b"),
+    "find in the note": ("\x06", "a", "b", "\x1b"),
+    "find": ("/", "a", "b", "\x1b"),
+    "edit": ("e",),
+    "edit: page down": ("\x1b[6~", "\x1b[6~"),
+    "edit: end": ("\x1b[1;5F",),
+    "edit: type": ("x", "y", "\r"),
+    "edit: click": ("\x1b[<0;70;12M\x1b[<0;70;12m",),
+    "edit: undo": ("\x1a", "\x1a", "\x1a", "\x1a"),
+    "leave": ("\x1b", "1"),
+}
+"""Keys by what they do; a click is a press and a release."""
 
 
 def measure(memories: Memories) -> Iterable[Row]:
     """Each hostile note selected, paged through, and left again."""
-    folder = memories.empty("hostile")
-    texts = {**hostile.notes(), ORDINARY: "# A note\n\nWith a **few** words.\n\n- one\n- two\n" * 20}
+    texts = {**hostile.notes(), ORDINARY: _ORDINARY_TEXT}
     names = sorted(texts)
-    for name in names:
-        (folder / f"{name}.md").write_text(texts[name], encoding="utf-8")
-    reading, writing = os.pipe()
-    words = [watched.__file__, str(writing), str(folder), str(memories.new_state())]
-    with Terminal(words, keep_open=[writing]) as terminal, os.fdopen(reading) as reports:
-        os.close(writing)
-
-        def report() -> float:
-            terminal.process.send_signal(signal.SIGUSR1)
-            return float(reports.readline())
-
-        terminal.when(f"{len(names)} files")
-        terminal.settle(0.5)
-        report()
+    with _watch(memories, "hostile", texts) as (terminal, report):
         first = list(_gone_over(terminal, names, report))
         stalls = dict(zip(names, map(min, first, _gone_over(terminal, names, report)), strict=True))
     ordinary = stalls.pop(ORDINARY)
@@ -47,6 +61,53 @@ def measure(memories: Memories) -> Iterable[Row]:
     over = sum(stall > LIMIT for stall in stalls.values())
     yield _row(f"stalls: the worst of {len(stalls)} hostile notes ({worst[-1]})", stalls[worst[-1]], ordinary)
     yield _row(f"stalls: the middle one ({over} are over the target)", stalls[worst[len(worst) // 2]], ordinary)
+
+
+def measure_keys(memories: Memories) -> Iterable[Row]:
+    """Each key over each unit, in one line and in many; what is over the target is told on standard error."""
+    texts = {**hostile.repeated(), ORDINARY: _ORDINARY_TEXT}
+    names = sorted(texts)
+    stalls: dict[str, dict[str, float]] = {}
+    with _watch(memories, "units", texts) as (terminal, report):
+        terminal.press("g")
+        terminal.settle(0.1)
+        for number, name in enumerate(names):
+            stalls[name] = {}
+            report()
+            for action, keys in _ACTIONS.items():
+                for key in keys if number or action != "select" else ("g",):
+                    terminal.press(key)
+                    terminal.settle(0.06)
+                    stalls[name][action] = max(stalls[name].get(action, 0.0), report())
+    ordinary = stalls.pop(ORDINARY)
+    for action in _ACTIONS:
+        by_note = {name: told[action] for name, told in stalls.items()}
+        worst = max(by_note, key=lambda name: by_note[name])
+        for name in sorted(by_note):
+            if by_note[name] > LIMIT:
+                print(f"{action}: {name} {seconds(by_note[name])}", file=sys.stderr)
+        yield _row(f"keys: {action} ({worst} of {len(stalls)})", by_note[worst], ordinary[action])
+
+
+@contextmanager
+def _watch(memories: Memories, name: str, texts: Mapping[str, str]) -> Iterator[tuple[Terminal, Report]]:
+    """memtui over these notes in a terminal, and what tells how long it stood still since it was asked last."""
+    folder, state = memories.empty(name), memories.new_state()
+    for note in sorted(texts):
+        (folder / f"{note}.md").write_bytes(texts[note].encode("utf-8", "surrogatepass"))
+    reading, writing = os.pipe()
+    words = [watched.__file__, str(writing), str(folder), str(state)]
+    with Terminal(words, keep_open=[writing]) as terminal, os.fdopen(reading) as reports:
+        os.close(writing)
+
+        def report() -> float:
+            terminal.process.send_signal(signal.SIGUSR1)
+            return float(reports.readline())
+
+        terminal.when(f"{len(texts)} files")
+        terminal.settle(0.5)
+        report()
+        yield terminal, report
 
 
 def _row(what: str, stall: float, ordinary: float) -> Row:

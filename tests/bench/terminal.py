@@ -145,10 +145,21 @@ class Terminal:
             size = self.mark
             time.sleep(seconds)
 
+    def rest(self, seconds: float) -> None:
+        """Do nothing for a while, as somebody who only has it open."""
+        time.sleep(seconds)
+
+    def memory(self) -> int:
+        """The memory that is resident now, in KiB."""
+        return self._in_status("VmRSS")
+
     def peak_memory(self) -> int:
         """The most memory that was resident at one time so far, in KiB."""
+        return self._in_status("VmHWM")
+
+    def _in_status(self, name: str) -> int:
         status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8")
-        return int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0])
+        return int(re.findall(rf"{name}:\s+(\d+) kB", status)[0])
 
 
 def memtui(folder: Path, state: Path, *verb: str) -> list[str]:

@@ -24,23 +24,28 @@ class WatchedApp(MemtuiApp):
         super().__init__(folder, state=state)
         self._fd = fd
         self._worst = 0.0
+        self._before = time.perf_counter()
         self._beating: asyncio.Task[None] | None = None
 
     def on_mount(self) -> None:
         """Begin to beat."""
         super().on_mount()
+        self._before = time.perf_counter()
         self._beating = asyncio.create_task(self._beat())
         asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, self._report)
 
     async def _beat(self) -> None:
-        before = time.perf_counter()
         while True:
             await asyncio.sleep(TICK)
-            now = time.perf_counter()
-            self._worst = max(self._worst, now - before - TICK)
-            before = now
+            self._look()
+
+    def _look(self) -> None:
+        now = time.perf_counter()
+        self._worst = max(self._worst, now - self._before - TICK)
+        self._before = now
 
     def _report(self) -> None:
+        self._look()  # the signal may be handled before the beat that is late
         os.write(self._fd, f"{self._worst}\n".encode())
         self._worst = 0.0
 
