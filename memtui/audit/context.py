@@ -15,6 +15,7 @@ from memtui.core.errors import SymlinkEscape
 from memtui.core.events import EntryKind
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.settings import AuditSettings, Settings
+from memtui.core.text_format import DecodedText, decode_text
 from memtui.engine import Observer
 from memtui.notes.formats import detect_format
 from memtui.notes.front_matter import find_front_matter_end
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from memtui.audit.repository import Repository
 
 
+TEXTS = frozenset({"md", "txt", "json", "jsonl", "yaml", "toml", "xml", "html", "csv", "tsv"})
+"""Formats that are text, whatever is in the file."""
+
+
 @dataclass(frozen=True)
 class Note:
     """A file of the folder."""
@@ -37,14 +42,22 @@ class Note:
     size: int
     links: int = 1
     problem: str = ""  # why it could not be read, as a sentence; else empty
+    is_too_large: bool = False
 
     @cached_property
+    def decoded(self) -> DecodedText | None:
+        """What it says, and how it was read; `None` if it could not be."""
+        return None if self.data is None else decode_text(self.data)
+
+    @property
     def text(self) -> str | None:
-        """What it says; `None` if that is not UTF-8, or could not be read."""
-        try:
-            return None if self.data is None else self.data.decode()
-        except UnicodeDecodeError:
-            return None
+        """What it says, whatever its encoding; `None` if it could not be read."""
+        return None if self.decoded is None else self.decoded.text
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether it is no text, and need not be by its name."""
+        return self.decoded is not None and self.decoded.is_binary and detect_format(self.path) not in TEXTS
 
     @cached_property
     def secrets(self) -> SecretScan:
@@ -63,6 +76,11 @@ class OtherEntry:
     is_dangling: bool = False
     what: str = ""  # the type of another entry, such as `a FIFO`
     problem: str = ""
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether nobody knows what can be read there. A link to nothing is known to lead nowhere."""
+        return self.kind is EntryKind.OTHER or (bool(self.problem) and not self.is_dangling)
 
 
 @dataclass
@@ -129,6 +147,17 @@ class AuditContext:
         from memtui.audit.repository import Repository  # noqa: PLC0415 - start-up: only where one was named
 
         return Repository(self.repo)
+
+    def iter_texts(self) -> Iterator[str]:
+        """What the notes say; of binary files nothing."""
+        return (note.text for note in self.notes.values() if note.text is not None and not note.is_binary)
+
+    @cached_property
+    def unread(self) -> tuple[str, ...]:
+        """The paths of what could not be looked at."""
+        notes = (note.path for note in self.notes.values() if note.data is None)
+        others = (each.path for each in self.others.values() if each.is_unread)
+        return (*notes, *others)
 
     def has_enabled_rule(self, *rules: str) -> bool:
         """Whether any of these rules runs."""
@@ -200,7 +229,7 @@ def build_context(
 
 
 def _build_note(observer: Observer, node: Node, limit: int) -> Note:
-    data, problem = None, ""
+    data, problem, is_too_large = None, "", False
     try:
         content = observer.store.read(MemoryPath.from_relative(node.path), limit=limit)
         if content.node.path == node.path:  # else a link was put there since it was looked at
@@ -212,12 +241,13 @@ def _build_note(observer: Observer, node: Node, limit: int) -> Note:
     except (NotRegularFile, SymlinkEscape):
         problem = "It was replaced by something else while it was read."
     except FileTooLarge as error:
+        is_too_large = True
         problem = (
             f"It has {format_human_size(error.size)}, and no more than {format_human_size(limit)} are read of a file."
         )
     except OSError as error:
         problem = f"It cannot be read: {_describe_os_error(error)}."
-    return Note(node.path, data, node.mtime_ns, node.size, node.links, problem)
+    return Note(node.path, data, node.mtime_ns, node.size, node.links, problem, is_too_large)
 
 
 def _build_other_entry(observer: Observer, node: Node, *, is_empty: bool) -> OtherEntry:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from memtui.core.errors import MemtuiError
 from memtui.core.settings import Budget
+from memtui.core.unicode import to_one_line
 from memtui.review.inbox import Inbox
 from memtui.scan.ruleset import load_rules
 from memtui.scan.samples import make_sample
@@ -37,6 +38,8 @@ class Family(StrEnum):
     """Deceptive text and names."""
     PLANTED = "planted"
     """Instructions for the model."""
+    COVERAGE = "coverage"
+    """What could not be looked at."""
     INTEGRITY = "integrity"
     UPKEEP = "upkeep"
     CLAIMS = "claims"
@@ -107,6 +110,13 @@ class Hit:
     evidence: str | None = None
     facts: Mapping[str, str | int | float] = field(default_factory=lambda: MappingProxyType({}))
     identity: str | None = None
+
+    @classmethod
+    def for_file(cls, path: str, rule: str, words: str, identity: str | None = None, **facts: str | int) -> "Hit":
+        """A file as a whole; a sentence becomes a part of one."""
+        safe = {name: to_one_line(fact) if isinstance(fact, str) else fact for name, fact in facts.items()}
+        clause = words[:1].lower() + words[1:].rstrip(".") if words.endswith(".") else words
+        return cls(rule, path, clause, evidence="", facts=safe, identity=identity or path)
 
     @classmethod
     def from_spot(cls, spot: Spot, path: str) -> "Hit":

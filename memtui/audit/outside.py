@@ -116,7 +116,9 @@ def _find_surviving_lines(subject: AuditContext, note: Note, numbers: set[int]) 
     first = min(line for line, owner in mine if owner.seq == newest.seq)
     words = _describe_line_count(len(mine), len(owners))
     facts = {"seq": newest.seq, "lines": len(mine)}
-    start, end = (None, None) if note.text is None else LineOffsets(note.text).get_bounds(first + 1)
+    start, end = None, None
+    if note.decoded is not None and note.decoded.has_byte_lines:
+        start, end = LineOffsets(note.decoded.text).get_bounds(first + 1)
     yield Hit(RULE, note.path, words, start=start, end=end, facts=facts, identity=f"{newest.seq}")
 
 

@@ -6,22 +6,22 @@ from types import MappingProxyType
 from typing import Any
 
 from memtui.audit.model import AuditRule, read_rules
-from memtui.audit.rules import claims, hidden, injection, integrity, secrets, upkeep
+from memtui.audit.rules import claims, coverage, hidden, injection, integrity, secrets, upkeep
 from memtui.config import ConfigProblem, LoadedConfig
 from memtui.core.suggestion import format_suggestion
 
-FAMILIES: Sequence[Any] = (secrets, hidden, injection, integrity, upkeep, claims)
+FAMILIES: Sequence[Any] = (secrets, hidden, injection, coverage, integrity, upkeep, claims)
 """The families, in the order of reports: modules with `RULES`, and with `check_note`, `check_folder` or both."""
 
 CRASHED = "rule-crashed"
 EXPIRED = "expired-exemption"
 SELF_CHECKS: tuple[AuditRule, ...] = read_rules("audit")
-"""Rules about the audit itself: what it could not look at, and what somebody excepted from it that holds no more."""
+"""Rules about the audit itself: what somebody excepted from it that holds no more."""
 
 
 def collect_rules(families: Sequence[Any]) -> Mapping[str, AuditRule]:
-    """The rules of families, and those about the audit itself, by id."""
-    rules = (*(rule for family in families for rule in family.RULES), *SELF_CHECKS)
+    """The rules of families, what could not be looked at, and the rules about the audit itself, by id."""
+    rules = (*(rule for family in families for rule in family.RULES), *coverage.RULES, *SELF_CHECKS)
     return MappingProxyType({rule.id: rule for rule in rules})
 
 

@@ -237,7 +237,7 @@ def run_audit(
     )
     inspection.run(seconds)
     files, size = len(subject.notes), sum(note.size for note in subject.notes.values())
-    tokens = sum(estimate_token_count(note.text) for note in subject.notes.values() if note.text is not None)
+    tokens = sum(map(estimate_token_count, subject.iter_texts()))
     return Audit(
         title=title,
         taken_us=now_us,
@@ -286,7 +286,7 @@ def _collect_growth(
 # Passed checks: a report says what is in order too.
 
 _OWN = frozenset(rule.id for rule in SELF_CHECKS)
-_FORMAT = ("not-utf8", "unreadable", "broken-json", "broken-yaml", "broken-toml", "broken-xml", "broken-front-matter")
+_FORMAT = ("not-utf8", "broken-json", "broken-yaml", "broken-toml", "broken-xml", "broken-front-matter")
 _INDEX = ("long-index", "index-entry-missing", "not-in-index")
 
 
@@ -299,20 +299,21 @@ def find_passed_checks(
         ran: The ids of the rules that ran to their end.
         found: The ids of the rules with findings, suppressed ones included.
     """
-    count = len(subject.notes)
-    texts = sum(note.text is not None for note in subject.notes.values())
-    files = format_count(texts, "file") + (f"; {count - texts:,} are no text" if texts < count else "")
+    unread, binary = len(subject.unread), sum(note.is_binary for note in subject.notes.values())
+    files = format_count(sum(note.data is not None for note in subject.notes.values()), "file")
+    but = f"; {unread:,} could not be looked at" if unread else ""
     on_family = {family: _find_family_rules(rules.values(), family, ran) for family in Family}
     counted = {
-        "secrets": f"none known in {files}",
-        "hidden": f"nothing hidden in {files}",
-        "planted": f"nothing that looks planted in {files}",
+        "secrets": f"none known in {files}{but}",
+        "hidden": f"nothing hidden in {files}{but}" + (f"; {binary:,} of them are no text" if binary else ""),
+        "planted": f"nothing that looks planted in {files}{but}",
         **subject.log.counted,
     }
     checks: tuple[tuple[Family, str, Collection[str]], ...] = (
         (Family.SECRET, "secrets", on_family[Family.SECRET]),
         (Family.HIDDEN, "hidden", on_family[Family.HIDDEN]),
         (Family.PLANTED, "planted", on_family[Family.PLANTED]),
+        (Family.COVERAGE, "coverage", on_family[Family.COVERAGE]),
         (Family.INTEGRITY, "paths", ("link-leaves",)),
         (Family.INTEGRITY, "format", _FORMAT),
         (Family.INTEGRITY, "size", ("over-limit",)),

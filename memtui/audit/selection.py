@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from fnmatch import fnmatchcase
 
-from memtui.audit.model import AuditRule, Severity, SkippedRule
+from memtui.audit.model import AuditRule, Family, Severity, SkippedRule
 from memtui.core.settings import AuditSettings
 
 _OFF = "off"
@@ -35,13 +35,15 @@ def select_rules(
     """Choose among the rules.
 
     Args:
-        only: Ids, patterns of ids and names of families; a rule that is named by its id runs even if it is off.
+        only: Ids, patterns of ids and names of families; a rule that is named by its id runs even if it is off. What
+            could not be looked at is told whatever is asked for.
     """
     severities: dict[str, Severity] = {}
     skipped: list[SkippedRule] = []
     for rule in rules:
         word = find_setting(rule.id, settings.rules)
-        if only is not None and not any(matches_rule(each, rule) for each in only):
+        is_asked = only is None or any(matches_rule(each, rule) for each in only)
+        if not is_asked and rule.family is not Family.COVERAGE:
             skipped.append(SkippedRule(rule.id, "not asked for"))
         elif word == _OFF and not (only is not None and rule.id in only):
             skipped.append(SkippedRule(rule.id, "off"))

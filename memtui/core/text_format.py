@@ -85,6 +85,28 @@ class TextFormat:
         return "".join(line + end for line, end in zip(new, ends, strict=True))
 
 
+@dataclass(frozen=True, slots=True)
+class DecodedText:
+    """What a file says, whatever its encoding is, as far as that can be known.
+
+    Attributes:
+        text: All of it. Of a binary file control characters are blanks.
+        encoding: What it was read as: `UTF-8`, `UTF-16`, `UTF-32`, `Windows-1252`.
+        wrong_at: The first byte, from 0, that is not UTF-8; `None` where all of it is.
+        is_binary: Whether it holds NULs, and is neither UTF-8 nor UTF-16.
+    """
+
+    text: str
+    encoding: str = "UTF-8"
+    wrong_at: int | None = None
+    is_binary: bool = False
+
+    @property
+    def has_byte_lines(self) -> bool:
+        """Whether its lines end where the file has a line feed."""
+        return self.encoding not in ("UTF-16", "UTF-32")
+
+
 PLAIN = TextFormat("", end="\n")
 """Of a note that is new."""
 
@@ -111,6 +133,44 @@ def parse_text(data: bytes) -> TextFormat:
     end = Counter(ends).most_common(1)[0][0]
     plain = text.replace("\r\n", "\n")
     return TextFormat(plain, bom, ends if len(set(ends)) > 1 else (), end)
+
+
+_LATIN = {0xDC00 + byte: bytes([byte]).decode("cp1252", "replace") for byte in range(0x80, 0x100)}
+_LATIN |= {code: chr(code - 0xDC00) for code, character in _LATIN.items() if character == "\ufffd"}
+"""Bytes that are not UTF-8, as Windows-1252 has them; what that leaves open as Latin-1."""
+_CONTROLS = {code: " " for code in range(32) if chr(code) not in "\t\n\r"}
+_FEWEST_WIDE = 16
+_SHARE_OF_NUL = 4  # where more than one byte of so many is a NUL, it may be UTF-16
+
+
+def decode_text(data: bytes) -> DecodedText:
+    """What a file says: nobody may hide words from a reader by one wrong byte.
+
+    What is not UTF-8 is read by its mark, or by where its NULs are; else each byte that fits nowhere is a character of
+    Windows-1252.
+    """
+    for mark, name in _OTHER_BOMS.items():
+        if data.startswith(mark):
+            return DecodedText(data.decode(name, "replace"), name, 0)
+    if (wide := _detect_wide(data)) is not None:
+        return DecodedText(data.decode(wide, "replace"), "UTF-16", 0)
+    try:
+        return DecodedText(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        text = data.decode("utf-8", "surrogateescape").translate(_LATIN)
+        is_binary = "\0" in text
+        return DecodedText(text.translate(_CONTROLS) if is_binary else text, "Windows-1252", error.start, is_binary)
+
+
+def _detect_wide(data: bytes) -> str | None:
+    """The codec of UTF-16 without its mark, most of which is ASCII; `None` for anything else."""
+    nulls = data.count(0)
+    if len(data) < _FEWEST_WIDE or nulls * _SHARE_OF_NUL <= len(data):
+        return None
+    first = data[::2].count(0)
+    if first * 20 <= nulls:
+        return "utf-16-le"
+    return "utf-16-be" if first * 20 >= nulls * 19 else None
 
 
 def _match_lines(old: list[str], new: list[str]) -> list[tuple[int, int]]:

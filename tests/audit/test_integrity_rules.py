@@ -172,7 +172,7 @@ def test_text_that_is_not_utf8_is_told_with_its_byte_and_line(folder: Folder) ->
     assert "UTF-16" in found[1][1]
 
 
-def test_links_and_special_files_are_told_with_where_they_lead(folder: Folder) -> None:
+def test_links_are_told_with_where_they_lead(folder: Folder) -> None:
     folder.write({"a.md": "words\n", "sub/b.md": "words\n"})
     for name, target in (
         ("out", "/etc"),
@@ -183,15 +183,11 @@ def test_links_and_special_files_are_told_with_where_they_lead(folder: Folder) -
     ):
         (folder.path / name).symlink_to(target)
     (folder.path / "bad\x1b[31m").symlink_to("/tmp/\x1b]52;c;eA==\x07")
-    os.mkfifo(folder.path / "pipe")
-    found = {
-        hit.path: (hit.rule, hit.words) for hit in folder.hits(integrity) if "link" in hit.rule or "special" in hit.rule
-    }
+    found = {hit.path: (hit.rule, hit.words) for hit in folder.hits(integrity) if "link" in hit.rule}
     assert found["out"] == ("link-leaves", "a link out of the folder, to “/etc”")
     assert found["up"][0] == "link-leaves"
     assert found["gone"] == ("dangling-link", "a link to “nowhere.md”, where nothing is")
     assert found["loop"][0] == "dangling-link"
-    assert found["pipe"] == ("special-file", "a FIFO, and no note")
     assert "in" not in found
     assert "\x1b" not in found["bad\x1b[31m"][1]
 
@@ -222,19 +218,6 @@ def test_limits_are_told_of_files_and_of_the_folder(folder: Folder) -> None:
         ]
         == []
     )
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_a_file_that_cannot_be_read_is_told(folder: Folder) -> None:
-    folder.write({"a.md": "words\n"})
-    (folder.path / "a.md").chmod(0)
-    assert [hit.rule for hit in folder.hits(integrity, rules={"unreadable"})] == ["unreadable"]
-
-
-def test_a_file_that_is_too_large_to_be_read_is_told_as_unread(folder: Folder) -> None:
-    folder.write({"a.md": "x" * 100})
-    memory = Settings(max_read_bytes=50)
-    assert [hit.path for hit in folder.hits(integrity, rules={"unreadable"}, memory=memory)] == ["a.md"]
 
 
 # The record
@@ -415,10 +398,10 @@ def test_texts_of_other_encodings_are_named(folder: Folder) -> None:
     folder.write({**notes, "bare.md": text.encode("utf-16-le"), "one.md": f"{text}\0".encode()})
     told = {hit.path: hit.words for hit in folder.hits(integrity) if hit.rule == "not-utf8"}
     assert told == {
-        "bare.md": "no text: it looks like UTF-16 without its mark",
-        "utf-16-le.md": "no UTF-8 text: it looks like UTF-16",
-        "utf-16-be.md": "no UTF-8 text: it looks like UTF-16",
-        "utf-32-le.md": "no UTF-8 text: it looks like UTF-32",
+        "bare.md": "no UTF-8 text: it is read as UTF-16",
+        "utf-16-le.md": "no UTF-8 text: it is read as UTF-16",
+        "utf-16-be.md": "no UTF-8 text: it is read as UTF-16",
+        "utf-32-le.md": "no UTF-8 text: it is read as UTF-32",
     }
 
 

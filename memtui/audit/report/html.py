@@ -38,7 +38,7 @@ from memtui.review.inbox import ChangedFile, ChangeRun, Inbox, LostFact
 STYLE = "\n" + resources.files("memtui.audit.report").joinpath("report.css").read_text(encoding="utf-8")
 for _group, _values in (
     ("severity", ("fail", "warn", "info")),
-    ("family", ("secret", "hidden", "planted", "integrity", "upkeep", "claims")),
+    ("family", ("secret", "hidden", "planted", "coverage", "integrity", "upkeep", "claims")),
 ):
     for _value in _values:
         STYLE += f"#{_group}-{_value}:checked~.findings .finding:not(.{_value}){{display:none}}\n"
@@ -54,6 +54,7 @@ _FAMILIES = {
     Family.SECRET: "Secrets",
     Family.HIDDEN: "Deceptive text",
     Family.PLANTED: "Planted instructions",
+    Family.COVERAGE: "Not looked at",
     Family.INTEGRITY: "Integrity",
     Family.UPKEEP: "Upkeep",
     Family.CLAIMS: "Claims",

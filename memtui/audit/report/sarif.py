@@ -33,13 +33,14 @@ _PRECISION = {
     Family.SECRET: "high",
     Family.HIDDEN: "very-high",
     Family.PLANTED: "medium",
+    Family.COVERAGE: "very-high",
     Family.INTEGRITY: "very-high",
     Family.UPKEEP: "high",
     Family.CLAIMS: "medium",
 }
 _WEIGHT = {Severity.FAIL: "8.0", Severity.WARN: "5.0", Severity.INFO: "2.0"}
 """How grave a finding about security is on the scale of the Common Vulnerability Scoring System, 0 to 10."""
-_SECURITY = frozenset({Family.SECRET, Family.HIDDEN, Family.PLANTED, Family.INTEGRITY})
+_SECURITY = frozenset({Family.SECRET, Family.HIDDEN, Family.PLANTED, Family.COVERAGE, Family.INTEGRITY})
 _VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
 
 

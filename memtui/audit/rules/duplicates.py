@@ -83,7 +83,13 @@ def _normalize_text(note: Note) -> str | None:
     Only of notes in sentences spaces and front matter make no difference.
     """
     text = note.text
-    if text is None or len(text) < _FEWEST_CHARACTERS or is_hidden(note.path) or _BACKUP.search(note.path):
+    if (
+        text is None
+        or note.is_binary
+        or len(text) < _FEWEST_CHARACTERS
+        or is_hidden(note.path)
+        or _BACKUP.search(note.path)
+    ):
         return None
     if is_prose(note.path):
         text = " ".join(get_body(text).casefold().split())

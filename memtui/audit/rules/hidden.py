@@ -36,7 +36,7 @@ def check_note(note: Note, subject: AuditContext) -> Iterator[Hit]:
         WorkBudgetSpent: It is not all.
     """
     text = note.text
-    if text is None:
+    if text is None or note.is_binary:
         return
     counts: dict[str, int] = {}
     lines: dict[str, int] = {}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from memtui.audit.context import AuditContext, Note, OtherEntry
+from memtui.audit.context import TEXTS, AuditContext, Note, OtherEntry
 from memtui.audit.model import AuditRule, Hit, read_rules
 from memtui.audit.outside import find_external_changes
 from memtui.core.edits import format_human_size
@@ -10,6 +10,7 @@ from memtui.core.errors import Refusal
 from memtui.core.events import EntryKind
 from memtui.core.messages import MessageKey, summarize_refusal
 from memtui.core.paths import MAX_LEVELS, ROOT_NAME, parse_path
+from memtui.core.text_format import DecodedText
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import PLAIN, format_count, format_size
 from memtui.engine import JournalSource
@@ -20,8 +21,6 @@ from memtui.scan.syntax import find_broken, has_syntax
 
 _REFUSED = b'"result":"refused"'
 _REPAIR = b'"command":"repair"'
-_SHARE_OF_NUL = 4  # where more than one character of so many is NUL, the text is of another encoding
-_FEWEST_WIDE = 16
 _SHOWN = 3
 _BINARY = frozenset({
     "png", "jpg", "jpeg", "gif", "webp", "avif", "heic", "bmp", "ico", "tiff", "pdf", "zip", "gz", "tgz", "xz", "bz2",
@@ -37,43 +36,31 @@ RULES: tuple[AuditRule, ...] = read_rules("integrity")
 
 def check_note(note: Note, subject: AuditContext) -> Iterator[Hit]:
     """What is wrong with one file."""
-    if note.data is None:
-        yield _build_file_hit(note.path, "unreadable", _to_clause(note.problem) or "it cannot be read")
-    elif note.text is None:
-        yield from _check_encoding(note.path, note.data)
-    elif len(note.text) >= _FEWEST_WIDE and note.text.count("\0") * _SHARE_OF_NUL > len(note.text):
-        yield _build_file_hit(note.path, "not-utf8", "no text: it looks like UTF-16 without its mark", byte=1, line=1)
-    else:
-        yield from (Hit.from_spot(spot, note.path) for spot in find_broken(note.text, note.path))
+    if note.decoded is not None and note.data is not None:
+        yield from _check_encoding(note.path, note.data, note.decoded)
+        if not note.is_binary:
+            yield from (Hit.from_spot(spot, note.path) for spot in find_broken(note.decoded.text, note.path))
     limit = subject.memory.max_file_bytes
     if limit and note.size > limit:
         words = f"it has {format_human_size(note.size)}, and {format_human_size(limit)} are the limit of a file"
-        yield _build_file_hit(note.path, "over-limit", words, bytes=note.size, limit=limit)
+        yield Hit.for_file(note.path, "over-limit", words, bytes=note.size, limit=limit)
     if note.links > 1:
         names = f"{note.links} names" if note.links > 2 else "a second name"
-        yield _build_file_hit(note.path, "hard-link", f"the file has {names} on its file system", links=note.links)
+        yield Hit.for_file(note.path, "hard-link", f"the file has {names} on its file system", links=note.links)
 
 
-def _check_encoding(path: str, data: bytes) -> Iterator[Hit]:
-    name = path.rpartition("/")[2].lower()
-    if detect_format(path) in _BINARY or name == ".ds_store":
+def _check_encoding(path: str, data: bytes, decoded: DecodedText) -> Iterator[Hit]:
+    """A text of another encoding. Binary files need not be text."""
+    kind, at = detect_format(path), decoded.wrong_at
+    if at is None or kind in _BINARY or path.rpartition("/")[2].lower() == ".ds_store":
         return
-    kind = detect_format(path)
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        encoding = "UTF-32" if data.startswith(b"\xff\xfe\0\0") else "UTF-16"
-        yield _build_file_hit(path, "not-utf8", f"no UTF-8 text: it looks like {encoding}", byte=1, line=1)
-        return
-    if kind not in _TEXTS and b"\x00" in data[:8_000]:
-        return  # a program's own file
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        words = f"no UTF-8 text: \\x{data[error.start]:02x} at byte {error.start + 1:,}, in line {line:,}"
-        yield _build_file_hit(path, "not-utf8", words, byte=error.start + 1, line=line)
-
-
-_TEXTS = frozenset({"md", "txt", "json", "jsonl", "yaml", "toml", "xml", "html", "csv", "tsv"})
+    if not decoded.has_byte_lines:
+        words = f"no UTF-8 text: it is read as {decoded.encoding}"
+        yield Hit.for_file(path, "not-utf8", words, byte=1, line=1)
+    elif kind in TEXTS or not decoded.is_binary:
+        line = data.count(b"\n", 0, at) + 1
+        words = f"no UTF-8 text: \\x{data[at]:02x} at byte {at + 1:,}, in line {line:,}"
+        yield Hit.for_file(path, "not-utf8", words, byte=at + 1, line=line)
 
 
 def check_folder(subject: AuditContext) -> Iterator[Hit]:
@@ -93,7 +80,7 @@ def _count_checks(subject: AuditContext) -> None:
     names = format_count(len(subject.notes) + len(subject.others), "name")
     of_links = f"none of {format_count(links, 'link')}" if links else "no link"
     counted["paths"] = f"{of_links} among {names} leaves {ROOT_NAME}"
-    texts = [note for note in notes if note.text is not None]
+    texts = [note for note in notes if note.text is not None and not note.is_binary]
     parsed = sum(has_syntax(note.text or "", note.path) for note in texts)
     counted["format"] = f"{len(texts):,} of {format_count(len(notes), 'file')} are text, {parsed:,} with a syntax parse"
     largest = format_size(max((note.size for note in notes), default=0), PLAIN)
@@ -104,14 +91,10 @@ def _count_checks(subject: AuditContext) -> None:
 def _check_other_entry(other: OtherEntry) -> Iterator[Hit]:
     target = f"“{to_one_line(other.target)}”"
     if other.kind is EntryKind.LINK and other.leaves_folder:
-        yield _build_file_hit(other.path, "link-leaves", f"a link out of the folder, to {target}", target=other.target)
+        yield Hit.for_file(other.path, "link-leaves", f"a link out of the folder, to {target}", target=other.target)
     elif other.kind is EntryKind.LINK and other.is_dangling:
         words = f"a link to {target}, where nothing is" if not other.problem else f"a link to {target}: "
-        yield _build_file_hit(other.path, "dangling-link", words + _to_clause(other.problem), target=other.target)
-    elif other.problem:
-        yield _build_file_hit(other.path, "unreadable", _to_clause(other.problem))
-    elif other.kind is EntryKind.OTHER:
-        yield _build_file_hit(other.path, "special-file", f"{other.what or 'something that is no file'}, and no note")
+        yield Hit.for_file(other.path, "dangling-link", words + _to_clause(other.problem), target=other.target)
 
 
 def _check_names(subject: AuditContext) -> Iterator[Hit]:
@@ -127,7 +110,7 @@ def _check_names(subject: AuditContext) -> Iterator[Hit]:
                 MessageKey.ESCAPES: "the name reads as another path once it is decoded",
                 MessageKey.NAME_TOO_LONG: "the name is longer than 255 bytes",
             }.get(refusal.message, "the name holds a character that is not allowed")
-            yield _build_file_hit(path, "forbidden-name", f"{what}: “{to_one_line(name)}”")
+            yield Hit.for_file(path, "forbidden-name", f"{what}: “{to_one_line(name)}”")
 
 
 def _check_limits(subject: AuditContext) -> Iterator[Hit]:
@@ -136,17 +119,17 @@ def _check_limits(subject: AuditContext) -> Iterator[Hit]:
     if memory.max_total_bytes and total > memory.max_total_bytes:
         limit = format_human_size(memory.max_total_bytes)
         words = f"the folder has {format_human_size(total)}, and {limit} are its limit"
-        yield _build_file_hit("", "over-limit", words, "bytes", bytes=total, limit=memory.max_total_bytes)
+        yield Hit.for_file("", "over-limit", words, "bytes", bytes=total, limit=memory.max_total_bytes)
     files = len(subject.notes)
     if memory.max_files and files > memory.max_files:
         words = f"the folder has {files:,} files, and {memory.max_files:,} are its limit"
-        yield _build_file_hit("", "over-limit", words, "files", files=files, limit=memory.max_files)
+        yield Hit.for_file("", "over-limit", words, "files", files=files, limit=memory.max_files)
     for path in (*subject.notes, *subject.others):
         levels = path.count("/") + 1
         if levels == MAX_LEVELS + 1:  # what is further down is not told again
             words = f"it is {levels} levels deep, and {MAX_LEVELS} are the limit"
             words += ": no agent can name it, or what is below it"
-            yield _build_file_hit(path, "over-limit", words, levels=levels)
+            yield Hit.for_file(path, "over-limit", words, levels=levels)
 
 
 def _check_journal(subject: AuditContext) -> Iterator[Hit]:
@@ -154,11 +137,11 @@ def _check_journal(subject: AuditContext) -> Iterator[Hit]:
     recorded = subject.observer.recorded
     if not subject.on_disk and not recorded.is_damaged and (recorded.source is JournalSource.NONE or subject.notes):
         words = _to_clause(recorded.problem) or "nothing was recorded of this folder before"
-        yield _build_file_hit("", "no-journal", words)
+        yield Hit.for_file("", "no-journal", words)
     if subject.has_enabled_rule("chain-broken", "outside-change"):
         _count_journal(subject)
     if subject.has_enabled_rule("chain-broken") and subject.chain.state == "broken":
-        yield _build_file_hit("", "chain-broken", f"the record is {subject.chain.words}")
+        yield Hit.for_file("", "chain-broken", f"the record is {subject.chain.words}")
     yield from _has_reviewed_head(subject)
     since = (subject.inbox.since or None) if subject.inbox is not None else None
     if subject.has_enabled_rule("outside-change"):
@@ -196,7 +179,7 @@ def _has_reviewed_head(subject: AuditContext) -> Iterator[Hit]:
         if not mark.seq or (event is not None and event.hash.startswith(mark.head)):
             return
         words = f"event {mark.seq:,} is not the one {by}: the record was rewritten, or replaced by another one"
-    yield _build_file_hit("", "head-gone", words, f"{mark.seq} {mark.head}", seq=mark.seq)
+    yield Hit.for_file("", "head-gone", words, f"{mark.seq} {mark.head}", seq=mark.seq)
 
 
 def _report_refused_calls(subject: AuditContext, after: int) -> Iterator[Hit]:
@@ -216,7 +199,7 @@ def _report_refused_calls(subject: AuditContext, after: int) -> Iterator[Hit]:
     if count:
         calls = "1 call" if count == 1 else f"{count:,} calls"
         words = f"{calls} tried to leave the folder: {', '.join(f'“{path}”' for path in shown)}"
-        yield _build_file_hit("", "refused-outside", words, f"{last}", calls=count, seq=last)
+        yield Hit.for_file("", "refused-outside", words, f"{last}", calls=count, seq=last)
 
 
 def _report_repairs(subject: AuditContext, after: int) -> Iterator[Hit]:
@@ -228,13 +211,7 @@ def _report_repairs(subject: AuditContext, after: int) -> Iterator[Hit]:
         last = events[-1]
         more = f", and at {format_count(len(events) - 1, 'event')} before" if len(events) > 1 else ""
         words = f"at event {last.seq:,} the record was made anew where it was not what the events say{more}"
-        yield _build_file_hit("", "record-repaired", f"{words}: {last.note}", f"{last.seq}", seq=last.seq)
-
-
-def _build_file_hit(path: str, rule: str, words: str, identity: str | None = None, **facts: str | int) -> Hit:
-    """A finding about a file as a whole."""
-    safe = {name: to_one_line(fact) if isinstance(fact, str) else fact for name, fact in facts.items()}
-    return Hit(rule, path, words, evidence="", facts=safe, identity=identity or path)
+        yield Hit.for_file("", "record-repaired", f"{words}: {last.note}", f"{last.seq}", seq=last.seq)
 
 
 def _to_clause(sentence: str) -> str:

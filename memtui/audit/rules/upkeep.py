@@ -76,7 +76,7 @@ def _check_folder_size(subject: AuditContext) -> Iterator[Hit]:
     """Whether the folder is full."""
     notes, tokens = subject.notes.values(), None
     if subject.audit.max_total_tokens:
-        tokens = sum(estimate_token_count(note.text) for note in notes if note.text is not None)
+        tokens = sum(map(estimate_token_count, subject.iter_texts()))
     total = sum(note.size for note in notes)
     for budget in compute_budgets(
         files=len(notes), bytes=total, tokens=tokens, memory=subject.memory, audit=subject.audit

@@ -1,0 +1,33 @@
+"""What an audit could not look at: too large, special, closed to it, or more than it has time for.
+
+Whoever wants to hide something puts it where nobody looks. So it is a finding at `fail`, beside which nothing is in
+order, and no choice of other rules leaves it out.
+"""
+
+from collections.abc import Iterator
+
+from memtui.audit.context import AuditContext, Note
+from memtui.audit.model import AuditRule, Hit, read_rules
+from memtui.core.events import EntryKind
+from memtui.core.wording import format_count
+
+RULES: tuple[AuditRule, ...] = read_rules("coverage")
+
+
+def check_note(note: Note, subject: AuditContext) -> Iterator[Hit]:
+    """A file that could not be read."""
+    del subject
+    if note.data is None:
+        rule = "too-large" if note.is_too_large else "unreadable"
+        yield Hit.for_file(note.path, rule, note.problem or "It cannot be read.")
+
+
+def check_folder(subject: AuditContext) -> Iterator[Hit]:
+    """Directories that could not be read, and what is no file."""
+    for other in subject.others.values():
+        if other.kind is EntryKind.OTHER:
+            yield Hit.for_file(other.path, "special-file", f"{other.what or 'something that is no file'}, and no note")
+        elif other.is_unread:
+            yield Hit.for_file(other.path, "unreadable", other.problem)
+    names = format_count(len(subject.notes) + len(subject.others), "name")
+    subject.log.counted["coverage"] = f"all of {names} were looked at, and every file to its end"
