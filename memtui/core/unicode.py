@@ -144,6 +144,13 @@ def looks_latin(character: str) -> bool:
     return ord(character) in _load_confusables() and character.isalpha()
 
 
+@cache
+def load_lookalike_letters() -> str:
+    """The letters of other alphabets that are taken for Latin ones, as the inside of a character class."""
+    codes = sorted(_load_confusables())
+    return "".join(chr(code) for code in codes if get_script(chr(code)) in _SCRIPTS - {"latin"})
+
+
 def find_lookalikes(word: str) -> list[str]:
     """The letters of a word that pretend to be Latin: the word reads as a Latin one, and is none.
 

@@ -11,6 +11,7 @@ from itertools import islice
 from memtui.notes.formats import detect_format
 from memtui.notes.spans import find_line_start
 from memtui.scan.invisible import find_control_codes, find_invisible
+from memtui.scan.lookalikes import find_lookalike_text
 from memtui.scan.spots import Spot
 from memtui.scan.unrendered_text import find_unrendered
 from memtui.scan.work_budget import WorkBudget
@@ -35,6 +36,8 @@ def find_hidden(text: str, path: str, budget: WorkBudget | None = None) -> Itera
     yield from find_control_codes(text)
     if not text.isascii() or "&" in text:
         yield from find_invisible(text)
+    if not text.isascii() or "xn--" in text:
+        yield from find_lookalike_text(text)
     kind = detect_format(path)
     if kind in _RENDERED:
         yield from find_unrendered(text, budget or WorkBudget(), is_page=kind == "html")

@@ -261,3 +261,41 @@ def test_clean_notes_are_passed_and_hide_nothing() -> None:
     with at_most(characters / 2_048 * 0.000_2):  # a fifth of a millisecond for most notes
         spots = [(path, spot.rule) for path, text in notes for spot in find_hidden(text, path)]
     assert spots == []
+
+
+# Letters that look like others
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("the usual p\u0430ssword", "mixed-script-word"),
+        ("\u0410lice", "mixed-script-word"),
+        ("say\u041dello()", "mixed-script-word"),
+        ("\u03bfpenssl", "mixed-script-word"),
+        ("https://g\u0456thub.com/a", "lookalike-host"),
+        ("\u0430\u0440\u0440\u04cf\u0435.com", "lookalike-host"),
+        ("at xn--80ak6aa92e.com", "lookalike-host"),
+        ("Done\ufdd0", "no-character"),
+        ("Done\U0010ffff", "no-character"),
+        ("\ue000\ue001\ue002\ue003", "no-character"),
+    ],
+)
+def test_what_reads_otherwise_than_it_is_written_is_found(text: str, rule: str) -> None:
+    assert [spot.rule for spot in find_hidden(text, "a.md")] == [rule]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "σx, Δt, kΩ, γ-ray, β-blocker, 5 µm and λ0",
+        "naïve Zürich İstanbul ɡɪt",
+        "команда API-шный РОС",
+        "https://пример.рф, xn--mnchen-3ya.de, xn--p1ai",
+        "Ａｐｐｌｅ と アップル",
+        "\ue0a0 main \ue0b0",
+        "xn--, xn---.com and xn--\u00df.com",
+    ],
+)
+def test_words_of_one_alphabet_formulas_and_symbols_are_passed_over(text: str) -> None:
+    assert list(find_hidden(text, "a.md")) == []
