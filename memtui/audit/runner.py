@@ -209,7 +209,7 @@ def run_audit(
     check_cancelled(stop)
     last = observer.get_head()[0] if isinstance(observer, Engine) and not observer.read_only else observer.recorded.last
     rules = collect_rules(families)
-    choice = select_rules(rules.values(), settings, only=only, repo=repo, has_baseline=baseline is not None)
+    choice = select_rules(rules.values(), settings, only=only, repo=repo)
     subject = build_context(
         observer,
         settings=settings,

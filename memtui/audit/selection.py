@@ -11,7 +11,6 @@ from memtui.core.settings import AuditSettings
 
 _OFF = "off"
 _ON = "on"
-_SOFTER = frozenset({"no-journal"})  # rules that only inform where a baseline says what was there before
 _REPO = "--repo"
 
 
@@ -30,7 +29,6 @@ def select_rules(
     *,
     only: Collection[str] | None = None,
     repo: str | None = None,
-    has_baseline: bool = False,
 ) -> RuleSelection:
     """Choose among the rules.
 
@@ -52,9 +50,7 @@ def select_rules(
         elif not rule.is_on and not word and not (only is not None and rule.id in only):
             skipped.append(SkippedRule(rule.id, "off by default"))
         else:
-            severity = rule.severity if word in ("", _ON, _OFF) else Severity(word)
-            softer = has_baseline and rule.id in _SOFTER and word in ("", _ON)
-            severities[rule.id] = Severity.INFO if softer else severity
+            severities[rule.id] = rule.severity if word in ("", _ON, _OFF) else Severity(word)
     return RuleSelection(severities, tuple(skipped), _compute_digest(severities, settings))
 
 

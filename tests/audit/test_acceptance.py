@@ -34,6 +34,7 @@ HUMBLE = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search", "--") i
 """What takes from the superuser the right to read what nobody may read."""
 OURS = {
     "left-out": "it takes thousands of findings: tests/audit/test_runner.py has them",
+    "too-large": "it takes a file of over 64 MB: tests/audit/test_coverage_rules.py has a lower limit",
     "rule-crashed": "it is a fault of memtui itself: tests/audit/test_runner.py makes one",
 }
 """Rules that no folder can be prepared for, and why."""
