@@ -136,7 +136,7 @@ def test_there_is_one_of_everything_that_is_on(everything: Prepared, tmp_path: P
     for make in prepared.makers():
         if make is not prepared.everything:
             wanted |= set(make(tmp_path).wanted)
-    assert {rule.id for rule in RULES.values() if rule.is_on} - set(OURS) == wanted & set(RULES)
+    assert {rule.id for rule in RULES.values() if rule.is_on} - set(OURS) <= wanted <= set(RULES)
 
 
 def test_the_report_names_each_of_everything(everything: Prepared, told: Callable[[str], Told]) -> None:
