@@ -4,6 +4,7 @@ Disk and database are slow now and then: none of it may happen on the screen's l
 """
 
 import contextlib
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -58,6 +59,37 @@ _PROMPT_BYTES = 200_000_000
 
 Post = Callable[[Message], object]
 """Takes a message, from any thread."""
+
+
+class EventPace:
+    """How long new events wait, so that showing a stream of them takes a tenth of a core and not all of it.
+
+    What comes now and then is shown at once, and so are the first of many; then more of them are shown together.
+    """
+
+    SHARE = 0.1
+    """Of a core."""
+    CREDIT = 2.0
+    """Seconds by which it may be ahead after a rest, and when it starts."""
+    DEAREST = 0.05
+    """Seconds of processor time that showing events takes at most: more was for something else."""
+    LONGEST = 0.25
+    """Seconds that anything waits."""
+
+    def __init__(self) -> None:
+        self._due, self._used = -math.inf, 0.0
+
+    def compute_pause(self, now: float, used: float) -> float:
+        """Seconds to wait before events are shown.
+
+        Args:
+            now: Seconds, on any clock that only goes forward.
+            used: Seconds of processor time so far.
+        """
+        spent = min(used - self._used, self.DEAREST) / self.SHARE
+        self._due = min(max(self._due, now - self.CREDIT) + spent, now + self.LONGEST)
+        self._used = used
+        return max(self._due - now, 0.0)
 
 
 class FolderSession:
@@ -225,8 +257,10 @@ class FolderSession:
 
     def _poll_events(self, engine: "Engine") -> None:
         """Post new events until the session stops. A journal that fails may work again."""
+        pace = EventPace()
         while not self._stopping.is_set():
             self._wake.wait()
+            self._stopping.wait(pace.compute_pause(time.monotonic(), time.process_time()))
             self._wake.clear()
             try:
                 self._post_new_events(engine)

@@ -77,15 +77,15 @@ def measure_keys(memories: Memories) -> Iterable[Row]:
             for action, keys in _ACTIONS.items():
                 for key in keys if number or action != "select" else ("g",):
                     terminal.press(key)
-                    terminal.settle(0.06)
-                    stalls[name][action] = max(stalls[name].get(action, 0.0), report())
+                    terminal.settle(0.03)
+                    stall = report()
+                    stalls[name][action] = max(stalls[name].get(action, 0.0), stall)
+                    if stall > LIMIT:
+                        print(f"{action} {key!r}: {name} {seconds(stall)}", file=sys.stderr, flush=True)
     ordinary = stalls.pop(ORDINARY)
     for action in _ACTIONS:
         by_note = {name: told[action] for name, told in stalls.items()}
         worst = max(by_note, key=lambda name: by_note[name])
-        for name in sorted(by_note):
-            if by_note[name] > LIMIT:
-                print(f"{action}: {name} {seconds(by_note[name])}", file=sys.stderr)
         yield _row(f"keys: {action} ({worst} of {len(stalls)})", by_note[worst], ordinary[action])
 
 
