@@ -84,6 +84,17 @@ def encode_base58(data: bytes) -> str:
     return written
 
 
+def check_nkey(seed: str) -> bool:
+    """A seed of NATS: base 32 with a CRC-16 of what is before (nats-io/nkeys, strkey)."""
+    raw = base64.b32decode(seed + "=" * (-len(seed) % 8))
+    return raw[-2:] == compute_crc16(raw[:-2])
+
+
+def compute_crc16(data: bytes) -> bytes:
+    """CRC-16/XMODEM, the low byte first."""
+    return binascii.crc_hqx(data, 0).to_bytes(2, "little")
+
+
 def check_base58(written: str) -> bool:
     """Whether the last four of the bytes that something says in base 58 check the others (Bitcoin, "Base58Check")."""
     number = 0

@@ -9,7 +9,7 @@ kinds of characters at least.
 import re
 from collections.abc import Iterator
 from functools import cache
-from itertools import islice
+from itertools import islice, pairwise
 
 from memtui.notes.spans import find_line_start
 from memtui.scan.checksums import check_crc32
@@ -37,6 +37,21 @@ _FEWEST_OF_PASSWORD, _FEWEST_OF_KEY, _LONGEST = 6, 16, 300
 _STEPS = 0.6  # how many of its characters may follow the one before
 _DIGIT, _LETTER = re.compile(r"[0-9]"), re.compile(r"[A-Za-z]")
 _CHECKED = ("ghp_", "gho_", "ghu_", "ghr_", "npm_")
+_TAG_END = re.compile(r">\s{0,20}")
+_NEXT_WORD = 12
+_PLAIN_KEY = re.compile(
+    r"[\"'`]?[ \t]{0,3}(?::{1,3}=|\?=|=>|=|:)[ \t]{0,3}[\"'`]?(?P<value>[A-Za-z0-9]{20,100})(?![\w+/-])"
+)
+_BLANK = re.compile(r"[ \t]{1,3}(?:[-–][ \t]{1,3})?(?P<quote>[\"'`]?)")
+_ODD = re.compile(r"[^\s\"'`<$%&*~!?\[({|/\\.:,;=+-]\S{7,63}(?=[ \t]*(?:\r?\n|\Z))")
+"""What stands to the end of a line: behind it comes no code."""
+_SIGN = re.compile(r"[^\w./,:-]")
+_CODE = re.compile(r"\w[\[({]\w*[\])}]|[\[({<]\w*[\])}>]|=>|://|&&|\|\||[])}>;]\Z|\w\.\w+\(|[\"'`]\Z|@[\w-]+\.\w|=|\\")
+_SIGNS = ("=", ":=", "::=", ":::=", "?=", "=>", "==")
+_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_HEX_KEY = re.compile(r"(?=.{0,16}[0-9])(?=.{0,40}[a-fA-F])(?:[0-9a-f]{32,128}|[0-9A-F]{32,128})")
+_BITS_OF_HEX = 3.0
+_FEWEST_LETTERS, _FEWEST_DIGITS, _BITS_OF_LETTERS = 20, 3, 3.6
 _BITS_OF_KEY = 3.0
 """Bits for each character that the value of a key has at least: that of sixteen random ones is about 3.6."""
 
@@ -95,7 +110,7 @@ def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBu
         sign = _match_sign(text, begin, end, is_password=is_password)
         if sign is None:
             continue
-        quote, at, is_prose, is_tag = sign
+        quote, at, is_prose, is_tag, is_signed = sign
         until = 0
         if not is_tag and not quote and (block := _join_block(text, at)) is not None:
             value, at, until = block
@@ -107,25 +122,34 @@ def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBu
             continue  # the name of a resource, such as `arn:…:secret:…`
         if not budget.spend(len(value)):
             return
-        if _is_secret(value, is_password=is_password, is_prose=is_prose):
+        if not is_signed:
+            is_found = _is_bare_key(value)
+        elif not (is_found := _is_secret(value, is_password=is_password, is_prose=is_prose)):
+            is_found = _is_digest_key(value, is_password=is_password)
+            if not is_found and is_password and not quote and not is_tag:
+                value = _read_odd_password(text, at)
+                is_found = bool(value)
+        if is_found:
             seen = until or at + len(value)
             words = "a password behind its name" if is_password else "a key or a token behind its name"
             yield Spot("secret", _RULE, begin, seen, words, (at, seen))
 
 
-def _match_sign(text: str, begin: int, end: int, *, is_password: bool) -> tuple[str, int, bool, bool] | None:
-    """The sign between a name and its value: the quote, where the value begins, whether it is prose, or a tag."""
+def _match_sign(text: str, begin: int, end: int, *, is_password: bool) -> tuple[str, int, bool, bool, bool] | None:
+    """The sign between a name and its value: the quote, where the value begins, whether it is prose, a tag, a sign."""
     found = _get_pattern("assignment").match(text, end)
     if found is None and text[begin : begin + 2] == "--":
         found = _FLAG.match(text, end)
     if found is None:
-        is_tag = text[end : end + 1] == ">" and text[begin - 1 : begin] == "<"
-        return ("", end + 1, False, True) if is_tag else None
+        if text[begin - 1 : begin] == "<" and (tag := _TAG_END.match(text, end)) is not None:
+            return "", tag.end(), False, True, True
+        blank = None if is_password else _BLANK.match(text, end)
+        return (blank["quote"], blank.end(), True, False, False) if blank is not None else None
     groups = found.groupdict()
     if groups.get("of") and not is_password:
         return None
     quote = found["quote"]
-    return quote, found.end(), not quote and (groups.get("how") or "=") not in ("=", ":=", "=>", "=="), False
+    return quote, found.end(), not quote and (groups.get("how") or "=") not in _SIGNS, False, True
 
 
 def is_key(value: str) -> bool:
@@ -214,12 +238,46 @@ def _is_secret(value: str, *, is_password: bool, is_prose: bool) -> bool:
         return False
     if (
         _get_pattern("reference").match(value)
-        or _get_pattern("name").fullmatch(bare)
+        or (_get_pattern("name").fullmatch(bare) and not _is_code_of_capitals(bare))
         or _get_pattern("camel_case").fullmatch(bare)
         or _get_pattern("identifier").fullmatch(value)
     ):
         return False
     return not value.startswith(_CHECKED) or check_crc32(value)  # else it was made up
+
+
+def _is_bare_key(value: str) -> bool:
+    """Whether a word that stands behind a name with only a blank between is a key all the same."""
+    return (
+        len(value) >= _FEWEST_LETTERS
+        and value.isalnum()
+        and sum(map(str.isdigit, value)) >= 2
+        and any(map(str.islower, value))
+        and any(map(str.isupper, value))
+        and measure_entropy(value) >= _BITS_OF_LETTERS
+        and is_key(value)
+    )
+
+
+def _read_odd_password(text: str, at: int) -> str:
+    """A password with signs that otherwise end a value, up to the next blank; empty where it may be code."""
+    found = _ODD.match(text, at)
+    if found is None:
+        return ""
+    value = found.group().rstrip(".,;")
+    kinds = any(map(str.islower, value)) + any(map(str.isupper, value)) + any(map(str.isdigit, value))
+    return value if kinds >= 2 and _SIGN.search(value) and not _CODE.search(value) and len(set(value)) >= 6 else ""
+
+
+def _is_digest_key(value: str, *, is_password: bool) -> bool:
+    """Whether a value is as long as a key in hexadecimal, or a UUID: behind the name of a secret it is no commit."""
+    bare = value.replace("-", "") if _UUID.fullmatch(value) else value
+    return (
+        not is_password
+        and _HEX_KEY.fullmatch(bare) is not None
+        and measure_entropy(bare) >= _BITS_OF_HEX
+        and count_steps(bare) <= _STEPS
+    )
 
 
 def _looks_invented(value: str) -> bool:
@@ -241,13 +299,34 @@ def _looks_strong(value: str) -> bool:
 
 def _looks_random(value: str) -> bool:
     """Whether a machine has made it: many different characters, digits among letters, and no words."""
-    if not value.isascii() or not _DIGIT.search(value) or not _LETTER.search(value):
+    if not value.isascii() or not _LETTER.search(value):
         return False
+    if not _DIGIT.search(value):
+        return _looks_shuffled(value)
     if measure_entropy(value) < _BITS_OF_KEY:
         return False
     parts = [part for part in re.split(r"[^A-Za-z0-9]+", value) if part]
     wordy = sum(len(part) for part in parts if part.isalpha() and (part.islower() or part.istitle() or part.isupper()))
     return wordy <= len(value) // 2
+
+
+def _is_code_of_capitals(value: str) -> bool:
+    """Whether capitals and digits are a key, and not the name of a constant."""
+    return value.isalnum() and len(value) >= _FEWEST_LETTERS and sum(map(str.isdigit, value)) >= _FEWEST_DIGITS
+
+
+def _looks_shuffled(value: str) -> bool:
+    """Whether letters alone are a key: large and small ones as often as by chance, and never as in a name."""
+    small = sum(map(str.islower, value))
+    large = sum(map(str.isupper, value))
+    turns = sum(one.islower() != other.islower() for one, other in pairwise(value))
+    return (
+        len(value) >= _FEWEST_LETTERS
+        and small + large == len(value)
+        and min(small, large) * 4 >= len(value)
+        and turns * 3 >= len(value)
+        and measure_entropy(value) >= _BITS_OF_LETTERS
+    )
 
 
 # Beside a name
@@ -270,9 +349,24 @@ def find_beside(text: str, lowered: str, clues: frozenset[str], budget: WorkBudg
             if is_key(found["value"]) and _get_words("public_keys").isdisjoint(found["name"].split("_")):
                 words = "a key or a token behind its name"
                 yield Spot("secret", _RULE, *found.span(), words, found.span("value"))
+    if "key" in clues:
+        yield from _find_plain_keys(text, lowered)
     if " -" in text and any(name in lowered for name in ("redis-cli", "docker login", "sshpass")):
         for found in _get_pattern("command").finditer(text):
             yield from _find_password(text, *found.span("value"), found.start(), "a password on a command line")
+
+
+def _find_plain_keys(text: str, lowered: str) -> Iterator[Spot]:
+    """Keys behind a name that says no more than that: only what is one by its looks."""
+    for at in find_word(lowered, "key"):
+        found = _PLAIN_KEY.match(text, at + 3)
+        if found is None or not _is_bare_key(found["value"]):
+            continue
+        begin = at - _NAME_BEFORE.match(text[max(0, at - 60) : at][::-1]).end()  # type: ignore[union-attr]
+        before = text[max(0, begin - _NEXT_WORD, text.rfind("\n", 0, begin) + 1) : at + 3]  # also of `File key: …`
+        name = {word.upper() for word in _WORD.findall(before)}
+        if name.isdisjoint(_get_words("public_keys")) and name.isdisjoint(map(str.upper, _get_words("other_names"))):
+            yield Spot("secret", _RULE, begin, found.end(), "a key behind its name", found.span("value"))
 
 
 def _find_all(

@@ -17,7 +17,14 @@ import re
 import uuid
 import zlib
 
-from memtui.scan.checksums import check_luhn, check_mod_11_10, check_verhoeff, encode_base58, encode_base62
+from memtui.scan.checksums import (
+    check_luhn,
+    check_mod_11_10,
+    check_verhoeff,
+    compute_crc16,
+    encode_base58,
+    encode_base62,
+)
 from memtui.scan.ruleset import load_rules
 
 _LETTERS = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ"
@@ -140,6 +147,12 @@ def _draw_letters(source: random.Random, count: int) -> str:
     return "".join(source.choice(_KINDS["w"]) for _ in range(count))
 
 
+def _make_nats_seed(source: random.Random) -> str:
+    seed, user = 18 << 3, 20 << 3
+    raw = bytes([seed | user >> 5, (user & 31) << 3]) + source.randbytes(32)
+    return base64.b32encode(raw + compute_crc16(raw)).decode().rstrip("=")
+
+
 _MAKERS = {
     "payment-card": _make_card,
     "national-id": _make_national_id,
@@ -147,4 +160,5 @@ _MAKERS = {
     "signed-token": _make_signed_token,
     "discord-token": _make_discord_token,
     "bitcoin-key": _make_bitcoin_key,
+    "nats-seed": _make_nats_seed,
 }

@@ -109,7 +109,7 @@ def everything(place: Path) -> Prepared:
     _upkeep(made)
     _claims(made, place / "repository")
     made.settings = (
-        "[audit]\nmax_total_tokens = 500\nstale_days = 180\n\n[audit.rules]\nnever-there = \"on\"\n\n"
+        '[audit]\nmax_total_tokens = 500\nstale_days = 180\n\n[audit.rules]\nnever-there = "on"\n\n'
         '[[audit.exempt]]\nrule = "stale"\npath = "nowhere/**"\nreason = "until the move is done"\nuntil = 2020-01-31\n'
     )
     made.wanted |= {"over-budget": "", "expired-exemption": "", "refused-outside": ""}
