@@ -1,7 +1,6 @@
 """Secrets: credentials and personal data in notes.
 
-The rules are in `memtui/scan/rules/secrets.toml`. How many of what they should find they find, and how much else, is
-measured on the corpus of the tests.
+The rules are in `memtui/scan/rules/secrets.toml`. README says how many they find of what others have collected.
 """
 
 import re
