@@ -119,9 +119,7 @@ def _judge_comment(words: str, start: int, end: int, what: str, *, is_closed: bo
         about = f"{what} that is not shown, and tells its reader to do something: {_quote(words)}"
     else:
         about = f"{what} that is not shown: {_quote(words)}"
-    is_remark = (
-        is_closed and not orders and len(words.strip()) <= _LONGEST_REMARK and _get_pattern("remark").match(words)
-    )
+    is_remark = is_closed and not orders and len(words.strip()) <= _LONGEST_REMARK
     return _build_spot("html-remark" if is_remark else "html-comment", start, end, about)
 
 
