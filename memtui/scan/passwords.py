@@ -38,6 +38,8 @@ _STEPS = 0.6  # how many of its characters may follow the one before
 _DIGIT, _LETTER = re.compile(r"[0-9]"), re.compile(r"[A-Za-z]")
 _CHECKED = ("ghp_", "gho_", "ghu_", "ghr_", "npm_")
 _TAG_END = re.compile(r">\s{0,20}")
+_TAIL = re.compile(r"[^\s\w\"'`<>&)\]}]\w[^\s\"'`<>&]{0,300}")
+"""What stands behind a value without a blank: it may be the rest of it, and is masked with it."""
 _NEXT_WORD = 12
 _PLAIN_KEY = re.compile(
     r"[\"'`]?[ \t]{0,3}(?::{1,3}=|\?=|=>|=|:)[ \t]{0,3}[\"'`]?(?P<value>[A-Za-z0-9]{20,100})(?![\w+/-])"
@@ -132,7 +134,8 @@ def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBu
         if is_found:
             seen = until or at + len(value)
             words = "a password behind its name" if is_password else "a key or a token behind its name"
-            yield Spot("secret", _RULE, begin, seen, words, (at, seen))
+            tail = _TAIL.match(text, seen) if not quote and not is_tag else None
+            yield Spot("secret", _RULE, begin, seen, words, (at, tail.end() if tail else seen))
 
 
 def _match_sign(text: str, begin: int, end: int, *, is_password: bool) -> tuple[str, int, bool, bool, bool] | None:

@@ -216,6 +216,22 @@ def test_references_placeholders_hashes_and_words_are_no_passwords(text: str) ->
     assert _rules(text) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("password: hunter2x,tail_of_secret99 and on", "password: * and on"),
+        ("password=hunter2x;Server=a", "password=*"),
+        ("password: hunter2x, and on", "password: *, and on"),
+        ("password: hunter2x. And on", "password: *. And on"),
+        ("(password: hunter2x)", "(password: *)"),
+    ],
+)
+def test_what_may_be_the_rest_of_a_password_is_masked_with_it(text: str, shown: str) -> None:
+    (spot,) = find_secrets(text)
+    assert spot.masked is not None
+    assert text[: spot.masked[0]] + "*" + text[spot.masked[1] :] == shown
+
+
 def test_a_secret_key_of_aws_is_found_beside_its_id() -> None:
     secret = "wJ4r" + "XUt9nFEMI/K7MDENG+bPxRfiCYz2Qa8LkVe0"[:36]
     assert len(secret) == 40
