@@ -91,7 +91,7 @@ def test_what_could_not_be_looked_at_fails_whatever_was_asked_for(folder: Folder
 def test_where_all_was_looked_at_it_says_how_many(folder: Folder) -> None:
     folder.write({"a.md": "words\n", "sub/b.md": "words\n"})
     assert {check.name: check.words for check in audit(folder).passed}["coverage"] == (
-        "all of 3 names were looked at, and every file to its end"
+        "3 names, every file read to its end"
     )
 
 

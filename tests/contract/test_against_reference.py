@@ -75,11 +75,16 @@ def _listed(said: Said) -> list[str]:
     return [line.partition("\t")[2] for line in said.text.split("\n")[1:]]
 
 
-def _same_but_for_the_path(turn: Turn) -> bool:
+def _canonical(turn: Turn) -> str:
+    """Their answer with canonical paths."""
     theirs = turn.theirs.text
     for path in sorted(_paths(turn), key=len, reverse=True):
         theirs = theirs.replace(path, posixpath.normpath(path))
-    return turn.ours.is_error == turn.theirs.is_error and turn.ours.text == theirs
+    return theirs
+
+
+def _same_but_for_the_path(turn: Turn) -> bool:
+    return turn.ours.is_error == turn.theirs.is_error and turn.ours.text == _canonical(turn)
 
 
 RULES: dict[str, Callable[[Turn], bool]] = {
@@ -115,7 +120,7 @@ RULES: dict[str, Callable[[Turn], bool]] = {
     and t.text.endswith("\n")
     and "view_range" in t.command
     and t.command["view_range"][1] > t.text.count("\n")
-    and t.theirs.text.startswith(t.ours.text + "\n"),
+    and _canonical(t).startswith(t.ours.text + "\n"),
     "create overwrites": lambda t: t.name == "create"
     and isinstance(t.held(), bytes)
     and not t.ours.is_error

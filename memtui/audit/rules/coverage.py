@@ -30,4 +30,4 @@ def check_folder(subject: AuditContext) -> Iterator[Hit]:
         elif other.is_unread:
             yield Hit.for_file(other.path, "unreadable", other.problem)
     names = format_count(len(subject.notes) + len(subject.others), "name")
-    subject.log.counted["coverage"] = f"all of {names} were looked at, and every file to its end"
+    subject.log.counted["coverage"] = f"{names}, every file read to its end"
