@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +34,9 @@ def printed(mark: str, language: str) -> str:
     return found[1]
 
 
+@cache
 def run(command: str, workspace: Path) -> subprocess.CompletedProcess[str]:
-    """Run a line of shell in a checkout, as a runner does: no journal, no settings, no terminal."""
+    """Run a line of shell in a checkout, as a runner does, once: no journal, no settings, no terminal."""
     binaries = workspace / "bin"
     binaries.mkdir(exist_ok=True)
     program = binaries / "memtui"

@@ -35,6 +35,7 @@ from memtui.engine import Engine
 from memtui.ui.app import MemtuiApp
 from memtui.ui.key_names import set_keymap
 from memtui.ui.screens.browse import BrowseScreen
+from memtui.ui.session import EventPace
 from memtui.ui.terminal import TerminalSanitizer
 from tests.conftest import fill
 from tests.warm import Warm
@@ -53,6 +54,12 @@ FILES: Mapping[str, str] = {
     "zeta.txt": "plain text\n",
     ".hidden.md": "hidden\n",
 }
+
+
+@pytest.fixture(autouse=True)
+def events_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hold no events back: a test waits for what is shown."""
+    monkeypatch.setattr(EventPace, "CREDIT", 3_600.0)
 
 
 class ScreenDriver:

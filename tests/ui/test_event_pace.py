@@ -4,6 +4,13 @@ import pytest
 
 from memtui.ui.session import EventPace
 
+CREDIT = EventPace.CREDIT
+
+
+@pytest.fixture(autouse=True)
+def real_credit(events_at_once: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
+    monkeypatch.setattr(EventPace, "CREDIT", CREDIT)
+
 
 def play(every: float, costs: float, count: int) -> tuple[list[float], float]:
     """Events that come at a rate, each showing of which takes some processor time: the pauses, and the share used."""
