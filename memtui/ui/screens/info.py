@@ -74,8 +74,8 @@ class FactsScreen(ModalScreen[Answer], DismissOnceScreen[Answer], Generic[Answer
 
     @property
     def width(self) -> int:
-        """Cells for a row."""
-        return max(self.options.scrollable_content_region.width - 2, 20)
+        """Cells for a row, the same whether there is a scroll bar or not: rows come in one by one."""
+        return max(self.options.content_region.width - self.options.styles.scrollbar_size_vertical - 2, 20)
 
     @abstractmethod
     def _load_facts(self) -> object:
