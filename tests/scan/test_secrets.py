@@ -120,13 +120,13 @@ def test_the_checksums_are_those_that_are_published() -> None:
         '"client_secret": "' + _HEX + _HEX[::-1] + '"',
         "token=" + _HEX,
         "curl -H 'X-Team-ApiKey: 7d4661f9-e710-4826-" + "bf18-6cc9082989e3'",
-        "client_secret: kQwIOrYv" + "nXfSmkWnuyRVFDx",
+        "client_secret: TbQmZeLr" + "WvKxNpGsYhUcFjD",
         "team_TOKEN ?= '" + _KEY + "'",
-        "mistralToken = 'ATGJRWG77LC6" + "8MXFP2576WGWQ1CU5CUE'",
+        "weatherToken = 'Q7ZK2RMX9TBL" + "4VSDH8WNP3GJ6FYC5A1E'",
         "<teamToken>\n    " + _KEY + "\n</teamToken>",
         "the access token " + _KEY,
         "weather_key = " + _KEY,
-        "password: N{w44mqa'2si" + "(zY8",
+        "password: r]7Kd{qe'4t" + "(Vm2",
     ],
 )
 def test_a_value_behind_the_name_of_a_secret_is_found(text: str) -> None:
