@@ -152,12 +152,10 @@ class AuditContext:
         """What the notes say; of binary files nothing."""
         return (note.text for note in self.notes.values() if note.text is not None and not note.is_binary)
 
-    @cached_property
-    def unread(self) -> tuple[str, ...]:
-        """The paths of what could not be looked at."""
-        notes = (note.path for note in self.notes.values() if note.data is None)
-        others = (each.path for each in self.others.values() if each.is_unread)
-        return (*notes, *others)
+    def count_unread(self) -> int:
+        """How many names there are at which nothing could be looked at."""
+        notes = sum(note.data is None for note in self.notes.values())
+        return notes + sum(each.is_unread for each in self.others.values())
 
     def has_enabled_rule(self, *rules: str) -> bool:
         """Whether any of these rules runs."""

@@ -299,7 +299,7 @@ def find_passed_checks(
         ran: The ids of the rules that ran to their end.
         found: The ids of the rules with findings, suppressed ones included.
     """
-    unread, binary = len(subject.unread), sum(note.is_binary for note in subject.notes.values())
+    unread, binary = subject.count_unread(), sum(note.is_binary for note in subject.notes.values())
     files = format_count(sum(note.data is not None for note in subject.notes.values()), "file")
     but = f"; {unread:,} could not be looked at" if unread else ""
     on_family = {family: _find_family_rules(rules.values(), family, ran) for family in Family}

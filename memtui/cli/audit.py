@@ -20,7 +20,7 @@ def add_audit_options(parser: Parser) -> None:
     parser.add_value("--fail-on", "LEVEL", "exit with 1 from fail, warn or never on", choices=_LEVELS, default="fail")
     parser.add_value("--baseline", "FILE", "what stands in it does not count; --write-baseline makes it")
     parser.add_value("--repo", "DIR", "compare what notes claim with this repository")
-    parser.add_value("--only", "RULE", "only these rules, patterns of rules, or families", action="append")
+    parser.add_value("--only", "RULE", "only these rules, patterns or families; and coverage", action="append")
     parser.add_flag("--rules", "list the rules, with examples")
     parser.add_flag("--watch", "look again when something changes")
     parser.add_value("--write-baseline", "FILE")

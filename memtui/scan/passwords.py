@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import islice, pairwise
+from typing import NamedTuple
 
 from memtui.notes.spans import find_line_start
 from memtui.scan.checksums import check_crc32
@@ -112,9 +113,9 @@ def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBu
         sign = _match_sign(text, begin, end, is_password=is_password)
         if sign is None:
             continue
-        quote, at, is_prose, is_tag, is_signed = sign
+        quote, at = sign.quote, sign.end
         until = 0
-        if not is_tag and not quote and (block := _join_block(text, at)) is not None:
+        if not sign.is_tag and not quote and (block := _join_block(text, at)) is not None:
             value, at, until = block
         else:
             value = _read_value(text, at, quote)
@@ -124,35 +125,52 @@ def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBu
             continue  # the name of a resource, such as `arn:…:secret:…`
         if not budget.spend(len(value)):
             return
-        if not is_signed:
+        if sign.is_blank:
             is_found = _is_bare_key(value)
-        elif not (is_found := _is_secret(value, is_password=is_password, is_prose=is_prose)):
-            is_found = _is_digest_key(value, is_password=is_password)
-            if not is_found and is_password and not quote and not is_tag:
+        else:
+            is_found = _is_secret(value, is_password=is_password, is_prose=sign.is_prose)
+            if not is_found and not is_password:
+                is_found = _is_digest_key(value)
+            elif not is_found and not quote and not sign.is_tag:
                 value = _read_odd_password(text, at)
                 is_found = bool(value)
         if is_found:
             seen = until or at + len(value)
             words = "a password behind its name" if is_password else "a key or a token behind its name"
-            tail = _TAIL.match(text, seen) if not quote and not is_tag else None
+            tail = _TAIL.match(text, seen) if not quote and not sign.is_tag else None
             yield Spot("secret", _RULE, begin, seen, words, (at, tail.end() if tail else seen))
 
 
-def _match_sign(text: str, begin: int, end: int, *, is_password: bool) -> tuple[str, int, bool, bool, bool] | None:
-    """The sign between a name and its value: the quote, where the value begins, whether it is prose, a tag, a sign."""
+class _Sign(NamedTuple):
+    """What stands between a name and its value.
+
+    Attributes:
+        quote: The quote before the value; empty where there is none.
+        end: Where the value begins.
+        is_blank: Whether it is nothing but a blank.
+    """
+
+    quote: str
+    end: int
+    is_prose: bool = False
+    is_tag: bool = False
+    is_blank: bool = False
+
+
+def _match_sign(text: str, begin: int, end: int, *, is_password: bool) -> _Sign | None:
     found = _get_pattern("assignment").match(text, end)
     if found is None and text[begin : begin + 2] == "--":
         found = _FLAG.match(text, end)
     if found is None:
         if text[begin - 1 : begin] == "<" and (tag := _TAG_END.match(text, end)) is not None:
-            return "", tag.end(), False, True, True
+            return _Sign("", tag.end(), is_tag=True)
         blank = None if is_password else _BLANK.match(text, end)
-        return (blank["quote"], blank.end(), True, False, False) if blank is not None else None
+        return _Sign(blank["quote"], blank.end(), is_blank=True) if blank is not None else None
     groups = found.groupdict()
     if groups.get("of") and not is_password:
         return None
     quote = found["quote"]
-    return quote, found.end(), not quote and (groups.get("how") or "=") not in _SIGNS, False, True
+    return _Sign(quote, found.end(), is_prose=not quote and (groups.get("how") or "=") not in _SIGNS)
 
 
 def is_key(value: str) -> bool:
@@ -272,14 +290,11 @@ def _read_odd_password(text: str, at: int) -> str:
     return value if kinds >= 2 and _SIGN.search(value) and not _CODE.search(value) and len(set(value)) >= 6 else ""
 
 
-def _is_digest_key(value: str, *, is_password: bool) -> bool:
+def _is_digest_key(value: str) -> bool:
     """Whether a value is as long as a key in hexadecimal, or a UUID: behind the name of a secret it is no commit."""
     bare = value.replace("-", "") if _UUID.fullmatch(value) else value
     return (
-        not is_password
-        and _HEX_KEY.fullmatch(bare) is not None
-        and measure_entropy(bare) >= _BITS_OF_HEX
-        and count_steps(bare) <= _STEPS
+        _HEX_KEY.fullmatch(bare) is not None and measure_entropy(bare) >= _BITS_OF_HEX and count_steps(bare) <= _STEPS
     )
 
 

@@ -136,7 +136,20 @@ def test_there_is_one_of_everything_that_is_on(everything: Prepared, tmp_path: P
     for make in prepared.makers():
         if make is not prepared.everything:
             wanted |= set(make(tmp_path).wanted)
-    assert {rule.id for rule in RULES.values() if rule.is_on} - set(OURS) <= wanted <= set(RULES)
+    switched_on = {"never-there"}  # off by default, and on in that folder's settings
+    assert {rule.id for rule in RULES.values() if rule.is_on} - set(OURS) | switched_on == wanted & set(RULES)
+
+
+def test_a_file_and_a_directory_that_are_closed_are_told(tmp_path: Path) -> None:
+    made = prepared.unreadable(tmp_path)
+    closed = made.folder / "closed"
+    closed.mkdir()
+    (closed / "b.md").write_text("Nobody is to know this either.\n")
+    closed.chmod(0)
+    run = audit(made, "--only", "stale")
+    closed.chmod(0o700)
+    assert by_rule(run)["unreadable"] == {"locked.md", "closed"}
+    assert run.returncode == 1
 
 
 def test_the_report_names_each_of_everything(everything: Prepared, told: Callable[[str], Told]) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 import memtui
 from memtui.audit.model import Audit, Family, Severity
-from memtui.audit.rules import coverage
 from memtui.audit.runner import run_audit
 from memtui.core.settings import Settings
 from memtui.core.text_format import decode_text
@@ -93,12 +92,3 @@ def test_where_all_was_looked_at_it_says_how_many(folder: Folder) -> None:
     assert {check.name: check.words for check in audit(folder).passed}["coverage"] == (
         "3 names, every file read to its end"
     )
-
-
-def test_a_file_and_a_directory_that_are_closed_are_told(folder: Folder) -> None:
-    folder.write({"a.md": "words\n", "closed/b.md": "words\n"})
-    os.chmod(folder.path / "a.md", 0)
-    os.chmod(folder.path / "closed", 0)
-    if os.access(folder.path / "a.md", os.R_OK):
-        pytest.skip("the superuser reads everything")
-    assert {(hit.rule, hit.path) for hit in folder.hits(coverage)} == {("unreadable", "a.md"), ("unreadable", "closed")}
