@@ -8,7 +8,7 @@ from types import MappingProxyType
 from memtui.core.errors import MemtuiError
 from memtui.core.settings import Budget
 from memtui.core.unicode import to_one_line
-from memtui.review.inbox import Inbox
+from memtui.review.inbox import Inbox, ReviewMark
 from memtui.scan.ruleset import load_rules
 from memtui.scan.samples import make_sample
 from memtui.scan.spots import Spot
@@ -158,7 +158,9 @@ class SuppressedFinding:
     finding: AuditFinding
     reason: str
     until: str = ""  # the last day on which the exemption holds, `2026-12-31`; empty for ever
-    by: str = "exemption"  # `exemption` or `baseline`
+    by: str = "exemption"  # `exemption`, `baseline` or `dismissal`
+    who: str = ""  # who dismissed it
+    at_us: int | None = None  # when, in microseconds since 1970 (UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,8 +219,10 @@ class Audit:
         taken_us: In microseconds since 1970 (UTC).
         actors: Events by actor, the most first.
         findings: The gravest first, then by path and line; without suppressed ones.
-        expired: Expired exemptions, as sentences.
+        expired: Expired exemptions and ended dismissals, as sentences.
         digest: Over the rules that ran and their settings, 16 hexadecimal digits: the same digest, the same audit.
+        sign_off: The mark that ended the last review; `None` before the first.
+        review_problem: A defect of the review file, as a sentence; else empty.
         neutral: The rights that this process gave up, as sentences.
         seconds: The time of each family, by name; and `read`.
         settings: Names and values that differ from the defaults.
@@ -239,6 +243,8 @@ class Audit:
     skipped: tuple[SkippedRule, ...] = ()
     passed: tuple[PassedCheck, ...] = ()
     inbox: Inbox | None = None
+    sign_off: ReviewMark | None = None
+    review_problem: str = ""
     growth: AuditGrowth | None = None
     version: str = ""
     rules: int = 0

@@ -27,12 +27,15 @@ from memtui.audit.model import (
 from memtui.audit.provenance import TAMPERED, OriginTracer, summarize_journal
 from memtui.audit.registry import CRASHED, FAMILIES, SELF_CHECKS, collect_rules
 from memtui.audit.selection import RuleSelection, describe_changed_settings, select_rules
-from memtui.audit.suppressions import find_expired, find_suppression
+from memtui.audit.suppressions import build_ended_dismissal, find_expired, find_suppression
 from memtui.core.settings import AuditSettings, Settings, compute_budgets
 from memtui.core.wording import estimate_token_count, format_count
 from memtui.engine import Engine, Observer
 from memtui.engine.pins import load_pins
-from memtui.review.inbox import Inbox
+from memtui.review.hunks import is_review_end
+from memtui.review.inbox import Inbox, ReviewMark
+from memtui.review.marks import Review
+from memtui.review.triage import find_dismissal_fault, find_dismissals
 
 # One pass of all rules over a folder.
 
@@ -58,6 +61,7 @@ class AuditInspection:
     Attributes:
         tell: Called with the findings of each family, without suppressed ones.
         excepted: Suppressed findings.
+        dismissals: By fingerprint, ended ones included.
         ran: The ids of rules that ran to their end.
         found: The ids of rules with findings, suppressed ones included.
     """
@@ -70,6 +74,7 @@ class AuditInspection:
     baseline: Collection[str]
     _: KW_ONLY
     today: date
+    dismissals: Mapping[str, ReviewMark] = field(default_factory=dict)
     progress: Progress | None = None
     tell: Callable[[Sequence[AuditFinding]], None] | None = None
     findings: list[AuditFinding] = field(default_factory=list)
@@ -91,10 +96,17 @@ class AuditInspection:
                 if not crashes.count and not budget.is_over:
                     self.ran |= mine - {each.rule for each in self.subject.log.skipped}
             seconds[name] = time.perf_counter() - began
-        old = find_expired(self.subject.audit.exemptions, self.today)
+        old = [*find_expired(self.subject.audit.exemptions, self.today), *self._find_ended_dismissals()]
         self.expired += [sentence for _, sentence in old]
         self._add_findings(self.builder.build_findings([hit for hit, _ in old]))
         self.ran |= {rule.id for rule in SELF_CHECKS} & set(self.choice.severities)
+
+    def _find_ended_dismissals(self) -> Iterator[tuple[Hit, str]]:
+        """Dismissals that hold no more, of findings that count again."""
+        for finding in self.findings:
+            dismissal = self.dismissals.get(finding.fingerprint)
+            if dismissal is not None and (fault := find_dismissal_fault(dismissal, finding, self.today)):
+                yield build_ended_dismissal(dismissal, fault)
 
     def _collect_hits(self, family: Any, name: str, crashes: "_RuleCrashes", budget: HitBudget) -> Iterator[Hit]:
         """The hits of a family. An exception in one note becomes a finding, and the other notes are still checked."""
@@ -129,7 +141,8 @@ class AuditInspection:
         counted = []
         for finding in found:
             self.found.add(finding.rule)
-            exception = find_suppression(finding, self.subject.audit.exemptions, self.baseline, self.today)
+            dismissal = self.dismissals.get(finding.fingerprint)
+            exception = find_suppression(finding, self.subject.audit.exemptions, self.baseline, self.today, dismissal)
             if exception is None:
                 counted.append(finding)
             else:
@@ -180,6 +193,8 @@ def run_audit(
     repo: str | None = None,
     only: Collection[str] | None = None,
     inbox: Inbox | None = None,
+    review: Review | None = None,
+    reviewer: str | None = None,
     growth: bool = False,
     neutral: tuple[str, ...] = (),
     baseline: Collection[str] | None = None,
@@ -194,6 +209,8 @@ def run_audit(
 
     Args:
         only: Ids of rules, patterns of ids and names of families.
+        review: The review file, for its dismissals and the last sign-off.
+        reviewer: The reviewer whose dismissals count; `None` for anyone.
         neutral: The rights that this process gave up, as sentences.
         baseline: Fingerprints of known findings; `None` without a baseline.
         found: Called with the findings of each family, without suppressed ones.
@@ -233,8 +250,9 @@ def run_audit(
     builder = FindingBuilder(rules, choice.severities, subject, origins)
     today = datetime.fromtimestamp(now_us // 1_000_000, UTC).date()
     inspection = AuditInspection(
-        families, rules, subject, choice, builder, baseline or (), today=today, progress=progress, tell=found
-    )
+        families, rules, subject, choice, builder, baseline or (), today=today, progress=progress, tell=found,
+        dismissals=find_dismissals(review, reviewer) if review is not None else {},
+    )  # fmt: skip
     inspection.run(seconds)
     files, size = len(subject.notes), sum(note.size for note in subject.notes.values())
     tokens = sum(map(estimate_token_count, subject.iter_texts()))
@@ -254,6 +272,8 @@ def run_audit(
         skipped=(*choice.skipped, *(each for each in subject.log.skipped if each.rule in choice.severities)),
         passed=find_passed_checks(rules, subject, inspection.ran, inspection.found),
         inbox=inbox,
+        sign_off=next(filter(is_review_end, reversed(review.valid_marks)), None) if review is not None else None,
+        review_problem=review.problem if review is not None else "",
         growth=_collect_growth(observer, inspection.findings, now_us, chain) if growth else None,
         version=memtui.__version__,
         rules=len(choice.severities),

@@ -1,4 +1,4 @@
-"""Suppressed findings: by an exemption with a reason and a last day, or by a baseline."""
+"""Suppressed findings: by an exemption with a reason and a last day, by a dismissal, or by a baseline."""
 
 import json
 import re
@@ -7,16 +7,24 @@ from datetime import date
 from fnmatch import fnmatchcase
 from functools import cache
 
+from memtui.audit.masking import mask_message
 from memtui.audit.model import AuditFinding, Hit, SuppressedFinding
 from memtui.audit.registry import EXPIRED
 from memtui.core.errors import MemtuiError
 from memtui.core.settings import Exemption
+from memtui.core.unicode import to_one_line
+from memtui.review.inbox import ReviewMark
+from memtui.review.triage import describe_dismissal, find_dismissal_fault
 
 _BASELINE = "it stands in the baseline"
 
 
 def find_suppression(
-    finding: AuditFinding, exemptions: Collection[Exemption], baseline: Collection[str], today: date
+    finding: AuditFinding,
+    exemptions: Collection[Exemption],
+    baseline: Collection[str],
+    today: date,
+    dismissal: ReviewMark | None = None,
 ) -> SuppressedFinding | None:
     """Why a finding does not count; `None` if it counts."""
     for each in exemptions:
@@ -27,6 +35,9 @@ def find_suppression(
             and matches_path(finding.location.path, each.path)
         ):
             return SuppressedFinding(finding, each.reason, each.until.isoformat() if each.until else "")
+    if dismissal is not None and not find_dismissal_fault(dismissal, finding, today):
+        who, at_us = dismissal.reviewer, dismissal.at_us
+        return SuppressedFinding(finding, mask_message(dismissal.words), dismissal.until, "dismissal", who, at_us)
     if finding.fingerprint in baseline and finding.rule != EXPIRED:
         return SuppressedFinding(finding, _BASELINE, by="baseline")
     return None
@@ -52,6 +63,16 @@ def find_expired(exemptions: Collection[Exemption], today: date) -> list[tuple[H
         hit = Hit(EXPIRED, "", words, evidence=each.reason, facts=facts, identity=identity)
         found.append((hit, f"{words[:1].upper()}{words[1:]}: {each.reason}"))
     return found
+
+
+def build_ended_dismissal(mark: ReviewMark, fault: str) -> tuple[Hit, str]:
+    """A dismissal whose finding counts again, as a hit and as a sentence."""
+    finding = mark.findings[0]
+    words = f"{describe_dismissal(mark)} {fault}"
+    facts = {"exempt": to_one_line(finding.rule), "path": to_one_line(finding.path), "until": mark.until}
+    reason = mask_message(mark.words)
+    hit = Hit(EXPIRED, "", words, evidence=reason, facts=facts, identity=f"{finding.fingerprint} {mark.at_us}")
+    return hit, f"{words[:1].upper()}{words[1:]}: {reason}"
 
 
 def matches_path(path: str, pattern: str) -> bool:

@@ -38,6 +38,7 @@ from memtui.fs.exports import ExportWriter
 from memtui.fs.landlock import restrict_writes
 from memtui.fs.write_helper import FileWriter, WriteHelper
 from memtui.review.inbox import Inbox
+from memtui.review.marks import Review, ReviewFileUnusable, resolve_review_path
 
 if TYPE_CHECKING:
     from memtui.config import LoadedConfig
@@ -81,6 +82,12 @@ class AuditJob:
         """Whether a person would have had the screen, but for her screen reader."""
         has_reader = self.loaded.config.ui.screen_reader
         return not self._asks_for_report and has_reader and output.is_terminal(sys.stdout)
+
+    @property
+    def wants_changes(self) -> bool:
+        """Whether the report tells the changes, too."""
+        given = self.arguments
+        return any(each is not None for each in (given.since, given.review, given.reviewer))
 
     @property
     def _asks_for_report(self) -> bool:
@@ -220,8 +227,8 @@ def _open_observer(job: AuditJob) -> Observer:
 def _audit_folder(job: AuditJob, session: _AuditSession, observer: Observer | None = None) -> Audit:
     observer = session.first if observer is None else observer
     given = job.arguments
-    wants_changes = any(each is not None for each in (given.since, given.review, given.reviewer))
-    changes = _load_inbox(job, observer) if wants_changes else None
+    review = _load_review(job)
+    changes = _load_inbox(job, observer, review) if job.wants_changes else None
     with show_progress_line(quiet=job.options.quiet) as progress:
         return run_audit(
             observer,
@@ -232,6 +239,8 @@ def _audit_folder(job: AuditJob, session: _AuditSession, observer: Observer | No
             repo=job.repo,
             only=job.only,
             inbox=changes,
+            review=review,
+            reviewer=given.reviewer,
             baseline=job.baseline,
             growth=job.format in ("html", "json"),
             neutral=session.confinement,
@@ -239,17 +248,24 @@ def _audit_folder(job: AuditJob, session: _AuditSession, observer: Observer | No
         )
 
 
-def _load_inbox(job: AuditJob, observer: Observer) -> Inbox:
+def _load_review(job: AuditJob) -> Review:
+    """What reviewers said. Without a usable file nothing is dismissed; it stops only an audit that tells changes."""
+    try:
+        return Review.read(resolve_review_path(job.arguments.review, job.folder, job.options.state))
+    except ReviewFileUnusable as error:
+        if job.wants_changes:
+            raise
+        return Review(problem=str(error))
+
+
+def _load_inbox(job: AuditJob, observer: Observer, review: Review) -> Inbox:
     """The changes since the given moment."""
     from memtui.review.inbox_builder import build_inbox  # noqa: PLC0415 - start-up: only for changes
-    from memtui.review.marks import Review, get_review_path, resolve_review_path  # noqa: PLC0415 - start-up: only for changes
 
     given = job.arguments
-    folder, state = job.folder, job.options.state
-    place = resolve_review_path(given.review, folder, state) if given.review is not None else get_review_path(folder)
     observer.reconcile()
     try:
-        return build_inbox(observer, Review.read(place), since=given.since or "last", reviewer=given.reviewer)
+        return build_inbox(observer, review, since=given.since or "last", reviewer=given.reviewer)
     except ValueError as error:
         hint = f" {format_suggestion(given.since or '', ['last'], shown='{}, the last review')}".rstrip()
         raise UsageError(f"memtui audit: --since: {error}{hint} Nothing was audited.") from error

@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from memtui import memory as memory_module
-from memtui.audit.model import AuditFinding
-from memtui.cli import context, output, restore, review_text, times
+from memtui.cli import context, output, restore, review_text, sign_off, times
 from memtui.cli.context import load_memory_settings, open_memory, require_writable
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError
 from memtui.cli.parsing import Options, Parser, Verb
+from memtui.cli.review_context import ReviewContext
 from memtui.core.history import ActionResult
 from memtui.core.paths import format_path
 from memtui.core.suggestion import format_suggestion
@@ -26,30 +25,37 @@ from memtui.fs.exports import ExportWriter
 from memtui.fs.write_helper import LocalWriter
 from memtui.review import verdicts
 from memtui.review.hunks import HunkComparison, compare_file, find_changed_hunks
-from memtui.review.inbox import ChangedFile, ChangedHunk, Inbox, ReviewMark, ReviewVerdict
-from memtui.review.inbox_builder import build_inbox
-from memtui.review.marks import NOTHING, Review, ReviewFile, get_review_path, resolve_review_path
+from memtui.review.inbox import ChangedFile, ChangedHunk, Inbox, MarkedFinding, ReviewMark, ReviewVerdict
+from memtui.review.marks import NOTHING, ReviewFile, resolve_review_path
 
-_ACTIONS = ("accept", "flag", "note", "revert", "done")
+_FINDING_ACTIONS = ("dismiss", "restore")
+_ACTIONS = ("accept", "flag", "note", "revert", *_FINDING_ACTIONS, "dismissed", "done", "export", "verify")
 _PAST = {"accept": "Not accepted", "flag": "Not flagged", "note": "Not noted", "revert": "Not reverted"}
 
 
 def add_review_options(parser: Parser) -> None:
-    parser.add_value("action", "ACTION", "accept, flag, note, revert PATH..., or done; else the list", nargs="?")
+    parser.add_value("action", "ACTION", "accept, flag, note, revert PATH...; else the list", nargs="?")
     parser.add_value("paths", "PATH", nargs="*")
     parser.add_flag("--all", "instead of PATH: all that is listed")
     parser.add_value("--hunk", "N", "only this hunk, as --diff has it", type=_parse_number, action="append")
-    parser.add_value("--words", "TEXT", "what you have to say", dest="text")
-    parser.add_flag("--diff", "list the hunks, with their numbers")
-    parser.add_value("--since", "WHEN", "after event 41, yesterday; else last review", default="last")
+    parser.add_value("--words", "TEXT", "what you have to say; also --reason", dest="text")
+    parser.add_value("--reason", "TEXT", dest="text")
+    parser.add_value("--until", "WHEN")
+    parser.add_value("--accept-failures", "REASON")
+    parser.add_flag("--diff")
+    parser.add_value("--since", "WHEN", default="last")
     parser.add_value("--review", "FILE", "where the marks are, to be carried along")
-    parser.add_value("--reviewer", "NAME", "who you are; listing: whose marks count")
+    parser.add_value("--reviewer", "NAME")
     parser.add_value("--by", "NAME", dest="actor")
     parser.add_value("--session", "ID")
     parser.add_value("--in --path", "PATH", dest="path")
     parser.add_value("--rule", "RULE")
     parser.add_value("--seen", "N", type=_parse_number)
     parser.add_flag("--accepted")
+    parser.add_value("--repo", "DIR")
+    parser.add_value("-o --output", "FILE")
+    parser.add_value("--format", "FORMAT", choices=("md", "json"))
+    parser.add_flag("--force")
     parser.add_flag("-y --yes")
 
 
@@ -66,21 +72,32 @@ def run_review(options: Options, arguments: argparse.Namespace) -> int:
     if action == "revert":
         require_writable(options, _PAST[action])
     path = context.resolve_folder(options)
-    given: str | None = arguments.review
-    place = resolve_review_path(given, path, options.state) if given is not None else get_review_path(path)
-    outgoing = ExportWriter(path, state.get_state_directory(path, options.state), nothing=NOTHING)
-    file = ReviewFile(place, folder=format_path(path), writer=LocalWriter(outgoing))
+    place = resolve_review_path(arguments.review, path, options.state)
+    writer = LocalWriter(ExportWriter(path, state.get_state_directory(path, options.state), nothing=NOTHING))
+    file = ReviewFile(place, folder=format_path(path), writer=writer)
     review = file.load()
     with _open_observer(path, options) as memory:
         desk = _ReviewCommand(memory, file, review, options, arguments, path)
-        if action is None:
-            return desk.list_changes()
-        if action == "done":
-            return desk.sign_off()
-        if action == "revert":
-            assert isinstance(memory, Engine)
-            return desk.revert(memory)
-        return desk.record_verdict(action)
+        match action:
+            case None:
+                return desk.list_changes()
+            case "dismiss":
+                return sign_off.dismiss(desk)
+            case "restore":
+                return sign_off.restore_findings(desk)
+            case "dismissed":
+                return sign_off.list_dismissed(desk)
+            case "done":
+                return sign_off.end_review(desk)
+            case "export":
+                return sign_off.export_record(desk, writer)
+            case "verify":
+                return sign_off.verify_record(desk)
+            case "revert":
+                assert isinstance(memory, Engine)
+                return desk.revert(memory)
+            case _:
+                return desk.record_verdict(action)
 
 
 def _validate_arguments(action: str | None, arguments: argparse.Namespace) -> None:
@@ -103,6 +120,23 @@ def _validate_arguments(action: str | None, arguments: argparse.Namespace) -> No
             ": say what to do with that: accept, flag, note or revert.",
         ),
         (action == "note" and not arguments.text, " note: say what, with --words TEXT."),
+        (
+            action in _FINDING_ACTIONS and (not paths or arguments.all),
+            f" {action}: name the findings by their fingerprints, as memtui audit --all tells them.",
+        ),
+        (action == "dismiss" and not (arguments.text or "").strip(), " dismiss: say why, with --reason TEXT."),
+        (arguments.until is not None and action != "dismiss", ": --until is about dismiss."),
+        (arguments.accept_failures is not None and action != "done", ": --accept-failures is about done."),
+        (
+            arguments.accept_failures is not None and not arguments.accept_failures.strip(),
+            " done: say why it is signed all the same, with --accept-failures REASON.",
+        ),
+        (action in ("dismissed", "export") and bool(paths), f" {action}: it takes no PATH."),
+        (action == "verify" and len(paths) != 1, " verify: name the file of one record."),
+        (
+            action != "export" and (arguments.output is not None or arguments.format is not None or arguments.force),
+            ": -o, --format and --force are about export.",
+        ),
         (
             arguments.reviewer is not None and not arguments.reviewer.strip(),
             ": the name of the reviewer is empty. Nothing was noted.",
@@ -136,27 +170,14 @@ class _ReviewTarget:
 
 
 @dataclass
-class _ReviewCommand:
-    """A review by one reviewer."""
-
-    memory: Observer
-    file: ReviewFile
-    review: Review
-    options: Options
-    given: argparse.Namespace
-    folder: str
-
-    @property
-    def reviewer(self) -> str:
-        """The name in the marks."""
-        name: str = self.given.reviewer or verdicts.get_reviewer()
-        return name.strip()
+class _ReviewCommand(ReviewContext):
+    """The list of changes, and the verdicts on them."""
 
     # Looking
 
     def list_changes(self) -> int:
         """List the changes."""
-        found = self._load_inbox(accepted=self.given.accepted)
+        found = self.load_inbox(accepted=self.given.accepted)
         open_count = self._count_left(found)
         hunks = [
             (compare_file(self.memory, file), find_changed_hunks(self.memory, file, self.review))
@@ -200,88 +221,38 @@ class _ReviewCommand:
             for sign, line in review_text.format_hunks(*each):
                 output.print_line(output.colorize(line, {"+": "32", "-": "31", "@": "36"}.get(sign)))
 
-    def _load_inbox(self, *, accepted: bool, plain: bool = False) -> Inbox:
-        given = self.given
-        try:
-            return build_inbox(
-                self.memory,
-                self.review,
-                since=given.since,
-                reviewer=given.reviewer,
-                accepted=accepted,
-                runs=given.action is None,
-                **({} if plain else self._get_filters()),
-            )
-        except ValueError as error:
-            is_missing = str(error).startswith(("There is no event", "The record has no"))
-            raise Failure(ExitCode.MISSING if is_missing else ExitCode.USAGE, f"memtui review: {error}") from error
-
-    def _get_filters(self) -> dict[str, Any]:
-        given = self.given
-        path = context.parse_memory_path(given.path, self.folder).relative if given.path is not None else None
-        findings = self._run_rule() if given.rule else ()
-        return {"actor": given.actor, "session": given.session, "path": path, "rule": given.rule, "findings": findings}
-
-    def _run_rule(self) -> Sequence[AuditFinding]:
-        from memtui.audit.runner import run_audit  # noqa: PLC0415 - start-up: loads every rule
-
-        return run_audit(
-            self.memory, title=format_path(self.folder), place=self.folder, only={self.given.rule}
-        ).findings
-
     # Judging
 
     def record_verdict(self, action: str) -> int:
         """Accept, flag or note."""
         chosen = self._select_targets(_PAST[action])
+        failures = self._list_failures(chosen) if action == "accept" else {}
         head = verdicts.get_head(self.memory)
         words: str = self.given.text or ""
         build = partial(verdicts.build_marks, self.memory, self.review, ReviewVerdict(action))
         marks: list[ReviewMark] = []
         for each in chosen:
-            marks += build(each.file, each.hunks, reviewer=self.reviewer, head=head, words=words)
-        self._save_marks(marks)
+            findings = failures.get(each.file.path, ())
+            marks += build(each.file, each.hunks, reviewer=self.reviewer, head=head, words=words, findings=findings)
+        self.save_marks(marks)
         return self._print_verdict(action, chosen, marks)
 
+    def _list_failures(self, chosen: Sequence[_ReviewTarget]) -> dict[str, list[MarkedFinding]]:
+        """The findings that must not stay with which one note is accepted by its name."""
+        paths = [each.file.path for each in chosen if each.file.after is not None]
+        named = {context.parse_memory_path(given, self.folder).relative for given in self.given.paths}
+        return sign_off.accept_with_failures(self, paths, is_named=set(paths) <= named) if paths else {}
+
     def _print_verdict(self, action: str, chosen: Sequence[_ReviewTarget], marks: Sequence[ReviewMark]) -> int:
-        open_count = self._count_left(self._load_inbox(accepted=False, plain=True))
+        open_count = self._count_left(self.load_inbox(accepted=False, plain=True))
         if self.options.json:
-            output.print_json({**self._serialize_marks(marks), "left": open_count})
+            records = [review_text.serialize_mark(mark) for mark in marks]
+            said = {"done": True, "review": format_path(self.file.path), "marks": records, "left": open_count}
+            output.print_json(said)
         elif not self.options.quiet:
             verb = {"accept": "Accepted", "flag": "Flagged", "note": "Noted"}[action]
             output.print_line(f"{verb} {_format_targets(chosen)}. {format_count(open_count, 'change')} left to review.")
         return ExitCode.OK
-
-    def _serialize_marks(self, marks: Sequence[ReviewMark]) -> dict[str, object]:
-        records = [review_text.serialize_mark(mark) for mark in marks]
-        return {"done": True, "review": format_path(self.file.path), "marks": records}
-
-    def sign_off(self) -> int:
-        """The reviewer has seen all that there is."""
-        self.given.since = "last"
-        head = verdicts.get_head(self.memory)  # first: what comes after it, nobody is taken to have seen
-        found = self._load_inbox(accepted=True, plain=True)
-        if self.given.seen is not None:
-            head = self._get_seen_head(head)
-        marks = verdicts.end_review(found, reviewer=self.reviewer, head=head, words=self.given.text or "")
-        if self.given.seen is not None:
-            marks = marks[-1:]
-        self._save_marks(marks)
-        flagged = sum(file.verdict is ReviewVerdict.FLAG for file in found.files)
-        if self.options.json:
-            output.print_json({**self._serialize_marks(marks), "flagged": flagged})
-        elif not self.options.quiet:
-            stay = f" {format_count(flagged, 'flagged file')} {'stays' if flagged == 1 else 'stay'}." if flagged else ""
-            begins = f"The next review begins after #{head[0]} ({head[1][:8]})."
-            output.print_line(f"Reviewed by {to_one_line(self.reviewer)}. {begins}{stay}")
-        return ExitCode.OK
-
-    def _get_seen_head(self, head: verdicts.Head) -> verdicts.Head:
-        seq: int = self.given.seen
-        if seq > head[0]:
-            raise NotFound(f"There is no event #{seq} in the record: it ends at #{head[0]}.")
-        event = self.memory.history.get_event(seq)
-        return (seq, event.hash) if event is not None else head
 
     def revert(self, memory: Engine) -> int:
         """Take back, each change as an event of its own."""
@@ -297,7 +268,7 @@ class _ReviewCommand:
         for each in sorted(chosen, key=lambda each: each.file.sign != ">"):  # so that no directory is left behind
             done, marks = self._revert_target(memory, each)
             if marks:
-                self._save_marks(marks)
+                self.save_marks(marks)
             if self.options.json:
                 records.append(restore.serialize_restored(done, self.folder, dry_run=False))
             elif done.event is not None and not self.options.quiet:
@@ -319,14 +290,11 @@ class _ReviewCommand:
         hunk = each.hunks[0] if each.hunks else None
         return verdicts.revert_and_mark(memory, each.file, hunk, reviewer=self.reviewer, words=self.given.text or "")
 
-    def _save_marks(self, marks: Sequence[ReviewMark]) -> None:
-        self.review = self.file.add(marks)
-
     # Choosing
 
     def _select_targets(self, past: str) -> Sequence[_ReviewTarget]:
         """The files and hunks named. Raises `Failure` if there are none, or they changed since."""
-        found = self._load_inbox(accepted=not self.given.all, plain=not self.given.all)
+        found = self.load_inbox(accepted=not self.given.all, plain=not self.given.all)
         files = list(found.files) if self.given.all else self._select_files(found, past)
         if not files:
             raise NotFound(f"{past}: nothing is left to review. Nothing was noted.")

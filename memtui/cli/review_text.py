@@ -12,6 +12,7 @@ from memtui.core.wording import format_count
 from memtui.review.hunks import HunkComparison
 from memtui.review.inbox import ChangedFile, ChangedHunk, ChangeRun, Inbox, ReviewMark, ReviewVerdict
 from memtui.review.inbox_builder import group_by_folder
+from memtui.review.marks import serialize_finding
 from memtui.review.tracks import get_version_key
 from memtui.review.verdicts import find_verdict
 
@@ -25,6 +26,8 @@ _WORDS = {
     ReviewVerdict.FLAG: "flagged",
     ReviewVerdict.NOTE: "noted",
     ReviewVerdict.REVERTED: "reverted",
+    ReviewVerdict.DISMISS: "dismissed",
+    ReviewVerdict.RESTORE: "restored",
 }
 
 
@@ -254,6 +257,9 @@ def serialize_mark(mark: ReviewMark) -> dict[str, object]:
         "words": mask_message(mark.words),
         "seq": mark.seq,
         "head": mark.head,
+        "until": mark.until or None,
+        "findings": [serialize_finding(each) for each in mark.findings],
+        "failures_reason": mask_message(mark.failures_reason) or None,
     }
 
 

@@ -146,6 +146,8 @@ class FolderInspection:
         inbox = self._read_inbox(observer)
         callbacks.inbox(inbox)
         self._seen = observer.get_head()[0]
+        with self._lock:
+            review = self._review
         return run_audit(
             observer,
             title=options.title,
@@ -155,6 +157,7 @@ class FolderInspection:
             repo=options.repo,
             only=options.only,
             inbox=inbox,
+            review=review,
             neutral=options.neutral,
             baseline=options.baseline,
             pins=load_pins(observer),

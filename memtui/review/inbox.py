@@ -60,7 +60,7 @@ class TrackedEvent(NamedTuple):
 
 
 class ReviewVerdict(StrEnum):
-    """What a reviewer says of a change."""
+    """What a reviewer says of a change, or of a finding."""
 
     ACCEPT = "accept"
     FLAG = "flag"
@@ -68,6 +68,40 @@ class ReviewVerdict(StrEnum):
     """Words, and no judgement."""
     REVERTED = "reverted"
     """It was taken back, in an ordinary session."""
+    DISMISS = "dismiss"
+    """A finding does not count, for a reason."""
+    RESTORE = "restore"
+    """A dismissed finding counts again."""
+
+
+FINDING_VERDICTS = frozenset({ReviewVerdict.DISMISS, ReviewVerdict.RESTORE})
+"""What is said of a finding, and not of a change."""
+
+
+ACCEPTED_FAILURE = "accepted in spite"
+"""The decision on a finding in spite of which a review was ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedFinding:
+    """A finding as a mark names it: never with its text.
+
+    Attributes:
+        path: Relative to the folder; `""` for the folder itself.
+        line: From 1; `None` for the whole file.
+        count: How many of a kind are told as this one.
+        evidence: The first digits of the SHA-256 of its evidence, in which secrets are masked; empty for none.
+        decision: In an ended review, what was decided of it; else empty.
+    """
+
+    fingerprint: str
+    rule: str
+    severity: str
+    path: str
+    line: int | None = None
+    count: int = 1
+    evidence: str = ""
+    decision: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,11 +110,15 @@ class ReviewMark:
 
     Attributes:
         at_us: In microseconds since 1970 (UTC).
-        path: Relative to the folder; `""` for an ended review.
+        path: Relative to the folder; `""` for an ended review, and for what is said of a finding.
         before: SHA-256 of the content before the change; empty for none.
         after: SHA-256 of the content after it; empty for none.
         hunk: The fingerprint of a hunk; empty for the whole file.
         head: The journal's chain hash at that time, in hexadecimal.
+        until: The last day on which a dismissal holds, `2026-12-31`; empty for ever.
+        findings: The dismissed or restored one; those that an acceptance was given over; those of an ended review.
+        since: In an ended review, the number of the event after which it began.
+        failures_reason: Why a review was ended in spite of findings that must not stay.
     """
 
     reviewer: str
@@ -93,6 +131,10 @@ class ReviewMark:
     words: str = ""
     seq: int = 0
     head: str = ""
+    until: str = ""
+    findings: tuple[MarkedFinding, ...] = ()
+    since: int | None = None
+    failures_reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -198,6 +198,7 @@ def build_inbox(
     findings: Iterable[AuditFinding] = (),
     accepted: bool = False,
     runs: bool = True,
+    until: int | None = None,
 ) -> Inbox:
     """What is to be reviewed.
 
@@ -206,6 +207,7 @@ def build_inbox(
         reviewer: The reviewer whose acceptance counts; `None` for anyone.
         accepted: Whether accepted files are included, with their marks.
         runs: Whether changes are grouped into runs, with their lost facts.
+        until: The number of the last event, if not now.
 
     Raises:
         ValueError: There is no such moment; the words are a sentence.
@@ -214,7 +216,7 @@ def build_inbox(
     wanted = _build_filter(actor, session, path, rule, findings)
     marks = review.valid_marks
     begin = find_review_start(observer, marks, since, reviewer)
-    followed, index = _track_marked_paths(observer, marks, begin)
+    followed, index = _track_marked_paths(observer, marks, begin, until)
     shown = list(_iter_changed(followed, index, begin, reviewer, accepted=accepted))
     files = [file for thing, file in shown if not thing.is_directory]
     folders = [file for thing, file in shown if thing.is_directory]
@@ -237,10 +239,10 @@ def build_inbox(
 
 
 def _track_marked_paths(
-    observer: Observer, marks: Sequence[ReviewMark], begin: ReviewStart
+    observer: Observer, marks: Sequence[ReviewMark], begin: ReviewStart, until: int | None
 ) -> tuple[PathTracks, MarkIndex]:
     """The paths since the begin of a review, or since an older mark that still counts, and the marks by path."""
-    followed = track_paths(observer, begin.seq)
+    followed = track_paths(observer, begin.seq, until)
     index = MarkIndex(marks, followed.tracks, partial(_get_version_key, observer))
     older = [
         seq
@@ -248,7 +250,7 @@ def _track_marked_paths(
         if seq < begin.seq and (mark.verdict is ReviewVerdict.FLAG or not index.has_match(mark))
     ]
     if older:
-        followed = track_paths(observer, min(older))
+        followed = track_paths(observer, min(older), until)
         index = MarkIndex(marks, followed.tracks, partial(_get_version_key, observer))
     return followed, index
 

@@ -26,10 +26,11 @@ from memtui.fs.exports import ExportWriter
 from memtui.fs.locks import lock_file
 from memtui.fs.state import get_state_directory, get_state_home
 from memtui.fs.write_helper import FileWriter, LocalWriter
-from memtui.review.inbox import ReviewMark, ReviewVerdict
+from memtui.review.inbox import FINDING_VERDICTS, MarkedFinding, ReviewMark, ReviewVerdict
 
 KIND = "memtui review"
-SCHEMA = 1
+SCHEMA = 2
+"""The highest that is read; a file without a verdict on a finding is written as 1, so that an older memtui reads it."""
 MOST_BYTES = 64 * 1024 * 1024
 """Bytes of the largest review file that is read."""
 START = hashlib.sha256(b"memtui review 1").hexdigest()
@@ -37,6 +38,8 @@ START = hashlib.sha256(b"memtui review 1").hexdigest()
 _LONGEST_NAME = 200  # bytes of a folder's name that become part of a file's
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TEXTS = ("reviewer", "path", "before", "after", "hunk", "words", "head")
+_MORE_TEXTS = ("until", "failures_reason")
+"""Fields that stand in a mark only where they say something."""
 
 
 class ReviewFileUnusable(StateUnusable):
@@ -82,7 +85,7 @@ class Review:
         added, entries, last = [], [], self.hash
         for mark in marks:
             entry = _build_entry(mark, last)
-            last = _compute_digest(entry)
+            last = compute_digest(entry)
             added.append(mark)
             entries.append(entry)
         return replace(self, marks=(*self.marks, *added), entries=(*self.entries, *entries), hash=last)
@@ -90,7 +93,7 @@ class Review:
     def to_json(self) -> bytes:
         """The document: the same marks, the same bytes."""
         document = {
-            "schema": SCHEMA,
+            "schema": SCHEMA if any(mark.verdict in FINDING_VERDICTS for mark in self.marks) else 1,
             "kind": KIND,
             "folder": self.folder,
             "marks": [dict(entry) for entry in self.entries],
@@ -112,12 +115,16 @@ def get_review_path(folder: str, state_home: str | os.PathLike[str] | None = Non
     return resolve_review_path(home / "reviews" / f"{name}-{identity}.json", folder)
 
 
-def resolve_review_path(path: str | os.PathLike[str], folder: str, state: str | os.PathLike[str] | None = None) -> Path:
-    """A review file that somebody named, with links resolved.
+def resolve_review_path(
+    path: str | os.PathLike[str] | None, folder: str, state: str | os.PathLike[str] | None = None
+) -> Path:
+    """A review file that somebody named, with links resolved; for `None` the usual one.
 
     Raises:
         ReviewFileUnusable: It is inside the memory folder, where an agent could write verdicts, or beside its journal.
     """
+    if path is None:
+        return get_review_path(folder)
     place = Path(os.path.realpath(os.path.expanduser(path)))
     if not folder:
         return place
@@ -186,13 +193,19 @@ def _parse_review(data: bytes, path: Path) -> Review:
             f"{SCHEMA}). It was left as it is. Use that version, or name another file with --review."
         )
     entries, folder, last = document.get("marks"), document.get("folder"), document.get("hash")
-    if schema != SCHEMA or not isinstance(entries, list) or not isinstance(folder, str) or not isinstance(last, str):
+    if (
+        schema not in range(1, SCHEMA + 1)
+        or not isinstance(entries, list)
+        or not isinstance(folder, str)
+        or not isinstance(last, str)
+    ):
         raise ReviewFileUnusable(
             f"The review file {_format_path(path)} lacks what every review file has. It was left as it is."
         )
     marks = []
     for number, entry in enumerate(entries, start=1):
         try:
+            _require_known_verdict(entry, number, path)
             marks.append(_parse_mark(entry))
         except (ValueError, OverflowError, TypeError, KeyError) as error:
             raise ReviewFileUnusable(
@@ -200,6 +213,16 @@ def _parse_review(data: bytes, path: Path) -> Review:
             ) from error
     problem, doubtful = _verify_chain(entries, last, path)
     return Review(path, folder, tuple(marks), problem, last, doubtful, tuple(entries))
+
+
+def _require_known_verdict(entry: object, number: int, path: Path) -> None:
+    """Raise for a verdict of a later memtui: what it takes back would count, were it left out."""
+    verdict = entry.get("verdict") if isinstance(entry, dict) else None
+    if isinstance(verdict, str) and verdict not in set(ReviewVerdict):
+        raise ReviewFileUnusable(
+            f"Mark {number} of the review file {_format_path(path)} says {to_one_line(verdict[:40])!r}, which this "
+            "memtui does not know. It was left as it is. Use a newer version, or name another file with --review."
+        )
 
 
 def _parse_mark(entry: object) -> ReviewMark:
@@ -210,13 +233,28 @@ def _parse_mark(entry: object) -> ReviewMark:
     """
     if not isinstance(entry, dict) or not isinstance(entry["previous"], str):
         raise TypeError("no mark")
-    texts = {name: entry[name] for name in _TEXTS}
+    texts = {name: entry[name] for name in _TEXTS} | {name: entry.get(name, "") for name in _MORE_TEXTS}
     seq = entry["seq"]
     if not all(isinstance(text, str) for text in texts.values()) or type(seq) is not int or seq < 0:
         raise TypeError("no mark")
     at = datetime.fromisoformat(entry["at"])
     at_us = (at - _EPOCH) // timedelta(microseconds=1)
-    return ReviewMark(at_us=at_us, verdict=ReviewVerdict(entry["verdict"]), seq=seq, **texts)
+    findings, since = tuple(map(_parse_finding, entry.get("findings", ()))), entry.get("since")
+    if since is not None and type(since) is not int:
+        raise TypeError("no mark")
+    verdict = ReviewVerdict(entry["verdict"])
+    return ReviewMark(at_us=at_us, verdict=verdict, seq=seq, findings=findings, since=since, **texts)
+
+
+def _parse_finding(entry: Mapping[str, Any]) -> MarkedFinding:
+    texts = {name: entry[name] for name in ("fingerprint", "rule", "severity", "path")}
+    texts |= {name: entry.get(name, "") for name in ("evidence", "decision")}
+    line, count = entry.get("line"), entry.get("count", 1)
+    if not all(isinstance(text, str) for text in texts.values()) or type(count) is not int:
+        raise TypeError("no finding")
+    if line is not None and type(line) is not int:
+        raise TypeError("no finding")
+    return MarkedFinding(line=line, count=count, **texts)
 
 
 def _verify_chain(entries: Sequence[Mapping[str, Any]], last: str, path: Path) -> tuple[str, frozenset[int]]:
@@ -226,7 +264,7 @@ def _verify_chain(entries: Sequence[Mapping[str, Any]], last: str, path: Path) -
     for at, entry in enumerate(entries):
         if entry["previous"] != previous:
             broken.append(at)
-        previous = _compute_digest(entry)
+        previous = compute_digest(entry)
     if previous != last:
         broken.append(len(entries))
     if not broken:
@@ -240,6 +278,11 @@ def _verify_chain(entries: Sequence[Mapping[str, Any]], last: str, path: Path) -
 
 
 def _build_entry(mark: ReviewMark, previous: str) -> dict[str, Any]:
+    more: dict[str, Any] = {name: getattr(mark, name) for name in _MORE_TEXTS if getattr(mark, name)}
+    if mark.since is not None:
+        more["since"] = mark.since
+    if mark.findings:
+        more["findings"] = [serialize_finding(each) for each in mark.findings]
     return {
         "at": (_EPOCH + timedelta(microseconds=mark.at_us)).isoformat(timespec="microseconds").replace("+00:00", "Z"),
         "reviewer": mark.reviewer,
@@ -251,11 +294,22 @@ def _build_entry(mark: ReviewMark, previous: str) -> dict[str, Any]:
         "after": mark.after,
         "seq": mark.seq,
         "head": mark.head,
+        **more,
         "previous": previous,
     }
 
 
-def _compute_digest(entry: Mapping[str, Any]) -> str:
+def serialize_finding(finding: MarkedFinding) -> dict[str, Any]:
+    """A finding as it stands in a mark: what is by default is left out."""
+    entry: dict[str, Any] = {name: getattr(finding, name) for name in ("fingerprint", "rule", "severity", "path")}
+    if finding.line is not None:
+        entry["line"] = finding.line
+    if finding.count != 1:
+        entry["count"] = finding.count
+    return entry | {name: text for name in ("evidence", "decision") if (text := getattr(finding, name))}
+
+
+def compute_digest(entry: Mapping[str, Any]) -> str:
     """The hash of a mark as it stands in the document, with that of the mark before it."""
     body = json.dumps(entry, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(body.encode("ascii")).hexdigest()

@@ -75,13 +75,14 @@ class PathTracks:
         return name
 
 
-def track_paths(observer: Observer, after: int) -> PathTracks:
+def track_paths(observer: Observer, after: int, until: int | None = None) -> PathTracks:
     """Follow everything from right after an event until now.
 
     Args:
         after: The event's number; 0 for the journal's beginning. Files of the first look existed before.
+        until: The number of the last event, if not now.
     """
-    until = observer.get_head()[0]
+    until = observer.get_head()[0] if until is None else until
     followed = PathTracks(after, until)
     tracks = _PathTracker(observer, followed, int(observer.get_metadata(FOUND_UNTIL) or until))
     for seq, body in iter_event_bodies(observer, after, until):

@@ -12,7 +12,7 @@ from memtui.core.unicode import to_one_line
 from memtui.engine import Engine, Observer
 from memtui.engine.moves import iter_parents
 from memtui.review.hunks import compare_file, find_changed_hunks
-from memtui.review.inbox import ChangedFile, ChangedHunk, Inbox, ReviewMark, ReviewVerdict
+from memtui.review.inbox import ChangedFile, ChangedHunk, Inbox, MarkedFinding, ReviewMark, ReviewVerdict
 from memtui.review.marks import Review
 from memtui.review.tracks import get_version_key
 
@@ -49,9 +49,10 @@ def build_mark(
     head: Head,
     hunk: ChangedHunk | None = None,
     words: str = "",
+    findings: Sequence[MarkedFinding] = (),
     now_us: int | None = None,
 ) -> ReviewMark:
-    """A verdict on a change, or on one hunk of it."""
+    """A verdict on a change, or on one hunk of it; `findings` are those that were shown with it."""
     seq, hash = head
     return ReviewMark(
         reviewer=reviewer,
@@ -64,6 +65,32 @@ def build_mark(
         words=words,
         seq=seq,
         head=hash,
+        findings=tuple(findings),
+    )
+
+
+def build_finding_mark(
+    verdict: ReviewVerdict,
+    finding: MarkedFinding,
+    *,
+    reviewer: str,
+    head: Head,
+    words: str = "",
+    until: str = "",
+    now_us: int | None = None,
+) -> ReviewMark:
+    """The dismissal or the restoration of a finding; it is no verdict on a path."""
+    seq, hash = head
+    return ReviewMark(
+        reviewer=reviewer,
+        at_us=_get_now_us(now_us),
+        verdict=verdict,
+        path="",
+        words=words,
+        seq=seq,
+        head=hash,
+        until=until,
+        findings=(finding,),
     )
 
 
@@ -77,14 +104,21 @@ def build_marks(
     reviewer: str,
     head: Head,
     words: str = "",
+    findings: Sequence[MarkedFinding] = (),
 ) -> list[ReviewMark]:
     """A verdict on a change, or on some of its hunks: the last accepted hunk accepts the file.
 
     Args:
         review: The marks so far.
+        findings: Those in the file that were shown with it.
     """
     build = partial(build_mark, file=file, reviewer=reviewer, head=head)
-    marks = [build(verdict, hunk=hunk, words=words) for hunk in hunks or (None,)]
+    if not hunks:
+        return [build(verdict, words=words, findings=findings)]
+    marks = [
+        build(verdict, hunk=hunk, words=words, findings=[each for each in findings if _is_in_hunk(each, hunk)])
+        for hunk in hunks
+    ]
     if hunks and verdict is ReviewVerdict.ACCEPT:
         accepted = {hunk.fingerprint for hunk in hunks}
         known = find_changed_hunks(observer, file, review)
@@ -94,13 +128,26 @@ def build_marks(
     return marks
 
 
+def _is_in_hunk(finding: MarkedFinding, hunk: ChangedHunk) -> bool:
+    return finding.line is not None and hunk.hunk.new_start < finding.line <= hunk.hunk.new_end
+
+
 def end_review(
-    inbox: Inbox, *, reviewer: str, head: Head, words: str = "", now_us: int | None = None
+    inbox: Inbox,
+    *,
+    reviewer: str,
+    head: Head,
+    words: str = "",
+    findings: Sequence[MarkedFinding] = (),
+    failures_reason: str = "",
+    now_us: int | None = None,
 ) -> list[ReviewMark]:
     """The reviewer has seen all that there was: the next review begins here. What is flagged stays.
 
     Args:
         inbox: Without filters.
+        findings: Those in what changed, with what was decided of each.
+        failures_reason: Why it is ended in spite of findings that must not stay.
 
     Returns:
         One mark over all of it, and one for each file that was changed since the record ends: the number of an event
@@ -116,8 +163,9 @@ def end_review(
     marks = [build_mark(ReviewVerdict.ACCEPT, file, reviewer=reviewer, head=head, now_us=at_us) for file in unrecorded]
     seq, hash = head
     end = ReviewMark(
-        reviewer=reviewer, at_us=at_us, verdict=ReviewVerdict.ACCEPT, path="", words=words, seq=seq, head=hash
-    )
+        reviewer=reviewer, at_us=at_us, verdict=ReviewVerdict.ACCEPT, path="", words=words, seq=seq, head=hash,
+        findings=tuple(findings), since=inbox.since, failures_reason=failures_reason,
+    )  # fmt: skip
     return [*marks, end]
 
 

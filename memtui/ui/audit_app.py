@@ -99,12 +99,12 @@ def run_audit_app(
     from memtui.fs.landlock import restrict_writes  # noqa: PLC0415 - start-up: only for audits
     from memtui.fs.write_helper import WriteHelper  # noqa: PLC0415 - start-up: only for audits
     from memtui.review.folder_inspection import FolderInspection, ReviewOptions  # noqa: PLC0415 - start-up: loads the engine
-    from memtui.review.marks import get_review_path, resolve_review_path  # noqa: PLC0415 - start-up: only for audits
+    from memtui.review.marks import resolve_review_path  # noqa: PLC0415 - start-up: only for audits
     from memtui.review.verdicts import get_reviewer  # noqa: PLC0415 - start-up: only for audits
 
     loaded = loaded or LoadedConfig()
     path = os.path.realpath(os.path.expanduser(folder))
-    place = resolve_review_path(review, path, state) if review is not None else get_review_path(path)
+    place = resolve_review_path(review, path, state)
     look = partial(memory_module.observe, path, state=state, journal=journal, settings=loaded.config.memory, look=False)
     with WriteHelper(ExportWriter(path, fs_state.get_state_directory(path, state))) as scribe, look() as first:
         confined = restrict_writes()  # only now: a journal that a crash left is mended in a copy, which is written

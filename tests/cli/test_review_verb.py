@@ -182,7 +182,7 @@ def test_a_secret_is_shown_nowhere(changed: Path, capsys: pytest.CaptureFixture[
     chance = random.Random(6)
     key = "sk-" + "ant-" + "".join(chance.choices(string.ascii_letters + string.digits, k=60))
     act(changed, {"command": "create", "path": "key.md", "file_text": f"the key of the staging server is {key}\nx\n"})
-    assert main(["review", "done"]) == 0
+    assert main(["review", "done", "--accept-failures", "of a test"]) == 0
     act(
         changed,
         {"command": "create", "path": "key.md", "file_text": "x\n"},

@@ -19,7 +19,7 @@ from memtui.review.marks import (
     Review,
     ReviewFile,
     ReviewFileUnusable,
-    _compute_digest,
+    compute_digest,
     get_review_path,
     resolve_review_path,
 )
@@ -165,7 +165,7 @@ def test_a_mark_that_was_changed_is_found_and_does_not_count(
         (b'{"schema": 1, "kind": "another"}', "is no review file"),
         (b"[" * 100_000, "is no review file"),
         (b'{"schema": 1, "kind": "memtui review", "folder": "", "marks": [', "is cut short or damaged in line 1"),
-        (b'{"schema": 2, "kind": "memtui review"}', "was written by a newer memtui (schema 2; this one reads 1)"),
+        (b'{"schema": 3, "kind": "memtui review"}', "was written by a newer memtui (schema 3; this one reads 2)"),
         (b'{"schema": 1, "kind": "memtui review", "marks": []}', "lacks what every review file has"),
         (
             b'{"schema": 1, "kind": "memtui review", "folder": "", "hash": "", "marks": [{}]}',
@@ -228,7 +228,7 @@ def test_what_a_later_version_adds_to_a_mark_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "review.json"
     entry = {**Review().add_marks([mark()]).entries[0], "colour": "green"}
     assert entry["previous"] == START
-    document = {"schema": 1, "kind": "memtui review", "folder": "", "marks": [entry], "hash": _compute_digest(entry)}
+    document = {"schema": 1, "kind": "memtui review", "folder": "", "marks": [entry], "hash": compute_digest(entry)}
     path.write_text(json.dumps(document))
     assert Review.read(path).problem == ""
     ReviewFile(path).add([mark(2)])

@@ -19,12 +19,15 @@ from memtui.audit.report.wording import (
     SEVERITIES,
     TITLES,
     describe_origin,
+    describe_suppression,
     find_worst_severity,
     format_actor,
     format_day,
     format_location,
     format_message,
     format_minute,
+    format_sign_off,
+    format_suppressed_counts,
     format_verdict,
     has_known_origins,
     sanitize_text,
@@ -115,7 +118,9 @@ def _render_glance(audit: Audit) -> str:
     files = "File" if audit.files == 1 else "Files"
     cards = [
         *(_render_card(f"{counts[each]:,}", TITLES[each], each.value if counts[each] else "none") for each in counts),
-        _render_card(f"{len(audit.excepted):,}", "Excepted"),
+        _render_card(
+            f"{len(audit.excepted):,}", ": ".join(filter(None, ("Excepted", format_suppressed_counts(audit))))
+        ),
         _render_card(f"{audit.files:,}", f"{files}, {format_size(audit.bytes, PLAIN)}"),
         _render_card(f"~{format_short_count(audit.tokens)}", "Tokens, estimated"),
         _render_card(f"{audit.events:,}", f"Events, {format_count(audit.refused, 'call')} refused"),
@@ -416,9 +421,8 @@ def _render_appendix(audit: Audit) -> str:
     excepted = [
         (
             f"<code>{_escape_text(each.finding.rule)}</code> <code>"
-            f"{_escape_name(format_location(each.finding.location))}</code> {_escape_name(each.reason)}"
+            f"{_escape_name(format_location(each.finding.location))}</code> {_escape_name(describe_suppression(each))}"
         )
-        + (f" <span>until {_escape_text(each.until)}</span>" if each.until else "")
         for each in audit.excepted[:MOST]
     ]
     parts = (
@@ -465,6 +469,7 @@ def _render_colophon(audit: Audit) -> str:
             ", ".join(f"<code>{_escape_text(k)} = {_escape_text(v)}</code>" for k, v in audit.settings.items())
             or "as they come",
         ),
+        ("Review", " ".join(map(_escape_name, _list_review_sentences(audit))) or "No review has been ended."),
         ("Neutral", " ".join(_escape_name(sentence) for sentence in audit.neutral) or "The folder was only read."),
     ]
     rows = "".join(f"<dt>{name}</dt><dd>{words}</dd>" for name, words in facts)
@@ -475,6 +480,11 @@ def _render_colophon(audit: Audit) -> str:
         + (f'<p class="since">{note}</p>' if chain.hash else "")
         + "</section>\n"
     )
+
+
+def _list_review_sentences(audit: Audit) -> list[str]:
+    problem = [audit.review_problem] if audit.review_problem and audit.inbox is None else []
+    return [*(format_sign_off(audit.sign_off) if audit.sign_off is not None else ()), *problem]
 
 
 def _wrap_wide_table(title: str, table: str) -> str:

@@ -22,7 +22,7 @@ from memtui.audit.report.wording import (
 from memtui.core.events import Version
 from memtui.core.paths import MemoryPath
 from memtui.core.unicode import visible_json
-from memtui.review.inbox import ChangedFile, ChangeRun, Inbox, ReviewMark
+from memtui.review.inbox import ChangedFile, ChangeRun, Inbox, MarkedFinding, ReviewMark
 
 SCHEMA = 1
 KIND = "memtui audit"
@@ -51,6 +51,8 @@ def build_document(audit: Audit) -> dict[str, Any]:
                 "by": each.by,
                 "reason": each.reason,
                 "until": each.until or None,
+                "who": each.who or None,
+                "ts": format_utc(each.at_us),
                 "finding": finding_to_json(each.finding),
             }
             for each in audit.excepted
@@ -59,6 +61,10 @@ def build_document(audit: Audit) -> dict[str, Any]:
         "skipped": [{"rule": each.rule, "reason": each.reason} for each in audit.skipped],
         "passed": [{"family": each.family.value, "name": each.name, "words": each.words} for each in audit.passed],
         "inbox": _inbox_to_json(audit.inbox) if audit.inbox is not None else None,
+        "review": {
+            "sign_off": _mark_to_json(audit.sign_off) if audit.sign_off is not None else None,
+            "problem": audit.review_problem or None,
+        },
         "growth": _growth_to_json(audit.growth) if audit.growth is not None else None,
         "neutral": list(audit.neutral),
         "rules": {"ran": audit.rules, "digest": audit.digest},
@@ -124,6 +130,7 @@ def _summary_to_json(audit: Audit) -> dict[str, Any]:
     return {
         **{severity.value: audit.count_findings(severity) for severity in SEVERITIES},
         "excepted": len(audit.excepted),
+        "dismissed": sum(each.by == "dismissal" for each in audit.excepted),
         "files": audit.files,
         "bytes": audit.bytes,
         "tokens": audit.tokens,
@@ -212,6 +219,22 @@ def _mark_to_json(mark: ReviewMark) -> dict[str, Any]:
         "words": mask_message(mark.words),
         "seq": mark.seq,
         "head": mark.head or None,
+        "until": mark.until or None,
+        "findings": [_marked_finding_to_json(each) for each in mark.findings],
+        "failures_reason": mask_message(mark.failures_reason) or None,
+    }
+
+
+def _marked_finding_to_json(marked: MarkedFinding) -> dict[str, Any]:
+    return {
+        "fingerprint": marked.fingerprint,
+        "rule": marked.rule,
+        "severity": marked.severity,
+        **path_to_json(marked.path),
+        "line": marked.line,
+        "count": marked.count,
+        "evidence": marked.evidence or None,
+        "decision": marked.decision or None,
     }
 
 

@@ -18,11 +18,14 @@ from memtui.audit.report.wording import (
     SEVERITIES,
     TITLES,
     describe_origin,
+    describe_suppression,
     find_worst_severity,
     format_actor,
     format_location,
     format_message,
     format_minute,
+    format_sign_off,
+    format_suppressed_counts,
     format_verdict,
     has_known_origins,
     sanitize_text,
@@ -154,7 +157,7 @@ def _render_summary(audit: Audit) -> str:
     fails, warns, infos = (audit.count_findings(severity) for severity in SEVERITIES)
     actors = ", ".join(f"{_format_actor(name)} {events:,}" for name, events in list(audit.actors.items())[:5])
     rows = [
-        ("Findings", f"fail {fails:,}, warn {warns:,}, info {infos:,}; excepted {len(audit.excepted):,}"),
+        ("Findings", f"fail {fails:,}, warn {warns:,}, info {infos:,}; excepted {_count_suppressed(audit)}"),
         (
             "Folder",
             f"{format_count(audit.files, 'file')}, {format_size(audit.bytes, PLAIN)}, "
@@ -166,6 +169,10 @@ def _render_summary(audit: Audit) -> str:
         ),
         ("Journal", format_sentence(audit.chain.words)),
     ]
+    if audit.sign_off is not None:
+        rows.append(("Review", " ".join(map(format_sentence, format_sign_off(audit.sign_off)))))
+    if audit.review_problem and audit.inbox is None:
+        rows.append(("Review file", format_sentence(audit.review_problem)))
     if audit.budgets:
         used = (f"{budget.percent} of {budget.limit:,} {budget.name}" for budget in audit.budgets)
         rows.append(("Budgets", ", ".join(used)))
@@ -178,6 +185,11 @@ def _render_summary(audit: Audit) -> str:
             ("Since " + format_sentence(audit.inbox.since_words), f"{changed}, {format_count(lost, 'fact')} lost{more}")
         )
     return _render_table(("", ""), rows) + "\n"
+
+
+def _count_suppressed(audit: Audit) -> str:
+    by = format_suppressed_counts(audit)
+    return f"{len(audit.excepted):,} ({by})" if by else "0"
 
 
 def _add_findings(
@@ -311,9 +323,8 @@ def _add_appendix(page: _BoundedMarkdown, audit: Audit) -> None:
     excepted = [
         (
             f"- {format_code(each.finding.rule)} at {format_code(format_location(each.finding.location))}"
-            f": {format_sentence(each.reason)}"
+            f": {format_sentence(describe_suppression(each))}"
         )
-        + (f" (until {each.until})" if each.until else "")
         + "\n"
         for each in audit.excepted
     ]

@@ -15,8 +15,11 @@ from memtui.audit.registry import RULES
 from memtui.audit.report import json as report_json
 from memtui.audit.report.wording import (
     describe_origin,
+    describe_suppression,
     encode_name,
     format_message,
+    format_sign_off,
+    format_suppressed_counts,
     format_utc,
     replace_all_surrogates,
     sanitize_text,
@@ -90,6 +93,7 @@ def _build_run(audit: Audit, below: str, exit_code: int | None, *, suppressed: b
             "bytes": audit.bytes,
             "tokens": audit.tokens,
             "neutral": list(audit.neutral),
+            "signedOff": " ".join(format_sign_off(audit.sign_off)) if audit.sign_off is not None else "",
         },
     }
 
@@ -177,12 +181,18 @@ def _build_notifications(audit: Audit, *, left_out: int, silent: int) -> Iterato
         yield f"Journal: {audit.chain.words}."
     if audit.inbox is not None and audit.inbox.problem:
         yield audit.inbox.problem
+    if audit.review_problem and audit.inbox is None:
+        yield audit.review_problem
+    if audit.sign_off is not None and audit.sign_off.failures_reason:
+        yield " ".join(format_sign_off(audit.sign_off))
     yield from audit.expired
     if left_out:
         words = f"more than {MOST:,} were left out. memtui audit --format json has all."
         yield f"{format_count(left_out, 'result')} {words}"
     if silent:
-        words = "excepted in the settings or by the baseline, and left out. memtui audit --all has them, as suppressed."
+        words = (
+            f"excepted ({format_suppressed_counts(audit)}) and left out. memtui audit --all has them, as suppressed."
+        )
         yield f"{format_count(silent, 'result')} {'is' if silent == 1 else 'are'} {words}"
 
 
@@ -209,7 +219,7 @@ def _build_result(
         },
     }
     if excepted is not None:
-        reason = sanitize_text(excepted.reason) + (f" (until {excepted.until})" if excepted.until else "")
+        reason = describe_suppression(excepted)
         result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": reason}]
     if has_baseline:
         is_old = excepted is not None and excepted.by == "baseline"

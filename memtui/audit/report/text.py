@@ -8,9 +8,12 @@ from memtui.audit.model import Audit, AuditFinding, FindingOrigin, Severity, Sup
 from memtui.audit.report.wording import (
     NO_ORIGINS,
     SEVERITIES,
+    describe_suppression,
     format_actor,
     format_location,
     format_minute,
+    format_sign_off,
+    format_suppressed_counts,
     format_verdict,
     has_known_origins,
     sanitize_text,
@@ -70,6 +73,7 @@ class _TextReport:
                 lines = list(self._wrap(sanitize_text(each.words), first, " " * len(first)))
                 yield from (lines[0].replace("ok", self._colorize("ok", _OK), 1), *lines[1:])
         yield from self._render_suppressed(everything=everything)
+        yield from self._render_review()
         yield from self._render_skipped()
         yield ""
         yield from self._wrap(format_verdict(audit))
@@ -155,23 +159,27 @@ class _TextReport:
         audit = self._audit
         if not audit.excepted:
             return
-        by_baseline = sum(each.by == "baseline" for each in audit.excepted)
-        parts = []
-        if others := len(audit.excepted) - by_baseline:
-            parts.append(f"{others:,} by the settings")
-        if by_baseline:
-            parts.append(f"{by_baseline:,} by the baseline")
         more = "" if everything else "   (all of them: --all)"
         yield ""
-        yield from self._wrap(f"Not counted: {', '.join(parts)}{more}", "", "  ")
+        yield from self._wrap(f"Not counted: {format_suppressed_counts(audit)}{more}", "", "  ")
         for each in audit.excepted if everything else ():
             yield from self._render_suppressed_finding(each)
 
     def _render_suppressed_finding(self, excepted: SuppressedFinding) -> Iterator[str]:
         finding = excepted.finding
-        until = f" until {excepted.until}" if excepted.until else ""
-        yield f"  {finding.severity.upper():<4}  {finding.rule}  {format_location(finding.location)}"
-        yield from self._wrap(f"{sanitize_text(excepted.reason)}{until}", _INDENT + "  ")
+        mark = f"  {finding.fingerprint}" if excepted.by == "dismissal" else ""
+        yield f"  {finding.severity.upper():<4}  {finding.rule}  {format_location(finding.location)}{mark}"
+        yield from self._wrap(describe_suppression(excepted), _INDENT + "  ")
+
+    def _render_review(self) -> Iterator[str]:
+        audit = self._audit
+        sentences = format_sign_off(audit.sign_off) if audit.sign_off is not None else []
+        if audit.review_problem and audit.inbox is None:
+            sentences.append(sanitize_text(audit.review_problem))
+        if sentences:
+            yield ""
+        for sentence in sentences:
+            yield from self._wrap(sentence)
 
     def _render_skipped(self) -> Iterator[str]:
         by_reason: dict[str, list[str]] = {}

@@ -8,9 +8,11 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
-from memtui.audit.model import Audit, FindingLocation, FindingOrigin, Severity
+from memtui.audit.masking import mask_message
+from memtui.audit.model import Audit, FindingLocation, FindingOrigin, Severity, SuppressedFinding
 from memtui.core.unicode import escape_character, visible
 from memtui.core.wording import format_count
+from memtui.review.inbox import ACCEPTED_FAILURE, ReviewMark
 
 SEVERITIES = (Severity.FAIL, Severity.WARN, Severity.INFO)
 """The gravest first."""
@@ -116,6 +118,37 @@ def format_verdict(audit: Audit) -> str:
         if number:
             parts.append(f"{f'{number:,}' if parts else format_count(number, 'finding')} {words}")
     return f"{', '.join(parts)}."
+
+
+_SUPPRESSED = {"dismissal": "dismissed", "exemption": "by the settings", "baseline": "by the baseline"}
+"""By what excepts a finding, the words behind a number of them."""
+
+
+def format_suppressed_counts(audit: Audit) -> str:
+    """How many findings do not count, and why: `2 dismissed, 1 by the settings`; empty for none."""
+    counts = {by: sum(each.by == by for each in audit.excepted) for by in _SUPPRESSED}
+    return ", ".join(f"{count:,} {_SUPPRESSED[by]}" for by, count in counts.items() if count)
+
+
+def describe_suppression(excepted: SuppressedFinding) -> str:
+    """Why a finding does not count and until when; of a dismissal also who said so and when."""
+    reason = sanitize_text(excepted.reason) + (f" (until {sanitize_text(excepted.until)})" if excepted.until else "")
+    if excepted.by != "dismissal":
+        return reason
+    when = f" on {format_day(excepted.at_us)}" if excepted.at_us is not None else ""
+    return f"dismissed by {sanitize_text(excepted.who) or 'somebody'}{when}: {reason}"
+
+
+def format_sign_off(mark: ReviewMark) -> list[str]:
+    """Who signed off last, up to which event, and whether in spite of findings that must not stay, as sentences."""
+    who = sanitize_text(mark.reviewer) or "somebody"
+    head = f" ({sanitize_text(mark.head[:8])})" if mark.head else ""
+    sentences = [f"Signed off by {who}, {format_minute(mark.at_us)}, up to event {mark.seq:,}{head}."]
+    if mark.failures_reason:
+        number = sum(each.decision == ACCEPTED_FAILURE for each in mark.findings)
+        reason = sanitize_text(mask_message(mark.failures_reason))
+        sentences.append(f"It was signed in spite of {format_count(number, 'finding')} that must not stay: {reason}")
+    return sentences
 
 
 def format_message(words: str) -> str:

@@ -146,7 +146,7 @@ def test_what_does_not_count_can_be_left_out_and_is_counted_then() -> None:
     assert len(run["results"]) == len(samples.ordinary().findings)
     assert all("suppressions" not in result for result in run["results"])
     [told] = run["invocations"][0]["toolExecutionNotifications"]
-    assert told["message"]["text"].startswith("2 results are excepted in the settings or by the baseline")
+    assert told["message"]["text"].startswith("2 results are excepted (1 by the settings, 1 by the baseline) and")
 
 
 @pytest.mark.parametrize(

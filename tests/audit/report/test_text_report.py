@@ -94,7 +94,7 @@ def test_what_does_not_count_is_told_in_numbers_and_on_demand_one_by_one() -> No
     assert "Not counted: 1 by the settings, 1 by the baseline   (all of them: --all)" in written
     assert "examples/keys.md" not in written
     everything = text.render_text(samples.ordinary(), everything=True)
-    assert "  FAIL  anthropic-key  examples/keys.md:2\n        an example until 2027-01-01\n" in everything
+    assert "  FAIL  anthropic-key  examples/keys.md:2\n        an example (until 2027-01-01)\n" in everything
     assert "FAIL  anthropic-key  project/status.json:3:13  0123456789abcdef\n" in everything
 
 
