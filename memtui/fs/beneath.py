@@ -24,6 +24,8 @@ name (files only); onto something empty of ours, where a kill may leave that, an
 in that very moment is lost."""
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_PASSED = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+"""For a directory on the way. Where there is `O_PATH`, nobody who watches it is woken by that (Linux 6.10)."""
 _MAX_LINKS = 40
 _LONGEST_CALL = 4_000
 """Bytes of a path in one call; the kernel takes 4,095."""
@@ -45,7 +47,7 @@ class _OpenHow(ctypes.Structure):
 
 
 # Not O_NOFOLLOW: a link at the end would then read as "no directory" (ENOTDIR), and not as a link (ELOOP).
-_how = ctypes.byref(_OpenHow(_DIRECTORY & ~os.O_NOFOLLOW, 0, _BENEATH | _NO_SYMLINKS | _NO_MAGICLINKS))
+_how = ctypes.byref(_OpenHow(_PASSED & ~os.O_NOFOLLOW, 0, _BENEATH | _NO_SYMLINKS | _NO_MAGICLINKS))
 _how_size = ctypes.sizeof(_OpenHow)
 
 
@@ -53,7 +55,7 @@ class PathHandle:
     """A name in an open directory below the root. A context manager, which closes the descriptor.
 
     Attributes:
-        fd: The directory.
+        fd: The directory, for calls that name something in it: to list or sync it, it is opened again.
         name: The name in it, which may be free; `"."` for the root itself.
         parts: Where it really is, from the root down.
     """
@@ -178,7 +180,7 @@ class RootDirectory:
                     return self._make_handle(descriptors, name, real)
                 if todo:
                     try:
-                        inner = os.open(name, _DIRECTORY, dir_fd=here)
+                        inner = os.open(name, _PASSED, dir_fd=here)
                     except OSError as error:
                         target = _read_link(name, here) if error.errno in (errno.ELOOP, errno.ENOTDIR) else None
                         if target is None:

@@ -198,11 +198,14 @@ class SyncBatch:
 
 def _sync_directory(fd: int) -> None:
     """Have the system confirm what stands in a directory, where it can: some file systems know no such thing."""
+    opened = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=fd)
     try:
-        os.fsync(fd)
+        os.fsync(opened)
     except OSError as error:
         if error.errno not in NO_SUCH_THING:
             raise
+    finally:
+        close_quietly(opened)
 
 
 def _sync_all(directories: list[int]) -> None:

@@ -22,6 +22,7 @@ from memtui.core.settings import AuditSettings, Budget, Settings, compute_budget
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import estimate_token_count_from_length
 from memtui.ui.key_names import format_key
+from memtui.ui.textual_private import set_border_titles
 from memtui.ui.theme import truncate, truncate_middle
 from memtui.ui.widgets.activity import ActivityCounters
 from memtui.ui.widgets.tree.outline import Outline, SortOrder
@@ -372,8 +373,7 @@ class PaneTitles:
         """Set the titles of a pane, if they changed: each time costs a repaint."""
         if self._shown.get(pane.id) != (title, subtitle):
             self._shown[pane.id] = (title, subtitle)
-            pane.border_title = Content(title)
-            pane.border_subtitle = Content(subtitle)
+            set_border_titles(pane, title, subtitle)
 
 
 def format_files_title(title: str, outline: Outline, unseen: Mapping[RowChange, int], selected: int = 0) -> str:

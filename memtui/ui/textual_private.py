@@ -10,9 +10,10 @@ from typing import Any
 from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.binding import Binding, BindingsMap
+from textual.content import Content
 from textual.dom import DOMNode
 from textual.filter import LineFilter
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.keys import _character_to_key as character_to_key
 from textual.message import Message
 from textual.scroll_view import ScrollView
@@ -20,8 +21,8 @@ from textual.widget import Widget
 
 __all__ = [
     "CHECKED_WITH", "XTermParser", "add_line_filter", "can_suspend", "character_to_key", "get_bindings",
-    "get_handler_selectors", "get_handlers", "get_key_bindings", "set_local_clipboard", "set_virtual_height",
-    "suppress_error_output",
+    "get_handler_selectors", "get_handlers", "get_key_bindings", "set_border_titles", "set_local_clipboard",
+    "set_virtual_height", "suppress_error_output",
 ]  # fmt: skip
 
 CHECKED_WITH = "8.2.8"
@@ -37,6 +38,13 @@ def set_virtual_height(view: ScrollView, height: int) -> bool:
     if view.is_attached:
         view._scroll_update(size)
     return True
+
+
+def set_border_titles(pane: Widget, title: str, subtitle: str) -> None:
+    """Set the words in the upper and the lower edge of a pane. What is in it is not painted anew."""
+    pane._border_title, pane._border_subtitle = Content(title), Content(subtitle)
+    (x, y), (width, height) = pane.content_offset, pane.outer_size
+    pane.refresh(Region(-x, -y, width, 1), Region(-x, height - 1 - y, width, 1))
 
 
 def get_bindings(node: DOMNode) -> BindingsMap:

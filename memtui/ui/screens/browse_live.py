@@ -147,9 +147,11 @@ class LiveController(FolderController):
         elif shown.seq not in self.screen.announced_events:
             words, hint = wording.describe_event(shown), self._format_hint(shown)
             self.message.show_message(words, hint=hint, warning=shown.is_error, is_news=True)
+        before = self.files.cursor_path
         if self.screen.follow and (target := self._find_follow_target(events)):
             self.screen.move_to(target)
-        if any(change.path == self.files.cursor_path for event in events for change in event.changes):
+        is_same = self.files.cursor_path == before  # else the move reads it
+        if is_same and any(change.path == before for event in events for change in event.changes):
             self._note.read(again=True)
         self.screen.show_titles()
 

@@ -479,9 +479,7 @@ class PastScreen(OverlayScreen):
             self._preview.show_data(
                 message.path, message.data, self.note, lines=lines, follow=self.follow, again=message.again
             )
-        # Not by assignment: that lays out the whole screen again, for each step of a held key.
-        self.change.set_reactive(ChangeView.change, message.change)
-        self.change.refresh()
+        self.change.change = message.change
         self.set_class(message.change is not None, "-changed")
         self._show_titles()
 

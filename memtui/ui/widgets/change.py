@@ -24,7 +24,7 @@ class ChangeView(Widget):
     ChangeView { padding: 0 1; }
     """
 
-    change: reactive[LastChange | None] = reactive(None, layout=True)
+    change: reactive[LastChange | None] = reactive(None)
 
     def render(self) -> RenderResult:
         change, width, height = self.change, self.content_size.width, self.content_size.height

@@ -62,7 +62,7 @@ class RowsView(LineView):
         if self.row_count:
             self._select_row(max(0, min(row, self.row_count - 1)))
             self._bring_into_view()
-            self.refresh()
+            self.repaint()
 
     def _select_row(self, row: int) -> None:
         self._row = row
@@ -115,6 +115,10 @@ class RowsView(LineView):
             self.action_open()
 
     # Paint
+
+    def repaint(self) -> None:
+        """Have the rows painted anew that look different by now, or all."""
+        self.refresh()
 
     def _get_style_class(self, role: str) -> str:
         return "rows--cursor" if role == "cursor" else super()._get_style_class(role)

@@ -14,7 +14,7 @@ from memtui.core.unicode import HIDDEN
 from memtui.core.wording import COLUMN, format_column_count, format_size
 from memtui.ui.widgets.tree.outline import Outline, TreeRow
 from memtui.ui.widgets.tree.row import SECOND, draw_row, format_row_age
-from memtui.ui.widgets.tree.row_state import RowChange
+from memtui.ui.widgets.tree.row_state import RowChange, RowState
 
 DAY = 86_400
 NOW = 1_800_000_000 * SECOND
@@ -61,7 +61,7 @@ def row(entry: FolderEntry) -> TreeRow:
 
 
 def draw(row: TreeRow, width: int, **state: Any) -> Strip:
-    return draw_row(row, width, NOW, STYLES.__getitem__, **state)
+    return draw_row(row, width, NOW, STYLES.__getitem__, RowState(**state))
 
 
 def text(entry: FolderEntry, width: int, change: RowChange | None = None, cursor: bool = False) -> str:

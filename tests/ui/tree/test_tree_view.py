@@ -1,5 +1,7 @@
 """The folder on screen, driven by keys and mouse, asserting on messages and on what is drawn."""
 
+from typing import Any
+
 import pytest
 from rich.cells import cell_len
 from textual.binding import Binding
@@ -28,7 +30,15 @@ class Clock:
 
 
 class CountingView(PaintCounter, TreeView):
-    """The folder, and how often it is painted."""
+    """The folder, how often it is painted, and which lines of it."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.painted_lines: list[int] = []
+
+    def render_line(self, y: int) -> Strip:
+        self.painted_lines.append(y)
+        return super().render_line(y)
 
 
 class Screen(WidgetApp):
@@ -329,14 +339,27 @@ async def test_ages_pass_and_repaint_only_when_they_read_otherwise() -> None:
         await until(pilot, lambda: app.texts[0].endswith("5s"))
         await pilot.pause()
         before = app.view.paints
-        app.view._refresh_ages()
+        app.view.repaint()
         await pilot.pause()
         assert app.view.paints == before
         app.clock.now += 3 * SECOND
-        app.view._refresh_ages()
+        app.view.repaint()
         await until(pilot, lambda: app.view.paints == before + 1)
         assert app.texts[0].endswith("8s")
         assert app.texts[1].endswith("2h")
+
+
+async def test_what_happened_to_one_row_paints_no_other() -> None:
+    app = Screen([file(f"{letter}.md") for letter in "abcdefgh"])
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: "h.md" in app.texts[7])
+        await pilot.pause()
+        app.view.painted_lines.clear()
+        app.view.set_change("c.md", RowChange.CHANGED, NOW - 9 * SECOND)
+        app.view.move_to("f.md")
+        await until(pilot, lambda: len(app.view.painted_lines) > 2)
+        await pilot.pause()
+        assert set(app.view.painted_lines) == {0, 2, 5}, "the one that changed, and where the cursor was and is"
 
 
 # Marks

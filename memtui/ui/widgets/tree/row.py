@@ -16,7 +16,7 @@ from memtui.core.events import EntryKind
 from memtui.core.unicode import to_one_line
 from memtui.ui.theme import truncate_middle
 from memtui.ui.widgets.tree.outline import TreeRow, has_dot
-from memtui.ui.widgets.tree.row_state import RowChange
+from memtui.ui.widgets.tree.row_state import RowChange, RowState
 
 SECOND = 1_000_000_000
 """Nanoseconds."""
@@ -58,13 +58,7 @@ def draw_row(
     width: int,
     now_ns: int,
     styles: Callable[[str], Style],
-    *,
-    change: RowChange | None = None,
-    cursor: bool = False,
-    fresh: bool = False,
-    letter: str = "",
-    selected: bool = False,
-    protected: bool = False,
+    state: RowState = RowState(),  # noqa: B008 - immutable
 ) -> Strip:
     """One row as a strip of exactly `width` cells: the cursor, the change, the selection, the name, its details.
 
@@ -74,13 +68,8 @@ def draw_row(
         now_ns: Nanoseconds since the epoch, for the age.
         styles: The style of a role with its background: `directory`, `hidden`, `detail`, `fresh`, `cursor`, `selected`,
             the name of a change, or `""`.
-        change: The change of the entry that the person has not seen.
-        cursor: Whether the cursor is on the row.
-        fresh: Whether the change was a moment ago.
-        letter: What an agent does with the entry now, in place of that of the change; such a row is lit.
-        selected: Whether the entry is selected.
-        protected: Whether no agent may change it.
     """
+    change, cursor, fresh, letter, selected, protected = state
     indent = measure_indent(row, width)
     triangle = ""
     if row.entry.kind is EntryKind.DIRECTORY:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
+from typing import NamedTuple
 
 from memtui.ui.widgets.tree.outline import apply_moves, is_at_or_below, is_in_any, list_ancestors
 
@@ -15,6 +16,22 @@ class RowChange(StrEnum):
     DELETED = "-"
     RENAMED = ">"
     PROBLEM = "!"
+
+
+class RowState(NamedTuple):
+    """How a row is drawn, besides what it shows."""
+
+    change: RowChange | None = None
+    """The change of the entry that the person has not seen."""
+    cursor: bool = False
+    """Whether the cursor is on the row."""
+    fresh: bool = False
+    """Whether the change was a moment ago."""
+    letter: str = ""
+    """What an agent does with the entry now, in place of the letter of the change; such a row is lit."""
+    selected: bool = False
+    protected: bool = False
+    """Whether no agent may change the entry."""
 
 
 class RowChanges:

@@ -5,7 +5,7 @@ The widget reads no disk: it is given entries and changes, and asks for the size
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -35,7 +35,7 @@ from memtui.ui.widgets.tree.row import (
     measure_indent,
     measure_step,
 )
-from memtui.ui.widgets.tree.row_state import RowChange, RowChanges, TreeSelection
+from memtui.ui.widgets.tree.row_state import RowChange, RowChanges, RowState, TreeSelection
 
 FRESH = 1.5
 """Seconds for which a row that changed is lit."""
@@ -168,16 +168,17 @@ class TreeView(RowsView):
         self.lights = RowLights(self, now)
         self.selection = TreeSelection(self._notify_selection)
         self._requests = DetailRequests(self)
-        self._ages: dict[int, tuple[int, str]] = {}  # by line on screen
+        self._painted: dict[int, RowLook] = {}  # by line on screen
+        self._will_repaint = False
 
     def on_mount(self) -> None:
         """Show the outline, and let ages pass."""
         self._refresh_rows()
-        self.set_interval(1.0, self._refresh_ages)
+        self.set_interval(1.0, self.repaint)
 
     def on_resize(self) -> None:
         """Keep the cursor in view."""
-        self._ages.clear()
+        self._painted.clear()
         super().on_resize()
 
     @property
@@ -237,17 +238,17 @@ class TreeView(RowsView):
         """
         self.changes.set(path, change)
         self.lights.set_fresh(path, when_ns)
-        self.refresh()
+        self.repaint()
 
     def clear_change(self, path: str) -> None:
         """Remove the change of an entry: the person has seen it."""
         if self.changes.clear(path):
             self.lights.clear_fresh(path)
-            self.refresh()
+            self.repaint()
 
     def _notify_selection(self) -> None:
         self.post_message(self.SelectionChanged(self))
-        self.refresh()
+        self.repaint()
 
     def set_pins(self, paths: Iterable[str]) -> None:
         """Have these entries on top, in that order, and no others."""
@@ -317,7 +318,6 @@ class TreeView(RowsView):
         before, top = self._row, self.scroll_offset.y
         was_visible = top <= before < top + self.scrollable_content_region.height
         self._set_height()
-        self._ages.clear()
         cursor = self.cursor_path
         paths = [] if cursor is None else [cursor, *(candidates or list_ancestors(cursor))]
         found = next(((path, row) for path in paths if (row := self.outline.find_index(path)) is not None), None)
@@ -333,7 +333,7 @@ class TreeView(RowsView):
         if was_visible:
             self._bring_into_view()
         self._notify_cursor()
-        self.refresh()
+        self.repaint()
 
     def _notify_highlighted(self, *, was_put: bool = False) -> None:
         entry = None if self.cursor_path is None else self.outline.get(self.cursor_path)
@@ -399,37 +399,34 @@ class TreeView(RowsView):
         elif event.chain == 2:
             self.action_open()
 
-    def _refresh_ages(self) -> None:
-        """Repaint the ages on screen that are another text by now, and nothing beside them."""
-        now, width, height = self._now(), *self.scrollable_content_region.size
-        self._ages = {y: shown for y, shown in self._ages.items() if y < height}
-        for y, (then, text) in self._ages.items():
-            age = format_row_age(then, now)
-            if age != text:
-                cells = len(age) if len(age) == len(text) else width  # a longer one may take room from the name
-                self.refresh(Region(width - cells, y, cells, 1))
-
     # Paint
 
-    def render_line(self, y: int) -> Strip:
-        """Draw one line of the widget; see `ScrollView`."""
-        width = self.scrollable_content_region.width
+    def repaint(self) -> None:
+        """Paint the rows on screen that look different by now, once for all that happened, and nothing beside them."""
+        if not self._will_repaint and self.is_attached:
+            self._will_repaint = True
+            self.call_next(self._repaint_rows)
+
+    def _repaint_rows(self) -> None:
+        self._will_repaint = False
+        now, width, height = self._now(), *self.scrollable_content_region.size
+        for y in range(height):
+            look, painted = self._look_at_row(y, now), self._painted.get(y)
+            if look is not None:
+                self._requests.add(look.row)
+            if look == painted:
+                continue
+            is_age = look and painted and look[:2] == painted[:2] and len(look.age) == len(painted.age)
+            cells = len(look.age) if look and is_age else width
+            self.refresh(Region(width - cells, y, cells, 1))
+
+    def _look_at_row(self, y: int, now: int) -> "RowLook | None":
+        """How a line on screen is to be drawn; `None` below the last row."""
         index = self.scroll_offset.y + y
         if index >= self.row_count:
-            self._ages.pop(y, None)
-            return Strip.blank(width, self._resolve_style(""))
+            return None
         row = self.outline.get_row(index)
-        self._requests.add(row)
-        now = self._now()
-        if row.newest_ns is None:
-            self._ages.pop(y, None)
-        else:
-            self._ages[y] = (row.newest_ns, format_row_age(row.newest_ns, now))
-        return draw_row(
-            row,
-            width,
-            now,
-            self._resolve_style,
+        state = RowState(
             change=self.changes.get(row.path) or (None if row.expanded else self.changes.get_below(row.path)),
             cursor=index == self._row,
             fresh=self.lights.is_fresh(row.path, now),
@@ -437,6 +434,26 @@ class TreeView(RowsView):
             selected=row.path in self.selection,
             protected=self.is_protected(row.path),
         )
+        return RowLook(row, state, "" if row.newest_ns is None else format_row_age(row.newest_ns, now))
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one line of the widget; see `ScrollView`."""
+        now, width = self._now(), self.scrollable_content_region.width
+        look = self._look_at_row(y, now)
+        if look is None:
+            self._painted.pop(y, None)
+            return Strip.blank(width, self._resolve_style(""))
+        self._requests.add(look.row)
+        self._painted[y] = look
+        return draw_row(look.row, width, now, self._resolve_style, look.state)
+
+
+class RowLook(NamedTuple):
+    """All that decides how a row is drawn."""
+
+    row: TreeRow
+    state: RowState
+    age: str
 
 
 class RowLights:
@@ -473,7 +490,7 @@ class RowLights:
     def set_letter(self, path: str, letter: str) -> None:
         """Light a row with a letter before the name, such as `r` for reading; it need not be visible, nor there yet."""
         self.letters[path] = letter
-        self._view.refresh()
+        self._view.repaint()
 
     def fade_letter(self, path: str) -> None:
         """Remove a letter in a moment, so that a short one is seen too, unless another takes its place."""
@@ -491,13 +508,13 @@ class RowLights:
     def _remove_letter(self, path: str, letter: str) -> None:
         if self.letters.get(path) is letter:
             del self.letters[path]
-            self._view.refresh()
+            self._view.repaint()
 
     def _expire(self) -> None:
         now = self._now()
         self._fresh_until = {path: until for path, until in self._fresh_until.items() if until > now}
         self._timer = self._view.set_timer(0.25, self._expire) if self._fresh_until else None
-        self._view.refresh()
+        self._view.repaint()
 
 
 class DetailRequests:
