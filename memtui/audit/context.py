@@ -19,7 +19,6 @@ from memtui.core.text_format import DecodedText, decode_text
 from memtui.engine import Observer
 from memtui.notes.formats import detect_format
 from memtui.notes.front_matter import find_front_matter_end
-from memtui.notes.memory_index import is_index
 from memtui.review.inbox import Inbox
 from memtui.scan.secrets import SecretScan
 from memtui.store.base import FileTooLarge, Node, NotRegularFile
@@ -294,7 +293,6 @@ decisions adr backup backups template templates example examples tmp trash
 _OLD = frozenset(_WORDS_OF_OLD.split())
 DATED = re.compile(r"(?<!\d)(?:19|20)\d\d(?:[-_./]?(?:0[1-9]|1[0-2])(?:[-_./]?\d\d)?)?(?!\d)")
 """A year, a month or a day."""
-_LOADED = frozenset({"CLAUDE.md", "CLAUDE.local.md", "AGENTS.md"})
 
 
 def iter_prose_notes(subject: AuditContext) -> Iterator[tuple[Note, str]]:
@@ -312,11 +310,6 @@ def is_prose(path: str) -> bool:
 def is_hidden(path: str) -> bool:
     """Whether a file, or a directory that it is in, is hidden."""
     return path.startswith(".") or "/." in path
-
-
-def is_auto_loaded(path: str) -> bool:
-    """Whether a file is given to every session, so that nobody is ever seen to read it."""
-    return is_index(path) or path.rpartition("/")[2] in _LOADED
 
 
 def is_dated_note(path: str) -> bool:

@@ -1,6 +1,7 @@
 """Findings made of hits: location, evidence with secrets masked, and fingerprint."""
 
 import hashlib
+import os
 from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,6 +21,7 @@ from memtui.audit.masking import (
 )
 from memtui.audit.model import AuditFinding, AuditRule, Family, FindingLocation, Hit, Severity
 from memtui.audit.provenance import OriginTracer
+from memtui.audit.ranking import GONE
 from memtui.core.unicode import to_one_line
 from memtui.notes.memory_index import is_team_note
 
@@ -30,6 +32,8 @@ FEW = 5
 _NAMED = 3
 _LINES = 200  # lines that are named for programs
 _NAMES = ("target", "path", "symbol", "commit", "address")  # facts that name what was found
+
+_SHARED = (GONE, "gone_in", "gone_on")  # facts that a group has where each of its hits has the same
 
 
 def group_hits(
@@ -54,10 +58,14 @@ def _merge_hits(hits: Sequence[Hit], together: str, locate: Callable[[Hit], Find
     lines = sorted({line for hit in hits[:_LINES] if (line := locate(hit).line) is not None})
     shown = [to_one_line(name) for name in names[:_NAMED]]
     some = " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+    first = hits[0].facts
+    shared = {
+        name: first[name] for name in _SHARED if name in first and len({hit.facts.get(name) for hit in hits}) == 1
+    }
     return replace(
         hits[0],
         words=together.format(count=f"{len(hits):,}", some=some),
-        facts={"count": len(hits), "lines": ", ".join(map(str, lines))},
+        facts={"count": len(hits), "lines": ", ".join(map(str, lines)), **shared},
         identity="",
     )
 
@@ -87,6 +95,7 @@ class FindingBuilder:
         self._origins = origins
         self._secret: dict[str, list[Span]] = {}
         self._known: dict[str, list[Span]] = {}
+        self._key = os.urandom(16)
         self._same: Counter[tuple[str, str, str]] = Counter()
 
     def build_findings(self, hits: Sequence[Hit]) -> list[AuditFinding]:
@@ -155,7 +164,15 @@ class FindingBuilder:
             fingerprint=_compute_fingerprint(hit.rule, hit.path, identity, ordinal),
             facts={name: page.mask(fact) if isinstance(fact, str) else fact for name, fact in hit.facts.items()},
             masked=_find_secret_span(hit) if hit.masked is not None or self._is_secret(hit) else None,
+            certainty=rule.certainty,
+            secret=self._hash_secret(hit, page) if self._is_secret(hit) else "",
         )
+
+    def _hash_secret(self, hit: Hit, page: "_MaskedNote") -> str:
+        """What tells a secret from others in this audit, and nobody what it is."""
+        start, end = _find_secret_span(hit)
+        value = (page.text or "")[start:end].encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(value, key=self._key, digest_size=16).hexdigest() if value else ""
 
     def _build_evidence(self, hit: Hit, page: "_MaskedNote") -> str:
         if hit.evidence is not None:

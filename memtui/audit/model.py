@@ -45,6 +45,20 @@ class Family(StrEnum):
     CLAIMS = "claims"
 
 
+class Certainty(StrEnum):
+    """How often what a rule finds is what it takes it for."""
+
+    VERY_HIGH = "very-high"
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+    @property
+    def rank(self) -> int:
+        """0 for the most certain."""
+        return list(Certainty).index(self)
+
+
 @dataclass(frozen=True, slots=True)
 class FindingLocation:
     """Where a finding is.
@@ -133,6 +147,7 @@ class AuditFinding:
         evidence: The line, secrets masked; empty if there is nothing to show.
         fingerprint: Stable while lines above come and go: 16 hexadecimal digits, which tell nothing of a secret.
         masked: Characters of the note's text, from and to, that `evidence` masks.
+        secret: The same for findings of one secret value in one audit, and random otherwise; it is in no report.
     """
 
     rule: str
@@ -146,6 +161,8 @@ class AuditFinding:
     fingerprint: str
     facts: Mapping[str, str | int | float] = field(default_factory=lambda: MappingProxyType({}))
     masked: tuple[int, int] | None = None
+    certainty: Certainty = Certainty.HIGH
+    secret: str = field(default="", compare=False, repr=False)
 
 
 # The result of an audit.
@@ -218,7 +235,7 @@ class Audit:
     Attributes:
         taken_us: In microseconds since 1970 (UTC).
         actors: Events by actor, the most first.
-        findings: The gravest first, then by path and line; without suppressed ones.
+        findings: The most dangerous first, see `memtui.audit.ranking`; without suppressed ones.
         expired: Expired exemptions and ended dismissals, as sentences.
         digest: Over the rules that ran and their settings, 16 hexadecimal digits: the same digest, the same audit.
         sign_off: The mark that ended the last review; `None` before the first.
@@ -277,6 +294,7 @@ class AuditRule:
         together: The sentence for more than a few hits in one file, with `{count}` and with `{some}` for the names of
             three; empty to report each.
         needs: A required option, such as `--repo`; else empty.
+        cwe: The numbers of the weaknesses that it finds, in the Common Weakness Enumeration.
     """
 
     id: str
@@ -291,6 +309,8 @@ class AuditRule:
     settings: tuple[str, ...] = ()
     together: str = ""
     needs: str = ""
+    certainty: Certainty = Certainty.HIGH
+    cwe: tuple[int, ...] = ()
 
 
 def read_rules(name: str) -> tuple[AuditRule, ...]:
@@ -309,6 +329,8 @@ def read_rules(name: str) -> tuple[AuditRule, ...]:
             settings=tuple(entry.get("settings", ())),
             together=entry.text("together"),
             needs=entry.text("needs"),
+            certainty=Certainty(entry.get("certainty", Certainty.HIGH)),
+            cwe=tuple(entry.get("cwe", ())),
         )
         for entry in load_rules(name).values()
     )

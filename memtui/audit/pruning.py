@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
-from memtui.audit.context import is_auto_loaded, is_hidden, is_prose
+from memtui.audit.context import is_hidden, is_prose
 from memtui.audit.outside import EARLIEST_US, NoteEvent, NoteUses, collect_uses
 from memtui.core import paths as core_paths
 from memtui.core.errors import SymlinkEscape
@@ -20,7 +20,7 @@ from memtui.core.wording import format_duration
 from memtui.engine import Engine, Observer
 from memtui.engine.pins import load_pins
 from memtui.notes.links import LinkTargets, find_links, get_note_names
-from memtui.notes.memory_index import is_index, is_team_note
+from memtui.notes.memory_index import is_auto_loaded, is_index, is_team_note
 from memtui.review.tracks import iter_event_bodies
 from memtui.store.base import FileTooLarge, NotRegularFile
 

@@ -316,11 +316,25 @@ class Repository:
         Args:
             path: Relative to the repository, or the end of such a path at a border of names.
         """
+        whole = self._complete_removed_path(path)
+        return self.removed_files.get(whole) or self.removed_directories.get(whole)
+
+    def find_gone_directory(self, path: str) -> str:
+        """The highest of the directories that a removed path was in, or is, of which none is there any more.
+
+        Args:
+            path: As for `find_removal`; empty is returned where its directory is still there.
+        """
+        whole = self._complete_removed_path(path)
+        gone = self.removed_directories.keys() & {whole, *_collect_parents((whole,))}
+        return min(gone, key=len, default="")
+
+    def _complete_removed_path(self, path: str) -> str:
         path = path.strip("/")
-        if removal := self.removed_files.get(path) or self.removed_directories.get(path):
-            return removal
+        if path in self.removed_files or path in self.removed_directories:
+            return path
         those = self._removed_by_name.get(path.rpartition("/")[2], ())
-        return next((self.removed_files[each] for each in those if each.endswith(f"/{path}")), None)
+        return next((each for each in those if each.endswith(f"/{path}")), path)
 
     @cached_property
     def own_addresses(self) -> frozenset[str]:

@@ -25,6 +25,7 @@ from memtui.audit.model import (
     check_cancelled,
 )
 from memtui.audit.provenance import TAMPERED, OriginTracer, summarize_journal
+from memtui.audit.ranking import rank_by_danger
 from memtui.audit.registry import CRASHED, FAMILIES, SELF_CHECKS, collect_rules
 from memtui.audit.selection import RuleSelection, describe_changed_settings, select_rules
 from memtui.audit.suppressions import build_ended_dismissal, find_expired, find_suppression
@@ -266,8 +267,8 @@ def run_audit(
         actors=record.actors,
         refused=record.refused,
         chain=chain,
-        findings=tuple(sorted(inspection.findings, key=get_sort_key)),
-        excepted=tuple(sorted(inspection.excepted, key=lambda each: get_sort_key(each.finding))),
+        findings=tuple(sorted(inspection.findings, key=rank_by_danger)),
+        excepted=tuple(sorted(inspection.excepted, key=lambda each: rank_by_danger(each.finding))),
         expired=tuple(inspection.expired),
         skipped=(*choice.skipped, *(each for each in subject.log.skipped if each.rule in choice.severities)),
         passed=find_passed_checks(rules, subject, inspection.ran, inspection.found),
@@ -283,12 +284,6 @@ def run_audit(
         settings=describe_changed_settings(settings),
         budgets=compute_budgets(files=files, bytes=size, tokens=tokens, memory=memory, audit=settings),
     )
-
-
-def get_sort_key(finding: AuditFinding) -> tuple[int, str, int, str, int]:
-    """What findings are sorted by: the gravest first, then by path and line."""
-    place = finding.location
-    return finding.severity.rank, place.path, place.line or 0, finding.rule, place.column or 0
 
 
 def _collect_growth(

@@ -16,6 +16,7 @@ NAME = "MEMORY.md"
 MAX_LINES = 200
 MAX_BYTES = 25_000
 
+_LOADED = frozenset({NAME, "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md"})
 _TEAM = re.compile(r"(?:memory/)?team/[^/]+/.")
 
 _FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
@@ -54,6 +55,11 @@ class MemoryIndex:
 def is_index(path: str) -> bool:
     """Whether a file is an index by its name, wherever it stands; the name is spelled in capitals."""
     return path.rpartition("/")[2] == NAME
+
+
+def is_auto_loaded(path: str) -> bool:
+    """Whether a file is given to every session, so that nobody is ever seen to read it."""
+    return path.rpartition("/")[2] in _LOADED
 
 
 def is_team_note(path: str) -> bool:

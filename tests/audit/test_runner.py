@@ -16,8 +16,9 @@ from memtui import memory as memory_module
 from memtui.audit import hit_budget
 from memtui.audit.context import AuditContext, Note
 from memtui.audit.model import Audit, AuditCancelled, AuditFinding, Family, Hit, Severity
+from memtui.audit.ranking import rank_by_danger
 from memtui.audit.registry import CRASHED, FAMILIES
-from memtui.audit.runner import get_family_name, get_sort_key, run_audit
+from memtui.audit.runner import get_family_name, run_audit
 from memtui.core.settings import AuditSettings
 from memtui.notes.memory_index import is_team_note
 from tests.audit.families import Whole, Words, rule
@@ -67,7 +68,7 @@ def test_findings_stand_by_severity_then_path_then_line(folder: Path, look: Look
     family = Words((rule("todo"), "TODO"), (rule("fixme", severity=Severity.FAIL), "FIXME"))
     found = look(family)
     assert [(path, line) for _, path, line, _ in told(found)] == [("b.md", 3), ("a.md", 2), ("a.md", 3), ("b.md", 1)]
-    assert list(found.findings) == sorted(found.findings, key=get_sort_key)
+    assert list(found.findings) == sorted(found.findings, key=rank_by_danger)
 
 
 def test_a_secret_is_masked_in_evidence_words_and_facts(folder: Path, look: Look) -> None:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from memtui.audit.context import AuditContext, get_body, is_dated_note, iter_prose_notes
 from memtui.audit.model import AuditRule, Hit, read_rules
+from memtui.audit.ranking import GONE
 from memtui.audit.repository import GitRemoval, Repository
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
@@ -470,7 +471,8 @@ def check_folder(subject: AuditContext) -> Iterator[Hit]:
                     claim.kind is ClaimKind.ADDRESS and claim.now
                 )  # an address of its own
                 rule = f"missing-{claim.kind}" if is_known else "never-there"
-                yield _build_hit(claim, rule, _describe_claim(claim, removal), removal)
+                gone = repository.find_gone_directory(claim.name) if rule == "missing-path" else ""
+                yield _build_hit(claim, rule, _describe_claim(claim, removal), removal, gone)
 
 
 def _get_removal(claim: Claim, removals: Mapping[str, GitRemoval]) -> GitRemoval | None:
@@ -528,12 +530,14 @@ def _describe_claim(claim: Claim, removal: GitRemoval | None) -> str:
     return f"{what}, {missing}{since}{where}"
 
 
-def _build_hit(claim: Claim, rule: str, words: str, removal: GitRemoval | None = None) -> Hit:
+def _build_hit(claim: Claim, rule: str, words: str, removal: GitRemoval | None = None, gone: str = "") -> Hit:
     facts: dict[str, str | int | float] = {claim.kind.value: claim.name[:400]}
     if claim.kind is ClaimKind.PATH and claim.now:
         facts["now"] = claim.now
     if removal is not None:
         facts |= {"gone_in": removal.commit, "gone_on": _format_commit_day(removal)}
+    if gone:
+        facts[GONE] = gone
     end = claim.start + len(claim.name)
     return Hit(rule, claim.note, words, start=claim.start, end=end, facts=facts)
 

@@ -4,14 +4,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from memtui.audit.context import AuditContext, LineOffsets, is_auto_loaded, is_hidden, is_prose, iter_prose_notes
+from memtui.audit.context import AuditContext, LineOffsets, is_hidden, is_prose, iter_prose_notes
 from memtui.audit.model import Hit
+from memtui.audit.ranking import GONE
 from memtui.core.edits import format_human_size
 from memtui.core.events import EntryKind
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.notes.links import Link, LinkTargets, find_links, get_note_names
-from memtui.notes.memory_index import MemoryIndex, is_index, is_team_note, parse_index
+from memtui.notes.memory_index import MemoryIndex, is_auto_loaded, is_index, is_team_note, parse_index
 
 _DEAD = "dead-link"
 _ORPHAN = "orphan"
@@ -173,8 +174,16 @@ class LinkResolver:
         if nearest:
             words += f"; {to_one_line(nearest)} is"
             facts["nearest"] = nearest
+        if gone := self._find_gone_directory(link.path or ""):
+            facts[GONE] = gone
         start, end = (lines.to_offset(link.line, column) for column in link.span)
         return Hit(rule, path, words, start=start, end=end, facts=facts)
+
+    def _find_gone_directory(self, path: str) -> str:
+        """The highest directory above a path that is not in the folder; empty if all are."""
+        names = path.split("/")
+        above = ("/".join(names[:length]) for length in range(1, len(names)))
+        return next((each for each in above if each not in self._directories), "")
 
     def find_nearest(self, link: Link) -> str:
         """The note whose name is nearest to that of a link; empty if none is near."""

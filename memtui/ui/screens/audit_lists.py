@@ -48,7 +48,7 @@ def explain_running_audit() -> Sequence[str]:
 
 
 _SORTS = (
-    Choice("s", "by severity, the gravest first", "severity"),
+    Choice("s", "by danger, the most dangerous first", "danger"),
     Choice("p", "by path", "path"),
     Choice("r", "by rule", "rule"),
     Choice("t", "by time, what came last first", "time"),
@@ -83,7 +83,7 @@ class ListsController(Controller[DiffPaneScreen]):
         self.opened: set[int] = set()
         """The unfolded runs, by their first event."""
         self._had_audit = False
-        self._order = FindingOrder.SEVERITY
+        self._order = FindingOrder.DANGER
         self._row_filter = FindingFilter()
         self._shows_excepted = False
         self._filter_timer: Timer | None = None

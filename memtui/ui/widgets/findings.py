@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 
 from memtui.audit.model import Audit, AuditFinding, PassedCheck, Severity, SuppressedFinding
+from memtui.audit.ranking import rank_by_danger
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.review.inbox import ChangedFile
@@ -109,7 +110,7 @@ WORDS = {Severity.FAIL: "FAIL", Severity.WARN: "WARN", Severity.INFO: "info"}
 class FindingOrder(Enum):
     """The order of findings."""
 
-    SEVERITY = "severity"
+    DANGER = "danger"
     PATH = "path"
     RULE = "rule"
     TIME = "time"
@@ -163,7 +164,7 @@ def build_finding_rows(
 
 
 def sort_findings(findings: Iterable[AuditFinding], order: FindingOrder) -> list[AuditFinding]:
-    """Findings in an order, and then by severity, path, line and rule."""
+    """Findings in an order, and then by danger."""
 
     def get_key(each: AuditFinding) -> tuple[object, ...]:
         match order:
@@ -173,13 +174,10 @@ def sort_findings(findings: Iterable[AuditFinding], order: FindingOrder) -> list
                 return list(type(each.family)).index(each.family), each.rule
             case FindingOrder.TIME:
                 return (-(each.origin.at_us or 0),)  # an unknown time comes last
-            case FindingOrder.SEVERITY:
+            case FindingOrder.DANGER:
                 return ()
 
-    return sorted(
-        findings,
-        key=lambda each: (*get_key(each), each.severity.rank, each.location.path, each.location.line or 0, each.rule),
-    )
+    return sorted(findings, key=lambda each: (*get_key(each), *rank_by_danger(each)))
 
 
 def format_empty_notice(audit: Audit) -> str:

@@ -1,0 +1,198 @@
+"""The order of findings, by danger, and the groups of those that have one cause: reports and the screen show both."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+
+from memtui.audit.model import AuditFinding, Family
+from memtui.core.events import Outside, Person, format_actor_name
+from memtui.core.unicode import to_one_line
+from memtui.core.wording import format_count
+from memtui.notes.memory_index import is_auto_loaded
+
+_FAMILIES = (
+    Family.SECRET,
+    Family.PLANTED,
+    Family.HIDDEN,
+    Family.INTEGRITY,
+    Family.COVERAGE,
+    Family.CLAIMS,
+    Family.UPKEEP,
+)
+_PERSON, _OUTSIDE = format_actor_name(Person()), format_actor_name(Outside())
+
+
+def rank_by_danger(finding: AuditFinding) -> tuple[int | str, ...]:
+    """What findings are sorted by: the most dangerous first.
+
+    1. Severity, since it is what the settings say that matters.
+    2. Family. A secret is lost to whoever reads it, and no later edit brings it back; planted instructions act in the
+       next session; hidden text may be either. Then what makes the record or the audit itself unreliable, and last what
+       misleads (claims) or is only untidy (upkeep).
+    3. Certainty: what is surely so comes before what may be.
+    4. Provenance: what an agent wrote, or came from outside memtui just now, before what is older or of unknown origin,
+       and that before what the person wrote.
+    5. Exposure: a note that every session loads comes before one that has to be looked up.
+
+    Equally dangerous ones are in the order of their places.
+    """
+    place = finding.location
+    return (
+        finding.severity.rank,
+        _FAMILIES.index(finding.family),
+        finding.certainty.rank,
+        _rank_provenance(finding),
+        0 if is_auto_loaded(place.path) else 1,
+        place.path,
+        place.line or 0,
+        finding.rule,
+        place.column or 0,
+    )
+
+
+def _rank_provenance(finding: AuditFinding) -> int:
+    actor, is_recorded = finding.origin.actor, finding.origin.seq is not None
+    if actor == _PERSON:
+        return 2
+    return 1 if not actor or (actor == _OUTSIDE and is_recorded) else 0
+
+
+# Groups: findings with one cause are shown as one.
+
+
+class Cause(StrEnum):
+    """What findings of one rule have in common. Of several, the first here counts."""
+
+    VALUE = "value"
+    """The same secret."""
+    DIRECTORY = "directory"
+    """What they name is below one directory that is not there."""
+    COMMIT = "commit"
+    """What they name went away with one commit."""
+    FILE = "file"
+    """They are in one file."""
+    EVENT = "event"
+    """One actor brought them in at one moment."""
+
+
+_FEWEST = {Cause.VALUE: 2, Cause.DIRECTORY: 3, Cause.COMMIT: 3, Cause.FILE: 6, Cause.EVENT: 6}
+"""Findings that make a group; fewer are told one by one."""
+GONE = "gone_directory"
+"""The fact that names the highest directory that is not there, above what a finding says is not."""
+SHOWN = 3
+"""Findings of a group that are shown while it is not opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class FindingGroup:
+    """Findings of one rule with one cause, or a single finding.
+
+    Attributes:
+        id: 16 hexadecimal digits, the same in each audit while the cause is; empty for a single finding.
+        findings: The most dangerous first.
+    """
+
+    findings: tuple[AuditFinding, ...]
+    cause: Cause | None = None
+    id: str = ""
+
+    @property
+    def worst(self) -> AuditFinding:
+        return self.findings[0]
+
+    @property
+    def words(self) -> str:
+        """What they have in common, as one sentence without a full stop; empty for a single finding."""
+        return "" if self.cause is None else _DESCRIPTIONS[self.cause](self.findings)
+
+
+def group_findings(findings: Sequence[AuditFinding]) -> list[FindingGroup]:
+    """All findings, those with one cause together, each group where its first finding is.
+
+    Args:
+        findings: In the order in which they are shown.
+    """
+    remaining = list(range(len(findings)))
+    groups: dict[int, FindingGroup] = {}
+    for cause in Cause:
+        by_key: dict[tuple[str, str], list[int]] = {}
+        for at in remaining:
+            if key := _KEYS[cause](findings[at]):
+                by_key.setdefault((findings[at].rule, key), []).append(at)
+        taken: set[int] = set()
+        for (rule, key), members in by_key.items():
+            if len(members) >= _FEWEST[cause]:
+                mine = tuple(findings[at] for at in members)
+                # Nothing may be guessed from an id, so a secret's is that of a finding.
+                name = min(each.fingerprint for each in mine) if cause is Cause.VALUE else key
+                groups[members[0]] = FindingGroup(mine, cause, _compute_id(rule, cause, name))
+                taken.update(members)
+        remaining = [at for at in remaining if at not in taken]
+    groups |= {at: FindingGroup((findings[at],)) for at in remaining}
+    return [groups[at] for at in sorted(groups)]
+
+
+def _compute_id(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _get_fact(name: str, finding: AuditFinding) -> str:
+    return str(finding.facts.get(name, ""))
+
+
+def _get_event_key(finding: AuditFinding) -> str:
+    origin = finding.origin
+    return f"{origin.actor} {origin.at_us}" if origin.is_known and origin.is_exact and origin.at_us is not None else ""
+
+
+_KEYS: dict[Cause, Callable[[AuditFinding], str]] = {
+    Cause.VALUE: lambda finding: finding.secret,
+    Cause.DIRECTORY: partial(_get_fact, GONE),
+    Cause.COMMIT: partial(_get_fact, "gone_in"),
+    Cause.FILE: lambda finding: finding.location.path,
+    Cause.EVENT: _get_event_key,
+}
+
+
+def _count_notes(findings: Sequence[AuditFinding]) -> str:
+    return format_count(len({each.location.path for each in findings}), "note")
+
+
+def _describe_value(findings: Sequence[AuditFinding]) -> str:
+    places = format_count(len(findings), "place")
+    return f"{findings[0].words}; it is the same one in {places} of {_count_notes(findings)}"
+
+
+def _describe_directory(findings: Sequence[AuditFinding]) -> str:
+    return f"{_format_naming(findings)} paths below {to_one_line(_get_fact(GONE, findings[0]))}/, which is not there"
+
+
+def _describe_commit(findings: Sequence[AuditFinding]) -> str:
+    commit, day = (to_one_line(_get_fact(name, findings[0])) for name in ("gone_in", "gone_on"))
+    return f"{_format_naming(findings)} what went away with commit {commit}{f' of {day}' if day else ''}"
+
+
+def _format_naming(findings: Sequence[AuditFinding]) -> str:
+    notes = _count_notes(findings)
+    return f"{notes} {'names' if notes == '1 note' else 'name'}"
+
+
+def _describe_file(findings: Sequence[AuditFinding]) -> str:
+    return f"found in {len(findings):,} places of one file"
+
+
+def _describe_event(findings: Sequence[AuditFinding]) -> str:
+    actor = findings[0].origin.actor
+    who = "from outside memtui" if actor == _OUTSIDE else f"by {to_one_line(actor)}"
+    return f"found in {_count_notes(findings)}, all brought in at one moment {who}"
+
+
+_DESCRIPTIONS: dict[Cause, Callable[[Sequence[AuditFinding]], str]] = {
+    Cause.VALUE: _describe_value,
+    Cause.DIRECTORY: _describe_directory,
+    Cause.COMMIT: _describe_commit,
+    Cause.FILE: _describe_file,
+    Cause.EVENT: _describe_event,
+}
