@@ -11,6 +11,7 @@ from importlib import resources
 from memtui.audit.growth import OTHERS
 from memtui.audit.masking import mask_message
 from memtui.audit.model import Audit, AuditFinding, AuditGrowth, Family
+from memtui.audit.ranking import SHOWN, Cause, FindingGroup, group_findings
 from memtui.audit.report import charts
 from memtui.audit.report.charts import ChartSeries
 from memtui.audit.report.wording import (
@@ -49,6 +50,8 @@ for _group, _values in (
 
 MOST = 5_000
 """Findings, and changed files, that a page shows; more would not be scrolled through."""
+_MEMBERS = 500
+"""Findings of a group that a page lists."""
 _EVIDENCE = 600
 _SENTENCE = 1_200
 _ACTORS = 4  # actors that have a color of their own; the rest are gathered
@@ -71,6 +74,7 @@ def render_html(audit: Audit) -> str:
         _render_findings(audit),
         _render_changes(audit.inbox) if audit.inbox is not None else "",
         _render_lost_facts(audit.inbox.runs) if audit.inbox is not None else "",
+        _render_figures(audit),
         _render_appendix(audit),
         _render_colophon(audit),
     ]
@@ -102,6 +106,8 @@ def _render_header(audit: Audit) -> str:
         links.append(("changes", "Changes"))
         if any(run.lost or run.unsearched for run in audit.inbox.runs):
             links.append(("lost", "Facts lost"))
+    if _render_figures(audit):
+        links.append(("figures", "In figures"))
     links.append(("made", "How it was made"))
     navigation = "".join(f'<a href="#{target}">{words}</a>' for target, words in links)
     return (
@@ -128,10 +134,9 @@ def _render_glance(audit: Audit) -> str:
     state = {"intact": "clean", "broken": "fail", "unknown": "warn", "none": "none"}.get(audit.chain.state, "none")
     words = audit.chain.words.removeprefix(f"{audit.chain.state}, ")
     cards.append(_render_card(audit.chain.state.capitalize(), f"Journal: {words}", state))
-    figures = _render_figures(audit)
     return (
         f'<section id="at-a-glance" aria-label="At a glance">\n<ul class="cards">{"".join(cards)}</ul>\n'
-        f'<div class="figures">{figures}</div>{_render_budgets(audit.budgets)}\n</section>\n'
+        f"{_render_budgets(audit.budgets)}\n</section>\n"
     )
 
 
@@ -140,14 +145,16 @@ def _render_card(number: str, words: str, css: str = "") -> str:
 
 
 def _render_figures(audit: Audit) -> str:
-    growth = audit.growth
-    if growth is None or not growth.at_us:
-        words = "It was not asked for." if growth is None else "There is no journal, so how it went is not known."
-        families = _render_family_bars(audit)
-        figures = [_render_figure("Over time", words, "")]
-        return "".join([*figures, _render_figure("Findings", "By family.", families)] if families else figures)
-    size_charts = _render_files_chart(growth) + _render_bytes_chart(growth)
-    return size_charts + _render_writers_chart(growth) + _render_findings_chart(audit, growth)
+    """How the folder went over time, and the findings by family, as far as there is anything to draw."""
+    growth = audit.growth if audit.growth is not None and audit.growth.at_us else None
+    figures = _render_findings_chart(audit, growth)
+    if growth is not None:
+        figures += _render_writers_chart(growth)
+        if len(growth.at_us) > 1:
+            figures += _render_files_chart(growth) + _render_bytes_chart(growth)
+    if not figures:
+        return ""
+    return f'<section id="figures"><h2>In figures</h2>\n<div class="figures">{figures}</div>\n</section>\n'
 
 
 def _render_budgets(budgets: Sequence[Budget]) -> str:
@@ -199,7 +206,7 @@ def _describe_initial_value(growth: AuditGrowth, then: str) -> str:
 def _render_writers_chart(growth: AuditGrowth) -> str:
     writes = {name: counts for name, counts in growth.writes.items() if any(counts)}
     if not writes:
-        return _render_figure("Who wrote", "Nobody has changed anything yet.", "")
+        return ""
     parts = _rank_actors(writes, growth.gathered)
     total = sum(sum(part.values) for part in parts)
     hands = len(writes) + max(growth.gathered - 1, 0)
@@ -243,13 +250,17 @@ def _format_percent(number: int, of: int) -> str:
     return "under 1%" if 0 < share < 1 else "over 99%" if 99 < share < 100 else f"{share:.0f}%"
 
 
-def _render_findings_chart(audit: Audit, growth: AuditGrowth) -> str:
+def _render_findings_chart(audit: Audit, growth: AuditGrowth | None) -> str:
+    """By severity over time, as far as that is known, and by family; empty without findings."""
+    if not audit.findings:
+        return ""
+    if growth is None:
+        return _render_figure("Findings", "By family and severity.", _render_family_bars(audit))
     none = (0,) * len(growth.at_us)
     parts = [ChartSeries(each.value, each.value, growth.findings.get(each.value, none)) for each in SEVERITIES]
     known = sum(part.values[-1] for part in parts)
     if not known:
-        ran = format_count(audit.rules, "rule")
-        words = "It is not known when any of them was brought in." if audit.findings else f"{ran} ran and found none."
+        words = "It is not known when any of them was brought in."
         return _render_figure("Findings", words, _render_family_bars(audit))
     words = f"{format_count(known, 'finding')} of today, by when they were brought in."
     chart = charts.draw_stacked_steps("Findings over time, by severity", words, growth.at_us, parts, unit="findings")
@@ -266,8 +277,6 @@ def _render_family_bars(audit: Audit) -> str:
         for family in Family
     }
     most = max(map(sum, counts.values()))
-    if not most:
-        return ""
     rows = []
     for family, by_severity in counts.items():
         if not sum(by_severity):
@@ -310,10 +319,11 @@ def _render_findings(audit: Audit) -> str:
         inside = '<p class="nothing">Nothing was found.</p>'
     else:
         tells_origins = has_known_origins(audit)
-        items = "".join(_render_finding(found, tells_origin=tells_origins) for found in audit.findings[:MOST])
+        groups = group_findings(audit.findings)
+        items = "".join(_render_group(group, tells_origin=tells_origins) for group in groups[:MOST])
         note = "" if tells_origins else f'<p class="since">{NO_ORIGINS}</p>'
         inside = f'{note}{_render_filters(audit)}<ol class="findings">{items}</ol>'
-        if (left := len(audit.findings) - MOST) > 0:
+        if left := sum(len(group.findings) for group in groups[MOST:]):
             inside += f"<p>{format_count(left, 'finding')} more: see memtui audit --format json.</p>"
     return f'<section id="findings"><h2>Findings</h2>\n{inside}</section>\n'
 
@@ -337,21 +347,48 @@ def _render_filters(audit: Audit) -> str:
     return "".join(pills)
 
 
-def _render_finding(found: AuditFinding, *, tells_origin: bool) -> str:
+def _render_group(group: FindingGroup, *, tells_origin: bool) -> str:
+    """A finding, or findings with one cause: the first few places, and the others folded."""
+    found, is_single = group.worst, group.cause is None
     who, *details = describe_origin(found.origin)
     origin = "".join(f", {_escape_text(part, 160)}" for part in details)
-    evidence = "\n".join(_escape_text(line, _EVIDENCE) for line in found.evidence.split("\n")[:12])
+    where = f'<span class="place">{format_count(len(group.findings), "place")}</span>'
+    inside = _render_evidence(found) if is_single else _render_members(group)
     return (
         f'<li class="finding {found.severity.value} {found.family.value}">'
         f'<p class="head"><span class="badge {found.severity.value}">{found.severity.value}</span> '
-        f'<code class="rule">{_escape_text(found.rule)}</code> <code class="place">'
-        f"{_escape_name(format_location(found.location))}</code></p>"
-        f'<p class="words">{_escape_name(format_message(found.words))}</p>'
-        + (f'<pre class="evidence"><code>{evidence}</code></pre>' if found.evidence else "")
-        + f'<p class="do"><b>What to do:</b> {_escape_name(found.do)}</p>'
+        f'<code class="rule">{_escape_text(found.rule)}</code> {_render_place(found) if is_single else where}</p>'
+        f'<p class="words">{_escape_name(format_message(found.words if is_single else group.words))}</p>'
+        f'{inside}<p class="do"><b>What to do:</b> {_escape_name(found.do)}</p>'
         + (f'<p class="origin">Brought in by: <b>{_escape_name(who, 160)}</b>{origin}</p>' if tells_origin else "")
         + "</li>\n"
     )
+
+
+def _render_members(group: FindingGroup) -> str:
+    items = [
+        f"<li>{_render_place(found)} "
+        + ("" if group.cause is Cause.VALUE else f"<span>{_escape_name(format_message(found.words))}</span>")
+        + f"{_render_evidence(found)}</li>"
+        for found in group.findings[:_MEMBERS]
+    ]
+    if (left := len(group.findings) - _MEMBERS) > 0:
+        items.append(f"<li>{left:,} more: see memtui audit --format json.</li>")
+    shown, folded = (f'<ul class="members">{"".join(part)}</ul>' for part in (items[:SHOWN], items[SHOWN:]))
+    if (more := len(group.findings) - SHOWN) > 0:
+        shown += f"<details><summary>and {more:,} more</summary>{folded}</details>"
+    return shown
+
+
+def _render_place(found: AuditFinding) -> str:
+    return f'<code class="place">{_escape_name(format_location(found.location))}</code>'
+
+
+def _render_evidence(found: AuditFinding) -> str:
+    if not found.evidence:
+        return ""
+    evidence = "\n".join(_escape_text(line, _EVIDENCE) for line in found.evidence.split("\n")[:12])
+    return f'<pre class="evidence"><code>{evidence}</code></pre>'
 
 
 def _render_changes(inbox: Inbox) -> str:

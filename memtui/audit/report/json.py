@@ -6,11 +6,12 @@ character is hidden, and none is a lone surrogate, so any parser reads it and no
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memtui.audit.masking import mask_message
 from memtui.audit.model import Audit, AuditFinding, AuditGrowth, ChainStatus, FindingOrigin
+from memtui.audit.ranking import FindingGroup, group_findings
 from memtui.audit.report.wording import (
     SEVERITIES,
     encode_undecodable,
@@ -45,7 +46,8 @@ def build_document(audit: Audit) -> dict[str, Any]:
         "verdict": gravest.value if gravest else "clean",
         "summary": _summary_to_json(audit),
         "chain": _chain_to_json(audit.chain),
-        "findings": [finding_to_json(each) for each in audit.findings],
+        "findings": findings_to_json(audit.findings),
+        "groups": [_group_to_json(each) for each in group_findings(audit.findings) if each.cause is not None],
         "excepted": [
             {
                 "by": each.by,
@@ -74,13 +76,31 @@ def build_document(audit: Audit) -> dict[str, Any]:
     return replace_all_surrogates(document)  # type: ignore[no-any-return]
 
 
-def finding_to_json(found: AuditFinding) -> dict[str, Any]:
+def findings_to_json(findings: Sequence[AuditFinding]) -> list[dict[str, Any]]:
+    """Findings, each with the group that it is in."""
+    group_of = {id(found): group.id for group in group_findings(findings) for found in group.findings}
+    return [finding_to_json(found, group_of[id(found)]) for found in findings]
+
+
+def _group_to_json(group: FindingGroup) -> dict[str, Any]:
+    return {
+        "group": group.id,
+        "cause": str(group.cause),
+        "rule": group.worst.rule,
+        "severity": group.worst.severity.value,
+        "words": group.words,
+        "findings": [each.fingerprint for each in group.findings],
+    }
+
+
+def finding_to_json(found: AuditFinding, group: str = "") -> dict[str, Any]:
     """One finding as values that JSON has."""
     place = found.location
     return {
         "rule": found.rule,
         "family": found.family.value,
         "severity": found.severity.value,
+        "certainty": found.certainty.value,
         **path_to_json(place.path),
         "line": place.line,
         "column": place.column,
@@ -92,6 +112,7 @@ def finding_to_json(found: AuditFinding) -> dict[str, Any]:
         "do": found.do,
         "origin": origin_to_json(found.origin),
         "fingerprint": found.fingerprint,
+        "group": group or None,
         "facts": facts_to_json(found.facts),
     }
 

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from memtui.audit.masking import mask_message
 from memtui.audit.model import Audit, AuditFinding, Severity
+from memtui.audit.ranking import SHOWN, Cause, FindingGroup, group_findings
 from memtui.audit.report.wording import (
     CHANGES,
     NO_ORIGINS,
@@ -39,6 +40,7 @@ _EVIDENCE = 300  # characters of one piece of evidence
 _WORDS = 600  # characters of what is told in a sentence
 _NAME = 160  # characters of a name in a table
 _OPEN = 12  # findings of one severity that are not folded; those that must not stay never are
+_MEMBERS = 60  # findings of a group whose places are listed
 _RULES = 12  # rules of one severity that are counted by name where their findings are folded, or may not all fit
 _RESERVE = 1_500  # characters that are kept for the closing lines
 _FOR_CHANGES, _FOR_A_CHANGE = 16_000, 300
@@ -197,20 +199,21 @@ def _add_findings(
 ) -> None:
     if not findings:
         return
-    is_folded = severity is not Severity.FAIL and len(findings) > _OPEN
+    groups = group_findings(findings)
+    is_folded = severity is not Severity.FAIL and len(groups) > _OPEN
     title = f"{TITLES[severity]} ({severity.value} {len(findings):,})"
     opening = f"### {title}\n\n"
-    if len(findings) > _OPEN:
+    if len(findings) > _OPEN and len(groups) > 1:
         opening += f"{_render_rule_counts(findings)}\n\n"
     if is_folded:
         opening += "<details><summary>The findings</summary>\n\n"
     if not page.add(opening, keep=1_000 + kept):
         page.add(f"{format_count(len(findings), 'finding')} more ({severity.value}) did not fit here.\n\n")
         return
-    left = page.add_each(findings, teller.render, keep=kept)
+    left = page.add_each(groups, teller.render, keep=kept)
     if left:
-        teller.discard(findings[-left])
-        page.add(f"{left:,} more of them did not fit here.\n\n")
+        teller.discard(groups[-left].worst)
+        page.add(f"{sum(len(group.findings) for group in groups[-left:]):,} more of them did not fit here.\n\n")
     if is_folded:
         page.add("</details>\n\n")
 
@@ -231,15 +234,14 @@ class _FindingRenderer:
         self._told_at: dict[str, str] = {}
         """By what to do, the rule of the finding at which that was told."""
 
-    def render(self, found: AuditFinding) -> str:
-        """One finding, as paragraphs."""
-        lines = [
-            (
-                f"**{format_code(found.rule)}** at {format_code(format_location(found.location))}"
-                f": {format_sentence(format_message(found.words))}"
-            ),
-            "",
-        ]
+    def render(self, group: FindingGroup) -> str:
+        """One finding, or the findings of a group, as paragraphs."""
+        found, count = group.worst, len(group.findings)
+        where = format_code(format_location(found.location)) if count == 1 else format_count(count, "place")
+        words = format_sentence(format_message(group.words or found.words))
+        lines = [f"**{format_code(found.rule)}** at {where}: {words}", ""]
+        if count > 1:
+            lines += [_render_members(group), ""]
         if found.evidence:
             lines.append(format_code_block(found.evidence))
         last = [self._render_origin(found)] if self.tells_origins else []
@@ -261,6 +263,20 @@ class _FindingRenderer:
         first, *others = describe_origin(found.origin)
         first = _format_name(first) if found.origin.is_known else first
         return f"Brought in by: {', '.join((first, *map(format_sentence, others)))}."
+
+
+def _render_members(group: FindingGroup) -> str:
+    """The places of a group: the first few, and the others folded, as far as a comment has room for them."""
+    items = [f"- {format_code(format_location(found.location))}" for found in group.findings[:_MEMBERS]]
+    shown, folded = items[:SHOWN], items[SHOWN:]
+    if group.cause is not Cause.VALUE:
+        words = (f": {format_sentence(format_message(found.words))}" for found in group.findings)
+        shown = [item + end for item, end in zip(shown, words, strict=False)]
+    if folded:
+        more = [f"- and {left:,} more"] if (left := len(group.findings) - _MEMBERS) > 0 else []
+        summary = f"<details><summary>and {len(group.findings) - SHOWN:,} more</summary>"
+        shown += ["", summary, "", *folded, *more, "", "</details>"]
+    return "\n".join(shown)
 
 
 def _add_changes(page: _BoundedMarkdown, inbox: Inbox) -> None:

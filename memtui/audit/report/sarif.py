@@ -6,11 +6,13 @@ rules are easily missed: in a message a brace is written twice, and `[words](tar
 
 import json
 import re
+import uuid
 from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import quote
 
 from memtui.audit.model import Audit, AuditFinding, AuditRule, Family, Severity, SuppressedFinding
+from memtui.audit.ranking import FindingGroup, group_findings
 from memtui.audit.registry import RULES
 from memtui.audit.report import json as report_json
 from memtui.audit.report.wording import (
@@ -32,18 +34,11 @@ MOST = 25_000
 """Results that code scanning takes of one run."""
 _BASE = "%SRCROOT%"
 _LEVELS = {Severity.FAIL: "error", Severity.WARN: "warning", Severity.INFO: "note"}
-_PRECISION = {
-    Family.SECRET: "high",
-    Family.HIDDEN: "very-high",
-    Family.PLANTED: "medium",
-    Family.COVERAGE: "very-high",
-    Family.INTEGRITY: "very-high",
-    Family.UPKEEP: "high",
-    Family.CLAIMS: "medium",
-}
 _WEIGHT = {Severity.FAIL: "8.0", Severity.WARN: "5.0", Severity.INFO: "2.0"}
 """How grave a finding about security is on the scale of the Common Vulnerability Scoring System, 0 to 10."""
 _SECURITY = frozenset({Family.SECRET, Family.HIDDEN, Family.PLANTED, Family.COVERAGE, Family.INTEGRITY})
+_RESULTS = uuid.UUID("8a0a1f5e-7d3b-5c39-9a54-3f6f0e1c2b77")
+"""The namespace of the numbers by which results are known to be the same in two logs (RFC 9562, 5.5)."""
 _VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
 
 
@@ -64,28 +59,32 @@ def _build_run(audit: Audit, below: str, exit_code: int | None, *, suppressed: b
     results = [*((found, None) for found in audit.findings), *((each.finding, each) for each in excepted)]
     shown_results = results[:MOST]
     left_out, silent = len(results) - len(shown_results), len(audit.excepted) - len(excepted)
+    group_of = {id(each): group for group in group_findings(audit.findings) for each in group.findings}
     notices = list(_build_notifications(audit, left_out=left_out, silent=silent))
     rules = _build_rules(audit, (found for found, _ in shown_results))
     numbers = {rule["id"]: number for number, rule in enumerate(rules)}
     base = "The directory that memtui was started in." if below else "The memory folder."
-    name = _to_uri(below or audit.title.rstrip("/").rpartition("/")[2] or "memories", safe="")
+    folder = (
+        below or audit.title.rstrip("/").rpartition("/")[2] or "memories"
+    )  # where it is on this machine, nobody learns
+    name = _to_uri(folder, safe="")
     has_baseline = any(each.by == "baseline" for each in audit.excepted)
     return {
         "tool": {"driver": _build_driver(audit, rules)},
         "automationDetails": {
             # The same on each machine: by it code scanning knows which results take the place of which.
             "id": f"memtui/audit/{name}/",
-            "description": {"text": _escape_message(f"memtui audit of {sanitize_text(audit.title)}")},
+            "description": {"text": _escape_message(f"memtui audit of {sanitize_text(folder)}")},
         },
         "originalUriBaseIds": {_BASE: {"description": {"text": base}}},
         "columnKind": "unicodeCodePoints",
         "invocations": [_build_invocation(audit, notices, exit_code)],
         "results": [
-            _build_result(found, because_of, numbers[found.rule], below, has_baseline)
+            _build_result(found, because_of, group_of.get(id(found)), numbers[found.rule], below, has_baseline)
             for found, because_of in shown_results
         ],
         "properties": {
-            "folder": audit.title,
+            "folder": folder,
             "head": f"{audit.chain.seq}:{audit.chain.hash}" if audit.chain.hash else "",
             "chain": audit.chain.words,
             "digest": audit.digest,
@@ -127,9 +126,11 @@ def _build_descriptor(rule: AuditRule) -> dict[str, Any]:
     is_security = rule.family in _SECURITY
     properties: dict[str, Any] = {
         "tags": [*(["security"] if is_security else []), rule.family.value],
-        "precision": _PRECISION[rule.family],
+        "precision": rule.certainty.value,
         "problem.severity": {"fail": "error", "warn": "warning", "info": "recommendation"}[rule.severity.value],
     }
+    if rule.cwe:
+        properties["tags"] += [f"external/cwe/cwe-{number:03}" for number in rule.cwe]
     if is_security:
         properties["security-severity"] = _WEIGHT[rule.severity]
     return {
@@ -197,7 +198,12 @@ def _build_notifications(audit: Audit, *, left_out: int, silent: int) -> Iterato
 
 
 def _build_result(
-    found: AuditFinding, excepted: SuppressedFinding | None, number: int, below: str, has_baseline: bool
+    found: AuditFinding,
+    excepted: SuppressedFinding | None,
+    group: FindingGroup | None,
+    number: int,
+    below: str,
+    has_baseline: bool,
 ) -> dict[str, Any]:
     words = f"{sanitize_text(format_message(found.words))} {sanitize_text(found.do)}".strip()
     result: dict[str, Any] = {
@@ -206,6 +212,7 @@ def _build_result(
         "level": _LEVELS[found.severity],
         "message": {"text": _escape_message(words)},
         "locations": [_build_location(found, below)],
+        "correlationGuid": str(uuid.uuid5(_RESULTS, found.fingerprint)),
         "partialFingerprints": {
             "memtui/v1": found.fingerprint,
             # What code scanning tells results by when lines move; left out, it would hash the line itself.
@@ -218,6 +225,8 @@ def _build_result(
             "facts": report_json.facts_to_json(found.facts),
         },
     }
+    if group is not None and group.cause is not None:
+        result["properties"] |= {"group": group.id, "cause": sanitize_text(group.words)}
     if excepted is not None:
         reason = describe_suppression(excepted)
         result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": reason}]
@@ -231,15 +240,15 @@ def _build_location(found: AuditFinding, below: str) -> dict[str, Any]:
     place = found.location
     path = "/".join(part for part in (below.strip("/"), place.path) if part)
     physical: dict[str, Any] = {"artifactLocation": {"uri": _to_uri(path) or ".", "uriBaseId": _BASE}}
+    region = {"startLine": place.line or 1}  # of a file as a whole, viewers show its first line
     if place.line is not None:
-        region = {"startLine": place.line}
         if place.column is not None:
             region["startColumn"] = place.column
         if place.end_line is not None and place.end_line >= place.line:
             region["endLine"] = place.end_line
             if place.end_column is not None:
                 region["endColumn"] = place.end_column
-        physical["region"] = region
+    physical["region"] = region
     return {"physicalLocation": physical}
 
 

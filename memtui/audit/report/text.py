@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from memtui.audit.masking import mask_message
 from memtui.audit.model import Audit, AuditFinding, FindingOrigin, Severity, SuppressedFinding
+from memtui.audit.ranking import SHOWN, Cause, FindingGroup, group_findings
 from memtui.audit.report.wording import (
     NO_ORIGINS,
     SEVERITIES,
@@ -35,7 +36,7 @@ def render_text(audit: Audit, *, color: bool = False, width: int = WIDTH, everyt
     """The report as lines of text.
 
     Args:
-        everything: Whether fingerprints and suppressed findings are listed.
+        everything: Whether fingerprints, suppressed findings and all findings of each group are listed.
     """
     return (
         "\n".join(_TextReport(audit, color=color, width=max(40, min(width, WIDTH))).iter_lines(everything=everything))
@@ -58,8 +59,11 @@ class _TextReport:
             yield from self._render_inbox(audit.inbox)
         if audit.findings:
             yield ""
-        for finding in audit.findings:
-            yield from self._render_finding(finding, everything=everything)
+        for group in group_findings(audit.findings):
+            if group.cause is None:
+                yield from self._render_finding(group.worst, everything=everything)
+            else:
+                yield from self._render_group(group, everything=everything)
         if audit.findings and not self._tells_origins:
             yield ""
             yield from self._wrap(NO_ORIGINS)
@@ -110,14 +114,32 @@ class _TextReport:
         yield from (first, *others)
 
     def _render_finding(self, finding: AuditFinding, *, everything: bool) -> Iterator[str]:
-        word = self._colorize(f"{finding.severity.upper():<4}", _COLORS[finding.severity])
-        mark = f"  {finding.fingerprint}" if everything else ""
-        yield f"{word}  {self._colorize(finding.rule, _BOLD)}  {format_location(finding.location)}{mark}"
+        yield self._render_head(finding, _format_place(finding, everything=everything))
         yield from self._wrap(sanitize_text(finding.words), _INDENT)
+        yield from self._render_details(finding, _INDENT)
+
+    def _render_group(self, group: FindingGroup, *, everything: bool) -> Iterator[str]:
+        """What the findings of a group have in common, the first few, and the number of the others."""
+        yield self._render_head(group.worst, format_count(len(group.findings), "finding"))
+        yield from self._wrap(sanitize_text(group.words), _INDENT)
+        listed = group.findings if everything else group.findings[:SHOWN]
+        for finding in listed:
+            place = f"{_INDENT}- {_format_place(finding, everything=everything)}"
+            words = "" if group.cause is Cause.VALUE else f"  {sanitize_text(finding.words)}"
+            yield from self._wrap(f"{place}{words}", "", _INDENT + "  ")
+            yield from self._render_details(finding, _INDENT + "  ")
+        if more := len(group.findings) - len(listed):
+            yield f"{_INDENT}and {more:,} more (all of them: --all)"
+
+    def _render_head(self, finding: AuditFinding, where: str) -> str:
+        word = self._colorize(f"{finding.severity.upper():<4}", _COLORS[finding.severity])
+        return f"{word}  {self._colorize(finding.rule, _BOLD)}  {where}"
+
+    def _render_details(self, finding: AuditFinding, indent: str) -> Iterator[str]:
         if finding.evidence:
-            yield f"{_INDENT}| {sanitize_text(finding.evidence)}"
+            yield f"{indent}| {sanitize_text(finding.evidence)}"
         if self._tells_origins and (finding.location.path or finding.origin.is_known):  # the folder itself is by nobody
-            yield from self._wrap(_format_origin(finding.origin), _INDENT, _INDENT + "      ")
+            yield from self._wrap(_format_origin(finding.origin), indent, indent + "      ")
 
     def _render_remedies(self) -> Iterator[str]:
         yield ""
@@ -203,6 +225,11 @@ class _TextReport:
 
     def _colorize(self, words: str, color: str) -> str:
         return f"\x1b[{color}m{words}\x1b[0m" if self._color else words
+
+
+def _format_place(finding: AuditFinding, *, everything: bool) -> str:
+    mark = f"  {finding.fingerprint}" if everything else ""
+    return f"{format_location(finding.location)}{mark}"
 
 
 def _format_actor_count(name: str) -> str:

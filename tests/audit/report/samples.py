@@ -59,6 +59,24 @@ def finding(**values: object) -> AuditFinding:
     return AuditFinding(**{**given, **values})  # type: ignore[arg-type]
 
 
+def scattered(number: int, **values: object) -> AuditFinding:
+    """One of many findings that have no cause in common."""
+    given: dict[str, object] = {
+        "location": FindingLocation(f"notes/{number}.md", 3),
+        "fingerprint": f"{number:016x}",
+        "origin": FindingOrigin("Claude", 12, NOW - DAY - number, "create"),
+    }
+    return finding(**{**given, **values})
+
+
+def one_cause(count: int) -> tuple[AuditFinding, ...]:
+    """What as many notes name, and went away with one directory."""
+    facts = MappingProxyType({"path": "src/legacy/a.py", "gone_directory": "src/legacy"})
+    named: dict[str, object] = {"rule": "missing-path", "family": Family.CLAIMS, "severity": Severity.WARN}
+    words = "It names src/legacy/a.py, which the repository has no more"
+    return tuple(scattered(number, **named, words=words, facts=facts, masked=None) for number in range(count))
+
+
 def nothing() -> Audit:
     """A folder without a file and without a journal."""
     return Audit(

@@ -182,7 +182,7 @@ def test_findings_can_be_chosen_by_what_they_are_without_a_script(group: str) ->
 
 
 def test_more_findings_than_anybody_scrolls_through_are_counted() -> None:
-    many = tuple(samples.finding() for _ in range(html.MOST + 7))
+    many = tuple(samples.scattered(number) for number in range(html.MOST + 7))
     page = Page(html.render_html(replace(samples.nothing(), findings=many)))
     assert (
         sum("finding" in (attributes.get("class") or "") for tag, attributes in page.elements if tag == "li")
@@ -291,10 +291,25 @@ def test_the_numbers_at_the_side_are_few_and_reach_the_top(highest: int, unit: i
         assert all(tick == int(tick) for tick in scale.ticks)
 
 
-def test_a_history_in_which_nothing_happened_is_told_in_words() -> None:
-    quiet = AuditGrowth(at_us=(samples.NOW,), files=(0,), bytes=(0,), writes=MappingProxyType({"Claude": (0,)}))
-    words = Page(html.render_html(replace(samples.nothing(), growth=quiet))).words
-    assert "Nobody has changed anything yet." in words
+@pytest.mark.parametrize("moments", [0, 1, 2])
+def test_nothing_is_drawn_where_there_is_nothing_to_see(moments: int) -> None:
+    none, at_us = (0,) * moments, tuple(samples.NOW + at for at in range(moments))
+    quiet = AuditGrowth(at_us=at_us, files=none, bytes=none, writes=MappingProxyType({"Claude": none}))
+    page = html.render_html(replace(samples.nothing(), growth=quiet))
+    assert page.count("<figure>") == (2 if moments > 1 else 0)  # files and bytes are a line from two moments on
+    assert ("In figures" in page) is (moments > 1)
+    assert page.count("<svg") == page.count("<figure>")
+
+
+def test_findings_stand_before_charts_and_those_with_one_cause_are_folded() -> None:
+    findings = (*samples.one_cause(59), samples.finding())
+    page = html.render_html(replace(samples.ordinary(), findings=findings))
+    assert page.index('id="findings"') < page.index('id="figures"') < page.index('id="made"')
+    assert page.count('<li class="finding ') == 2
+    before, _, folded = page.partition("<summary>and 56 more</summary>")
+    assert [f"notes/{at}.md:3" in before for at in range(4)] == [True, True, True, False]
+    assert all(f"notes/{at}.md:3" in folded.partition("</details>")[0] for at in range(3, 59))
+    assert page.count("59 notes name paths below src/legacy/, which is not there.") == 1
 
 
 def _luminance(color: str) -> float:

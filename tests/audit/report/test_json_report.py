@@ -112,3 +112,13 @@ def test_a_folder_without_anything_is_clean() -> None:
     document = report_json.build_document(samples.nothing())
     assert document["verdict"] == "clean"
     assert (document["inbox"], document["growth"], document["chain"]["head"]) == (None, None, None)
+
+
+def test_findings_with_one_cause_have_a_group_and_all_are_there() -> None:
+    findings = (*samples.one_cause(5), samples.finding())
+    document = json.loads(report_json.render_json(replace(samples.nothing(), findings=findings)))
+    assert [error.message for error in VALIDATOR.iter_errors(document)] == []
+    [group] = document["groups"]
+    assert (group["cause"], group["rule"], len(group["findings"])) == ("directory", "missing-path", 5)
+    assert [found["group"] for found in document["findings"]] == [group["group"]] * 5 + [None]
+    assert (document["summary"]["warn"], document["summary"]["fail"]) == (5, 1)

@@ -114,11 +114,7 @@ def test_place_evidence_origin_and_what_to_do_are_told() -> None:
 
 
 def test_findings_of_which_there_are_many_are_folded_unless_they_must_not_stay() -> None:
-    many = [
-        samples.finding(severity=severity, fingerprint=f"{number:016x}", masked=None)
-        for severity in Severity
-        for number in range(30)
-    ]
+    many = [samples.scattered(number, severity=severity, masked=None) for severity in Severity for number in range(30)]
     report = markdown.render_markdown(replace(samples.ordinary(), findings=tuple(many)))
     assert "### Must not stay (fail 30)" in report
     assert "### Should be looked at (warn 30)\n\nBy rule: `anthropic-key` 30.\n\n<details><summary>" in report
@@ -128,7 +124,8 @@ def test_findings_of_which_there_are_many_are_folded_unless_they_must_not_stay()
 @pytest.mark.parametrize("count", [10, 1_000])
 def test_the_report_fits_in_a_comment_and_counts_what_does_not(count: int) -> None:
     many = tuple(
-        samples.finding(
+        samples.scattered(
+            number,
             severity=list(Severity)[number % 3],
             location=FindingLocation("\U0001f600" * 200 + str(number)),
             evidence="\U0001f600" * 4_000,
@@ -153,7 +150,7 @@ def test_many_findings_are_counted_by_rule_and_leave_room_for_what_changed() -> 
     audit = samples.ordinary()
     assert audit.inbox is not None
     many = tuple(
-        samples.finding(rule="stale" if number % 3 else "orphan", severity=Severity.WARN, fingerprint=f"{number:016x}")
+        samples.scattered(number, rule="stale" if number % 3 else "orphan", severity=Severity.WARN)
         for number in range(3_000)
     )
     files = tuple(replace(audit.inbox.files[0], path=f"notes/{number}.md") for number in range(20))
@@ -162,6 +159,23 @@ def test_many_findings_are_counted_by_rule_and_leave_room_for_what_changed() -> 
     assert "more of them did not fit here" in written
     assert all(f"`notes/{number}.md`" in written for number in range(20))
     assert len(written) <= markdown.LIMIT
+
+
+@pytest.mark.parametrize(("count", "listed"), [(59, 59), (100, 60)])
+def test_findings_with_one_cause_are_told_once_with_the_first_places_and_the_others_folded(
+    count: int, listed: int
+) -> None:
+    written = markdown.render_markdown(replace(samples.nothing(), findings=samples.one_cause(count)))
+    assert (
+        f"**`missing-path`** at {count} places: {count} notes name paths below `src/legacy/`, which is not there.\n"
+        in written
+    )
+    assert written.count("What to do") == 1
+    before, _, folded = written.partition(f"<details><summary>and {count - 3} more</summary>\n\n")
+    assert [f"- `notes/{number}.md:3`: It names" in before for number in range(4)] == [True, True, True, False]
+    assert folded.count("- `notes/") == listed - 3
+    assert ("- and 40 more\n" in folded) is (listed < count)
+    assert f"warn {count}" in written
 
 
 def test_what_to_do_is_said_once_and_referred_to_after_that() -> None:

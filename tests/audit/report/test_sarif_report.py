@@ -124,10 +124,38 @@ def test_severities_become_levels_and_places_become_regions() -> None:
     assert [result["level"] for result in run["results"]] == ["error", "warning", "warning", "note", "error", "error"]
     region = run["results"][0]["locations"][0]["physicalLocation"]["region"]
     assert region == {"startLine": 3, "startColumn": 13, "endLine": 3, "endColumn": 40}
-    assert "region" not in run["results"][1]["locations"][0]["physicalLocation"]
+    assert run["results"][1]["locations"][0]["physicalLocation"]["region"] == {"startLine": 1}
     assert run["invocations"][0]["exitCode"] == 1
     assert run["properties"]["head"] == f"412:{samples.HEAD}"
     assert run["automationDetails"]["id"].endswith("/")
+
+
+def test_findings_with_one_cause_name_their_group_and_each_keeps_a_number_of_its_own() -> None:
+    audit = replace(samples.nothing(), findings=(*samples.one_cause(5), samples.finding()))
+    *grouped, single = run_of(audit)["results"]
+    assert {result["properties"]["cause"] for result in grouped} == {
+        "5 notes name paths below src/legacy/, which is not there"
+    }
+    assert len({result["properties"]["group"] for result in grouped}) == 1
+    assert "group" not in single["properties"]
+    numbers = [result["correlationGuid"] for result in (*grouped, single)]
+    assert len(set(numbers)) == 6
+    assert numbers == [result["correlationGuid"] for result in run_of(audit)["results"]]
+
+
+def test_rules_name_the_weaknesses_that_they_find_and_how_certain_they_are() -> None:
+    rules = {rule["id"]: rule["properties"] for rule in run_of(samples.nothing())["tool"]["driver"]["rules"]}
+    tags = {"github-token": "798", "lookalike-host": "1007", "ignore-instructions": "1427", "link-leaves": "059"}
+    assert all(f"external/cwe/cwe-{number}" in rules[rule]["tags"] for rule, number in tags.items())
+    assert rules["stale"]["tags"] == ["upkeep"]
+    assert (rules["chain-broken"]["precision"], rules["missing-path"]["precision"]) == ("very-high", "medium")
+
+
+@pytest.mark.parametrize("title", ["/srv/quince/agents/memories", "~/quince/memories", "memories"])
+def test_where_the_folder_is_on_this_machine_is_not_told(title: str) -> None:
+    run = run_of(replace(samples.ordinary(), title=title))
+    assert "quince" not in json.dumps(run)
+    assert run["properties"]["folder"] == "memories"
 
 
 def test_what_does_not_count_is_suppressed_and_the_baseline_is_told() -> None:

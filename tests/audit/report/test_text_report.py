@@ -153,3 +153,19 @@ def test_who_is_not_memtui_is_said_so_everywhere() -> None:
     page = html.render_html(outside)
     assert "<bdi>outside memtui</bdi>, <bdi>agent:outside</bdi>" in page
     assert "Brought in by: <b><bdi>outside memtui</bdi></b>" in page
+
+
+def test_findings_with_one_cause_are_told_once_with_the_first_places_and_how_many_more() -> None:
+    audit = replace(samples.nothing(), findings=samples.one_cause(59))
+    found = lines(audit)
+    start = found.index("WARN  missing-path  59 findings")
+    assert found[start + 1] == "      59 notes name paths below src/legacy/, which is not there"
+    assert [line.split("  ")[-2] for line in found if line.startswith("      - ")] == [
+        f"- notes/{number}.md:3" for number in range(3)
+    ]
+    assert "      and 56 more (all of them: --all)" in found
+    assert "59 findings should be looked at." in found
+    every = lines(audit, everything=True)
+    assert sum(line.startswith("      - ") for line in every) == 59
+    assert not any("more (all" in line for line in every)
+    assert f"notes/58.md:3  {58:016x}" in "\n".join(every)
