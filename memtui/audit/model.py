@@ -45,18 +45,8 @@ class Family(StrEnum):
     CLAIMS = "claims"
 
 
-class Certainty(StrEnum):
-    """How often what a rule finds is what it takes it for."""
-
-    VERY_HIGH = "very-high"
-    HIGH = "high"
-    MEDIUM = "medium"
-    LOW = "low"
-
-    @property
-    def rank(self) -> int:
-        """0 for the most certain."""
-        return list(Certainty).index(self)
+CERTAINTIES = ("very-high", "high", "medium", "low")
+"""How often what a rule finds is what it takes it for, in the words of SARIF's viewers; the most certain first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +137,7 @@ class AuditFinding:
         evidence: The line, secrets masked; empty if there is nothing to show.
         fingerprint: Stable while lines above come and go: 16 hexadecimal digits, which tell nothing of a secret.
         masked: Characters of the note's text, from and to, that `evidence` masks.
+        certainty: One of `CERTAINTIES`.
         secret: The same for findings of one secret value in one audit, and random otherwise; it is in no report.
     """
 
@@ -161,7 +152,7 @@ class AuditFinding:
     fingerprint: str
     facts: Mapping[str, str | int | float] = field(default_factory=lambda: MappingProxyType({}))
     masked: tuple[int, int] | None = None
-    certainty: Certainty = Certainty.HIGH
+    certainty: str = "high"
     secret: str = field(default="", compare=False, repr=False)
 
 
@@ -294,6 +285,7 @@ class AuditRule:
         together: The sentence for more than a few hits in one file, with `{count}` and with `{some}` for the names of
             three; empty to report each.
         needs: A required option, such as `--repo`; else empty.
+        certainty: One of `CERTAINTIES`.
         cwe: The numbers of the weaknesses that it finds, in the Common Weakness Enumeration.
     """
 
@@ -309,7 +301,7 @@ class AuditRule:
     settings: tuple[str, ...] = ()
     together: str = ""
     needs: str = ""
-    certainty: Certainty = Certainty.HIGH
+    certainty: str = "high"
     cwe: tuple[int, ...] = ()
 
 
@@ -329,7 +321,7 @@ def read_rules(name: str) -> tuple[AuditRule, ...]:
             settings=tuple(entry.get("settings", ())),
             together=entry.text("together"),
             needs=entry.text("needs"),
-            certainty=Certainty(entry.get("certainty", Certainty.HIGH)),
+            certainty=entry.get("certainty", "high"),
             cwe=tuple(entry.get("cwe", ())),
         )
         for entry in load_rules(name).values()

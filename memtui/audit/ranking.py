@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 
-from memtui.audit.model import AuditFinding, Family
+from memtui.audit.model import CERTAINTIES, AuditFinding, Family
 from memtui.core.events import Outside, Person, format_actor_name
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
@@ -42,7 +42,7 @@ def rank_by_danger(finding: AuditFinding) -> tuple[int | str, ...]:
     return (
         finding.severity.rank,
         _FAMILIES.index(finding.family),
-        finding.certainty.rank,
+        CERTAINTIES.index(finding.certainty),
         _rank_provenance(finding),
         0 if is_auto_loaded(place.path) else 1,
         place.path,
@@ -103,9 +103,31 @@ class FindingGroup:
         return self.findings[0]
 
     @property
+    def is_uniform(self) -> bool:
+        """Whether all its findings are told in the same words."""
+        return len({each.words for each in self.findings}) == 1
+
+    @property
     def words(self) -> str:
         """What they have in common, as one sentence without a full stop; empty for a single finding."""
-        return "" if self.cause is None else _DESCRIPTIONS[self.cause](self.findings)
+        return "" if self.cause is None else _DESCRIPTIONS[self.cause](self)
+
+    @property
+    def label(self) -> str:
+        """The same in a few words, behind the number of findings; empty for a single finding."""
+        match self.cause:
+            case Cause.VALUE:
+                return "of one value"
+            case Cause.DIRECTORY:
+                return f"below {to_one_line(_get_fact(GONE, self.worst))}/"
+            case Cause.COMMIT:
+                return f"gone with {to_one_line(_get_fact('gone_in', self.worst))}"
+            case Cause.FILE:
+                return f"in {to_one_line(self.worst.location.path)}"
+            case Cause.EVENT:
+                return f"at once, {_format_actor(self.worst)}"
+            case None:
+                return ""
 
 
 def group_findings(findings: Sequence[AuditFinding]) -> list[FindingGroup]:
@@ -156,40 +178,49 @@ _KEYS: dict[Cause, Callable[[AuditFinding], str]] = {
 }
 
 
-def _count_notes(findings: Sequence[AuditFinding]) -> str:
-    return format_count(len({each.location.path for each in findings}), "note")
+def _describe_value(group: FindingGroup) -> str:
+    places = format_count(len(group.findings), "place")
+    return f"{group.worst.words}; it is the same one in {places} of {_count_notes(group)}"
 
 
-def _describe_value(findings: Sequence[AuditFinding]) -> str:
-    places = format_count(len(findings), "place")
-    return f"{findings[0].words}; it is the same one in {places} of {_count_notes(findings)}"
+def _describe_directory(group: FindingGroup) -> str:
+    return f"{_format_naming(group)} paths below {to_one_line(_get_fact(GONE, group.worst))}/, which is not there"
 
 
-def _describe_directory(findings: Sequence[AuditFinding]) -> str:
-    return f"{_format_naming(findings)} paths below {to_one_line(_get_fact(GONE, findings[0]))}/, which is not there"
+def _describe_commit(group: FindingGroup) -> str:
+    commit, day = (to_one_line(_get_fact(name, group.worst)) for name in ("gone_in", "gone_on"))
+    return f"{_format_naming(group)} what went away with commit {commit}{f' of {day}' if day else ''}"
 
 
-def _describe_commit(findings: Sequence[AuditFinding]) -> str:
-    commit, day = (to_one_line(_get_fact(name, findings[0])) for name in ("gone_in", "gone_on"))
-    return f"{_format_naming(findings)} what went away with commit {commit}{f' of {day}' if day else ''}"
+def _describe_file(group: FindingGroup) -> str:
+    return f"{_format_finding(group)} in {len(group.findings):,} places of {to_one_line(group.worst.location.path)}"
 
 
-def _format_naming(findings: Sequence[AuditFinding]) -> str:
-    notes = _count_notes(findings)
+def _describe_event(group: FindingGroup) -> str:
+    return (
+        f"{_format_finding(group)} in {_count_notes(group)}, all brought in at one moment {_format_actor(group.worst)}"
+    )
+
+
+def _count_notes(group: FindingGroup) -> str:
+    return format_count(len({each.location.path for each in group.findings}), "note")
+
+
+def _format_naming(group: FindingGroup) -> str:
+    notes = _count_notes(group)
     return f"{notes} {'names' if notes == '1 note' else 'name'}"
 
 
-def _describe_file(findings: Sequence[AuditFinding]) -> str:
-    return f"found in {len(findings):,} places of one file"
+def _format_finding(group: FindingGroup) -> str:
+    return f"{group.worst.words}," if group.is_uniform else "found"
 
 
-def _describe_event(findings: Sequence[AuditFinding]) -> str:
-    actor = findings[0].origin.actor
-    who = "from outside memtui" if actor == _OUTSIDE else f"by {to_one_line(actor)}"
-    return f"found in {_count_notes(findings)}, all brought in at one moment {who}"
+def _format_actor(finding: AuditFinding) -> str:
+    actor = finding.origin.actor
+    return "from outside memtui" if actor == _OUTSIDE else f"by {to_one_line(actor)}"
 
 
-_DESCRIPTIONS: dict[Cause, Callable[[Sequence[AuditFinding]], str]] = {
+_DESCRIPTIONS: dict[Cause, Callable[[FindingGroup], str]] = {
     Cause.VALUE: _describe_value,
     Cause.DIRECTORY: _describe_directory,
     Cause.COMMIT: _describe_commit,

@@ -121,6 +121,14 @@ def test_a_path_that_is_gone_is_told_with_where_its_name_is_now(folder: Folder, 
     }  # fmt: skip
 
 
+def test_the_highest_directory_that_went_away_is_named(folder: Folder, repo: Repo) -> None:
+    repo.commit({"lib/io/old/a.py": "a\n", "lib/io/old/deep/b.py": "b\n", "lib/io/c.py": "c\n"})
+    repo.commit(dict.fromkeys(("lib/io/old/deep/b.py", "lib/io/old/a.py")))
+    folder.write({"note.md": "`lib/io/old/deep/b.py`, `old/a.py`, `lib/io/old/` and `src/shop/lexer.py`\n"})
+    gone = [hit.facts.get("gone_directory") for hit in folder.hits(claims, repo=repo.path)]
+    assert gone == ["lib/io/old", "lib/io/old", "lib/io/old", None]
+
+
 @pytest.mark.parametrize(
     ("text", "path"),
     [

@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from memtui import memory
+from memtui.audit.finding_builder import group_hits
 from memtui.audit.masking import Span, find_overlapping_spans
+from memtui.audit.model import FindingLocation, Hit
 from memtui.audit.runner import run_audit
+from tests.audit.families import rule
 
 
 def keys(count: int) -> list[str]:
@@ -44,3 +47,25 @@ def test_a_note_of_nothing_but_keys_tells_of_each_once(between: str, tmp_path: P
     assert len(set(columns)) == len(wanted)
     told = "".join(each.evidence + each.words for each in found)
     assert not any(key[16:40] in told for key in wanted)
+
+
+def test_the_same_secret_is_known_in_other_notes_and_in_no_other_audit(tmp_path: Path) -> None:
+    folder = tmp_path / "memories"
+    folder.mkdir()
+    one, other = keys(2)
+    for name, key in (("a.md", one), ("b.md", one), ("c.md", other)):
+        (folder / name).write_text(f"key: {key}\n", encoding="utf-8")
+    with memory.observe(folder, look=False) as observer:
+        a, b, c = (each.secret for each in run_audit(observer, title="memories", only=("secret",)).findings)
+        again = run_audit(observer, title="memories", only=("secret",)).findings[0].secret
+    assert a == b
+    assert len({a, c, again}) == 3
+
+
+def test_many_hits_in_one_note_keep_the_cause_that_all_of_them_have() -> None:
+    rules = {"missing-path": rule("missing-path", together="names {count} paths, such as {some}")}
+    facts = [{"path": f"old/{at}.py", "gone_directory": "old", "gone_in": f"{at}"} for at in range(6)]
+    hits = [Hit("missing-path", "a.md", "names it", facts=each) for each in facts]
+    [merged] = group_hits(hits, rules, lambda hit: FindingLocation(hit.path, 1))
+    assert merged.words == "names 6 paths, such as old/0.py, old/1.py and old/2.py"
+    assert merged.facts == {"count": 6, "lines": "1", "gone_directory": "old"}

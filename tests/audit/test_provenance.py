@@ -55,7 +55,7 @@ def test_each_line_has_its_own_origin(memory: memtui.Engine, look: Look) -> None
         insert_line=0,
         insert_text="TODO two\n",
     )
-    two, one = origins(look())
+    one, two = origins(look())  # an agent comes before the person
     assert (one.actor, one.seq, one.command, one.session, one.call_id) == (
         "Claude", first, "create", "session-1", "toolu_1",
     )  # fmt: skip

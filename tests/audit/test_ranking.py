@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from memtui.audit.model import UNKNOWN, AuditFinding, Certainty, Family, FindingLocation, FindingOrigin, Severity
+from memtui.audit.model import CERTAINTIES, UNKNOWN, AuditFinding, Family, FindingLocation, FindingOrigin, Severity
 from memtui.audit.ranking import GONE, Cause, group_findings, rank_by_danger
 from tests.audit.report.samples import NOW, finding
 
@@ -27,7 +27,7 @@ BASE = finding(origin=UNKNOWN, location=FindingLocation("notes/b.md", 3))
                 Family.UPKEEP,
             )
         ],
-        [{"certainty": each} for each in Certainty],
+        [{"certainty": each} for each in CERTAINTIES],
         [{"origin": CLAUDE}, {"origin": UNKNOWN}, {"origin": YOU}],
         [{"origin": JUST_NOW}, {"origin": LONG_AGO}, {"origin": YOU}],
         [{"location": FindingLocation(path, 9)} for path in ("sub/MEMORY.md", "a.md", "b.md")],
@@ -35,8 +35,8 @@ BASE = finding(origin=UNKNOWN, location=FindingLocation("notes/b.md", 3))
         [{"location": FindingLocation("a.md", line)} for line in (None, 2, 10)],
         # What comes first in the list outweighs all that follows.
         [{"severity": Severity.FAIL, "family": Family.UPKEEP}, {"severity": Severity.WARN, "family": Family.SECRET}],
-        [{"certainty": Certainty.LOW}, {"family": Family.PLANTED, "certainty": Certainty.VERY_HIGH}],
-        [{"certainty": Certainty.HIGH, "origin": YOU}, {"certainty": Certainty.MEDIUM, "origin": CLAUDE}],
+        [{"certainty": "low"}, {"family": Family.PLANTED, "certainty": "very-high"}],
+        [{"certainty": "high", "origin": YOU}, {"certainty": "medium", "origin": CLAUDE}],
         [{"origin": CLAUDE}, {"origin": YOU, "location": FindingLocation("MEMORY.md", 1)}],
     ],
 )  # fmt: skip
@@ -81,10 +81,10 @@ def claims(count: int, gone: str = "src/legacy", **given: object) -> list[AuditF
         (
             [made(at, location=FindingLocation("talk.jsonl", at)) for at in range(20)],
             Cause.FILE,
-            "found in 20 places of one file",
+            "A key of Anthropic's API stands in the note, in 20 places of talk.jsonl",
         ),
         (
-            [made(at, origin=LONG_AGO) for at in range(6)],
+            [made(at, origin=LONG_AGO, words=f"{at} letters") for at in range(6)],
             Cause.EVENT,
             "found in 6 notes, all brought in at one moment from outside memtui",
         ),

@@ -143,6 +143,12 @@ def test_notes_that_are_all_alike_are_not_all_compared(folder: Folder) -> None:
 # Links
 
 
+def test_a_dead_link_names_the_highest_directory_that_is_not_there(folder: Folder) -> None:
+    folder.write({"notes/a.md": "[b](old/deep/b.md), [c](c.md)\n", "b.md": "b\n"})
+    hits = folder.hits(upkeep, rules=["dead-link"])
+    assert [hit.facts.get("gone_directory") for hit in hits] == ["notes/old", None]
+
+
 def test_a_dead_link_is_told_with_the_nearest_name(folder: Folder) -> None:
     folder.write(
         {

@@ -11,7 +11,7 @@ from importlib import resources
 from memtui.audit.growth import OTHERS
 from memtui.audit.masking import mask_message
 from memtui.audit.model import Audit, AuditFinding, AuditGrowth, Family
-from memtui.audit.ranking import SHOWN, Cause, FindingGroup, group_findings
+from memtui.audit.ranking import SHOWN, FindingGroup, group_findings
 from memtui.audit.report import charts
 from memtui.audit.report.charts import ChartSeries
 from memtui.audit.report.wording import (
@@ -368,7 +368,7 @@ def _render_group(group: FindingGroup, *, tells_origin: bool) -> str:
 def _render_members(group: FindingGroup) -> str:
     items = [
         f"<li>{_render_place(found)} "
-        + ("" if group.cause is Cause.VALUE else f"<span>{_escape_name(format_message(found.words))}</span>")
+        + ("" if group.is_uniform else f"<span>{_escape_name(format_message(found.words))}</span>")
         + f"{_render_evidence(found)}</li>"
         for found in group.findings[:_MEMBERS]
     ]

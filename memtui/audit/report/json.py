@@ -100,7 +100,7 @@ def finding_to_json(found: AuditFinding, group: str = "") -> dict[str, Any]:
         "rule": found.rule,
         "family": found.family.value,
         "severity": found.severity.value,
-        "certainty": found.certainty.value,
+        "certainty": found.certainty,
         **path_to_json(place.path),
         "line": place.line,
         "column": place.column,

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from memtui.audit.masking import mask_message
 from memtui.audit.model import Audit, AuditFinding, Severity
-from memtui.audit.ranking import SHOWN, Cause, FindingGroup, group_findings
+from memtui.audit.ranking import SHOWN, FindingGroup, group_findings
 from memtui.audit.report.wording import (
     CHANGES,
     NO_ORIGINS,
@@ -269,7 +269,7 @@ def _render_members(group: FindingGroup) -> str:
     """The places of a group: the first few, and the others folded, as far as a comment has room for them."""
     items = [f"- {format_code(format_location(found.location))}" for found in group.findings[:_MEMBERS]]
     shown, folded = items[:SHOWN], items[SHOWN:]
-    if group.cause is not Cause.VALUE:
+    if not group.is_uniform:
         words = (f": {format_sentence(format_message(found.words))}" for found in group.findings)
         shown = [item + end for item, end in zip(shown, words, strict=False)]
     if folded:

@@ -126,7 +126,7 @@ def _build_descriptor(rule: AuditRule) -> dict[str, Any]:
     is_security = rule.family in _SECURITY
     properties: dict[str, Any] = {
         "tags": [*(["security"] if is_security else []), rule.family.value],
-        "precision": rule.certainty.value,
+        "precision": rule.certainty,
         "problem.severity": {"fail": "error", "warn": "warning", "info": "recommendation"}[rule.severity.value],
     }
     if rule.cwe:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from memtui.audit.masking import mask_message
 from memtui.audit.model import Audit, AuditFinding, FindingOrigin, Severity, SuppressedFinding
-from memtui.audit.ranking import SHOWN, Cause, FindingGroup, group_findings
+from memtui.audit.ranking import SHOWN, FindingGroup, group_findings
 from memtui.audit.report.wording import (
     NO_ORIGINS,
     SEVERITIES,
@@ -125,7 +125,7 @@ class _TextReport:
         listed = group.findings if everything else group.findings[:SHOWN]
         for finding in listed:
             place = f"{_INDENT}- {_format_place(finding, everything=everything)}"
-            words = "" if group.cause is Cause.VALUE else f"  {sanitize_text(finding.words)}"
+            words = "" if group.is_uniform else f"  {sanitize_text(finding.words)}"
             yield from self._wrap(f"{place}{words}", "", _INDENT + "  ")
             yield from self._render_details(finding, _INDENT + "  ")
         if more := len(group.findings) - len(listed):

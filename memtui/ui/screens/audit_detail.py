@@ -6,7 +6,8 @@ from textual import on
 from textual.timer import Timer
 from textual.worker import get_current_worker
 
-from memtui.audit.model import AuditFinding
+from memtui.audit.model import AuditFinding, AuditRule
+from memtui.audit.ranking import FindingGroup
 from memtui.core.errors import MemoryClosed, MemtuiError
 from memtui.core.events import Outside
 from memtui.core.history import SurroundingCalls
@@ -26,7 +27,7 @@ from memtui.ui.widgets.change_diff import ChangeDetail, ChangeDetailView, Change
 from memtui.ui.widgets.changes import ChangedFileRow, ChangeRunRow
 from memtui.ui.widgets.diff.layout import DiffComparison
 from memtui.ui.widgets.finding_page import PageView, extract_excerpt
-from memtui.ui.widgets.findings import FindingRow, PassedRow, format_location
+from memtui.ui.widgets.findings import FindingGroupRow, FindingRow, PassedRow, format_location
 from memtui.ui.widgets.row_list import ItemList
 
 _REST_SECONDS = 0.15
@@ -93,7 +94,7 @@ class DetailController(Controller[DiffPaneScreen]):
         is_shown = {
             "-on-changes": self.lists.shows_changes,
             "-on-file": isinstance(row, ChangedFileRow),
-            "-on-finding": isinstance(row, FindingRow),
+            "-on-finding": isinstance(row, FindingRow | FindingGroupRow),
             "-with-calls": call is not None and self.has_calls_pane,
         }
         others = self.screen.classes - is_shown.keys()
@@ -124,6 +125,8 @@ class DetailController(Controller[DiffPaneScreen]):
                 self._draw_finding(item, keep_place=keep_place)
                 if finding.location.line is not None and (self.text is None or self.text.path != finding.location.path):
                     self._read_note_text(finding.location.path)
+            case FindingGroupRow(group, is_open):
+                self._draw_group(group, is_open=is_open, keep_place=keep_place)
             case PassedRow(passed):
                 self.lists.set_pane_title(self.page, f"2 {to_one_line(passed.name)}")
                 self.page.show(finding_detail.build_passed_page(passed))
@@ -153,13 +156,27 @@ class DetailController(Controller[DiffPaneScreen]):
         about = finding_detail.FindingDetail(
             finding, rule, shown, problem, row.excepted, self.is_revealed, is_masked, prompt
         )
-        with_rule = not self.screen.has_class("-wide")
+        with_rule = self._show_rule(rule, finding.rule, keep_place=keep_place)
         page = finding_detail.build_finding_page(about, label_key("audit.reveal"), with_rule=with_rule)
         self.page.show(page, keep_place=keep_place)
-        self.rule_page.show(finding_detail.build_rule_page(rule, finding.rule), keep_place=keep_place)
-        self.lists.set_pane_title(self.rule_page, f"Rule {to_one_line(finding.rule)}")
         how = "revealed" if self.is_revealed else "masked" if is_masked else ""
         self.lists.set_pane_title(self.page, f"2 {to_one_line(format_location(finding))}", how)
+
+    def _draw_group(self, group: FindingGroup, *, is_open: bool, keep_place: bool) -> None:
+        from memtui.audit.registry import RULES  # noqa: PLC0415 - as above
+
+        name = group.worst.rule
+        with_rule = self._show_rule(RULES.get(name), name, keep_place=keep_place)
+        keys = f"{label_key('audit.open')} {'folds' if is_open else 'shows'} its findings."
+        page = finding_detail.build_group_page(group, RULES.get(name), keys, with_rule=with_rule)
+        self.page.show(page, keep_place=keep_place)
+        self.lists.set_pane_title(self.page, f"2 {len(group.findings):,} {group.label}")
+
+    def _show_rule(self, rule: AuditRule | None, name: str, *, keep_place: bool) -> bool:
+        """Show a rule in its own pane; returns whether there is none, so that its reason goes with the finding."""
+        self.rule_page.show(finding_detail.build_rule_page(rule, name), keep_place=keep_place)
+        self.lists.set_pane_title(self.rule_page, f"Rule {to_one_line(name)}")
+        return not self.screen.has_class("-wide")
 
     def _list_masked_findings(self, path: str) -> list[AuditFinding]:
         audit = self.lists.audit

@@ -31,7 +31,7 @@ from memtui.ui.widgets.findings import (
     parse_filter,
     sort_findings,
 )
-from memtui.ui.widgets.row_list import ItemList
+from memtui.ui.widgets.row_list import FoldList, ItemList
 
 if TYPE_CHECKING:  # the engine is loaded behind the first paint
     from memtui.engine import Observer
@@ -80,8 +80,8 @@ class ListsController(Controller[DiffPaneScreen]):
         """The sentences in place of an audit."""
         self.so_far: list[AuditFinding] = []
         """The findings of an audit that is not finished."""
-        self.opened: set[int] = set()
-        """The unfolded runs, by their first event."""
+        self.opened: set[object] = set()
+        """The keys of unfolded groups and runs."""
         self._had_audit = False
         self._order = FindingOrder.DANGER
         self._row_filter = FindingFilter()
@@ -124,7 +124,9 @@ class ListsController(Controller[DiffPaneScreen]):
     def show_findings(self) -> None:
         audit = self.audit
         if audit is not None:
-            rows = build_finding_rows(audit, self._order, self._row_filter, excepted=self._shows_excepted)
+            rows = build_finding_rows(
+                audit, self._order, self._row_filter, excepted=self._shows_excepted, opened=self.opened
+            )
             stays = self._had_audit and isinstance(self.findings.cursor_item, FindingRow)
             self.findings.show(rows, keep=stays or self.findings.is_moved)
             self._had_audit = True
@@ -166,10 +168,10 @@ class ListsController(Controller[DiffPaneScreen]):
         event.stop()
         self.focus_list()
 
-    @on(ChangesView.FoldToggled)
-    def _unfold(self, message: ChangesView.FoldToggled) -> None:
-        (self.opened.add if message.is_open else self.opened.discard)(message.first)
-        self.show_changes()
+    @on(FoldList.FoldToggled)
+    def _unfold(self, message: FoldList.FoldToggled) -> None:
+        (self.opened.add if message.is_open else self.opened.discard)(message.key)
+        self.show_lists()
 
     def focus_list(self) -> None:
         self.current.focus()

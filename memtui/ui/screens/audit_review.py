@@ -236,7 +236,7 @@ class VerdictController(Controller[DiffPaneScreen]):
         at = here.file.path if isinstance(here, ChangedFileRow) else ""
         target = left[(paths.index(at) + 1) % len(left) if at in paths else 0]
         if target.run is not None:
-            self.lists.opened.update(run.first for run in inbox.runs if run.number == target.run)
+            self.lists.opened.update(ChangeRunRow(run, ()).key for run in inbox.runs if run.number == target.run)
             self.lists.show_lists()
         self.run.go_to_list(on_changes=True)
         self.lists.focus_list()

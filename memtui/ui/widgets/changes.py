@@ -1,19 +1,18 @@
 """The changes since the last review as rows: files, and runs that unfold; each with a box for its verdict."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from rich.cells import cell_len
 from textual.binding import Binding, BindingType
-from textual.message import Message
 
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.review.inbox import ChangedFile, ChangeRun, Inbox, ReviewMark, ReviewVerdict
 from memtui.ui.theme import truncate, truncate_middle
 from memtui.ui.widgets.findings import FindingFilter
-from memtui.ui.widgets.row_list import Cell, Column, ItemList
+from memtui.ui.widgets.row_list import Cell, Column, FoldList
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ ChangeRow = ChangedFileRow | ChangeRunRow
 
 
 def build_change_rows(
-    inbox: Inbox, only: FindingFilter, rules: Mapping[str, Collection[str]], opened: Collection[int]
+    inbox: Inbox, only: FindingFilter, rules: Mapping[str, Collection[str]], opened: Collection[object]
 ) -> list[ChangeRow]:
     """All rows that match a filter: runs first, then single files.
 
@@ -55,7 +54,7 @@ def build_change_rows(
         inbox: The changes.
         only: The filter.
         rules: By path, ids and families of the rules with findings there.
-        opened: Numbers of the first events of unfolded runs.
+        opened: Keys of unfolded rows.
     """
     files = [file for file in inbox.files if only.matches_change(file, rules.get(file.path, ()))]
     runs = {run.number for run in inbox.runs}
@@ -66,8 +65,9 @@ def build_change_rows(
     for run in inbox.runs:
         inside = tuple(of_run.get(run.number, ()))
         if inside or only.is_empty:
-            is_open = run.first in opened
-            rows.append(ChangeRunRow(run, inside, is_open))
+            row = ChangeRunRow(run, inside)
+            is_open = row.key in opened
+            rows.append(replace(row, is_open=is_open))
             rows += [ChangedFileRow(file, is_inside=True) for file in inside] if is_open else []
     return [*rows, *(ChangedFileRow(file) for file in files if file.run not in runs)]
 
@@ -112,7 +112,7 @@ _RUN = "run"
 _SIGNS = {"+": "added", "-": "removed", "~": "changed", ">": "changed"}
 
 
-class ChangesView(ItemList[ChangeRow]):
+class ChangesView(FoldList[ChangeRow]):
     """Box, sign, path, versions, lines and actors."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -139,13 +139,6 @@ class ChangesView(ItemList[ChangeRow]):
     }
     """
 
-    @dataclass
-    class FoldToggled(Message):
-        """A run, by its first event, is to be unfolded or folded."""
-
-        first: int
-        is_open: bool
-
     def go_to(self, path: str) -> bool:
         """Put the cursor on a file; returns whether it is listed."""
         for at, row in enumerate(self._rows):
@@ -154,27 +147,11 @@ class ChangesView(ItemList[ChangeRow]):
                 return True
         return False
 
-    def action_open(self) -> None:
-        """Open a file; unfold or fold a run."""
-        here = self.cursor_item
-        if isinstance(here, ChangeRunRow):
-            self.post_message(self.FoldToggled(here.run.first, is_open=not here.is_open))
-        else:
-            super().action_open()
+    def _is_open(self, item: ChangeRow) -> bool | None:
+        return item.is_open if isinstance(item, ChangeRunRow) else None
 
-    def action_unfold(self, is_open: bool) -> None:
-        """Unfold or fold a run; on a file, open it or go to its run."""
-        here = self.cursor_item
-        if isinstance(here, ChangeRunRow):
-            if here.is_open != is_open:
-                self.post_message(self.FoldToggled(here.run.first, is_open=is_open))
-        elif is_open:
-            self.action_open()
-        elif here is not None and here.is_inside:
-            at = self._row
-            while at and not isinstance(self._rows[at], ChangeRunRow):
-                at -= 1
-            self._go_to_row(at)
+    def _is_inside(self, item: ChangeRow) -> bool:
+        return isinstance(item, ChangedFileRow) and item.is_inside
 
     def _get_key(self, item: ChangeRow) -> object:
         return item.key

@@ -8,6 +8,7 @@ from datetime import datetime
 from rich.cells import cell_len
 
 from memtui.audit.model import Audit, AuditFinding, AuditRule, FindingOrigin, PassedCheck, Severity, SuppressedFinding
+from memtui.audit.ranking import FindingGroup
 from memtui.core import wording
 from memtui.core.unicode import to_one_line
 from memtui.review.inbox import ChangeRun
@@ -22,9 +23,11 @@ from memtui.ui.widgets.finding_page import (
     join_parts,
     wrap_text,
 )
-from memtui.ui.widgets.findings import WORDS, format_empty_notice
+from memtui.ui.widgets.findings import WORDS, format_empty_notice, format_location
 
 ROLES = {Severity.FAIL: "fail", Severity.WARN: "warn", Severity.INFO: "info"}
+_PLACES = 20
+"""Findings of a group that are listed on its page; further ones are counted."""
 _LOST = 200
 """Lost facts that are listed; further ones are counted."""
 
@@ -90,6 +93,31 @@ def build_finding_page(about: FindingDetail, reveal_key: str, *, with_rule: bool
             format_fact("do", finding.do or (rule.do if rule else ""), width),
             format_fact("why", rule.why if rule and with_rule else "", width),
             format_fact("id", finding.fingerprint, width, "detail"),
+        )
+
+    return write
+
+
+def build_group_page(group: FindingGroup, rule: AuditRule | None, keys: str, *, with_rule: bool) -> Writer:
+    """The page of findings with one cause; `keys` is a sentence at the end."""
+    worst = group.worst
+
+    def write(width: int) -> list[PageLine]:
+        head: PageLine = ((f"{WORDS[worst.severity]}  ", ROLES[worst.severity]), (to_one_line(worst.rule), "strong"))
+        places: list[PageLine] = []
+        for finding in group.findings[:_PLACES]:
+            places += wrap_text(format_location(finding), width, "code")
+            if not group.is_uniform:
+                words = wrap_text(f"{finding.words}.", max(width - 2, 8), "detail")
+                places += [(("  ", ""), *line) for line in words]
+        if (more := len(group.findings) - _PLACES) > 0:
+            places += wrap_text(f"and {more:,} more", width, "detail")
+        return join_parts(
+            [head, *wrap_text(f"{group.words}.", width)],
+            [format_heading(wording.format_count(len(group.findings), "place"), width), *places],
+            format_fact("do", worst.do, width),
+            format_fact("why", rule.why if rule and with_rule else "", width),
+            wrap_text(keys, width, "detail"),
         )
 
     return write

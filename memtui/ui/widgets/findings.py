@@ -1,7 +1,7 @@
 """The findings of an audit as rows of a list: their filter, their order and their columns."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from fnmatch import fnmatchcase
 from typing import Any, ClassVar
@@ -10,12 +10,12 @@ from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 
 from memtui.audit.model import Audit, AuditFinding, PassedCheck, Severity, SuppressedFinding
-from memtui.audit.ranking import rank_by_danger
+from memtui.audit.ranking import FindingGroup, group_findings, rank_by_danger
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.review.inbox import ChangedFile
 from memtui.ui.theme import truncate, truncate_middle
-from memtui.ui.widgets.row_list import Cell, Column, ItemList, LabelRow
+from memtui.ui.widgets.row_list import Cell, Column, FoldList, LabelRow
 
 _PREFIXES = ("actor", "session", "path", "rule")
 _WILD = frozenset("*?[")
@@ -122,11 +122,25 @@ class FindingRow:
 
     finding: AuditFinding
     excepted: SuppressedFinding | None = None
+    is_inside: bool = False
 
     @property
     def key(self) -> tuple[str, str, int | None]:
         """The identity of the finding among audits."""
         return (self.finding.fingerprint, self.finding.location.path, self.finding.location.line)
+
+
+@dataclass(frozen=True, slots=True)
+class FindingGroupRow:
+    """Findings with one cause."""
+
+    group: FindingGroup
+    is_open: bool = False
+
+    @property
+    def key(self) -> tuple[str, str, int | None]:
+        """The identity of the group among audits."""
+        return ("group", self.group.id, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,16 +155,22 @@ class PassedRow:
         return ("", f"{self.passed.family} {self.passed.name}", None)
 
 
-FindingListItem = FindingRow | PassedRow
+FindingListItem = FindingRow | FindingGroupRow | PassedRow
 FindingListRow = FindingListItem | LabelRow
 
 
 def build_finding_rows(
-    audit: Audit, order: FindingOrder, only: FindingFilter, *, excepted: bool
+    audit: Audit, order: FindingOrder, only: FindingFilter, *, excepted: bool, opened: Collection[object] = ()
 ) -> list[FindingListRow]:
-    """The rows of an audit that match a filter: findings in an order, exceptions if listed, and passed checks."""
-    found = filter(only.matches_finding, audit.findings)
-    rows: list[FindingListRow] = [FindingRow(each) for each in sort_findings(found, order)]
+    """The rows of an audit that match a filter: findings in an order, exceptions if listed, and passed checks.
+
+    Args:
+        opened: Keys of unfolded groups. By path and by time, findings are listed one by one.
+    """
+    found = sort_findings(filter(only.matches_finding, audit.findings), order)
+    is_grouped = order in (FindingOrder.DANGER, FindingOrder.RULE)
+    groups = group_findings(found) if is_grouped else [FindingGroup((each,)) for each in found]
+    rows: list[FindingListRow] = [row for group in groups for row in _build_group_rows(group, opened)]
     if excepted:
         exceptions = {id(each.finding): each for each in audit.excepted if only.matches_finding(each.finding)}
         findings = sort_findings((each.finding for each in exceptions.values()), order)
@@ -161,6 +181,15 @@ def build_finding_rows(
         rows.append(LabelRow(notice))
     passed = (each for each in audit.passed if only.matches_words(f"ok {each.family} {each.name} {each.words}"))
     return [*rows, *map(PassedRow, passed)]
+
+
+def _build_group_rows(group: FindingGroup, opened: Collection[object]) -> list[FindingListRow]:
+    if group.cause is None:
+        return [FindingRow(group.worst)]
+    row = FindingGroupRow(group)
+    if row.key not in opened:
+        return [row]
+    return [replace(row, is_open=True), *(FindingRow(each, is_inside=True) for each in group.findings)]
 
 
 def sort_findings(findings: Iterable[AuditFinding], order: FindingOrder) -> list[AuditFinding]:
@@ -213,16 +242,29 @@ _WIDTH_WITH_FAMILIES = 56
 _STYLES = {Severity.FAIL: "fail", Severity.WARN: "warn", Severity.INFO: "info"}
 
 
-class FindingsView(ItemList[FindingListItem]):
+class FindingsView(FoldList[FindingListItem]):
     """Severity, family, location and rule; passed checks at the end."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,right,l", "open", "open", id="audit.open", tooltip="To what is known of it")
+        Binding(
+            "enter", "open", "open", id="audit.open", tooltip="To what is known of it; of a group, to its findings"
+        ),
+        Binding(
+            "right,l",
+            "unfold(True)",
+            "unfold",
+            id="audit.unfold_group",
+            tooltip="Show the findings of a group",
+            show=False,
+        ),
+        Binding(
+            "left,h", "unfold(False)", "fold", id="audit.fold_group", tooltip="Show the group as one row", show=False
+        ),
     ]
 
     STYLES = "findings--"
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"findings--{name}" for name in ("fail", "warn", "info", "ok", "family", "detail", "held", "words")
+        f"findings--{name}" for name in ("fail", "warn", "info", "ok", "family", "detail", "held", "group", "words")
     }
 
     DEFAULT_CSS = """
@@ -234,6 +276,7 @@ class FindingsView(ItemList[FindingListItem]):
         & > .findings--family { color: $foreground; }
         & > .findings--detail { color: $foreground 85%; }
         & > .findings--held { color: $foreground 85%; text-style: italic; }
+        & > .findings--group { color: $text-primary; text-style: bold; }
         & > .findings--words { color: $text-secondary; }
     }
     """
@@ -247,7 +290,8 @@ class FindingsView(ItemList[FindingListItem]):
 
     def show(self, rows: Sequence[FindingListRow], *, keep: bool = True, notice: Sequence[str] = ()) -> None:
         """Show other rows; see `ItemList.show`."""
-        found = [row.finding for row in rows if isinstance(row, FindingRow)]
+        groups = [row.group.worst for row in rows if isinstance(row, FindingGroupRow)]
+        found = [*groups, *(row.finding for row in rows if isinstance(row, FindingRow))]
         names = [len(row.passed.name) for row in rows if isinstance(row, PassedRow)]
         self._longest_location = max([*(len(each.rule) for each in found), *names], default=_RULE)
         self._places = max((len(format_location(each)) for each in found), default=0)
@@ -260,8 +304,20 @@ class FindingsView(ItemList[FindingListItem]):
     def _get_key(self, item: FindingListItem) -> object:
         return item.key
 
-    def _is_counted(self, item: FindingListItem) -> bool:
-        return isinstance(item, FindingRow)
+    def _count_item(self, item: FindingListItem) -> int:
+        match item:
+            case FindingGroupRow(group, is_open):
+                return 0 if is_open else len(group.findings)
+            case FindingRow():
+                return 1
+            case _:
+                return 0
+
+    def _is_open(self, item: FindingListItem) -> bool | None:
+        return item.is_open if isinstance(item, FindingGroupRow) else None
+
+    def _is_inside(self, item: FindingListItem) -> bool:
+        return isinstance(item, FindingRow) and item.is_inside
 
     # Columns
 
@@ -278,13 +334,22 @@ class FindingsView(ItemList[FindingListItem]):
                 Column("words", lambda _, width: truncate(words, width), "detail", share=True, align=""),
                 end,
             )
-        finding, severity = item.finding, item.finding.severity
-        is_held = item.excepted is not None
+        is_group = isinstance(item, FindingGroupRow)
+        finding = item.group.worst if isinstance(item, FindingGroupRow) else item.finding
+        severity, is_held = finding.severity, isinstance(item, FindingRow) and item.excepted is not None
         name = to_one_line(finding.family if roomy else finding.rule)
+        where = to_one_line(format_location(finding))
+        if isinstance(item, FindingGroupRow):
+            where = f"{'▾' if item.is_open else '▸'} {len(item.group.findings):,} {item.group.label}"
+        elif item.is_inside:
+            where = f"  {where}"
 
         def format_place(_: FindingRow, width: int) -> Cell:
-            place = truncate_middle(to_one_line(format_location(finding)), width)
-            return [(place, "held" if is_held else ""), (" " * (width - cell_len(place)), "detail")]
+            place = truncate_middle(where, width)
+            return [
+                (place, "group" if is_group else "held" if is_held else ""),
+                (" " * (width - cell_len(place)), "detail"),
+            ]
 
         style = "held" if is_held else "family"
         return (

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -233,7 +233,8 @@ class ItemList(RowsView, Generic[Item]):
         """The cursor among the items that count, from 1, and their number; 0 where it is on none of them."""
         here = self.cursor_item
         total = self._until[-1] if self._until else 0
-        return (self._until[self._row] if here is not None and self._is_counted(here) else 0, total)
+        count = self._count_item(here) if here is not None else 0
+        return (self._until[self._row] - count + 1 if count else 0, total)
 
     def show(self, rows: Sequence[Item | LabelRow], *, keep: bool = True, notice: Sequence[str] = ()) -> None:
         """Show other rows.
@@ -246,7 +247,7 @@ class ItemList(RowsView, Generic[Item]):
         """
         here, above = self.cursor_item, self._row - self.scroll_offset.y
         self._rows, self._empty_notice = rows, notice
-        self._until = list(accumulate(not isinstance(row, LabelRow) and self._is_counted(row) for row in rows))
+        self._until = list(accumulate(0 if isinstance(row, LabelRow) else self._count_item(row) for row in rows))
         again = self._find_index(here) if keep and here is not None else None
         beside = find_nearest_row(rows, self._row if keep and here is not None else 0)
         self._row = again if again is not None else beside or 0
@@ -288,10 +289,10 @@ class ItemList(RowsView, Generic[Item]):
         """The identity of an item, by which the cursor finds it in other rows."""
         raise NotImplementedError  # Textual's metaclass admits no abstract methods
 
-    def _is_counted(self, item: Item) -> bool:
-        """Whether the item counts for `position`."""
+    def _count_item(self, item: Item) -> int:
+        """For how many the item counts in `position`."""
         del item
-        return True
+        return 1
 
     # Paint
 
@@ -325,6 +326,50 @@ class ItemList(RowsView, Generic[Item]):
                 if here:
                     segments, plain = map(self._highlight_segment, segments), self._resolve_style("cursor")
         return Strip(segments).adjust_cell_length(width, plain)
+
+
+class FoldList(ItemList[Item]):
+    """Items of which some unfold into others, which are listed below them."""
+
+    class FoldToggled(ItemList.ItemMessage):
+        """The item under the cursor is to be unfolded or folded."""
+
+        def __init__(self, rows: "FoldList[Any]", *, is_open: bool) -> None:
+            super().__init__(rows)
+            self.key = rows._get_key(self.item)
+            self.is_open = is_open
+
+    def action_open(self) -> None:
+        """Open an item; unfold or fold one that has others."""
+        here = self.cursor_item
+        is_open = self._is_open(here) if here is not None else None
+        if is_open is None:
+            super().action_open()
+        else:
+            self.post_message(self.FoldToggled(self, is_open=not is_open))
+
+    def action_unfold(self, is_open: bool) -> None:
+        """Unfold or fold an item; on one that has no others, open it or go to the one that it is in."""
+        here = self.cursor_item
+        if here is None:
+            return
+        was_open = self._is_open(here)
+        if was_open is not None:
+            if was_open != is_open:
+                self.post_message(self.FoldToggled(self, is_open=is_open))
+        elif is_open:
+            self.action_open()
+        elif self._is_inside(here):
+            rows = (at for at in range(self._row, -1, -1) if self._has_item(at))
+            self._go_to_row(next(at for at in rows if self._is_open(cast("Item", self._rows[at])) is not None))
+
+    def _is_open(self, item: Item) -> bool | None:
+        """Whether an item is unfolded; `None` for one that has no others."""
+        raise NotImplementedError  # Textual's metaclass admits no abstract methods
+
+    def _is_inside(self, item: Item) -> bool:
+        """Whether an item is one of those of another."""
+        raise NotImplementedError  # as above
 
 
 def find_nearest_row(rows: Sequence[object], row: int, step: int = 1) -> int | None:

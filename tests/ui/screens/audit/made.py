@@ -89,12 +89,12 @@ def findings() -> tuple[AuditFinding, ...]:
             evidence='"token": "sk-ant****",', do="Rotate the key, then remove it from the note.", origin=claude,
             masked=span,
         ),
+        finding("outside-change", Family.INTEGRITY, Severity.WARN, FindingLocation("scratch.txt"),
+                "it was changed outside memtui, and nobody recorded it", origin=FindingOrigin("outside", None, None)),
         finding("long-index", Family.UPKEEP, Severity.WARN, FindingLocation("MEMORY.md", 201),
                 "238 lines, and only 200 of them are loaded", facts={"lines": 238, "limit": 200}),
         finding("stale", Family.UPKEEP, Severity.WARN, FindingLocation("notes/2026-01-10-session.md"),
                 "not read by an agent, nor changed, in 314 days", facts={"days": 314}),
-        finding("outside-change", Family.INTEGRITY, Severity.WARN, FindingLocation("scratch.txt"),
-                "it was changed outside memtui, and nobody recorded it", origin=FindingOrigin("outside", None, None)),
         finding("expired-exemption", Family.UPKEEP, Severity.INFO, FindingLocation(""), "an exemption has expired"),
     )  # fmt: skip
 

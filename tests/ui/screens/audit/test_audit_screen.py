@@ -18,6 +18,7 @@ from memtui.ui.key_names import format_key
 from memtui.ui.screens.audit import AuditScreen
 from memtui.ui.screens.audit_messages import FolderChanged
 from memtui.ui.screens.dialogs import LinesScreen
+from tests.audit.report.samples import one_cause
 from tests.ui.screens.audit.conftest import Audited, Auditing
 from tests.ui.screens.audit.made import (
     AT_US,
@@ -61,13 +62,28 @@ async def test_where_there_is_room_the_summary_names_tool_rules_digest_head_and_
             assert words in app.text, words
 
 
-async def test_findings_are_listed_the_gravest_first_and_what_is_in_order_last(audited: Auditing) -> None:
+async def test_findings_are_listed_the_most_dangerous_first_and_what_is_in_order_last(audited: Auditing) -> None:
     async with audited() as app:
         rows = shown(app, "findings")
         assert rows[0].split() == [">FAIL", "secret", "project/status.json:3", "anthropic-key"]
-        assert rows[1].split() == ["WARN", "upkeep", "MEMORY.md:201", "238", "lines", ">", "200"]
-        assert rows[2].split()[-3:] == ["stale", "314", "d"]
+        assert rows[1].split() == ["WARN", "integrity", "scratch.txt", "outside-change"]
+        assert rows[2].split() == ["WARN", "upkeep", "MEMORY.md:201", "238", "lines", ">", "200"]
+        assert rows[3].split()[-3:] == ["stale", "314", "d"]
         assert rows[5].split() == ["ok", "paths", "no", "link", "leaves", "the", "folder"]
+
+
+async def test_a_group_unfolds_and_its_findings_open(audited: Auditing) -> None:
+    async with audited(MadeInspection(audit(findings=(*findings(), *one_cause(59))))) as app:
+        await app.press("down", "down")
+        await app.sees("▸ 59 below src/legacy/", "59 notes name paths below src/legacy/", "3 of 64")
+        await app.press("enter")
+        await app.sees("▾ 59 below src/legacy/", "notes/0.md:3")
+        await app.press("down")
+        assert app.screen.lists.finding is not None
+        assert app.screen.lists.finding.location.path == "notes/0.md"
+        await app.press("left", "left")
+        await app.sees("▸ 59 below src/legacy/")
+        assert app.screen.lists.finding is None
 
 
 async def test_where_there_is_little_room_a_row_names_its_rule(audited: Auditing) -> None:
@@ -86,9 +102,9 @@ async def test_a_finding_is_shown_with_its_lines_its_origin_and_what_to_do(audit
 async def test_what_nobody_knows_the_origin_of_says_so(audited: Auditing) -> None:
     async with audited() as app:
         await app.press("down")
-        await app.sees("unknown: no journal says who brought it in.")
-        await app.press("down", "down")
         await app.sees("outside", "it was changed outside memtui")
+        await app.press("down")
+        await app.sees("unknown: no journal says who brought it in.")
 
 
 async def test_s_sorts_by_path_rule_or_time_and_the_cursor_stays_on_its_finding(audited: Auditing) -> None:
@@ -321,7 +337,7 @@ async def test_a_bug_in_a_rule_is_told_and_not_waited_for(audited: Auditing) -> 
 async def test_a_folder_that_is_watched_is_looked_at_again_with_the_cursor_where_it_was(audited: Auditing) -> None:
     async with audited(watch=True) as app:
         assert "LIVE" in app.text
-        await app.press("down", "down")
+        await app.press("down", "down", "down")
         new = finding("bidi-control", Family.HIDDEN, Severity.FAIL, FindingLocation("a.md", 1), "text is turned around")
         app.inspection.made = audit(findings=(new, *findings()))
         assert app.inspection.changed is not None
@@ -407,7 +423,8 @@ async def test_a_click_selects_and_two_open(audited: Auditing) -> None:
     async with audited() as app:
         await app.pilot.click("#findings", offset=(10, 2))
         await app.wait_for(
-            lambda: app.screen.lists.finding is not None and app.screen.lists.finding.rule == "long-index", "the row"
+            lambda: app.screen.lists.finding is not None and app.screen.lists.finding.rule == "outside-change",
+            "the row",
         )
         await app.pilot.click("#changes", offset=(10, 2))
         await app.wait_for(lambda: app.screen.lists.file is not None, "the file")
@@ -417,7 +434,7 @@ async def test_a_click_selects_and_two_open(audited: Auditing) -> None:
 
 async def test_a_whole_note_is_shown_and_folded_again(audited: Auditing) -> None:
     async with audited() as app:
-        await app.press("down")
+        await app.press("down", "down")
         await app.sees("note 200](notes/200.md)")
         assert "note 150" not in app.screen.detail.page.text
         await app.press("x")

@@ -7,15 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from memtui.audit.model import FindingLocation, FindingOrigin
+from memtui.audit.model import Audit, FindingLocation, FindingOrigin
+from memtui.audit.ranking import group_findings
 from memtui.core.diffs import compare_texts
 from memtui.review.inbox import ReviewVerdict
 from memtui.ui.masking import find_masked_spans, mask_difference, mask_spans
 from memtui.ui.widgets import changes, finding_detail
 from memtui.ui.widgets import findings as widgets_findings
 from memtui.ui.widgets.finding_page import extract_excerpt, format_fact, wrap_text
-from memtui.ui.widgets.findings import FindingFilter, FindingOrder, FindingRow, PassedRow, parse_filter
+from memtui.ui.widgets.findings import FindingFilter, FindingGroupRow, FindingOrder, FindingRow, PassedRow, parse_filter
 from memtui.ui.widgets.row_list import LabelRow
+from tests.audit.report.samples import one_cause
 from tests.bench.limits import at_most
 from tests.ui.screens.audit.made import AT_US, audit, findings, inbox, marked, secret
 
@@ -59,7 +61,7 @@ def test_findings_are_narrowed_by_what_is_known_of_them(text: str, rules: list[s
 )
 def test_changes_are_narrowed_by_who_where_and_what_was_found_there(text: str, paths: list[str]) -> None:
     rules = {"people/me.md": {"outside-change", "integrity"}}
-    rows = changes.build_change_rows(inbox(), parse_filter(text), rules, {22})
+    rows = changes.build_change_rows(inbox(), parse_filter(text), rules, {("run", "22")})
     assert [row.file.path for row in rows if isinstance(row, changes.ChangedFileRow)] == paths
 
 
@@ -150,7 +152,7 @@ def test_a_place_beyond_the_end_of_a_note_that_has_changed_shows_its_end() -> No
 
 def test_ten_thousand_findings_are_listed_and_narrowed_at_once() -> None:
     many = tuple(
-        replace(findings()[2], location=FindingLocation(f"notes/{number}.md"), fingerprint=f"{number:016x}")
+        replace(findings()[3], location=FindingLocation(f"notes/{number}.md"), fingerprint=f"{number:016x}")
         for number in range(10_000)
     )
     with at_most(2):
@@ -179,3 +181,54 @@ def test_what_was_there_when_memtui_first_looked_is_not_told_as_a_folder_without
     )
     assert "no journal" not in told
     assert "it was there when memtui first looked, 2026-11-21 10:09, #20." in " ".join(told.split())
+
+
+# Groups
+
+
+def grouped() -> Audit:
+    return audit(findings=(*one_cause(59), *findings()))
+
+
+def test_findings_with_one_cause_are_one_row_until_it_is_unfolded() -> None:
+    rows = widgets_findings.build_finding_rows(grouped(), FindingOrder.DANGER, FindingFilter(), excepted=False)
+    [folded] = [row for row in rows if isinstance(row, FindingGroupRow)]
+    assert sum(isinstance(row, FindingRow) for row in rows) == 5
+    assert (folded.is_open, len(folded.group.findings), folded.group.label) == (False, 59, "below src/legacy/")
+    rows = widgets_findings.build_finding_rows(
+        grouped(), FindingOrder.DANGER, FindingFilter(), excepted=False, opened={folded.key}
+    )
+    at = next(number for number, row in enumerate(rows) if isinstance(row, FindingGroupRow))
+    assert [isinstance(row, FindingRow) and row.is_inside for row in rows[at : at + 61]] == [False, *[True] * 59, False]
+
+
+@pytest.mark.parametrize("order", [FindingOrder.PATH, FindingOrder.TIME])
+def test_by_path_and_by_time_findings_are_listed_one_by_one(order: FindingOrder) -> None:
+    rows = widgets_findings.build_finding_rows(grouped(), order, FindingFilter(), excepted=False)
+    assert sum(isinstance(row, FindingRow) for row in rows) == 64
+
+
+def test_the_words_that_narrow_a_list_narrow_its_groups() -> None:
+    for words, count in (("notes/1", 11), ("notes/17.md", 1)):
+        rows = widgets_findings.build_finding_rows(grouped(), FindingOrder.DANGER, parse_filter(words), excepted=False)
+        shown = [
+            row.group.findings if isinstance(row, FindingGroupRow) else (row,)
+            for row in rows
+            if not isinstance(row, PassedRow)
+        ]
+        assert [len(each) for each in shown] == [count]
+
+
+def test_the_page_of_a_group_says_its_cause_its_first_places_and_what_to_do() -> None:
+    [group] = group_findings(one_cause(59))
+    page = finding_detail.build_group_page(group, None, "Enter shows its findings.", with_rule=True)
+    text = "\n".join("".join(piece for piece, _ in line) for line in page(60))
+    for said in (
+        "WARN  missing-path",
+        "59 notes name paths below src/legacy/, which is not",
+        "notes/19.md:3",
+        "and 39 more",
+        "Enter",
+    ):
+        assert said in text
+    assert "notes/20.md" not in text
