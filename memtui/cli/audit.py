@@ -2,10 +2,10 @@
 
 import argparse
 
+from memtui.audit.report import FORMATS
 from memtui.cli import output
 from memtui.cli.parsing import Options, Parser, Verb
 
-_FORMATS = ("text", "json", "md", "sarif", "html")
 _LEVELS = ("fail", "warn", "never")
 _READ_OUT = (
     "The audit is told as text. Review with: memtui review accept PATH, memtui review flag PATH, memtui review done."
@@ -14,7 +14,7 @@ _READ_OUT = (
 
 def add_audit_options(parser: Parser) -> None:
     parser.add_value("folder", "DIR", "the memory folder", nargs="?")
-    parser.add_value("--format", "FORMAT", ", ".join(_FORMATS), choices=_FORMATS)
+    parser.add_value("--format", "FORMAT", ", ".join(FORMATS), choices=FORMATS)
     parser.add_value("-o --output", "FILE", "a new file outside the folder; --force replaces it")
     parser.add_value("--since", "WHEN", "tell changes, too: since last, 41, 2026-11-20, 2h")
     parser.add_value("--fail-on", "LEVEL", "exit with 1 from fail, warn or never on", choices=_LEVELS, default="fail")

@@ -283,7 +283,9 @@ def _write_result(job: AuditJob, session: _AuditSession, found: Audit, *, force:
     if given.output is None or given.output == "-":
         _print_report(found, job, code)
         return code
-    text = render_report(found, job.format, folder=job.folder, exit_code=code, everything=given.all)
+    text = render_report(
+        found, job.format, folder=job.folder, exit_code=code, fail_on=job.fail_on, everything=given.all
+    )
     session.writer.write(given.output, text.encode("utf-8", "backslashreplace"), force=force)
     if not job.options.quiet:
         output.print_message(f"{format_verdict(found)} The report is in {format_path(os.path.abspath(given.output))}.")
@@ -301,7 +303,9 @@ def _print_report(found: Audit, job: AuditJob, code: int) -> None:
             output.print_line(shown.removesuffix("\n"))
             return
     else:
-        shown = render_report(found, job.format, folder=job.folder, exit_code=code, everything=job.arguments.all)
+        shown = render_report(
+            found, job.format, folder=job.folder, exit_code=code, fail_on=job.fail_on, everything=job.arguments.all
+        )
     output.write_bytes(shown.encode("utf-8", "backslashreplace"))
 
 

@@ -69,7 +69,7 @@ def test_a_key_is_told_with_its_place_who_wrote_it_and_what_to_do(leaky: Path, r
     assert SECRET not in out
 
 
-@pytest.mark.parametrize("format", ["text", "json", "md", "sarif", "html"])
+@pytest.mark.parametrize("format", ["text", "json", "jsonl", "md", "sarif", "html", "csv", "junit"])
 def test_no_format_tells_the_key(format: str, leaky: Path, run: Run) -> None:  # noqa: ARG001
     ran = run("audit", "--format", format)
     assert ran.code == 1

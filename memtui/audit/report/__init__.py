@@ -4,19 +4,26 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memtui.audit.model import Audit
+    from memtui.audit.model import Audit, Severity
 
 
-FORMATS = ("text", "json", "md", "sarif", "html")
+FORMATS = ("text", "json", "jsonl", "md", "sarif", "html", "csv", "junit")
 
 
 def render_report(
-    audit: "Audit", format: str, *, folder: str, exit_code: int | None = None, everything: bool = False
+    audit: "Audit",
+    format: str,
+    *,
+    folder: str,
+    exit_code: int | None = None,
+    fail_on: "Severity | None" = None,
+    everything: bool = False,
 ) -> str:
     """A report.
 
     Args:
         exit_code: That of the process, for SARIF.
+        fail_on: The severity from which a finding fails its test case, for JUnit; `None` for never.
         everything: Whether text and SARIF list suppressed findings; JSON always does.
     """
     match format:
@@ -24,6 +31,18 @@ def render_report(
             from memtui.audit.report import json  # noqa: PLC0415 - start-up: one format of a run
 
             return json.render_json(audit)
+        case "jsonl":
+            from memtui.audit.report import json  # noqa: PLC0415 - start-up: one format of a run
+
+            return json.render_jsonl(audit)
+        case "csv":
+            from memtui.audit.report import csv  # noqa: PLC0415 - start-up: one format of a run
+
+            return csv.render_csv(audit)
+        case "junit":
+            from memtui.audit.report import junit  # noqa: PLC0415 - start-up: one format of a run
+
+            return junit.render_junit(audit, fail_on=fail_on)
         case "md":
             from memtui.audit.report import markdown  # noqa: PLC0415 - start-up: one format of a run
 

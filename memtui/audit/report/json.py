@@ -34,16 +34,36 @@ def render_json(audit: Audit) -> str:
     return visible_json(json.dumps(build_document(audit), ensure_ascii=False, indent=2, allow_nan=False)) + "\n"
 
 
+def render_jsonl(audit: Audit) -> str:
+    """The report for log collectors, one JSON object a line: `run`, each `finding`, and `end`, by which it is whole."""
+    head = {"schema": SCHEMA, "kind": KIND, "memtui": audit.version}
+    rules = {"ran": audit.rules, "digest": audit.digest}
+    run = {**head, "summary": _summary_to_json(audit), "chain": _chain_to_json(audit.chain), "rules": rules}
+    end = {"verdict": _get_verdict(audit), "findings": len(audit.findings)}
+    findings = (format_event(audit, "finding", each) for each in findings_to_json(audit.findings))
+    return "".join([format_event(audit, "run", run), *findings, format_event(audit, "end", end)])
+
+
+def format_event(audit: Audit, event: str, fields: Mapping[str, Any]) -> str:
+    """A line for log collectors about an audit: what it is, when and of which folder, and its fields."""
+    line = {"event": event, "taken": format_utc(audit.taken_us), "folder": audit.title, **fields}
+    return visible_json(json.dumps(replace_all_surrogates(line), ensure_ascii=False, allow_nan=False)) + "\n"
+
+
+def _get_verdict(audit: Audit) -> str:
+    gravest = find_worst_severity(audit)
+    return gravest.value if gravest else "clean"
+
+
 def build_document(audit: Audit) -> dict[str, Any]:
     """The report as values that JSON has."""
-    gravest = find_worst_severity(audit)
     document = {
         "schema": SCHEMA,
         "kind": KIND,
         "memtui": audit.version,
         "folder": audit.title,
         "taken": format_utc(audit.taken_us),
-        "verdict": gravest.value if gravest else "clean",
+        "verdict": _get_verdict(audit),
         "summary": _summary_to_json(audit),
         "chain": _chain_to_json(audit.chain),
         "findings": findings_to_json(audit.findings),
