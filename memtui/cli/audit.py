@@ -22,7 +22,7 @@ def add_audit_options(parser: Parser) -> None:
     parser.add_value("--repo", "DIR", "compare what notes claim with this repository")
     parser.add_value("--only", "RULE", "only these rules, patterns or families; and coverage", action="append")
     parser.add_flag("--rules", "list the rules, with examples")
-    parser.add_flag("--watch", "look again when something changes")
+    parser.add_flag("--watch", "look again at each change, and print what is new or gone")
     parser.add_value("--write-baseline", "FILE")
     parser.add_value("--review", "FILE")
     parser.add_value("--reviewer", "NAME")
@@ -36,7 +36,6 @@ def run_audit_verb(options: Options, arguments: argparse.Namespace) -> int:
         build_audit_job,
         list_rules,
         run_audit_once,
-        watch_audit,
     )
 
     if arguments.rules:
@@ -60,7 +59,11 @@ def run_audit_verb(options: Options, arguments: argparse.Namespace) -> int:
         )
     if job.is_read_out and not options.quiet:
         output.print_message(_READ_OUT)
-    return watch_audit(job) if arguments.watch else run_audit_once(job)
+    if not arguments.watch:
+        return run_audit_once(job)
+    from memtui.cli.audit_watch import watch_audit  # noqa: PLC0415 - as above
+
+    return watch_audit(job)
 
 
 AUDIT_VERB = Verb("audit", add_audit_options, run_audit_verb, keeps_rights=True)

@@ -1,18 +1,15 @@
 """The job of `memtui audit`: what its words ask for, the audit, its report, and the list of rules."""
 
 import argparse
-import contextlib
 import os
 import shutil
 import stat
 import sys
 import textwrap
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from memtui import memory as memory_module
 from memtui.audit.model import Audit, AuditRule, Family, Severity
@@ -26,8 +23,6 @@ from memtui.cli import context, output
 from memtui.cli.context import load_config
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, format_os_error, show_progress_line
 from memtui.cli.parsing import Options
-from memtui.core.errors import FolderMissing
-from memtui.core.events import WatchMode, WatchStatus
 from memtui.core.paths import format_path
 from memtui.core.suggestion import format_suggestion
 from memtui.core.unicode import to_one_line
@@ -145,7 +140,7 @@ def _validate_watch(arguments: argparse.Namespace, format: str) -> None:
     if arguments.write_baseline is not None:
         words = "with a baseline that grows by itself nothing would ever count. Leave out one."
         raise UsageError(f"memtui audit: --watch and --write-baseline do not go together: {words}")
-    if format not in ("text", "json") and arguments.output in (None, "-"):
+    if format not in ("text", "json", "jsonl") and arguments.output in (None, "-"):
         words = f"what is printed again and again is no {format} file. Name a file: -o FILE"
         raise UsageError(f"memtui audit: --watch and --format {format}: {words}")
 
@@ -187,18 +182,14 @@ def _read_regular_file(path: str) -> bytes | None:
         return file.read(_MOST_OF_A_BASELINE + 1) if stat.S_ISREG(os.fstat(fd).st_mode) else None
 
 
-_PAUSE, _SETTLE = 0.25, 0.2
-"""Seconds after which it is asked whether anything has changed, and for which it is waited once it has."""
-
-
 def run_audit_once(job: AuditJob) -> int:
     """Audit, write the report, and return the exit code."""
-    with _open_session(job) as session:
-        return _write_result(job, session, _audit_folder(job, session), force=job.arguments.force)
+    with open_session(job) as session:
+        return write_result(job, session, audit_folder(job, session), force=job.arguments.force)
 
 
 @dataclass(frozen=True, slots=True)
-class _AuditSession:
+class AuditSession:
     """An audit without the right to write: `writer` writes for it, `confinement` says what was given up."""
 
     writer: FileWriter
@@ -207,16 +198,17 @@ class _AuditSession:
 
 
 @contextmanager
-def _open_session(job: AuditJob) -> Iterator[_AuditSession]:
+def open_session(job: AuditJob) -> Iterator[AuditSession]:
     """Copy the journal, start the process that writes, and give up the right to write before the folder is read."""
     state = fs_state.get_state_directory(job.folder, job.options.state)
     outgoing = ExportWriter(job.folder, state, nothing="No report was written.")
-    with WriteHelper(outgoing) as scribe, _open_observer(job) as first:
+    with WriteHelper(outgoing) as scribe, open_observer(job) as first:
         confined = restrict_writes()
-        yield _AuditSession(scribe, (confined.sentence,), first)
+        yield AuditSession(scribe, (confined.sentence,), first)
 
 
-def _open_observer(job: AuditJob) -> Observer:
+def open_observer(job: AuditJob) -> Observer:
+    """The folder and its journal, to be read only."""
     given = job.arguments
     memory = job.loaded.config.memory
     return memory_module.observe(
@@ -224,7 +216,8 @@ def _open_observer(job: AuditJob) -> Observer:
     )
 
 
-def _audit_folder(job: AuditJob, session: _AuditSession, observer: Observer | None = None) -> Audit:
+def audit_folder(job: AuditJob, session: AuditSession, observer: Observer | None = None) -> Audit:
+    """Audit the folder, as the job asks for it."""
     observer = session.first if observer is None else observer
     given = job.arguments
     review = _load_review(job)
@@ -271,7 +264,7 @@ def _load_inbox(job: AuditJob, observer: Observer, review: Review) -> Inbox:
         raise UsageError(f"memtui audit: --since: {error}{hint} Nothing was audited.") from error
 
 
-def _write_result(job: AuditJob, session: _AuditSession, found: Audit, *, force: bool) -> int:
+def write_result(job: AuditJob, session: AuditSession, found: Audit, *, force: bool) -> int:
     """Write the report and the baseline; returns the exit code."""
     code = ExitCode.FINDINGS if found.has_findings_at(job.fail_on) else ExitCode.OK
     given = job.arguments
@@ -309,7 +302,7 @@ def _print_report(found: Audit, job: AuditJob, code: int) -> None:
     output.write_bytes(shown.encode("utf-8", "backslashreplace"))
 
 
-def _write_baseline(job: AuditJob, session: _AuditSession, found: Audit, *, force: bool) -> None:
+def _write_baseline(job: AuditJob, session: AuditSession, found: Audit, *, force: bool) -> None:
     excepted = [each.finding for each in found.excepted if each.by == "baseline"]
     findings = [*found.findings, *excepted]
     if job.arguments.write_baseline == "-":
@@ -321,60 +314,6 @@ def _write_baseline(job: AuditJob, session: _AuditSession, found: Audit, *, forc
         output.print_message(
             f"{format_count(len(findings), 'finding')} in {where}: with --baseline none of them counts any more."
         )
-
-
-def watch_audit(job: AuditJob) -> NoReturn:
-    """Audit again after each change, until it is ended or the folder is gone."""
-    with _open_session(job) as session, contextlib.ExitStack() as opened:
-        observer, force, reported = session.first, job.arguments.force, set[str]()
-        while True:
-            _write_result(job, session, _audit_folder(job, session, observer), force=force)
-            _wait_for_change(observer, job, reported)
-            opened.close()
-            observer, force = opened.enter_context(_open_observer(job)), True
-
-
-def _wait_for_change(observer: Observer, job: AuditJob, reported: set[str]) -> None:
-    """Wait for a change since the last look; each problem of watching is reported once. Raises `FolderMissing`."""
-    from memtui.watch import FolderWatcher  # noqa: PLC0415 - start-up: loads the watcher's library
-
-    news = ChangeSignal(observer)
-    watch = FolderWatcher(observer, job.folder, None, changed=news.on_change, mode_changed=news.on_watching_change)
-    watch.start()
-    try:
-        while not news.woken.wait(_PAUSE):
-            output.flush()
-            if news.reason and news.reason not in reported and not job.options.quiet:
-                reported.add(news.reason)
-                output.print_message(news.reason)
-        time.sleep(_SETTLE)  # what belongs together is written in one go, and its record a moment later
-    finally:
-        watch.stop()
-    if news.is_gone:
-        raise FolderMissing(news.reason)
-
-
-class ChangeSignal:
-    """Set when a watcher reports a change after the last look; `reason` says why changes come late."""
-
-    def __init__(self, observer: Observer) -> None:
-        self.woken = threading.Event()
-        self.reason = ""
-        self.is_gone = False
-        self._observer = observer
-        self._seen = observer.get_head()
-
-    def on_change(self) -> None:
-        """There may be something new: a watcher says so when it begins, too, and then there is nothing."""
-        if self._observer.get_head() != self._seen:
-            self.woken.set()
-
-    def on_watching_change(self, watching: WatchStatus) -> None:
-        """Changes begin to be noticed in another way."""
-        self.reason = watching.reason
-        if watching.mode is WatchMode.GONE:
-            self.is_gone = True
-            self.woken.set()
 
 
 # `memtui audit --rules`: every rule with its reason and examples.

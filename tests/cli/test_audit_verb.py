@@ -3,11 +3,13 @@
 import json
 import os
 import random
+import re
 import signal
 import string
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,9 @@ import pytest
 
 import memtui
 from memtui import memory as memory_module
-from memtui.cli.audit_job import ChangeSignal
+from memtui.cli.audit_watch import ChangeSignal, iter_change_lines
 from memtui.core.events import WatchMode, WatchStatus
+from tests.audit.report import samples
 
 Run = Callable[..., Any]
 CLAUDE = memtui.Agent("Claude", "a-model", "session-1")
@@ -128,6 +131,7 @@ def test_clean_notes_end_with_zero(folder: Path, run: Run) -> None:
         (["--rules", "--watch"], 2, "--rules and --watch do not go together"),
         (["--watch", "--write-baseline", "b.json"], 2, "--watch and --write-baseline do not go together"),
         (["--watch", "--format", "html"], 2, "Name a file: -o FILE"),
+        (["--watch", "--format", "junit"], 2, "Name a file: -o FILE"),
         (["--watch", "--format", "sarif", "-o", "-"], 2, "Name a file: -o FILE"),
         (["--write-baseline", "-", "--json"], 2, "cannot both be printed"),
         (["--format", "jsn"], 2, "invalid choice: 'jsn', did you mean 'json'?"),
@@ -387,12 +391,27 @@ def test_a_watched_folder_that_goes_away_ends_the_audit(folder: Path, reading_un
             process.kill()
 
 
-def test_a_watched_audit_is_told_again_when_something_changed(leaky: Path, reading_until: Any) -> None:
+@pytest.mark.parametrize(
+    ("format", "end", "first", "gone", "new"),
+    [
+        (
+            "text",
+            signal.SIGINT,
+            b"READ-ONLY",
+            rb"- 20\S+ \S+ UTC  FAIL  anthropic-key  keys.md:3:6  a key of.*\n",
+            rb"\+ 20.*\n",
+        ),
+        ("jsonl", signal.SIGTERM, b'"event": "end"', rb'\{"event": "gone", .*\n', rb'\{"event": "new", .*\n'),
+    ],
+)
+def test_a_watched_audit_tells_what_is_gone_and_what_is_new(
+    format: str, end: signal.Signals, first: bytes, gone: bytes, new: bytes, leaky: Path, reading_until: Any
+) -> None:
     program = (
         "import signal, sys\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from memtui.cli import main\n"
-        "sys.exit(main(['audit', '--watch', '--format', 'text', '--only', 'secret']))"
+        f"sys.exit(main(['audit', '--watch', '--format', '{format}', '--only', 'secret']))"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
@@ -401,16 +420,33 @@ def test_a_watched_audit_is_told_again_when_something_changed(leaky: Path, readi
         try:
             assert process.stdout is not None
             assert process.stderr is not None
-            first = reading_until(process.stdout.fileno(), lambda read: b"READ-ONLY" in read)
-            assert b"FAIL 1" in first
+            reading_until(process.stdout.fileno(), lambda read: first in read)
+            kept = (leaky / "keys.md").read_bytes()
             (leaky / "keys.md").write_text("gone\n")
-            again = reading_until(process.stdout.fileno(), lambda read: b"FAIL 0" in read)
-            assert b"FAIL 0" in again
-            process.send_signal(signal.SIGINT)
-            assert process.wait(30) == 130
+            read = reading_until(process.stdout.fileno(), lambda read: re.search(gone, read))
+            assert read.count(b"\n") == 1
+            (leaky / "keys.md").write_bytes(kept)
+            read = reading_until(process.stdout.fileno(), lambda read: re.search(new, read))
+            assert read.count(b"\n") == 1
+            process.send_signal(end)
+            assert process.wait(30) == 128 + end
             assert not process.stderr.read()
         finally:
             process.kill()
+
+
+def test_what_changed_between_two_audits_is_a_line_each_and_nothing_is_no_line() -> None:
+    before = replace(samples.nothing(), findings=(samples.finding(), *samples.one_cause(3)))
+    after = replace(before, taken_us=before.taken_us + 60_000_000, findings=samples.one_cause(5))
+    new, other, gone = iter_change_lines(before, after, "text")
+    assert new.startswith("+ 2026-11-21 22:27:40 UTC  WARN  missing-path  notes/3.md:3  It names src/legacy/a3.py,")
+    assert "notes/4.md" in other
+    assert gone.startswith("- 2026-11-21 22:27:40 UTC  FAIL  anthropic-key  project/status.json:3:13  ")
+    events = [json.loads(line) for line in iter_change_lines(before, after, "jsonl")]
+    assert [(event["event"], event["rule"], bool(event["group"])) for event in events] == [
+        ("new", "missing-path", True), ("new", "missing-path", True), ("gone", "anthropic-key", False)
+    ]  # fmt: skip
+    assert list(iter_change_lines(after, after, "text")) == []
 
 
 def test_it_ends_quietly_when_it_is_interrupted(folder: Path) -> None:
