@@ -25,6 +25,8 @@ from memtui.notes.spans import blank_code, find_markup_spans
 from memtui.scan.hidden import find_hidden
 from memtui.scan.injection import find_injections
 from memtui.scan.names import find_oddities
+from memtui.scan.rule_files import load_engine, parse_rule_file
+from memtui.scan.rule_matches import SecretRules
 from memtui.scan.secrets import find_secrets
 from memtui.scan.syntax import find_broken
 from memtui.search.query import parse_query
@@ -95,6 +97,24 @@ def _parse(text: str) -> None:
         parse_text(text.encode("utf-8", "surrogatepass"))
 
 
+_OWN_RULES = SecretRules(
+    [
+        parse_rule_file(
+            """
+            allowlists = [{ regexTarget = "line", regexes = ['(x+x+)+y'] }]
+            rules = [
+                { id = "nested", regex = '((?:a+)+|(?:[a-z]+ ?)+)$' },
+                { id = "far", regex = '(?i)(?:[a-z]|#)[\\s\\S]{0,200}?=' },
+                { id = "any", regex = '[^a-z]{4}' },
+            ]
+            """,
+            "team",
+            "team.toml",
+            load_engine(),
+            lambda path: path,
+        )
+    ]
+)
 READERS: dict[str, Callable[[str], object]] = {
     "visible": unicode.visible,
     "visible JSON": unicode.visible_json,
@@ -115,6 +135,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "code": blank_code,
     "markup": find_markup_spans,
     "secrets": lambda text: [*find_secrets(text)],
+    "rules of one's own": lambda text: [*_OWN_RULES.find(text, "a.md").spots],
     "hidden": lambda text: [*find_hidden(text, "a.md")],
     "injections": lambda text: [*find_injections(text, "a.md")],
     "broken": lambda text: [*chain.from_iterable(find_broken(text, f"a.{kind}") for kind in ("md", "json", "yaml"))],

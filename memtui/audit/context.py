@@ -9,7 +9,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from memtui.audit.model import AuditCancelled, ChainStatus, SkippedRule, check_cancelled
+from memtui.audit.model import (
+    NO_CUSTOM_RULES,
+    AuditCancelled,
+    ChainStatus,
+    CustomRules,
+    SkippedRule,
+    check_cancelled,
+)
 from memtui.core.edits import format_human_size
 from memtui.core.errors import SymlinkEscape
 from memtui.core.events import EntryKind
@@ -20,6 +27,7 @@ from memtui.engine import Observer
 from memtui.notes.formats import detect_format
 from memtui.notes.front_matter import find_front_matter_end
 from memtui.review.inbox import Inbox
+from memtui.scan.rule_matches import NO_SECRET_RULES, SecretRules
 from memtui.scan.secrets import SecretScan
 from memtui.store.base import FileTooLarge, Node, NotRegularFile
 
@@ -42,6 +50,7 @@ class Note:
     links: int = 1
     problem: str = ""  # why it could not be read, as a sentence; else empty
     is_too_large: bool = False
+    rules: SecretRules = NO_SECRET_RULES  # of a person's own files
 
     @cached_property
     def decoded(self) -> DecodedText | None:
@@ -61,7 +70,7 @@ class Note:
     @cached_property
     def secrets(self) -> SecretScan:
         """The secrets in it, for all who ask."""
-        return SecretScan(self.text or "")
+        return SecretScan(self.text or "", self.rules, self.path)
 
 
 @dataclass(frozen=True)
@@ -121,6 +130,7 @@ class AuditContext:
     repo: str | None = None
     pins: frozenset[str] = frozenset()
     place: str = ""
+    custom: CustomRules = NO_CUSTOM_RULES
     selection: frozenset[str] = frozenset()
     inbox: Inbox | None = None
     stop: Callable[[], bool] = lambda: False
@@ -178,6 +188,7 @@ def build_context(
     repo: str | None = None,
     pins: Iterable[str] = (),
     place: str = "",
+    custom: CustomRules = NO_CUSTOM_RULES,
     chosen: Iterable[str] = (),
     inbox: Inbox | None = None,
     progress: Callable[[str, int, int], None] | None = None,
@@ -205,7 +216,7 @@ def build_context(
             if progress is not None:
                 progress("read", len(notes), files)
         if node.kind is EntryKind.FILE:
-            notes[node.path] = _build_note(observer, node, memory.read_limit)
+            notes[node.path] = _build_note(observer, node, memory.read_limit, custom.matcher)
         else:
             others[node.path] = _build_other_entry(observer, node, is_empty=node.path not in inhabited)
     return AuditContext(
@@ -219,13 +230,14 @@ def build_context(
         repo=repo,
         pins=frozenset(pins),
         place=place,
+        custom=custom,
         selection=frozenset(chosen),
         inbox=inbox,
         stop=stop,
     )
 
 
-def _build_note(observer: Observer, node: Node, limit: int) -> Note:
+def _build_note(observer: Observer, node: Node, limit: int, rules: SecretRules) -> Note:
     data, problem, is_too_large = None, "", False
     try:
         content = observer.store.read(MemoryPath.from_relative(node.path), limit=limit)
@@ -244,7 +256,7 @@ def _build_note(observer: Observer, node: Node, limit: int) -> Note:
         )
     except OSError as error:
         problem = f"It cannot be read: {_describe_os_error(error)}."
-    return Note(node.path, data, node.mtime_ns, node.size, node.links, problem, is_too_large)
+    return Note(node.path, data, node.mtime_ns, node.size, node.links, problem, is_too_large, rules)
 
 
 def _build_other_entry(observer: Observer, node: Node, *, is_empty: bool) -> OtherEntry:

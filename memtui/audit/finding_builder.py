@@ -15,6 +15,7 @@ from memtui.audit.masking import (
     build_evidence,
     find_overlapping_spans,
     find_repeated_spans,
+    find_secret_spans,
     get_masked_spans,
     mask_message,
     merge_spans,
@@ -24,6 +25,7 @@ from memtui.audit.provenance import OriginTracer
 from memtui.audit.ranking import GONE
 from memtui.core.unicode import to_one_line
 from memtui.notes.memory_index import is_team_note
+from memtui.scan.rule_matches import SecretRules
 
 # Groups: many findings of one kind in one file are one finding.
 
@@ -119,15 +121,24 @@ class FindingBuilder:
         return self._rules[hit.rule].family is Family.SECRET and hit.start is not None
 
     def _remove_duplicates(self, hits: Sequence[Hit]) -> list[Hit]:
-        """Hits of one note, none told twice: of secrets that overlap, the rule that stands first is kept."""
+        """Hits of one note, none told twice: of secrets that overlap, the rule that stands first is kept.
+
+        A rule of a person's own file is kept beside a rule that is off, too, since that one tells nothing.
+        """
         secret = [hit for hit in hits if self._is_secret(hit)]
         remaining: list[Hit] = []
         taken: list[Span] = []  # in order, and none over another: a note may hold thousands
+        told: list[Span] = []  # the same, of the rules that run
         for hit in sorted(secret, key=lambda hit: (self._order[hit.rule], _find_secret_span(hit))):
-            span = _find_secret_span(hit)
-            if not find_overlapping_spans(taken, *span):
+            span, runs = _find_secret_span(hit), hit.rule in self._severities
+            rule = self._rules[hit.rule]
+            if find_overlapping_spans(told if rule.is_custom else taken, *span) or (rule.is_custom and not runs):
+                continue
+            if not rule.is_custom:
                 insort(taken, span)
-                remaining.append(hit)
+            if runs:
+                insort(told, span)
+            remaining.append(hit)
         others: dict[tuple[object, ...], Hit] = {}
         for hit in hits:
             if not self._is_secret(hit):
@@ -144,7 +155,8 @@ class FindingBuilder:
             self._known[path] = get_masked_spans(note.secrets) if note is not None else []
         known = merge_spans([*self._known[path], *self._secret.get(path, ())])
         text = note.text if note is not None else None
-        return _MaskedNote(note, known if text is None else find_repeated_spans(text, known))
+        hidden = known if text is None else find_repeated_spans(text, known)
+        return _MaskedNote(note, path, hidden, self._subject.custom.matcher)
 
     def _build_finding(self, hit: Hit, page: "_MaskedNote") -> AuditFinding:
         rule = self._rules[hit.rule]
@@ -181,7 +193,7 @@ class FindingBuilder:
         if page.text is None or hit.start is None:
             return ""
         return build_evidence(
-            page.text, hit.start, hit.start if hit.end is None else hit.end, page.hidden, is_cut=page.is_cut
+            page.text, hit.start, hit.start if hit.end is None else hit.end, page.hidden, page.find_more
         )
 
     def _compute_identity(self, hit: Hit, page: "_MaskedNote") -> str:
@@ -199,11 +211,13 @@ class FindingBuilder:
 class _MaskedNote:
     """A note with what is secret in it."""
 
-    def __init__(self, note: Note | None, hidden: list[Span]) -> None:
+    def __init__(self, note: Note | None, path: str, hidden: list[Span], rules: SecretRules) -> None:
+        self._path = path
+        self._rules = rules
         self.data = note.data if note is not None else None
         self.text = note.text if note is not None else None
         self.hidden = hidden
-        self.is_cut = note is not None and note.secrets.is_cut
+        self._is_cut = note is not None and note.secrets.is_cut
         self._cleaned: dict[str, str] = {}
         self._lines: dict[int, str] = {}
 
@@ -213,10 +227,15 @@ class _MaskedNote:
         text = self.text
         return () if text is None else tuple(dict.fromkeys(text[start:end] for start, end in self.hidden))
 
+    @property
+    def find_more(self) -> Callable[[str], list[Span]] | None:
+        """Finds the secrets in a part of it, where not all of them are known."""
+        return (lambda part: find_secret_spans(part, self._rules, self._path)) if self._is_cut else None
+
     def mask(self, words: str) -> str:
         """Words about the note without any secret. A rule says the same of many places, so it is worked out once."""
         if words not in self._cleaned:
-            self._cleaned[words] = mask_message(words, self.secret_values)
+            self._cleaned[words] = mask_message(words, self.secret_values, self._rules, self._path)
         return self._cleaned[words]
 
     def locate(self, hit: Hit) -> FindingLocation:

@@ -5,11 +5,12 @@ ever shown but the letters by which its issuer marks its kind, and those only as
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
 
 from memtui.core.unicode import to_one_line
+from memtui.scan.rule_matches import NO_SECRET_RULES, SecretRules
 from memtui.scan.ruleset import load_pattern
 from memtui.scan.secrets import find_secrets
 from memtui.scan.spots import Spot
@@ -62,12 +63,16 @@ def merge_spans(spans: Iterable[Span], *, joins_adjacent: bool = False) -> list[
     return found
 
 
-def find_secret_spans(text: str) -> list[Span]:
+def find_secret_spans(text: str, rules: SecretRules = NO_SECRET_RULES, path: str = "") -> list[Span]:
     """Where secrets are in a text, as far as anything is known to be one, whatever is said of them elsewhere.
 
     What is known to be secret at one place is secret wherever it stands in the text.
+
+    Args:
+        rules: Of a person's own files.
+        path: Of the text's file, relative to the folder; for those rules.
     """
-    return find_repeated_spans(text, get_masked_spans(find_secrets(text)))
+    return find_repeated_spans(text, get_masked_spans([*find_secrets(text), *rules.find(text, path).spots]))
 
 
 def get_masked_spans(spots: Iterable[Spot]) -> list[Span]:
@@ -87,10 +92,10 @@ def find_repeated_spans(text: str, spans: Sequence[Span]) -> list[Span]:
     return merge_spans(found)
 
 
-def mask_lines(lines: Sequence[str]) -> list[str]:
+def mask_lines(lines: Sequence[str], rules: SecretRules = NO_SECRET_RULES, path: str = "") -> list[str]:
     """The lines of a text without any secret, also such as goes over many of them."""
     text = "\n".join(lines)
-    hidden = find_secret_spans(text)
+    hidden = find_secret_spans(text, rules, path)
     if not hidden:
         return list(lines)
     found: list[str] = []
@@ -107,7 +112,9 @@ def find_overlapping_spans(spans: Sequence[Span], first: int, last: int) -> Sequ
     return spans[bisect_right(spans, first, key=lambda span: span[1]) : bisect_left(spans, (last, 0))]
 
 
-def build_evidence(text: str, start: int, end: int, hidden: Sequence[Span], *, is_cut: bool = False) -> str:
+def build_evidence(
+    text: str, start: int, end: int, hidden: Sequence[Span], find_more: Callable[[str], Sequence[Span]] | None = None
+) -> str:
     """The line of a span, cut to its surroundings, secrets masked.
 
     Args:
@@ -115,7 +122,7 @@ def build_evidence(text: str, start: int, end: int, hidden: Sequence[Span], *, i
         start: Of the span.
         end: Of the span.
         hidden: The secrets of the note.
-        is_cut: Whether there may be more secrets than these: then they are looked for around it again.
+        find_more: Looks for secrets around it again, where there may be more than these.
 
     Returns:
         One line, hidden characters made visible.
@@ -130,9 +137,9 @@ def build_evidence(text: str, start: int, end: int, hidden: Sequence[Span], *, i
     first, last = _find_excerpt_bounds(begin, finish, start, min(end, finish))
     before = _CUT if first > begin else ""
     after = _CUT if last < finish else ""
-    if is_cut:
+    if find_more is not None:
         at = max(0, first - _AROUND)
-        around = find_secret_spans(text[at : last + _AROUND])
+        around = find_more(text[at : last + _AROUND])
         near = find_overlapping_spans(hidden, first, last)
         hidden = merge_spans([*near, *((at + one, at + other) for one, other in around)])
     return f"{before}{to_one_line(_mask_excerpt(text, first, last, hidden))}{after}"
@@ -182,16 +189,18 @@ def _mask_fragments(words: str, values: tuple[str, ...]) -> str:
     return words
 
 
-def mask_message(words: str, values: Collection[str] = ()) -> str:
+def mask_message(words: str, values: Collection[str] = (), rules: SecretRules = NO_SECRET_RULES, path: str = "") -> str:
     """Words about a note, such as what a rule says of it, without any secret.
 
     Args:
         values: Known secrets, also those that no rule would find in these words.
+        rules: Of a person's own files.
+        path: Of the note, relative to the folder; for those rules.
     """
     for value in sorted(values, key=len, reverse=True):
         if len(value) >= _FEWEST and value in words:
             words = words.replace(value, _mask_secret(value))
     words = _mask_fragments(words, tuple(values))
-    for span in reversed(find_secret_spans(words)):
+    for span in reversed(find_secret_spans(words, rules, path)):
         words = mask_text(words, span)
     return words

@@ -9,6 +9,7 @@ from memtui.core.errors import MemtuiError
 from memtui.core.settings import Budget
 from memtui.core.unicode import to_one_line
 from memtui.review.inbox import Inbox, ReviewMark
+from memtui.scan.rule_matches import NO_SECRET_RULES, SecretRules
 from memtui.scan.ruleset import load_rules
 from memtui.scan.samples import make_sample
 from memtui.scan.spots import Spot
@@ -156,6 +157,67 @@ class AuditFinding:
     secret: str = field(default="", compare=False, repr=False)
 
 
+# Rules.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditRule:
+    """One rule of an audit.
+
+    Attributes:
+        id: Permanent: baselines and exemptions contain it. Lower case, words joined by `-`.
+        bad: An example that it finds, as the tests check. Never a real secret.
+        settings: The names of settings in `[audit]` that tune it.
+        together: The sentence for more than a few hits in one file, with `{count}` and with `{some}` for the names of
+            three; empty to report each.
+        needs: A required option, such as `--repo`; else empty.
+        certainty: One of `CERTAINTIES`.
+        cwe: The numbers of the weaknesses that it finds, in the Common Weakness Enumeration.
+        tags: Words of the file that it is from.
+        is_custom: Whether it is from a person's own file: it tells no place that a rule of memtui tells.
+    """
+
+    id: str
+    family: Family
+    severity: Severity
+    title: str
+    why: str
+    do: str
+    bad: str
+    good: str
+    is_on: bool = True
+    settings: tuple[str, ...] = ()
+    together: str = ""
+    needs: str = ""
+    certainty: str = "high"
+    cwe: tuple[int, ...] = ()
+    tags: tuple[str, ...] = ()
+    is_custom: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomRules:
+    """Rules for secrets out of a person's own files.
+
+    Attributes:
+        matcher: What finds them.
+        files: What the files are called, and how many rules of them are used.
+        problems: Files and rules that are not used, and why, as sentences.
+        remarks: What is read in another way than by other programs, as sentences.
+        digest: Over all that stands in the files; empty without any.
+    """
+
+    rules: tuple[AuditRule, ...] = ()
+    matcher: SecretRules = NO_SECRET_RULES
+    files: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    digest: str = ""
+
+
+NO_CUSTOM_RULES = CustomRules()
+
+
 # The result of an audit.
 
 
@@ -234,6 +296,7 @@ class Audit:
         neutral: The rights that this process gave up, as sentences.
         seconds: The time of each family, by name; and `read`.
         settings: Names and values that differ from the defaults.
+        custom: The rules of a person's own files.
     """
 
     title: str
@@ -261,6 +324,7 @@ class Audit:
     seconds: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     settings: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     budgets: tuple[Budget, ...] = ()
+    custom: CustomRules = NO_CUSTOM_RULES
 
     def count_findings(self, severity: Severity) -> int:
         """How many findings there are of a severity."""
@@ -269,40 +333,6 @@ class Audit:
     def has_findings_at(self, level: Severity | None) -> bool:
         """Whether there is a finding at or over a level; never for `None`."""
         return level is not None and any(finding.severity.rank <= level.rank for finding in self.findings)
-
-
-# Rules.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditRule:
-    """One rule of an audit.
-
-    Attributes:
-        id: Permanent: baselines and exemptions contain it. Lower case, words joined by `-`.
-        bad: An example that it finds, as the tests check. Never a real secret.
-        settings: The names of settings in `[audit]` that tune it.
-        together: The sentence for more than a few hits in one file, with `{count}` and with `{some}` for the names of
-            three; empty to report each.
-        needs: A required option, such as `--repo`; else empty.
-        certainty: One of `CERTAINTIES`.
-        cwe: The numbers of the weaknesses that it finds, in the Common Weakness Enumeration.
-    """
-
-    id: str
-    family: Family
-    severity: Severity
-    title: str
-    why: str
-    do: str
-    bad: str
-    good: str
-    is_on: bool = True
-    settings: tuple[str, ...] = ()
-    together: str = ""
-    needs: str = ""
-    certainty: str = "high"
-    cwe: tuple[int, ...] = ()
 
 
 def read_rules(name: str) -> tuple[AuditRule, ...]:

@@ -12,12 +12,14 @@ from memtui.audit.finding_builder import FindingBuilder
 from memtui.audit.growth import collect_growth as growth_of
 from memtui.audit.hit_budget import HitBudget
 from memtui.audit.model import (
+    NO_CUSTOM_RULES,
     Audit,
     AuditCancelled,
     AuditFinding,
     AuditGrowth,
     AuditRule,
     ChainStatus,
+    CustomRules,
     Family,
     Hit,
     PassedCheck,
@@ -26,7 +28,7 @@ from memtui.audit.model import (
 )
 from memtui.audit.provenance import TAMPERED, OriginTracer, summarize_journal
 from memtui.audit.ranking import rank_by_danger
-from memtui.audit.registry import CRASHED, FAMILIES, SELF_CHECKS, collect_rules
+from memtui.audit.registry import CRASHED, FAMILIES, SELF_CHECKS, add_custom_rules, collect_rules
 from memtui.audit.selection import RuleSelection, describe_changed_settings, select_rules
 from memtui.audit.suppressions import build_ended_dismissal, find_expired, find_suppression
 from memtui.core.settings import AuditSettings, Settings, compute_budgets
@@ -205,6 +207,7 @@ def run_audit(
     stop: Callable[[], bool] = lambda: False,
     now_us: int | None = None,
     families: Sequence[Any] = FAMILIES,
+    custom: CustomRules = NO_CUSTOM_RULES,
 ) -> Audit:
     """Look for everything that is wrong in a folder.
 
@@ -215,6 +218,7 @@ def run_audit(
         neutral: The rights that this process gave up, as sentences.
         baseline: Fingerprints of known findings; `None` without a baseline.
         found: Called with the findings of each family, without suppressed ones.
+        custom: The rules of a person's own files.
 
     Raises:
         AuditCancelled: `stop` returned true.
@@ -226,8 +230,9 @@ def run_audit(
     observer.reconcile(stop=stop)
     check_cancelled(stop)
     last = observer.get_head()[0] if isinstance(observer, Engine) and not observer.read_only else observer.recorded.last
+    families = add_custom_rules(families, custom)
     rules = collect_rules(families)
-    choice = select_rules(rules.values(), settings, only=only, repo=repo)
+    choice = select_rules(rules.values(), settings, only=only, repo=repo, content=custom.digest)
     subject = build_context(
         observer,
         settings=settings,
@@ -237,6 +242,7 @@ def run_audit(
         repo=repo,
         pins=load_pins(observer) if pins is None else pins,
         place=place,
+        custom=custom,
         chosen=choice.severities,
         inbox=inbox,
         progress=progress,
@@ -281,8 +287,10 @@ def run_audit(
         digest=choice.digest,
         neutral=neutral,
         seconds=seconds,
-        settings=describe_changed_settings(settings),
+        settings=describe_changed_settings(settings)
+        | ({"rule_files": "; ".join(custom.files)} if custom.files else {}),
         budgets=compute_budgets(files=files, bytes=size, tokens=tokens, memory=memory, audit=settings),
+        custom=custom,
     )
 
 

@@ -12,6 +12,8 @@ from memtui.core.settings import AuditSettings
 _OFF = "off"
 _ON = "on"
 _REPO = "--repo"
+_TABLES = ("rules", "exemptions", "rule_files")
+"""Settings that are no limits: what they name is told apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +31,14 @@ def select_rules(
     *,
     only: Collection[str] | None = None,
     repo: str | None = None,
+    content: str = "",
 ) -> RuleSelection:
     """Choose among the rules.
 
     Args:
         only: Ids, patterns of ids and names of families; a rule that is named by its id runs even if it is off. What
             could not be looked at is told whatever is asked for.
+        content: A digest over the files that rules are from; empty if they are all memtui's own.
     """
     severities: dict[str, Severity] = {}
     skipped: list[SkippedRule] = []
@@ -51,7 +55,7 @@ def select_rules(
             skipped.append(SkippedRule(rule.id, "off by default"))
         else:
             severities[rule.id] = rule.severity if word in ("", _ON, _OFF) else Severity(word)
-    return RuleSelection(severities, tuple(skipped), _compute_digest(severities, settings))
+    return RuleSelection(severities, tuple(skipped), _compute_digest(severities, settings, content))
 
 
 def matches_rule(pattern: str, rule: AuditRule) -> bool:
@@ -72,18 +76,13 @@ def describe_changed_settings(settings: AuditSettings) -> dict[str, str]:
     changed = {
         each.name: str(getattr(settings, each.name))
         for each in fields(AuditSettings)
-        if each.name not in ("rules", "exemptions") and getattr(settings, each.name) != getattr(default, each.name)
+        if each.name not in _TABLES and getattr(settings, each.name) != getattr(default, each.name)
     }
     return changed | {f"rules.{rule}": word for rule, word in settings.rules.items()}
 
 
-def _compute_digest(severities: Mapping[str, Severity], settings: AuditSettings) -> str:
-    limits = {
-        each.name: getattr(settings, each.name)
-        for each in fields(AuditSettings)
-        if each.name not in ("rules", "exemptions")
-    }
-    canonical = json.dumps(
-        [sorted((rule, severity.value) for rule, severity in severities.items()), limits], sort_keys=True
-    )
+def _compute_digest(severities: Mapping[str, Severity], settings: AuditSettings, content: str) -> str:
+    limits = {each.name: getattr(settings, each.name) for each in fields(AuditSettings) if each.name not in _TABLES}
+    chosen = sorted((rule, severity.value) for rule, severity in severities.items())
+    canonical = json.dumps([chosen, limits, *([content] if content else [])], sort_keys=True)
     return hashlib.sha256(canonical.encode()).hexdigest()[:16]

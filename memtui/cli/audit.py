@@ -21,8 +21,9 @@ def add_audit_options(parser: Parser) -> None:
     parser.add_value("--baseline", "FILE", "what stands in it does not count; --write-baseline makes it")
     parser.add_value("--repo", "DIR", "compare what notes claim with this repository")
     parser.add_value("--only", "RULE", "only these rules, patterns or families; and coverage", action="append")
-    parser.add_flag("--rules", "list the rules, with examples")
+    parser.add_flag("--rules", "list the rules, with examples; --rule-file adds your own")
     parser.add_flag("--watch", "look again at each change, and print what is new or gone")
+    parser.add_value("--rule-file", "FILE", action="append")
     parser.add_value("--write-baseline", "FILE")
     parser.add_value("--review", "FILE")
     parser.add_value("--reviewer", "NAME")
@@ -55,6 +56,7 @@ def run_audit_verb(options: Options, arguments: argparse.Namespace) -> int:
             repo=job.repo,
             only=job.only,
             baseline=job.baseline,
+            custom=job.custom,
             watch=arguments.watch,
         )
     if job.is_read_out and not options.quiet:

@@ -3,7 +3,6 @@
 import argparse
 import os
 import shutil
-import stat
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -12,10 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memtui import memory as memory_module
-from memtui.audit.model import Audit, AuditRule, Family, Severity
-from memtui.audit.registry import RULES, find_rule_problems, is_known_rule, suggest_rule
+from memtui.audit.model import Audit, AuditRule, CustomRules, Family, Severity
+from memtui.audit.registry import find_rule_problems, is_known_rule, suggest_rule
+from memtui.audit.registry import list_rules as list_all_rules
 from memtui.audit.report import render_report
 from memtui.audit.report.wording import format_verdict
+from memtui.audit.rule_files import RuleFileMissing, RuleFileRefused, RuleFileUnusable, load_custom_rules
 from memtui.audit.runner import run_audit
 from memtui.audit.selection import find_setting, matches_rule
 from memtui.audit.suppressions import InvalidBaseline, build_baseline, parse_baseline
@@ -31,6 +32,7 @@ from memtui.engine import Observer
 from memtui.fs import state as fs_state
 from memtui.fs.exports import ExportWriter
 from memtui.fs.landlock import restrict_writes
+from memtui.fs.no_atime import read_regular_file
 from memtui.fs.write_helper import FileWriter, WriteHelper
 from memtui.review.inbox import Inbox
 from memtui.review.marks import Review, ReviewFileUnusable, resolve_review_path
@@ -59,6 +61,7 @@ class AuditJob:
     repo: str | None
     baseline: frozenset[str] | None
     fail_on: Severity | None
+    custom: CustomRules
 
     @property
     def title(self) -> str:
@@ -94,11 +97,10 @@ def build_audit_job(options: Options, arguments: argparse.Namespace) -> AuditJob
     """Judge the words, and read all that is read besides the folder."""
     if options.json and arguments.format not in (None, "json"):
         raise UsageError(f"memtui audit: --json and --format {arguments.format} do not go together. Leave out one.")
-    for name in ("output", "baseline", "write_baseline", "repo", "journal", "review", "reviewer", "since"):
-        if getattr(arguments, name) == "":
+    for name in ("output", "baseline", "write_baseline", "repo", "journal", "review", "reviewer", "since", "rule_file"):
+        if getattr(arguments, name) in ("", [""]):
             option = "-o" if name == "output" else f"--{name.replace('_', '-')}"
             raise UsageError(f"memtui audit: what follows {option} is empty. Nothing was audited.")
-    only = parse_rule_selection(arguments)
     format = "json" if options.json else arguments.format or "text"
     if arguments.watch:
         _validate_watch(arguments, format)
@@ -108,8 +110,8 @@ def build_audit_job(options: Options, arguments: argparse.Namespace) -> AuditJob
         raise UsageError(f"memtui audit: {words}")
     folder = context.resolve_folder(options, arguments.folder)
     loaded = load_config(options, folder)
-    for problem in () if options.quiet else (*loaded.problems, *find_rule_problems(loaded)):
-        output.print_message(problem.sentence)
+    custom = _load_rules(options, arguments, loaded, folder)
+    only = parse_rule_selection(arguments, custom)
     return AuditJob(
         options,
         arguments,
@@ -120,17 +122,36 @@ def build_audit_job(options: Options, arguments: argparse.Namespace) -> AuditJob
         _resolve_repository(arguments.repo),
         _load_baseline(arguments.baseline, folder),
         None if arguments.fail_on == "never" else Severity(arguments.fail_on),
+        custom,
     )
 
 
-def parse_rule_selection(arguments: argparse.Namespace) -> tuple[str, ...] | None:
+def _load_rules(
+    options: Options, arguments: argparse.Namespace, loaded: "LoadedConfig", folder: str | None
+) -> CustomRules:
+    """The person's own rules; says what is wrong with them, and with the settings."""
+    try:
+        custom = load_custom_rules(arguments.rule_file or (), loaded.config.audit.rule_files, folder)
+    except RuleFileRefused as error:
+        raise Failure(ExitCode.REFUSED, f"Refused: {error} Nothing was audited.") from error
+    except RuleFileMissing as error:
+        raise NotFound(f"{error} Nothing was audited.") from error
+    except RuleFileUnusable as error:
+        raise UsageError(f"{error} Nothing was audited.") from error
+    found = [problem.sentence for problem in (*loaded.problems, *find_rule_problems(loaded, custom))]
+    for sentence in () if options.quiet else (*found, *custom.problems, *custom.remarks):
+        output.print_message(sentence)
+    return custom
+
+
+def parse_rule_selection(arguments: argparse.Namespace, custom: CustomRules) -> tuple[str, ...] | None:
     """The selected rules, patterns and families; `None` for all. Raises `Failure` for a rule that does not exist."""
     only = tuple(name.strip() for given in arguments.only or () for name in given.split(",") if name.strip()) or None
     if arguments.only and only is None:
         raise UsageError("memtui audit: what follows --only is empty. Nothing was audited.")
     for name in only or ():
-        if not is_known_rule(name) and name not in tuple(Family):
-            hint = suggest_rule(name, *Family)
+        if not is_known_rule(name, custom) and name not in tuple(Family):
+            hint = suggest_rule(name, *Family, custom=custom)
             raise UsageError(f"memtui audit: there is no rule and no family of rules '{name}'. {hint}")
     return only
 
@@ -164,7 +185,7 @@ def _load_baseline(given: str | None, folder: str) -> frozenset[str] | None:
             ExitCode.REFUSED, f"Refused: the baseline {format_path(path)} {words} Nothing was audited. Move it out."
         )
     try:
-        data = _read_regular_file(path)
+        data = read_regular_file(path, _MOST_OF_A_BASELINE)
     except OSError as error:
         raise NotFound(f"{format_path(path)} cannot be read: {format_os_error(error)}. Nothing was audited.") from error
     if data is None:
@@ -173,13 +194,6 @@ def _load_baseline(given: str | None, folder: str) -> frozenset[str] | None:
         return parse_baseline(data, format_path(path))
     except InvalidBaseline as error:
         raise UsageError(str(error)) from error
-
-
-def _read_regular_file(path: str) -> bytes | None:
-    """The bytes of a file; `None` if it is no regular one. A FIFO is not waited for."""
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    with open(fd, "rb") as file:
-        return file.read(_MOST_OF_A_BASELINE + 1) if stat.S_ISREG(os.fstat(fd).st_mode) else None
 
 
 def run_audit_once(job: AuditJob) -> int:
@@ -238,6 +252,7 @@ def audit_folder(job: AuditJob, session: AuditSession, observer: Observer | None
             growth=job.format in ("html", "json"),
             neutral=session.confinement,
             progress=progress,
+            custom=job.custom,
         )
 
 
@@ -258,7 +273,8 @@ def _load_inbox(job: AuditJob, observer: Observer, review: Review) -> Inbox:
     given = job.arguments
     observer.reconcile()
     try:
-        return build_inbox(observer, review, since=given.since or "last", reviewer=given.reviewer)
+        since = given.since or "last"
+        return build_inbox(observer, review, since=since, reviewer=given.reviewer, rules=job.custom.matcher)
     except ValueError as error:
         hint = f" {format_suggestion(given.since or '', ['last'], shown='{}, the last review')}".rstrip()
         raise UsageError(f"memtui audit: --since: {error}{hint} Nothing was audited.") from error
@@ -333,10 +349,16 @@ def list_rules(options: Options, arguments: argparse.Namespace) -> int:
         if is_given:
             why = "the rules are listed as text or, with --json, as JSON, and nothing is audited. Leave out one."
             raise UsageError(f"memtui audit: --rules and {option} do not go together: {why}")
-    only = parse_rule_selection(arguments)
     given = context.find_folder(options, arguments.folder)
-    words = load_config(options, given).config.audit.rules
-    shown = [rule for rule in RULES.values() if only is None or any(matches_rule(name, rule) for name in only)]
+    loaded = load_config(options, given)
+    words = loaded.config.audit.rules
+    custom = _load_rules(options, arguments, loaded, given or None)
+    only = parse_rule_selection(arguments, custom)
+    shown = [
+        rule
+        for rule in list_all_rules(custom).values()
+        if only is None or any(matches_rule(name, rule) for name in only)
+    ]
     if options.json or arguments.format == "json":
         output.print_json({"rules": [_serialize_rule(rule, find_setting(rule.id, words)) for rule in shown]})
         return ExitCode.OK
@@ -399,4 +421,5 @@ def _serialize_rule(rule: AuditRule, word: str) -> dict[str, object]:
         "passes": rule.good,
         "settings": list(rule.settings),
         "needs": rule.needs or None,
+        "tags": list(rule.tags),
     }

@@ -15,7 +15,7 @@ from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, format_os
 from memtui.cli.parsing import Options, Parser, Verb
 from memtui.config import Config, ConfigProblem, LoadedConfig, get_config_path
 from memtui.config import load_config as read_config
-from memtui.config.settings import get_value, list_settings
+from memtui.config.settings import format_toml, get_value, list_settings
 from memtui.core.paths import format_path
 from memtui.core.unicode import measure_cells, to_one_line
 from memtui.editing.external_editor import find_installed_editor
@@ -81,7 +81,7 @@ def _print_settings(loaded: LoadedConfig, options: Options) -> None:
     where = f"{to_one_line(format_path(loaded.path))}{there}" if loaded.path else "no file is read: --no-config"
     output.print_line(f"{where}\n")
     rows = [
-        (f'{start}"{name}"' if start else name, _format_toml(value), loaded.get_origin(f"{start}{name}"))
+        (f'{start}"{name}"' if start else name, _format_value(value), loaded.get_origin(f"{start}{name}"))
         for start, table in tables.items()
         for name, value in table.items()
     ]
@@ -175,20 +175,25 @@ def _load_checked_settings(options: Options) -> LoadedConfig:
     """The settings with all their problems, also with those that only the screen knows, such as names of keys."""
     given = context.find_folder(options)
     folder = os.path.realpath(os.path.expanduser(given)) if given else None
-    return add_screen_problems(load_config(options, folder))
+    return add_screen_problems(load_config(options, folder), folder)
 
 
-def add_screen_problems(loaded: LoadedConfig) -> LoadedConfig:
-    """The settings with the problems of their theme, keys and names of rules."""
+def add_screen_problems(loaded: LoadedConfig, folder: str | None) -> LoadedConfig:
+    """The settings with the problems of their theme, keys, names of rules and files of rules."""
     problems: list[ConfigProblem] = list(loaded.problems)
     if loaded.config.keys:
         from memtui.ui.keymap import find_key_problems  # noqa: PLC0415 - start-up: loads Textual
 
         problems += find_key_problems(loaded)
-    if loaded.config.audit.rules or loaded.config.audit.exemptions:
+    audit = loaded.config.audit
+    if audit.rules or audit.exemptions or audit.rule_files:
         from memtui.audit.registry import find_rule_problems  # noqa: PLC0415 - start-up: loads every rule
+        from memtui.audit.rule_files import load_custom_rules  # noqa: PLC0415 - start-up: loads every rule
 
-        problems += find_rule_problems(loaded)
+        custom = load_custom_rules((), audit.rule_files, folder)
+        line = loaded.get_line("audit.rule_files")
+        problems += find_rule_problems(loaded, custom)
+        problems += [ConfigProblem(words, "audit.rule_files", line) for words in custom.problems]
     if loaded.config.theme != "auto":
         from memtui.ui.theme import find_theme_problems  # noqa: PLC0415 - start-up: loads Textual
 
@@ -212,16 +217,8 @@ def _format_exemption(exemption: "Exemption") -> str:
     return f"{exemption.rule} in {exemption.path}{which}{until}: {exemption.reason}"
 
 
-def _format_toml(value: object) -> str:
-    match value:
-        case None:
-            return "not set"
-        case bool():
-            return str(value).lower()
-        case str():
-            return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-        case _:
-            return str(value)
+def _format_value(value: object) -> str:
+    return "not set" if value is None else format_toml(value)
 
 
 CONFIG_VERB = Verb("config", add_config_options, run_config)

@@ -408,7 +408,7 @@ def run_doctor(options: Options, arguments: argparse.Namespace) -> int:
 
 def _check_settings(options: Options, path: str | None) -> Iterator[Check]:
     """The file of settings and its problems."""
-    loaded = add_screen_problems(load_config(options, path))
+    loaded = add_screen_problems(load_config(options, path), path)
     if loaded.path is None:
         yield Check("config", "ok", "no file is read: --no-config")
         return

@@ -3,9 +3,10 @@
 import argparse
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from memtui.audit.model import Audit
+from memtui.audit.model import Audit, CustomRules
 from memtui.cli import context, output
 from memtui.cli.context import load_config
 from memtui.cli.output import ExitCode, Failure
@@ -45,11 +46,19 @@ class ReviewContext:
                 reviewer=given.reviewer,
                 accepted=accepted,
                 runs=given.action is None,
+                rules=self._custom.matcher,
                 **({} if plain else self._get_filters()),
             )
         except ValueError as error:
             is_missing = str(error).startswith(("There is no event", "The record has no"))
             raise Failure(ExitCode.MISSING if is_missing else ExitCode.USAGE, f"memtui review: {error}") from error
+
+    @cached_property
+    def _custom(self) -> CustomRules:
+        """The rules of the person's own files, as the settings name them."""
+        from memtui.audit.rule_files import load_custom_rules  # noqa: PLC0415 - start-up: loads every rule
+
+        return load_custom_rules((), load_config(self.options, self.folder).config.audit.rule_files, self.folder)
 
     def _get_filters(self) -> dict[str, Any]:
         given = self.given
@@ -75,16 +84,17 @@ class ReviewContext:
                 review=self.review,
                 reviewer=self.given.reviewer,
                 progress=progress,
+                custom=self._custom,
             )
 
     def run_audit_for_failures(self) -> Audit:
         """The audit with the rules alone whose findings must not stay: half of the time is spent on the others."""
         from memtui.audit.model import Severity  # noqa: PLC0415 - start-up: loads every rule
-        from memtui.audit.registry import RULES  # noqa: PLC0415 - start-up: loads every rule
+        from memtui.audit.registry import list_rules  # noqa: PLC0415 - start-up: loads every rule
         from memtui.audit.selection import select_rules  # noqa: PLC0415 - start-up: loads every rule
 
         settings = load_config(self.options, self.folder).config.audit
-        severities = select_rules(RULES.values(), settings, repo=self.given.repo).severities
+        severities = select_rules(list_rules(self._custom).values(), settings, repo=self.given.repo).severities
         return self.run_audit(only={rule for rule, severity in severities.items() if severity is Severity.FAIL})
 
     def save_marks(self, marks: Sequence[ReviewMark]) -> None:

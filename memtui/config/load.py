@@ -55,7 +55,7 @@ class ConfigReader:
         self.problems: list[ConfigProblem] = []
         self._rules: dict[str, str] = {}
         self._exemptions: list[Exemption] = []
-        self._file = ""
+        self._file = self._directory = ""
         self._lines: Mapping[tuple[str, ...], int] = {}
 
     def read(self, path: str, *, must_exist: bool, folder: str | None) -> None:
@@ -67,7 +67,7 @@ class ConfigReader:
         Raises:
             ConfigUnreadable: Somebody named it, and it cannot be read.
         """
-        self._file = format_path(path)
+        self._file, self._directory = format_path(path), os.path.dirname(path)
         if folder is not None and _is_inside_folder(path, folder):
             self.exists = os.path.exists(path)
             if self.exists:
@@ -133,12 +133,16 @@ class ConfigReader:
             self._add_exemptions(value)
         elif (setting := list_settings().get(full)) is not None:
             if setting.is_valid(value):
-                self.values[full] = value
+                self.values[full] = self._resolve_paths(value) if isinstance(value, list) else value
                 self.origins[full] = f"{self._file}:{self._find_line(name)}"
             else:
                 self._report_value(name, setting, value)
         elif not (isinstance(value, dict) and full in list_sections()):
             self._report_name(name, value)
+
+    def _resolve_paths(self, paths: list[str]) -> tuple[str, ...]:
+        """Files that the settings name, as seen from their own file."""
+        return tuple(os.path.join(self._directory, os.path.expanduser(path)) for path in paths)
 
     def _add_key(self, name: tuple[str, ...], value: object) -> None:
         full = ".".join(name[1:])

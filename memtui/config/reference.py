@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache
 
-from memtui.config.settings import Config, Setting, list_settings
+from memtui.config.settings import Config, Setting, format_toml, list_settings
 
 _WIDTH = 100
 _RULES = "Which there are: memtui audit --rules."
@@ -71,15 +71,7 @@ def _describe_setting(setting: Setting) -> str:
 
 
 def _format_default(setting: Setting) -> str:
-    match setting.default:
-        case None:
-            return _INSTEAD[setting.types[0]]
-        case bool():
-            return str(setting.default).lower()
-        case str():
-            return f'"{setting.default}"'
-        case _:
-            return str(setting.default)
+    return _INSTEAD[setting.types[0]] if setting.default is None else format_toml(setting.default)
 
 
 def _format_comment(words: str) -> Iterator[str]:

@@ -178,6 +178,8 @@ class Setting:
             return f"{', '.join(others)} or {last}"
         if bool in self.types:
             return "true or false"
+        if tuple in self.types:
+            return 'a list of texts, such as ["~/team.toml"]'
         if self.name in _MOST:
             return f"a number from 0 to {_MOST[self.name]:g}"
         if float in self.types:
@@ -190,6 +192,8 @@ class Setting:
             return isinstance(value, str) and value in self.choices
         if isinstance(value, bool):
             return bool in self.types
+        if isinstance(value, list | tuple):
+            return tuple in self.types and all(isinstance(each, str) and each and "\0" not in each for each in value)
         if isinstance(value, int | float):
             numeric = float in self.types or (int in self.types and isinstance(value, int))
             return numeric and 0 <= value < math.inf and value <= _MOST.get(self.name, math.inf)
@@ -251,7 +255,8 @@ def _iter_settings(section: Any, prefix: str) -> Iterator[Setting]:
             options = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
             literals = [option for option in options if get_origin(option) is Literal]
             choices = tuple(choice for literal in literals for choice in get_args(literal))
-            types = tuple(option for option in options if isinstance(option, type) and option is not type(None))
+            plain = (get_origin(option) or option for option in options)
+            types = tuple(option for option in plain if isinstance(option, type) and option is not type(None))
             yield Setting(f"{prefix}{each.name}", types, choices, value)
 
 
@@ -270,6 +275,8 @@ def format_toml(value: object) -> str:
             return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
         case list():
             return "a list"
+        case tuple():
+            return f"[{', '.join(map(format_toml, value))}]"
         case dict():
             return "a table"
         case int() if value.bit_length() > _LARGEST_BITS:

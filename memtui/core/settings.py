@@ -110,6 +110,9 @@ class AuditSettings:
     """Characters of one line, beyond which text is pushed off the screen."""
     near_duplicate: float = 0.9
     """How alike two notes are, from 0 to 1, to be told as near duplicates."""
+    rule_files: tuple[str, ...] = ()
+    """Files with rules for your own secrets, in the TOML form of gitleaks; needs memtui[rules]. A relative path is
+    relative to the settings file."""
     rules: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """What becomes of rules, by id or pattern: "off", "on", "fail", "warn" or "info"."""
     exemptions: tuple[Exemption, ...] = ()

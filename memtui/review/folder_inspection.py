@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from memtui.audit.model import Audit
+from memtui.audit.model import NO_CUSTOM_RULES, Audit, CustomRules
 from memtui.core.diffs import TextDiff
 from memtui.core.errors import MemoryClosed, StateUnusable
 from memtui.core.events import Agent, Event
@@ -57,6 +57,7 @@ class ReviewOptions:
         repo: A repository that notes are compared with.
         only: Only these rules.
         baseline: Fingerprints that do not count; `None` without a baseline.
+        custom: The rules of the person's own files.
         neutral: The rights that this process gave up, as sentences.
         enforced: The limits that the kernel enforces, as a sentence.
         is_confined: Whether the kernel enforces limits.
@@ -73,6 +74,7 @@ class ReviewOptions:
     repo: str | None = None
     only: Collection[str] | None = None
     baseline: Collection[str] | None = None
+    custom: CustomRules = NO_CUSTOM_RULES
     neutral: tuple[str, ...] = ()
     enforced: str = ""
     is_confined: bool = False
@@ -101,6 +103,7 @@ class FolderInspection:
         self.title = options.title
         self.reviewer = options.reviewer
         self.settings = options.settings
+        self.custom = options.custom
         self.enforced = options.enforced
         self.is_confined = options.is_confined
         self.review_location = format_path(options.review)
@@ -164,6 +167,7 @@ class FolderInspection:
             progress=callbacks.progress,
             found=callbacks.found,
             stop=callbacks.stop,
+            custom=self.custom,
         )
 
     def _reopen(self) -> None:
@@ -194,7 +198,8 @@ class FolderInspection:
             problem = ""
         head = get_head(observer)
         try:
-            inbox = build_inbox(observer, review, since=self._options.since, accepted=True)
+            rules = self.custom.matcher
+            inbox = build_inbox(observer, review, since=self._options.since, accepted=True, rules=rules)
         except ValueError as error:
             raise StateUnusable(str(error)) from error
         inbox = replace(inbox, problem=" ".join(filter(None, (problem, inbox.problem))))

@@ -21,6 +21,7 @@ from memtui.review.marks import Review
 from memtui.review.runs import find_runs
 from memtui.review.tracks import PathTrack, PathTracks, get_version_key, reduce_gc, track_paths
 from memtui.review.verdicts import is_open
+from memtui.scan.rule_matches import NO_SECRET_RULES, SecretRules
 
 # The start of an inbox: the last review, or a given moment.
 
@@ -199,6 +200,7 @@ def build_inbox(
     accepted: bool = False,
     runs: bool = True,
     until: int | None = None,
+    rules: SecretRules = NO_SECRET_RULES,
 ) -> Inbox:
     """What is to be reviewed.
 
@@ -208,6 +210,7 @@ def build_inbox(
         accepted: Whether accepted files are included, with their marks.
         runs: Whether changes are grouped into runs, with their lost facts.
         until: The number of the last event, if not now.
+        rules: Of a person's own files: what they find is masked, too.
 
     Raises:
         ValueError: There is no such moment; the words are a sentence.
@@ -221,7 +224,7 @@ def build_inbox(
     files = [file for thing, file in shown if not thing.is_directory]
     folders = [file for thing, file in shown if thing.is_directory]
     parts = [(thing, len(thing.steps) - len(file.steps)) for thing, file in shown if not thing.is_directory]
-    found_runs = find_runs(observer, followed, parts) if runs else ()
+    found_runs = find_runs(observer, followed, parts, rules) if runs else ()
     files = _assign_runs([*files, *_find_empty_directories(folders, followed.tracks, begin.seq)], found_runs)
     files = [file for file in files if wanted(file)]
     paths = {file.path for file in files}

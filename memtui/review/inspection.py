@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from memtui.audit.model import Audit, AuditFinding
+from memtui.audit.model import Audit, AuditFinding, CustomRules
 from memtui.core.diffs import TextDiff
 from memtui.core.history import ActionResult, SurroundingCalls
 from memtui.core.settings import AuditSettings
@@ -62,6 +62,7 @@ class Inspection(Protocol):
         title: The path of the folder, as shown.
         reviewer: The name of the reviewer.
         settings: Of the audit.
+        custom: The rules of the person's own files.
         enforced: The limits that the kernel enforces, or why it does not, as a sentence; empty in an ordinary session.
         review_location: The path of the review file, as shown.
         is_confined: Whether the kernel enforces limits.
@@ -72,6 +73,7 @@ class Inspection(Protocol):
     title: str
     reviewer: str
     settings: AuditSettings
+    custom: CustomRules
     enforced: str
     review_location: str
     is_confined: bool

@@ -16,6 +16,7 @@ from memtui.core.events import EntryKind, Outside, Version, format_actor_name
 from memtui.engine import Observer
 from memtui.review.inbox import ChangeRun, LostFact, TrackedEvent, TrackStep, VersionTexts
 from memtui.review.tracks import PathTrack, PathTracks
+from memtui.scan.rule_matches import NO_SECRET_RULES, SecretRules
 
 PAUSE_US = 10 * 60 * 1_000_000
 """The longest pause within a run in a conversation."""
@@ -42,12 +43,16 @@ _CALLS_ITSELF_SO = re.compile(
 
 
 def find_runs(
-    observer: Observer, followed: PathTracks, shown: Sequence[tuple[PathTrack, int]]
+    observer: Observer,
+    followed: PathTracks,
+    shown: Sequence[tuple[PathTrack, int]],
+    rules: SecretRules = NO_SECRET_RULES,
 ) -> tuple[ChangeRun, ...]:
     """The runs in a span of the record, the oldest first.
 
     Args:
         shown: Open tracks, each with the position of its first open step: accepted steps belong to no run.
+        rules: Of a person's own files: what they find is masked, too.
     """
     groups = list(_group_events(followed))
     of_seq = {seq: group for group in groups for seq in group.seqs}
@@ -61,7 +66,7 @@ def find_runs(
     large = [group for group in groups if len(group.parts) >= FEW_FILES]
     texts = VersionTexts(observer)
     found = [group for group in large if _is_run(group, _count_removed(group, texts))]
-    _add_lost_facts(observer, found, texts)
+    _add_lost_facts(observer, found, texts, rules)
     return tuple(_build_run(group, number) for number, group in enumerate(found, start=1))
 
 
@@ -179,7 +184,7 @@ def _is_run(group: _RunGroup, removed: int) -> bool:
 # Facts lost
 
 
-def _add_lost_facts(observer: Observer, groups: Sequence[_RunGroup], texts: VersionTexts) -> None:
+def _add_lost_facts(observer: Observer, groups: Sequence[_RunGroup], texts: VersionTexts, rules: SecretRules) -> None:
     """Note what each run dropped that stands nowhere any more; of many, the newest runs are looked at."""
     dropped: list[DroppedStatement] = []
     owners: dict[tuple[str, int], tuple[_RunGroup, Version]] = {}
@@ -200,7 +205,7 @@ def _add_lost_facts(observer: Observer, groups: Sequence[_RunGroup], texts: Vers
         shown = found[: min(left, MOST_LOST)]
         left -= len(shown)
         group.unlisted = len(found) - len(shown)
-        group.lost = _mask_facts([(each, owners[each.path, each.seq][1]) for each in shown], texts)
+        group.lost = _mask_facts([(each, owners[each.path, each.seq][1]) for each in shown], texts, rules)
 
 
 def _find_dropped(group: _RunGroup, texts: VersionTexts) -> Iterator[tuple[DroppedStatement, Version]]:
@@ -239,13 +244,16 @@ def _find_dropped_from(
         before = after
 
 
-def _mask_facts(facts: Sequence[tuple[DroppedStatement, Version]], texts: VersionTexts) -> list[LostFact]:
+def _mask_facts(
+    facts: Sequence[tuple[DroppedStatement, Version]], texts: VersionTexts, rules: SecretRules
+) -> list[LostFact]:
     """Facts without any secret, also such as only the note tells to be one."""
-    shown: dict[Version, list[str]] = {}
-    for version in texts.iter_loaded(list(dict.fromkeys(version for _, version in facts)), lambda version: (version,)):
-        shown[version] = mask_lines(_split_lines(texts.get_text(version)))
+    shown: dict[tuple[str, Version], list[str]] = {}
+    notes = list(dict.fromkeys((each.path, version) for each, version in facts))
+    for path, version in texts.iter_loaded(notes, lambda note: (note[1],)):
+        shown[path, version] = mask_lines(_split_lines(texts.get_text(version)), rules, path)
     return [
-        LostFact(each.path, each.line, shown[version][each.line - 1].strip()[:LONGEST], each.seq)
+        LostFact(each.path, each.line, shown[each.path, version][each.line - 1].strip()[:LONGEST], each.seq)
         for each, version in facts
     ]
 

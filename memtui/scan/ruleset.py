@@ -89,6 +89,11 @@ class Ruleset(Mapping[str, Entry]):
         return len(self._entries)
 
     @property
+    def defaults(self) -> Mapping[str, Any]:
+        """Values for all rules of the file."""
+        return self._table.get("defaults", {})  # type: ignore[no-any-return]
+
+    @property
     def lexicon(self) -> Mapping[str, list[str]]:
         """Stems of words, by the name of what they mean."""
         return self._table.get("lexicon", {})  # type: ignore[no-any-return]

@@ -13,6 +13,7 @@ from memtui.scan.credentials import find_in_addresses, find_in_files, find_named
 from memtui.scan.decoders import decode_lines, find_encoded, find_wrapped
 from memtui.scan.passwords import find_assigned, find_beside
 from memtui.scan.personal import find_accounts, find_cards, find_national_ids
+from memtui.scan.rule_matches import NO_SECRET_RULES, SecretRules
 from memtui.scan.spots import Spot
 from memtui.scan.tokens import find_clues, find_long_words, find_tokens, join_words, lower_text
 from memtui.scan.work_budget import WorkBudget
@@ -36,9 +37,16 @@ _MOST = 20_000
 
 
 class SecretScan:
-    """The secrets of a text, found once, however many ask, and only as far as its budget goes."""
+    """The secrets of a text, found once, however many ask, and only as far as its budget goes.
 
-    def __init__(self, text: str) -> None:
+    Args:
+        rules: Of a person's own files: what they find comes last, also where another rule has found it.
+        path: Of the text's file, relative to the folder; for those rules.
+    """
+
+    def __init__(self, text: str, rules: SecretRules = NO_SECRET_RULES, path: str = "") -> None:
+        self._text, self._path = text, path
+        self._rules: SecretRules | None = rules
         self._budget = WorkBudget(_WORK)
         self._left = find_secrets(text, self._budget)
         self._found: list[Spot] = []
@@ -57,7 +65,16 @@ class SecretScan:
             return True
         self.is_cut = self.is_cut or spot is not None or self._budget.is_spent
         self._left = iter(())
-        return False
+        return self._apply_rules()
+
+    def _apply_rules(self) -> bool:
+        """Whether the person's own rules find something; they are asked once."""
+        if self._rules is None:
+            return False
+        matches, self._rules = self._rules.find(self._text, self._path), None
+        self._found += matches.spots
+        self.is_cut = self.is_cut or matches.is_cut
+        return bool(matches.spots)
 
 
 def find_new_secrets(before: str, after: str) -> list[Spot]:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Collection
 from functools import partial
 
+from memtui.audit.model import NO_CUSTOM_RULES, CustomRules
 from memtui.config import LoadedConfig
 from memtui.core.paths import format_path
 from memtui.fs import state as fs_state
@@ -68,6 +69,7 @@ def run_audit_app(
     repo: str | None = None,
     only: Collection[str] | None = None,
     baseline: Collection[str] | None = None,
+    custom: CustomRules = NO_CUSTOM_RULES,
     watch: bool = False,
     on_changes: bool = False,
 ) -> int:
@@ -87,6 +89,7 @@ def run_audit_app(
         repo: A repository that notes are compared with.
         only: Only these rules.
         baseline: Fingerprints of findings that do not count.
+        custom: The rules of the person's own files.
         watch: Whether the audit runs again at each change of the folder.
         on_changes: Whether the changes have the focus at first, and not the findings.
 
@@ -111,7 +114,7 @@ def run_audit_app(
         wanted = ReviewOptions(
             folder=path, title=format_path(path), review=str(place), reviewer=reviewer or get_reviewer(), state=state,
             settings=loaded.config.audit, memory=loaded.config.memory, since=since, repo=repo, only=only,
-            baseline=baseline, neutral=(confined.sentence,), enforced=confined.sentence,
+            baseline=baseline, custom=custom, neutral=(confined.sentence,), enforced=confined.sentence,
             is_confined=bool(confined.version),
         )  # fmt: skip
         if loaded.config.theme == "auto":

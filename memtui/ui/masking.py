@@ -8,6 +8,7 @@ from memtui.audit import masking
 from memtui.audit.masking import MASK, Span
 from memtui.audit.model import AuditFinding
 from memtui.core.diffs import TextDiff
+from memtui.scan.rule_matches import NO_SECRET_RULES, SecretRules
 
 STAR = "\ue000"
 """A masked character until a line is drawn: a private character that texts do not use."""
@@ -15,10 +16,17 @@ STARS = "********"
 _STARS = re.compile(f"{STAR}+")
 
 
-def find_masked_spans(text: str, findings: Iterable[AuditFinding] = ()) -> list[Span]:
-    """The spans of secrets in a text, and of its findings, in order and without overlap."""
+def find_masked_spans(
+    text: str, findings: Iterable[AuditFinding] = (), rules: SecretRules = NO_SECRET_RULES, path: str = ""
+) -> list[Span]:
+    """The spans of secrets in a text, and of its findings, in order and without overlap.
+
+    Args:
+        rules: Of a person's own files.
+        path: Of the text's file, relative to the folder; for those rules.
+    """
     found = [each.masked for each in findings if each.masked is not None]
-    return masking.merge_spans([*masking.find_secret_spans(text), *found])
+    return masking.merge_spans([*masking.find_secret_spans(text, rules, path), *found])
 
 
 def mask_spans(text: str, spans: Iterable[Span], star: str = "*") -> str:
@@ -43,16 +51,18 @@ def mask_secrets(text: str) -> str:
     return collapse_stars(mask_spans(text, find_masked_spans(text), STAR))
 
 
-def mask_difference(difference: TextDiff) -> tuple[TextDiff, bool]:
+def mask_difference(
+    difference: TextDiff, rules: SecretRules = NO_SECRET_RULES, path: str = ""
+) -> tuple[TextDiff, bool]:
     """A difference with its secrets masked and its hunks unchanged, and whether there are secrets."""
-    old, was = _mask_lines(difference.old)
-    new, now = _mask_lines(difference.new)
+    old, was = _mask_lines(difference.old, rules, path)
+    new, now = _mask_lines(difference.new, rules, path)
     return TextDiff(old, new, difference.hunks), was or now
 
 
-def _mask_lines(lines: Sequence[str]) -> tuple[Sequence[str], bool]:
+def _mask_lines(lines: Sequence[str], rules: SecretRules, path: str) -> tuple[Sequence[str], bool]:
     text = "".join(lines)
-    spans = find_masked_spans(text)
+    spans = find_masked_spans(text, (), rules, path)
     if not spans:
         return lines, False
     hidden = mask_spans(text, spans, STAR)

@@ -100,6 +100,22 @@ def prepare(place: Path) -> list[Prepared]:
     return [make(place) for make in makers()]
 
 
+TEAM = """
+[[rules]]
+id = "Printer Badge"
+description = "A badge of the printers."
+regex = '(?i)acme-badge-([0-9a-f]{12})'
+keywords = ["acme-badge"]
+tags = ["printers"]
+
+[[rules]]
+id = "broken"
+regex = '(acme'
+"""
+"""A file of rules: one that finds `BADGE`, and one that cannot be used."""
+BADGE = "acme-badge-07d1c4b93e5a"
+
+
 def everything(place: Path) -> Prepared:
     """One folder with nearly all of it."""
     made = _new(place, "everything")
@@ -109,10 +125,13 @@ def everything(place: Path) -> Prepared:
     _upkeep(made)
     _claims(made, place / "repository")
     made.settings = (
-        '[audit]\nmax_total_tokens = 500\nstale_days = 180\n\n[audit.rules]\nnever-there = "on"\n\n'
+        '[audit]\nmax_total_tokens = 500\nstale_days = 180\nrule_files = ["team.toml"]\n\n'
+        '[audit.rules]\nnever-there = "on"\n\n'
         '[[audit.exempt]]\nrule = "stale"\npath = "nowhere/**"\nreason = "until the move is done"\nuntil = 2020-01-31\n'
     )
-    made.wanted |= {"over-budget": "", "expired-exemption": "", "refused-outside": ""}
+    made.wanted |= {"over-budget": "", "expired-exemption": "", "refused-outside": "", "unused-rules": ""}
+    (made.state.parent / "team.toml").write_text(TEAM, encoding="utf-8")
+    made.write("secret/team.md", f"The printer on the second floor takes {BADGE} and nothing else.\n")
     _list(made)
     made.record()
     _special(made, place / "elsewhere")

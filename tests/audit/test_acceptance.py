@@ -195,12 +195,15 @@ def test_every_format_names_every_rule_that_found_something(
     for rule in everything.wanted:
         if format != "md" or RULES[rule].severity is Severity.FAIL:  # what does not fit in a comment is counted there
             assert rule in run.stdout, rule
+    assert "team/printer-badge" in run.stdout
+    assert "its regex cannot be read" in run.stdout + run.stderr
 
 
 @pytest.mark.sweep(keep=0, always=("html",))
 @pytest.mark.parametrize("format", FORMATS)
 def test_no_report_shows_a_secret(everything: Prepared, told: Callable[[str], Told], format: str) -> None:
     report = told(format).run.stdout
+    assert prepared.BADGE[11:] not in report
     values = 0
     for rule, path in everything.wanted.items():
         if RULES[rule].family is Family.SECRET:

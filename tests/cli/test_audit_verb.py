@@ -144,6 +144,10 @@ def test_clean_notes_end_with_zero(folder: Path, run: Run) -> None:
         (["--since", "yesterweek"], 2, "--since"),
         (["--baseline", "absent.json"], 3, "cannot be read: no such file or directory. Nothing was audited."),
         (["--baseline", "prefs.json"], 2, "is no baseline"),
+        (["--rule-file", "absent.toml"], 3, "cannot be read: no such file or directory. Nothing was audited."),
+        (["--rule-file", "prefs.json"], 2, "is not TOML"),
+        (["--rule-file", "memories/rules.toml"], 4, "inside the memory folder, where an agent could write it. Move it"),
+        (["--rule-file", ""], 2, "what follows --rule-file is empty"),
         (["--repo", "absent"], 3, "There is no folder"),
         (["--journal", "absent"], 3, "absent"),
         (["--review", "memories/review.json", "--since", "last"], 3, "is inside the memory folder"),
@@ -231,6 +235,32 @@ def test_two_audits_of_the_same_say_the_same_but_for_times(leaky: Path, run: Run
 def test_a_review_file_that_is_named_is_regarded(leaky: Path, run: Run) -> None:
     assert json.loads(run("audit", "--json", "--review", str(leaky.parent / "review.json")).out)["inbox"] is not None
     assert json.loads(run("audit", "--json", "--reviewer", "ada").out)["inbox"] is not None
+
+
+def test_rules_of_ones_own_are_listed_chosen_and_applied(
+    leaky: Path, run: Run, settings: Callable[[str], None]
+) -> None:
+    team = leaky.parent / "team.toml"
+    team.write_text("[[rules]]\nid = 'heading'\nregex = '# (K[a-z]+)'\ntags = ['a']\n[[rules]]\nid = 'bad'\n")
+    settings('[audit]\nrule_files = ["team.toml"]\n[audit.rules]\n"team/*" = "warn"\n')
+    ran = run("audit", "--only", "team/heading", "--format", "text")
+    assert "WARN  team/heading  keys.md:1:1\n" in ran.out.decode()
+    assert "FAIL  unused-rules  the folder\n" in ran.out.decode()
+    bad = f"{team}: the rule bad is not used: it has no regex."
+    assert (ran.code, ran.err.decode()) == (1, f"{bad}\n")
+    listed = run("audit", "--rules", "--only", "team/*", "--json")
+    (rule,) = json.loads(listed.out)["rules"]
+    assert (rule["id"], rule["severity"], rule["default_severity"]) == ("team/heading", "warn", "fail")
+    assert rule["tags"] == ["a"]
+    shown = run("config", "--json")
+    assert json.loads(shown.out)["settings"]["audit.rule_files"]["value"] == [str(team)]
+    assert [each["sentence"] for each in json.loads(shown.out)["problems"]] == [bad]
+    settings("")
+    ran = run("audit", "--rule-file", str(team), "--only", "team/haeding")
+    assert (ran.code, "Did you mean team/heading?" in ran.err.decode()) == (2, True)
+    assert sorted(findings(run("audit", "--rule-file", str(team), "--json", "-q", "--only", "secret"))) == [
+        "anthropic-key", "team/heading", "unused-rules",
+    ]  # fmt: skip
 
 
 def test_what_stands_in_a_baseline_does_not_count(leaky: Path, run: Run) -> None:

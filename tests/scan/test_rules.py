@@ -33,7 +33,7 @@ from tests.bench.limits import at_most
 FILES = sorted(file.stem for file in Path(scan.__file__).parent.glob("rules/*.toml"))
 ENTRIES = [(file, entry) for file in FILES for entry in load_rules(file).values()]
 _TEXTS = {"id", "title", "description", "family", "severity", "why", "do", "bad", "good", "on"} | {
-    *("settings", "together", "needs")
+    *("settings", "together", "needs", "certainty", "cwe")
 }
 _FORM = {"regex", "description", "keywords", "contains", "lengths", "checksum", "boundary", "assigned_to", "near"}
 KEYS = {

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 from memtui.audit.model import Audit, AuditFinding, Family, Severity
 from memtui.audit.ranking import group_findings
-from memtui.audit.registry import RULES
+from memtui.audit.registry import list_rules
 from memtui.audit.report.wording import format_location, format_message, format_utc, sanitize_text
 from memtui.core.wording import format_count
 
@@ -28,7 +28,7 @@ def render_junit(audit: Audit, *, fail_on: Severity | None = Severity.FAIL) -> s
     for found in audit.findings:
         by_rule.setdefault(found.rule, []).append(found)
     skipped = {each.rule: each.reason for each in audit.skipped}
-    families = {rule.id: rule.family for rule in RULES.values()}
+    families = {rule.id: rule.family for rule in list_rules(audit.custom).values()}
     families |= {rule: findings[0].family for rule, findings in by_rule.items()}
     for family in Family:
         rules = [rule for rule, its_family in families.items() if its_family is family]

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from memtui.audit.model import Audit, AuditFinding, AuditRule, Family, Severity, SuppressedFinding
 from memtui.audit.ranking import FindingGroup, group_findings
-from memtui.audit.registry import RULES
+from memtui.audit.registry import list_rules
 from memtui.audit.report import json as report_json
 from memtui.audit.report.wording import (
     describe_origin,
@@ -39,6 +39,7 @@ _WEIGHT = {Severity.FAIL: "8.0", Severity.WARN: "5.0", Severity.INFO: "2.0"}
 _SECURITY = frozenset({Family.SECRET, Family.HIDDEN, Family.PLANTED, Family.COVERAGE, Family.INTEGRITY})
 _RESULTS = uuid.UUID("8a0a1f5e-7d3b-5c39-9a54-3f6f0e1c2b77")
 """The namespace of the numbers by which results are known to be the same in two logs (RFC 9562, 5.5)."""
+_NOT_IN_NAMES = re.compile("[-/]")
 _VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
 
 
@@ -114,10 +115,11 @@ def _build_driver(audit: Audit, rules: list[dict[str, Any]]) -> dict[str, Any]:
 def _build_rules(audit: Audit, found: Iterable[AuditFinding]) -> list[dict[str, Any]]:
     """All rules that ran, and what else findings name, each as a reporting descriptor."""
     skipped = {each.rule for each in audit.skipped}
-    descriptors = {rule.id: _build_descriptor(rule) for rule in RULES.values() if rule.id not in skipped}
+    rules = list_rules(audit.custom)
+    descriptors = {rule.id: _build_descriptor(rule) for rule in rules.values() if rule.id not in skipped}
     for finding in found:
         if finding.rule not in descriptors:
-            rule = RULES.get(finding.rule)
+            rule = rules.get(finding.rule)
             descriptors[finding.rule] = _build_descriptor(rule) if rule else _build_unknown_rule(finding)
     return list(descriptors.values())
 
@@ -125,7 +127,7 @@ def _build_rules(audit: Audit, found: Iterable[AuditFinding]) -> list[dict[str, 
 def _build_descriptor(rule: AuditRule) -> dict[str, Any]:
     is_security = rule.family in _SECURITY
     properties: dict[str, Any] = {
-        "tags": [*(["security"] if is_security else []), rule.family.value],
+        "tags": [*dict.fromkeys([*(["security"] if is_security else []), rule.family.value, *rule.tags])],
         "precision": rule.certainty,
         "problem.severity": {"fail": "error", "warn": "warning", "info": "recommendation"}[rule.severity.value],
     }
@@ -135,7 +137,7 @@ def _build_descriptor(rule: AuditRule) -> dict[str, Any]:
         properties["security-severity"] = _WEIGHT[rule.severity]
     return {
         "id": rule.id,
-        "name": "".join(word.capitalize() for word in (rule.family.value, *rule.id.split("-"))),
+        "name": "".join(word.capitalize() for word in (rule.family.value, *_NOT_IN_NAMES.split(rule.id))),
         "shortDescription": {"text": _escape_message(rule.title)},
         "fullDescription": {"text": _escape_message(rule.why)},
         "help": {

@@ -23,11 +23,13 @@ def check_note(note: Note, subject: AuditContext) -> Iterator[Hit]:
 
 
 def check_folder(subject: AuditContext) -> Iterator[Hit]:
-    """Directories that could not be read, and what is no file."""
+    """Directories that could not be read, what is no file, and rules of a person's own that are not used."""
     for other in subject.others.values():
         if other.kind is EntryKind.OTHER:
             yield Hit.for_file(other.path, "special-file", f"{other.what or 'something that is no file'}, and no note")
         elif other.is_unread:
             yield Hit.for_file(other.path, "unreadable", other.problem)
+    for problem in subject.custom.problems:
+        yield Hit.for_file("", "unused-rules", problem, identity=problem)
     names = format_count(len(subject.notes) + len(subject.others), "name")
     subject.log.counted["coverage"] = f"{names}, every file read to its end"

@@ -5,11 +5,13 @@ The rules are in `memtui/scan/rules/secrets.toml`. README says how many they fin
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from memtui.audit.context import AuditContext, Note
 from memtui.audit.masking import mask_lines
 from memtui.audit.model import AuditRule, Hit, read_rules
 from memtui.scan.secrets import find_secrets
+from memtui.scan.spots import Spot
 from memtui.scan.work_budget import WorkBudgetSpent
 
 _LONG = re.compile(r"(?=[A-Za-z_.-]{0,255}[0-9])[A-Za-z0-9_.+=-]{16}")
@@ -25,6 +27,8 @@ def check_note(note: Note, subject: AuditContext) -> Iterator[Hit]:
         WorkBudgetSpent: These are not all.
     """
     del subject
+    for rule in note.rules.find_for_path(note.path):
+        yield Hit.for_file(note.path, rule.id, rule.description)
     yield from (Hit.from_spot(spot, note.path) for spot in note.secrets)
     if note.secrets.is_cut:
         raise WorkBudgetSpent
@@ -37,8 +41,15 @@ def check_folder(subject: AuditContext) -> Iterator[Hit]:
     by: a masked one would lead nowhere, and two files might have the same. The words and the evidence do not repeat it.
     """
     for path in (*subject.notes, *subject.others):
-        name = path.rpartition("/")[2]
-        if _LONG.search(name):
-            for spot in find_secrets(name):
-                words = f"{spot.words}, in the name itself"
-                yield Hit(spot.rule, path, words, evidence=mask_lines([name])[0], identity=spot.rule)
+        name, rules = path.rpartition("/")[2], subject.custom.matcher
+        spots = list(find_secrets(name)) if _LONG.search(name) else []
+        own = [spot.masked or (spot.start, spot.end) for spot in spots if subject.has_enabled_rule(spot.rule)]
+        more = rules.find(name, path).spots
+        for spot in (*spots, *(each for each in more if not any(map(partial(_overlaps, each), own)))):
+            words = f"{spot.words}, in the name itself"
+            yield Hit(spot.rule, path, words, evidence=mask_lines([name], rules, path)[0], identity=spot.rule)
+
+
+def _overlaps(spot: Spot, span: tuple[int, int]) -> bool:
+    start, end = spot.masked or (spot.start, spot.end)
+    return start < span[1] and span[0] < end

@@ -138,15 +138,16 @@ class DetailController(Controller[DiffPaneScreen]):
                 self.page.show(finding_detail.build_notice_page(*self.lists.no_audit_reason))
 
     def _draw_finding(self, row: FindingRow, *, keep_place: bool) -> None:
-        from memtui.audit.registry import RULES  # noqa: PLC0415 - start-up: loads all rules
+        from memtui.audit.registry import find_rule  # noqa: PLC0415 - start-up: loads all rules
 
         finding, text = row.finding, self.text
-        rule = RULES.get(finding.rule)
+        rule = find_rule(finding.rule, self.lists.audit)
         shown, problem, is_masked = None, "", finding.masked is not None
         if finding.location.line is not None and text is not None and text.path == finding.location.path:
             problem = text.problem
             if text.text is not None:
-                spans = find_masked_spans(text.text, self._list_masked_findings(finding.location.path))
+                path, rules = finding.location.path, self.lists.inspection.custom.matcher
+                spans = find_masked_spans(text.text, self._list_masked_findings(path), rules, path)
                 is_masked = bool(spans)
                 hidden = () if self.is_revealed else spans
                 shown = extract_excerpt(text.text, finding.location, hidden, whole=self._is_whole_note_shown)
@@ -163,12 +164,13 @@ class DetailController(Controller[DiffPaneScreen]):
         self.lists.set_pane_title(self.page, f"2 {to_one_line(format_location(finding))}", how)
 
     def _draw_group(self, group: FindingGroup, *, is_open: bool, keep_place: bool) -> None:
-        from memtui.audit.registry import RULES  # noqa: PLC0415 - as above
+        from memtui.audit.registry import find_rule  # noqa: PLC0415 - as above
 
         name = group.worst.rule
-        with_rule = self._show_rule(RULES.get(name), name, keep_place=keep_place)
+        rule = find_rule(name, self.lists.audit)
+        with_rule = self._show_rule(rule, name, keep_place=keep_place)
         keys = f"{label_key('audit.open')} {'folds' if is_open else 'shows'} its findings."
-        page = finding_detail.build_group_page(group, RULES.get(name), keys, with_rule=with_rule)
+        page = finding_detail.build_group_page(group, rule, keys, with_rule=with_rule)
         self.page.show(page, keep_place=keep_place)
         self.lists.set_pane_title(self.page, f"2 {len(group.findings):,} {group.label}")
 
@@ -238,7 +240,7 @@ class DetailController(Controller[DiffPaneScreen]):
         except (MemtuiError, OSError) as error:
             found = ChangeComparison(None, (), "It cannot be compared", str(error))
         if found.difference is not None:
-            shown, is_masked = mask_difference(found.difference)
+            shown, is_masked = mask_difference(found.difference, self.lists.inspection.custom.matcher, file.path)
             drawn = DiffComparison(found.difference if is_revealed else shown)
         if not worker.is_cancelled:
             self.screen.post_message(ChangeRead(file, found, drawn, is_masked=is_masked, is_revealed=is_revealed))

@@ -304,6 +304,7 @@ class AuditController(FolderController):
     def _make_inspection(self, engine: "Engine") -> "FolderInspection":
         """The folder as it is audited here; from a thread."""
         from memtui import memory  # noqa: PLC0415 - start-up: loads the engine
+        from memtui.audit.rule_files import load_custom_rules  # noqa: PLC0415 - start-up: for the audit only
         from memtui.fs.exports import ExportWriter  # noqa: PLC0415 - start-up: for the audit only
         from memtui.fs.state import get_state_directory  # noqa: PLC0415 - start-up: for the audit only
         from memtui.fs.write_helper import LocalWriter  # noqa: PLC0415 - start-up: for the audit only
@@ -317,6 +318,7 @@ class AuditController(FolderController):
         options = ReviewOptions(
             folder=folder, title=self.screen.folder_title, review=str(get_review_path(folder)), reviewer=get_reviewer(),
             settings=config.audit, memory=config.memory,
+            custom=load_custom_rules((), config.audit.rule_files, folder),
         )  # fmt: skip
         look = partial(memory.observe, folder, state=session.state, settings=config.memory, look=False)
         outgoing = ExportWriter(folder, get_state_directory(folder, session.state))

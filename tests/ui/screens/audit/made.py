@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from memtui.audit.model import (
+    NO_CUSTOM_RULES,
     UNKNOWN,
     Audit,
     AuditCancelled,
@@ -206,6 +207,7 @@ class MadeInspection:
         self.title = self.made.title
         self.reviewer = "ada"
         self.settings = settings or AuditSettings()
+        self.custom = NO_CUSTOM_RULES
         self.enforced = enforced
         self.is_confined = bool(enforced)
         self.observer: Any = None
