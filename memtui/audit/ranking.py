@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
+from functools import cached_property, partial
 
 from memtui.audit.model import CERTAINTIES, AuditFinding, Family
 from memtui.core.events import Outside, Person, format_actor_name
@@ -85,7 +85,7 @@ SHOWN = 3
 """Findings of a group that are shown while it is not opened."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FindingGroup:
     """Findings of one rule with one cause, or a single finding.
 
@@ -102,12 +102,12 @@ class FindingGroup:
     def worst(self) -> AuditFinding:
         return self.findings[0]
 
-    @property
+    @cached_property
     def is_uniform(self) -> bool:
         """Whether all its findings are told in the same words."""
         return len({each.words for each in self.findings}) == 1
 
-    @property
+    @cached_property
     def words(self) -> str:
         """What they have in common, as one sentence without a full stop; empty for a single finding."""
         return "" if self.cause is None else _DESCRIPTIONS[self.cause](self)

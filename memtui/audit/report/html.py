@@ -134,10 +134,7 @@ def _render_glance(audit: Audit) -> str:
     state = {"intact": "clean", "broken": "fail", "unknown": "warn", "none": "none"}.get(audit.chain.state, "none")
     words = audit.chain.words.removeprefix(f"{audit.chain.state}, ")
     cards.append(_render_card(audit.chain.state.capitalize(), f"Journal: {words}", state))
-    return (
-        f'<section id="at-a-glance" aria-label="At a glance">\n<ul class="cards">{"".join(cards)}</ul>\n'
-        f"{_render_budgets(audit.budgets)}\n</section>\n"
-    )
+    return f'<section id="at-a-glance" aria-label="At a glance">\n<ul class="cards">{"".join(cards)}</ul>\n</section>\n'
 
 
 def _render_card(number: str, words: str, css: str = "") -> str:
@@ -145,16 +142,18 @@ def _render_card(number: str, words: str, css: str = "") -> str:
 
 
 def _render_figures(audit: Audit) -> str:
-    """How the folder went over time, and the findings by family, as far as there is anything to draw."""
+    """How the folder went over time, the findings by family, and the budgets, as far as there is anything to draw."""
     growth = audit.growth if audit.growth is not None and audit.growth.at_us else None
     figures = _render_findings_chart(audit, growth)
     if growth is not None:
         figures += _render_writers_chart(growth)
         if len(growth.at_us) > 1:
             figures += _render_files_chart(growth) + _render_bytes_chart(growth)
-    if not figures:
+    budgets = _render_budgets(audit.budgets)
+    if not figures and not budgets:
         return ""
-    return f'<section id="figures"><h2>In figures</h2>\n<div class="figures">{figures}</div>\n</section>\n'
+    inside = f'<div class="figures">{figures}</div>{budgets}'
+    return f'<section id="figures"><h2>In figures</h2>\n{inside}\n</section>\n'
 
 
 def _render_budgets(budgets: Sequence[Budget]) -> str:
@@ -254,7 +253,7 @@ def _render_findings_chart(audit: Audit, growth: AuditGrowth | None) -> str:
     """By severity over time, as far as that is known, and by family; empty without findings."""
     if not audit.findings:
         return ""
-    if growth is None:
+    if growth is None or len(growth.at_us) < 2:
         return _render_figure("Findings", "By family and severity.", _render_family_bars(audit))
     none = (0,) * len(growth.at_us)
     parts = [ChartSeries(each.value, each.value, growth.findings.get(each.value, none)) for each in SEVERITIES]
