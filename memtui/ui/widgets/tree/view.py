@@ -174,7 +174,7 @@ class TreeView(RowsView):
     def on_mount(self) -> None:
         """Show the outline, and let ages pass."""
         self._refresh_rows()
-        self.set_interval(1.0, self.repaint)
+        self.set_interval(1.0, self._let_ages_pass)
 
     def on_resize(self) -> None:
         """Keep the cursor in view."""
@@ -407,6 +407,11 @@ class TreeView(RowsView):
             self._will_repaint = True
             self.call_next(self._repaint_rows)
 
+    def _let_ages_pass(self) -> None:
+        now = self._now()
+        if any(_format_age(look.row, now) != look.age for look in self._painted.values()):
+            self.repaint()
+
     def _repaint_rows(self) -> None:
         self._will_repaint = False
         now, width, height = self._now(), *self.scrollable_content_region.size
@@ -434,7 +439,7 @@ class TreeView(RowsView):
             selected=row.path in self.selection,
             protected=self.is_protected(row.path),
         )
-        return RowLook(row, state, "" if row.newest_ns is None else format_row_age(row.newest_ns, now))
+        return RowLook(row, state, _format_age(row, now))
 
     def render_line(self, y: int) -> Strip:
         """Draw one line of the widget; see `ScrollView`."""
@@ -454,6 +459,10 @@ class RowLook(NamedTuple):
     row: TreeRow
     state: RowState
     age: str
+
+
+def _format_age(row: TreeRow, now: int) -> str:
+    return "" if row.newest_ns is None else format_row_age(row.newest_ns, now)
 
 
 class RowLights:
