@@ -32,6 +32,7 @@ from memtui.scan.secrets import SecretScan
 from memtui.store.base import FileTooLarge, Node, NotRegularFile
 
 if TYPE_CHECKING:
+    from memtui.audit.provenance import JournalSummary, OriginTracer
     from memtui.audit.repository import Repository
 
 
@@ -147,6 +148,20 @@ class AuditContext:
         from memtui.audit.provenance import check_chain  # noqa: PLC0415 - start-up: needs the database
 
         return check_chain(self.observer, self.on_disk)
+
+    @cached_property
+    def record(self) -> "JournalSummary":
+        """The journal in numbers; it is gone through once. Raises `AuditCancelled`."""
+        from memtui.audit.provenance import summarize_journal  # noqa: PLC0415 - start-up: needs the database
+
+        return summarize_journal(self.observer, self.on_disk, stop=self.stop)
+
+    @cached_property
+    def origins(self) -> "OriginTracer":
+        """Who brought in what."""
+        from memtui.audit.provenance import OriginTracer  # noqa: PLC0415 - start-up: needs the database
+
+        return OriginTracer(self.observer, self.record, is_intact=self.chain.state == "intact")
 
     @cached_property
     def repository(self) -> "Repository | None":

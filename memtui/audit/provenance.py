@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 # The journal as a whole: events by actor, refusals, and the chain, verified as `memtui verify` does.
 
 _EVERY = 1_000  # events between two checks for cancellation
+_SESSIONS = 2  # of an agent, after which no more are told apart
+_SETTLED = 10  # events of others from which on an agent that writes for the first time is a newcomer
+_FOUND = frozenset({"found", "began"})
+OUTSIDE = format_actor_name(Outside())
+"""How a program that is no agent of memtui's is called."""
 TAMPERED = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 """What comes of reading an event that somebody has rewritten. The check of the chain tells that; the rest is read."""
 
@@ -40,6 +45,9 @@ class JournalSummary:
         refused: The number of refused calls.
         claimed: By the number of an external change, the number of the event in which an agent claims it.
         found: By the number of an event of the first look, its time in microseconds since 1970.
+        own: The number of changes by agents and by the person.
+        outside: The number of changes by other programs that no agent claims.
+        newcomers: The agents that wrote in one session only, where others wrote before.
     """
 
     last: int
@@ -47,6 +55,9 @@ class JournalSummary:
     refused: int
     claimed: Mapping[int, int]
     found: Mapping[int, int]
+    own: int = 0
+    outside: int = 0
+    newcomers: frozenset[str] = frozenset()
 
 
 def summarize_journal(observer: Observer, last: int, *, stop: Callable[[], bool] = lambda: False) -> JournalSummary:
@@ -62,12 +73,15 @@ def summarize_journal(observer: Observer, last: int, *, stop: Callable[[], bool]
     refused = 0
     claimed: dict[int, int] = {}
     first: dict[int, int] = {}
+    sessions: dict[str, set[str | None]] = {}
+    outside = 0
     for number, body in iter_event_bodies(observer, 0, last):
         if number % _EVERY == 0:
             check_cancelled(stop)
         try:
             event = json.loads(body)
-            actor = format_actor_name(decode_actor(event["actor"]))
+            who = decode_actor(event["actor"])
+            actor = format_actor_name(who)
             command, note, result = (str(event.get(name, "")) for name in ("command", "note", "result"))
         except TAMPERED:
             continue
@@ -77,7 +91,14 @@ def summarize_journal(observer: Observer, last: int, *, stop: Callable[[], bool]
             first[number] = event["at_us"]
         if command == "claimed" and (found := CLAIM.match(note)):
             claimed[int(found[1])] = number
-    return JournalSummary(last, dict(actors.most_common()), refused, claimed, first)
+        if isinstance(who, Agent) and len(known := sessions.setdefault(actor, set())) < _SESSIONS:
+            known.add(who.session)
+        outside += actor == OUTSIDE and command not in _FOUND
+    own = sum(count for actor, count in actors.items() if actor != OUTSIDE)
+    newcomers = (actor for actor, known in sessions.items() if len(known) == 1 and own - actors[actor] >= _SETTLED)
+    return JournalSummary(
+        last, dict(actors.most_common()), refused, claimed, first, own, outside - len(claimed), frozenset(newcomers)
+    )
 
 
 def check_chain(observer: Observer, last: int) -> ChainStatus:
@@ -146,8 +167,6 @@ _NAMES = frozenset(
     {"link-leaves", "dangling-link", "special-file", "hard-link", "hidden-file", "mixed-script-name", "twin-names"}
 )
 """Rules about what a thing is called or is, and not about what it holds."""
-_FOUND = frozenset({"found", "began"})
-_OUTSIDE = format_actor_name(Outside())
 _KEPT = 4  # notes whose lines are remembered: findings come note by note
 SEQ = "seq"
 """The fact by which a hit names the event that it is about."""
@@ -176,6 +195,10 @@ class OriginTracer:
             if self._is_intact:
                 raise
             return UNKNOWN
+
+    def has_known_author(self, path: str) -> bool:
+        """Whether the journal may know who wrote something at a path; not of what has not changed since its start."""
+        return bool(self._record.last) and self._find_initial_origin(path) is None
 
     def _find_origin(self, hit: Hit, data: bytes | None, line: int | None) -> FindingOrigin:
         if isinstance(seq := hit.facts.get(SEQ), int):
@@ -222,12 +245,12 @@ class OriginTracer:
             seq: self._to_origin(event, is_exact=blame.complete or seq != oldest) for seq, event in known.items()
         }
         traced = [UNKNOWN if event is None else origins[event.seq] for event in blame.lines]
-        if all(origin.is_known and origin.actor != _OUTSIDE for origin in traced):
+        if all(origin.is_known and origin.actor != OUTSIDE for origin in traced):
             return traced
         blamed = self._observer.history.blame_imported(path, data)
         return [
             self._find_imported_write(row)
-            if row is not None and (not origin.is_known or origin.actor == _OUTSIDE)
+            if row is not None and (not origin.is_known or origin.actor == OUTSIDE)
             else origin
             for origin, row in zip(traced, blamed, strict=True)
         ]

@@ -26,7 +26,7 @@ from memtui.audit.model import (
     SuppressedFinding,
     check_cancelled,
 )
-from memtui.audit.provenance import TAMPERED, OriginTracer, summarize_journal
+from memtui.audit.provenance import TAMPERED
 from memtui.audit.ranking import rank_by_danger
 from memtui.audit.registry import CRASHED, FAMILIES, SELF_CHECKS, add_custom_rules, collect_rules
 from memtui.audit.selection import RuleSelection, describe_changed_settings, select_rules
@@ -250,11 +250,9 @@ def run_audit(
     )
     seconds["read"] = time.perf_counter() - began
     began = time.perf_counter()
-    record = summarize_journal(observer, last, stop=stop)
-    chain = subject.chain
+    record, chain = subject.record, subject.chain
     seconds["journal"] = time.perf_counter() - began
-    origins = OriginTracer(observer, record, is_intact=chain.state == "intact")
-    builder = FindingBuilder(rules, choice.severities, subject, origins)
+    builder = FindingBuilder(rules, choice.severities, subject, subject.origins)
     today = datetime.fromtimestamp(now_us // 1_000_000, UTC).date()
     inspection = AuditInspection(
         families, rules, subject, choice, builder, baseline or (), today=today, progress=progress, tell=found,

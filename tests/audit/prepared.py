@@ -19,9 +19,11 @@ import memtui
 from memtui import memory as memory_module
 from memtui.audit.model import Family
 from memtui.audit.registry import RULES
+from memtui.audit.rules import orders
 from memtui.review import verdicts
 from memtui.review.inbox_builder import build_inbox
 from memtui.review.marks import Review, ReviewFile
+from tests.audit.sessions import Session
 
 CLAUDE = memtui.Agent("Claude", "a-model", "session-1")
 OLD = 400 * 86_400
@@ -53,6 +55,7 @@ class Prepared:
         repo: A repository that its notes speak of; `None` if they speak of none.
         settings: The text of a file of settings; empty for none.
         review: A review file; `None` for none.
+        home: The person's home directory; `None` for that of the tests.
     """
 
     folder: Path
@@ -61,6 +64,7 @@ class Prepared:
     repo: Path | None = None
     settings: str = ""
     review: Path | None = None
+    home: Path | None = None
 
     def put(self, rule: str, path: str, text: str | bytes) -> None:
         """Write a file in which a rule must find something, as somebody would who is not memtui."""
@@ -209,6 +213,28 @@ def repaired(place: Path) -> Prepared:
     return made
 
 
+def misled(place: Path) -> Prepared:
+    """A folder whose agent obeyed what it read, and into which an agent wrote whom nobody knows."""
+    made = _new(place, "misled")
+    made.home = place / "misled" / "home"
+    order = RULES["copied-order"].bad.strip()
+    with memtui.open(made.folder, state=made.state) as memory:
+        session = Session(made.home, memory)
+        session.ask("How is it deployed?")
+        session.call("WebFetch", order, url="https://docs.example.org/setup")
+        session.remember(order, "copied.md")
+        session.remember(
+            RULES["order-after-reading"].bad.replace("collect.", "logs.").replace("deployment", "build"), "after.md"
+        )
+        for number in range(10):
+            session.remember("Nothing to see.", f"note-{number}.md")
+        stranger = memtui.Agent("Stranger", "a-model", "another")
+        command = {"command": "create", "path": "/memories/stranger.md", "file_text": order}
+        assert not memory.execute(command, actor=stranger).is_error
+    made.wanted |= {"copied-order": "copied.md", "order-after-reading": "after.md", "order-by-stranger": "stranger.md"}
+    return made
+
+
 def unreadable(place: Path) -> Prepared:
     """A folder with a note that nobody may read; the superuser may, unless it gives that up."""
     made = _new(place, "unreadable")
@@ -238,7 +264,9 @@ def _new(place: Path, name: str) -> Prepared:
 def _texts(made: Prepared) -> None:
     """A note for each rule about what stands in one, in the words of the rule's own example."""
     for rule in RULES.values():
-        if rule.family in (Family.SECRET, Family.HIDDEN, Family.PLANTED) and rule.id not in {*IN_NAMES, "twin-names"}:
+        if rule in orders.RULES or rule.id in {*IN_NAMES, "twin-names"}:
+            continue
+        if rule.family in (Family.SECRET, Family.HIDDEN, Family.PLANTED):
             path = f"{rule.family.value}/{rule.id}.md"
             made.put(rule.id, path, f"# About {rule.title}\n\n{rule.bad}\n")
 
@@ -346,7 +374,7 @@ def without_git() -> bool:
 
 def makers() -> Iterator[Callable[[Path], Prepared]]:
     """What makes each folder."""
-    yield from (everything, linked, unrecorded, tampered, replaced, repaired, unreadable)
+    yield from (everything, linked, unrecorded, tampered, replaced, repaired, misled, unreadable)
 
 
 if __name__ == "__main__":

@@ -56,7 +56,11 @@ def audit(made: Prepared, *words: str, format: str = "json") -> subprocess.Compl
         encoding="utf-8",
         timeout=100,
         check=False,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+            **({"HOME": str(made.home)} if made.home is not None else {}),
+        },
     )
 
 

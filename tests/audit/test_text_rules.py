@@ -7,7 +7,7 @@ import pytest
 from memtui import memory
 from memtui.audit.context import Note
 from memtui.audit.model import AuditFinding, AuditRule
-from memtui.audit.rules import hidden, injection, secrets
+from memtui.audit.rules import hidden, injection, orders, secrets
 from memtui.audit.runner import run_audit
 from memtui.core.settings import AuditSettings
 from memtui.scan.samples import make_sample
@@ -15,7 +15,8 @@ from memtui.scan.samples import make_sample
 _ON = AuditSettings(rules={"*": "on"})
 _TEXTS = (secrets, hidden, injection)
 _OF_NAMES = {"deceptive-name", "mixed-script-name", "twin-names", "spaced-name", "double-extension", "hidden-file"}
-_RULES = {rule.id: rule for family in _TEXTS for rule in family.RULES if rule.id not in _OF_NAMES}
+_OF_ORIGINS = {rule.id for rule in orders.RULES}
+_RULES = {rule.id: rule for family in _TEXTS for rule in family.RULES if rule.id not in _OF_NAMES | _OF_ORIGINS}
 
 
 def _audit(folder: Path, texts: dict[str, str]) -> dict[str, list[AuditFinding]]:

@@ -98,7 +98,7 @@ def find_write_calls(record: Mapping[str, Any]) -> Iterator[TranscriptCall]:
     model = model if isinstance(model, str) else ""
     where = record.get("cwd")
     where = where if isinstance(where, str) and os.path.isabs(where) else None
-    for block in _iter_blocks(message):
+    for block in iter_blocks(message):
         given, tool, call_id = block.get("input"), block.get("name"), block.get("id")
         if block.get("type") != "tool_use" or not isinstance(given, dict) or not isinstance(call_id, str):
             continue
@@ -112,7 +112,7 @@ def find_write_calls(record: Mapping[str, Any]) -> Iterator[TranscriptCall]:
 def find_call_ids(record: Mapping[str, Any]) -> Iterator[str]:
     """The ids of all calls in a line, of any tool."""
     message = record.get("message")
-    for block in _iter_blocks(message) if isinstance(message, dict) else ():
+    for block in iter_blocks(message) if isinstance(message, dict) else ():
         if block.get("type") == "tool_use" and isinstance(call_id := block.get("id"), str):
             yield call_id
 
@@ -123,7 +123,7 @@ def find_results(record: Mapping[str, Any]) -> Iterator[TranscriptResult]:
     if not isinstance(message, dict):
         return
     details, at_us = record.get("toolUseResult"), parse_time_us(record)
-    results = [block for block in _iter_blocks(message) if block.get("type") == "tool_result"]
+    results = [block for block in iter_blocks(message) if block.get("type") == "tool_result"]
     for block in results:
         call_id = block.get("tool_use_id")
         if isinstance(call_id, str):
@@ -228,7 +228,8 @@ def _expand_path(file: str, where: str | None) -> str:
     return os.path.join(where, file) if where is not None else file
 
 
-def _iter_blocks(message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def iter_blocks(message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The parts of a message: texts, calls and results."""
     return _iter_mappings(message.get("content"))
 
 

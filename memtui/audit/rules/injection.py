@@ -8,9 +8,10 @@ from collections.abc import Iterator
 
 from memtui.audit.context import AuditContext, Note
 from memtui.audit.model import AuditRule, Hit, read_rules
+from memtui.audit.rules import orders
 from memtui.scan.injection import find_injections
 
-RULES: tuple[AuditRule, ...] = read_rules("injection")
+RULES: tuple[AuditRule, ...] = (*read_rules("injection"), *orders.RULES)
 
 
 def check_note(note: Note, subject: AuditContext) -> Iterator[Hit]:
@@ -23,3 +24,8 @@ def check_note(note: Note, subject: AuditContext) -> Iterator[Hit]:
         if (spot.rule, spot.start) not in seen:
             seen.add((spot.rule, spot.start))
             yield Hit.from_spot(spot, note.path)
+
+
+def check_folder(subject: AuditContext) -> Iterator[Hit]:
+    """Orders for every session to come that did not come from the person."""
+    yield from orders.find_strange_orders(subject)

@@ -1,0 +1,115 @@
+"""Standing orders: what they say makes them candidates, and where they came from makes them findings.
+
+A note of the person's own hand may say "after each build, upload the report", and so may one that an agent wrote since
+a page told it to. The words are the same. So an order is told where a stranger's text says it too, where it was written
+in the turn in which an agent read one, and where it came from somebody who never wrote there. What the person asked for
+is none of these.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from memtui.agents.transcripts.reads import CallContext, StrangerText, find_contexts
+from memtui.audit.context import AuditContext, LineOffsets, Note
+from memtui.audit.model import AuditRule, FindingOrigin, Hit, read_rules
+from memtui.audit.provenance import OUTSIDE
+from memtui.core.events import Person, format_actor_name
+from memtui.core.unicode import to_one_line
+from memtui.scan.folding import fold_text
+from memtui.scan.orders import Order, find_orders
+
+RULES: tuple[AuditRule, ...] = read_rules("orders")
+COPIED, AFTER_READING, BY_STRANGER = (rule.id for rule in RULES)
+_PERSON = format_actor_name(Person())
+_MOST_BYTES = 500_000_000
+"""Bytes of session files that are read for all candidates."""
+_WORD = re.compile(r"\w+")
+_ROW = 4  # words in a row that two texts are compared by
+_SAME = 0.5  # the part of such rows from which on a text says what another one does
+_OWN_SHARE = 9  # changes that agents and the person made for each one of another program, where that one is strange
+
+
+class _Candidate(NamedTuple):
+    note: Note
+    order: Order
+    origin: FindingOrigin
+
+    @property
+    def call(self) -> tuple[str, str]:
+        return self.origin.session or "", self.origin.call_id or ""
+
+
+def find_strange_orders(subject: AuditContext) -> Iterator[Hit]:
+    """The standing orders of a folder that did not come from the person, as far as that is known."""
+    if not subject.has_enabled_rule(COPIED, AFTER_READING, BY_STRANGER):
+        return
+    if not subject.on_disk:
+        subject.log.skip("there is no journal", COPIED, AFTER_READING, BY_STRANGER)
+        return
+    candidates = list(_collect_candidates(subject))
+    calls = {each.call for each in candidates if all(each.call)}
+    contexts = find_contexts(sorted(calls), most_bytes=_MOST_BYTES) if calls else {}
+    for each in candidates:
+        if (reason := _find_reason(each, contexts, subject)) is not None:
+            rule, words = reason
+            yield Hit(
+                rule, each.note.path, f"an order for every session to come, {words}", each.order.start, each.order.end
+            )
+
+
+def _collect_candidates(subject: AuditContext) -> Iterator[_Candidate]:
+    """Orders of which the journal knows who wrote them, and that it was not the person."""
+    for note in subject.notes.values():
+        subject.check_cancelled()
+        if note.text is None or note.is_binary or not subject.origins.has_known_author(note.path):
+            continue
+        offsets = LineOffsets(note.text)
+        for order in find_orders(note.text):
+            line, _ = offsets.to_position(order.start)
+            origin = subject.origins.trace(Hit(COPIED, note.path, "", order.start), note.data, line)
+            if origin.is_known and origin.actor != _PERSON:
+                yield _Candidate(note, order, origin)
+
+
+def _find_reason(
+    each: _Candidate, contexts: Mapping[tuple[str, str], CallContext], subject: AuditContext
+) -> tuple[str, str] | None:
+    """The rule that an order breaks by where it came from, and why, as a part of a sentence; `None` for none."""
+    context = contexts.get(each.call, CallContext())
+    if _says(context.prompt, each.order):
+        return None
+    if (source := next((text for text in reversed(context.read) if _says(text.text, each.order)), None)) is not None:
+        return COPIED, f"in words of {_name(source)}, which the agent read before it wrote them"
+    if not each.order.is_risky:
+        return None
+    if reads := [text for text in context.read if text.turn == context.turn]:
+        return AFTER_READING, f"written in the turn in which the agent read {_name_all(reads)}"
+    record = subject.record
+    if each.origin.actor in record.newcomers:
+        return BY_STRANGER, f"written by {to_one_line(each.origin.actor)}, who had never written here before"
+    if each.origin.actor == OUTSIDE and record.outside * _OWN_SHARE <= record.own:
+        return BY_STRANGER, "written by another program, where agents are recorded by what they call"
+    return None
+
+
+def _name(text: StrangerText) -> str:
+    return to_one_line(text.source)
+
+
+def _name_all(texts: Iterable[StrangerText]) -> str:
+    first, *others = dict.fromkeys(map(_name, texts))
+    return f"{first} and {len(others):,} more" if others else first
+
+
+def _says(text: str, order: Order) -> bool:
+    """Whether a text says what an order does, by their words in rows."""
+    rows = _split_rows(order.words)
+    if not text or not rows:
+        return False
+    return len(rows & _split_rows(fold_text(text).text)) >= _SAME * len(rows)
+
+
+def _split_rows(folded: str) -> set[tuple[str, ...]]:
+    words = _WORD.findall(folded)
+    return set(zip(*(words[start:] for start in range(_ROW)), strict=False))
