@@ -18,7 +18,6 @@ from memtui.review import sign_off, triage, verdicts
 from memtui.review.inbox import MarkedFinding, ReviewMark, ReviewVerdict
 
 _NOT = "Nothing was noted."
-_SECRET = "The words hold what looks like a secret, and the review file is carried along. {} Say it without the value."
 _MOST_BYTES = 64_000_000
 _HEXADECIMAL = frozenset("0123456789abcdef")
 
@@ -63,7 +62,7 @@ def _require_dismissible(desk: ReviewContext, finding: AuditFinding, reason: str
     data = desk.memory.inspect_path(finding.location.path).data if finding.masked is not None else None
     text = data.decode("utf-8", "surrogateescape") if data is not None else None
     if triage.holds_secret(reason, triage.get_masked_text(finding, text)):
-        raise UsageError(f"memtui review dismiss: {_SECRET.format(_NOT)}")
+        raise UsageError(f"memtui review dismiss: {triage.SECRET_IN_WORDS}")
 
 
 def restore_findings(desk: ReviewContext) -> int:
@@ -159,7 +158,7 @@ def end_review(desk: ReviewContext) -> int:
     given.since = "last"
     reason = (given.accept_failures or "").strip()
     if triage.holds_secret(f"{reason}\n{given.text or ''}"):
-        raise UsageError(f"memtui review done: {_SECRET.format(_NOT)}")
+        raise UsageError(f"memtui review done: {triage.SECRET_IN_WORDS}")
     head = verdicts.get_head(desk.memory)  # first: what comes after it, nobody is taken to have seen
     found = desk.load_inbox(accepted=True, plain=True)
     if given.seen is not None:

@@ -7,9 +7,11 @@ its own right to write.
 import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
-from memtui.audit.model import NO_CUSTOM_RULES, Audit, CustomRules
+from memtui.audit.model import NO_CUSTOM_RULES, Audit, AuditFinding, CustomRules
 from memtui.core.diffs import TextDiff
 from memtui.core.errors import MemoryClosed, StateUnusable
 from memtui.core.events import Agent, Event
@@ -22,11 +24,11 @@ from memtui.fs.exports import WriteFailed, WriteFailureReason
 from memtui.fs.state import get_state_directory
 from memtui.fs.write_helper import FileWriter
 from memtui.review.hunks import compare_file, find_changed_hunks
-from memtui.review.inbox import ChangedFile, ChangedHunk, Inbox, ReviewMark, ReviewVerdict
+from memtui.review.inbox import ChangedFile, ChangedHunk, Inbox, MarkedFinding, ReviewMark, ReviewVerdict
 from memtui.review.inbox_builder import build_inbox
 from memtui.review.inspection import AuditCallbacks, ChangeComparison
 from memtui.review.marks import Review, ReviewFile, ReviewFileUnusable
-from memtui.review.verdicts import Head, build_marks, end_review, get_head, revert_and_mark
+from memtui.review.verdicts import Head, build_finding_mark, build_marks, end_review, get_head, revert_and_mark
 
 if TYPE_CHECKING:
     from memtui.engine import Engine, Observer
@@ -100,6 +102,8 @@ class FolderInspection:
         engine: "Engine | None" = None,
         first: "Observer | None" = None,
     ) -> None:
+        self.folder = options.folder
+        self.state = options.state
         self.title = options.title
         self.reviewer = options.reviewer
         self.settings = options.settings
@@ -254,26 +258,87 @@ class FolderInspection:
             return self._prompts[event.call_id]
 
     def record_verdict(
-        self, files: Sequence[ChangedFile], verdict: ReviewVerdict, *, hunk: ChangedHunk | None = None, words: str = ""
+        self,
+        files: Sequence[ChangedFile],
+        verdict: ReviewVerdict,
+        *,
+        hunk: ChangedHunk | None = None,
+        words: str = "",
+        findings: Sequence[MarkedFinding] = (),
     ) -> Sequence[ReviewMark]:
         observer = self._open_observer
         head, hunks = get_head(observer), () if hunk is None else (hunk,)
         with self._lock:
             review = self._review
         marks: list[ReviewMark] = []
+        build = partial(build_marks, observer, review, verdict, reviewer=self.reviewer, head=head, words=words)
         for file in files:
-            marks += build_marks(observer, review, verdict, file, hunks, reviewer=self.reviewer, head=head, words=words)
+            marks += build(file, hunks, findings=findings)
         self._add_marks(marks)
         return marks
 
-    def finish(self, shown: Inbox) -> ReviewMark:
+    def dismiss(self, finding: AuditFinding, reason: str, until: str) -> ReviewMark:
+        from memtui.review import triage  # noqa: PLC0415 - first paint: loads the scan
+
+        problem = triage.explain_limit(finding, until, datetime.now(UTC).date())
+        if problem:
+            raise StateUnusable(f"Not dismissed: {problem}.")
+        text = self.read_text(finding.location.path) if finding.masked is not None else None
+        if triage.holds_secret(reason, triage.get_masked_text(finding, text)):
+            raise StateUnusable(f"Not dismissed: {triage.SECRET_IN_WORDS}")
+        return self._mark_finding(ReviewVerdict.DISMISS, finding, reason, until)
+
+    def restore(self, finding: AuditFinding) -> ReviewMark:
+        return self._mark_finding(ReviewVerdict.RESTORE, finding)
+
+    def _mark_finding(
+        self, verdict: ReviewVerdict, finding: AuditFinding, words: str = "", until: str = ""
+    ) -> ReviewMark:
+        from memtui.review.triage import mark_finding  # noqa: PLC0415 - first paint: loads the scan
+
+        head, marked = get_head(self._open_observer), mark_finding(finding)
+        mark = build_finding_mark(verdict, marked, reviewer=self.reviewer, head=head, words=words, until=until)
+        self._add_marks([mark])
+        return mark
+
+    def find_undecided(self, audit: Audit) -> Sequence[MarkedFinding]:
+        from memtui.review import sign_off  # noqa: PLC0415 - first paint: loads the reports
+
+        return sign_off.find_undecided(self._decide_findings(audit))
+
+    def _decide_findings(self, audit: Audit) -> Sequence[MarkedFinding]:
+        from memtui.review import sign_off  # noqa: PLC0415 - first paint: loads the reports
+
+        if self._options.only is not None:
+            raise StateUnusable(
+                "Not signed off: only some rules were asked for, so what must not stay is not known. Nothing was "
+                "written. Look without --only, or sign off with: memtui review done"
+            )
+        observer, review = self._open_observer, self._file.load()
+        inbox = build_inbox(observer, review, since=self._options.since, accepted=True, runs=False)
+        return sign_off.decide_findings(observer, review, inbox, audit)
+
+    def finish(self, shown: Inbox, audit: Audit, failures_reason: str = "") -> ReviewMark:
         with self._lock:
             inbox, head = self._inbox, self._head
         if inbox is None:
             raise StateUnusable("What changed is not known yet. Nothing was written.")
         if _collect_changes(inbox) != _collect_changes(shown):
             raise StateUnusable("Something changed meanwhile. Nothing was written. Look at it, then end the review.")
-        marks = end_review(inbox, reviewer=self.reviewer, head=head)
+        from memtui.review import sign_off, triage  # noqa: PLC0415 - first paint: loads the reports
+
+        if triage.holds_secret(failures_reason):
+            raise StateUnusable(f"Not signed off: {triage.SECRET_IN_WORDS}")
+        decided = self._decide_findings(audit)
+        undecided = sign_off.find_undecided(decided)
+        if undecided and not failures_reason:
+            raise StateUnusable(
+                f"Not signed off: {sign_off.name_findings(undecided)} must not stay. Nothing was written."
+            )
+        marks = end_review(
+            inbox, reviewer=self.reviewer, head=head, findings=sign_off.accept_failures(decided),
+            failures_reason=failures_reason if undecided else "",
+        )  # fmt: skip
         self._add_marks(marks)
         return marks[-1]
 

@@ -11,7 +11,7 @@ from memtui.audit.model import Audit, AuditFinding, CustomRules
 from memtui.core.diffs import TextDiff
 from memtui.core.history import ActionResult, SurroundingCalls
 from memtui.core.settings import AuditSettings
-from memtui.review.inbox import ChangedFile, ChangedHunk, Inbox, ReviewMark, ReviewVerdict
+from memtui.review.inbox import ChangedFile, ChangedHunk, Inbox, MarkedFinding, ReviewMark, ReviewVerdict
 
 if TYPE_CHECKING:  # the engine is loaded behind the first paint
     from memtui.engine import Engine, Observer
@@ -59,6 +59,8 @@ class Inspection(Protocol):
     """A folder that is audited and reviewed. Methods may take time, and are called from a worker.
 
     Attributes:
+        folder: The path of the folder, links resolved.
+        state: The directory of its journal, if not the usual one.
         title: The path of the folder, as shown.
         reviewer: The name of the reviewer.
         settings: Of the audit.
@@ -70,6 +72,8 @@ class Inspection(Protocol):
         observer: The open memory; `None` before it is open. Each audit opens another one.
     """
 
+    folder: str
+    state: str | None
     title: str
     reviewer: str
     settings: AuditSettings
@@ -105,19 +109,49 @@ class Inspection(Protocol):
         """The calls around an event."""
 
     def record_verdict(
-        self, files: Sequence[ChangedFile], verdict: ReviewVerdict, *, hunk: ChangedHunk | None = None, words: str = ""
+        self,
+        files: Sequence[ChangedFile],
+        verdict: ReviewVerdict,
+        *,
+        hunk: ChangedHunk | None = None,
+        words: str = "",
+        findings: Sequence[MarkedFinding] = (),
     ) -> Sequence[ReviewMark]:
         """Write a verdict on files, or on one hunk of one file; the last accepted hunk accepts its file.
+
+        Args:
+            findings: Those in the file that were shown with it.
 
         Raises:
             MemtuiError: It could not be written; nothing is kept.
         """
 
-    def finish(self, shown: Inbox) -> ReviewMark:
-        """Write the end of a review of an inbox: the next review begins there.
+    def dismiss(self, finding: AuditFinding, reason: str, until: str) -> ReviewMark:
+        """Write that a finding does not count, until a day or for ever (empty).
 
         Raises:
-            MemtuiError: It could not be written, or there are newer changes.
+            MemtuiError: It may not be dismissed so, or could not be written; nothing is kept.
+        """
+
+    def restore(self, finding: AuditFinding) -> ReviewMark:
+        """Write that a dismissed finding counts again. Raises `MemtuiError` as `dismiss`."""
+
+    def find_undecided(self, audit: Audit) -> Sequence[MarkedFinding]:
+        """The findings in what changed that must not stay, and of which nothing was decided.
+
+        Raises:
+            MemtuiError: They cannot be known.
+        """
+
+    def finish(self, shown: Inbox, audit: Audit, failures_reason: str = "") -> ReviewMark:
+        """Write the end of a review of an inbox: the next review begins there.
+
+        Args:
+            failures_reason: Why it is ended in spite of undecided findings; without one it is not.
+
+        Raises:
+            MemtuiError: It could not be written, the reason holds a secret, or there are newer changes or undecided
+                findings.
         """
 
     def revert(self, engine: "Engine", file: ChangedFile, hunk: ChangedHunk | None) -> ActionResult:

@@ -19,10 +19,14 @@ LONGEST_BLIND_DAYS = 90
 """Days for which a finding of coverage may be dismissed: nobody knows what stands there, and it may change unseen."""
 _STANDING = {
     "chain-broken": "the next break would be dismissed with it. Find out what became of the record: memtui verify",
-    "head-gone": "the review was of another record. Look at all of it, and end the review anew: memtui review done",
+    "head-gone": "the review was of another record. Look at all of it, and end the review anew: memtui review done --accept-failures REASON",
     "expired-exemption": "mend what it excepted, or give that a new day",
 }
 """Findings that cannot be dismissed, and what to do instead."""
+SECRET_IN_WORDS = (
+    "the words hold what looks like a secret, and the review file is carried along. Nothing was noted. Say it without "
+    "the value."
+)
 _SHORTEST_VALUE = 4  # characters of a secret that are looked for in a reason
 
 

@@ -71,6 +71,13 @@ class NoticePosted(Message):
     words: str
 
 
+@dataclass
+class PromptOffered(Message):
+    """A text for the message box of a conversation, which nobody has sent."""
+
+    text: str
+
+
 @dataclass(eq=False)
 class FailureReported(Message):
     """An operation failed; the reason is in sentences for the person."""

@@ -233,3 +233,16 @@ def test_no_tool_of_an_agent_dismisses(leaky: Path, said: Said) -> None:
             text = json.dumps(document)
             memory.execute({"command": "create", "path": f"/memories/{path}", "file_text": text}, actor=CLAUDE)
     assert [each["fingerprint"] for each in audit(said)["findings"]] == [known]
+
+
+@pytest.mark.usefixtures("leaky")
+def test_a_record_that_was_replaced_is_signed_only_with_a_reason(said: Said) -> None:
+    assert said("review", "flag", "keys.md")[0] == 0
+    assert said("review", "done")[0] == 0
+    for path in Path(os.environ["XDG_STATE_HOME"]).rglob("journal.db*"):
+        path.unlink()
+    code, _, err = said("review", "done")
+    assert code == 4
+    assert "the folder (head-gone)" in err
+    assert said("review", "done", "--accept-failures", "the disk was replaced")[0] == 0
+    assert "head-gone" not in said("audit", "--since", "last")[1]

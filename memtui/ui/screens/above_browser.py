@@ -122,7 +122,8 @@ class OverlayScreen(ControlledScreen[None], DismissOnceScreen[None]):
         is_typed = event.is_printable and isinstance(self.focused, Input)
         if not self.CHANGES or is_typed or not self.is_read_only:
             return
-        if any(binding.action in self.CHANGES for binding in get_key_bindings(self, event.key)):
+        actions = {binding.action for binding in get_key_bindings(self, event.key)} & self.CHANGES
+        if any(not self.check_action(action, ()) for action in actions):
             event.stop()
             self.message.show_message(self.read_only_reason, warning=True)
 

@@ -18,6 +18,7 @@ from textual.widgets import Input, Static
 
 from memtui.core.unicode import to_one_line
 from memtui.review.inspection import Inspection
+from memtui.ui.controller import ControlledScreen
 from memtui.ui.frame import KeyLine, MessageLine
 from memtui.ui.key_names import ENTER, label_key, list_labels
 from memtui.ui.screens.above_browser import DiffPaneScreen
@@ -25,6 +26,7 @@ from memtui.ui.screens.audit_detail import DetailController
 from memtui.ui.screens.audit_lists import ListsController
 from memtui.ui.screens.audit_review import ExportController, RevealController, VerdictController
 from memtui.ui.screens.audit_run import RunController
+from memtui.ui.screens.audit_triage import TriageController
 from memtui.ui.screens.panes import show_too_small
 from memtui.ui.theme import truncate_middle
 from memtui.ui.widgets.diff.view import DIFF_KEYS
@@ -36,7 +38,7 @@ if TYPE_CHECKING:  # the engine is loaded behind the first paint
 
 _SLACK = 12
 """Cells that are lost where words are broken into rows."""
-_EDITING = frozenset({"e", "E", "f4", "d", "c", "b", "Z"})
+_EDITING = frozenset({"e", "E", "f4", "c", "b", "Z"})
 """Keys that change something in the browser, where a hand may press them out of habit."""
 _CHANGES_NOTHING = "Read-only session: an audit changes nothing. To edit or take back: memtui DIR, then A."
 
@@ -54,7 +56,7 @@ class AuditKeys(KeyLine):
     """The keys, with the way out last."""
 
     LAST_BINDINGS: ClassVar[tuple[str, ...]] = ("app.commands", "app.help", "audit.leave")
-    ON_FINDINGS: ClassVar[frozenset[str]] = frozenset({"audit.sort"})
+    ON_FINDINGS: ClassVar[frozenset[str]] = frozenset({"audit.sort", "audit.act", "audit.dismiss"})
     ON_CHANGES: ClassVar[frozenset[str]] = frozenset({"audit.accept", "audit.flag", "audit.note", "audit.done"})
 
     def render(self) -> RenderResult:
@@ -84,14 +86,20 @@ class AuditScreen(DiffPaneScreen):
     """
 
     CONTROLLERS = (
-        ListsController, DetailController, RunController, VerdictController, RevealController, ExportController,
+        ListsController, DetailController, RunController, VerdictController, RevealController, TriageController,
+        ExportController,
     )  # fmt: skip
     BINDINGS: ClassVar[list[BindingType]] = [  # of the controllers too: the key line and the help keep this order
         Binding("space", "review('accept')", "reviewed", id="audit.accept",
                 tooltip="Accept the changed file, or the run"),
         Binding("F", "review('flag')", "flag", id="audit.flag", tooltip="Flag the changed file: it is not in order"),
         Binding("m", "review('note')", "note", id="audit.note", tooltip="Write a note beside the changed file"),
-        Binding("r", "revert", "revert", id="audit.revert", tooltip="Take back the hunk or the file"),
+        Binding("t", "act", "act on it", id="audit.act",
+                tooltip="What to do with the finding: its line, who wrote it, take back, redact, ask the agent"),
+        Binding("d", "dismiss_finding", "dismiss", id="audit.dismiss",
+                tooltip="Dismiss the finding, with a reason; one that is dismissed counts again"),
+        Binding("r", "revert", "revert", id="audit.revert",
+                tooltip="Take back the hunk or the file; what brought the finding in"),
         Binding("v", "diff", "diff", id="audit.diff", tooltip="What changed, or what brought the finding in"),
         Binding("V", "history", "history", id="audit.history", tooltip="All versions of the file"),
         Binding("D,colon_done", "done", "done", id="audit.done", tooltip="End the review: done"),
@@ -116,7 +124,8 @@ class AuditScreen(DiffPaneScreen):
                 show=False),
         Binding("R,f5", "rescan", "look again", id="audit.rescan", tooltip="Look at everything again", show=False),
         Binding("W", "watch", "live", id="audit.watch", tooltip="Look again at each change, or no longer", show=False),
-        Binding("u", "undo_here", "undo", id="audit.undo", tooltip="Undo what was taken back here last", show=False),
+        Binding("u", "undo_here", "undo", id="audit.undo", tooltip="Undo what was dismissed or taken back here last",
+                show=False),
         Binding("U", "redo_here", "redo", id="audit.redo", tooltip="Take it back again", show=False),
         Binding("tab", "next_pane(1)", "next pane", id="audit.next_pane", tooltip="To the other list, then the detail",
                 show=False),
@@ -200,6 +209,7 @@ class AuditScreen(DiffPaneScreen):
         self.run = self.attach(RunController(self, self.detail, watch=watch, program=program))
         self.verdicts = self.attach(VerdictController(self, self.run))
         self.reveal = self.attach(RevealController(self, self.run))
+        self.triage = self.attach(TriageController(self, self.reveal))
         self.export = self.attach(ExportController(self, self.lists))
 
     def compose(self) -> ComposeResult:
@@ -265,6 +275,22 @@ class AuditScreen(DiffPaneScreen):
     @property
     def read_only_reason(self) -> str:
         return _CHANGES_NOTHING if self._stands_alone else super().read_only_reason
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A dismissal can be undone also in a read-only session: it stands in the review file."""
+        if action == "undo_here" and self.triage.last_dismissed is not None:
+            return ControlledScreen.check_action(self, action, parameters)
+        return super().check_action(action, parameters)
+
+    def action_undo_here(self) -> None:
+        if self.triage.last_dismissed is not None:
+            self.triage.restore_last()
+        else:
+            super().action_undo_here()
+
+    def action_revert(self) -> None:
+        """Take back the change under the cursor, or what brought the finding in."""
+        (self.verdicts.revert if self.lists.shows_changes else self.triage.take_back)()
 
     def on_key(self, event: Key) -> None:
         """Explain why a key of the browser that would change something does not."""

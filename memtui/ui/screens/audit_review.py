@@ -12,7 +12,8 @@ from memtui.core import wording
 from memtui.core.errors import MemoryClosed, MemtuiError
 from memtui.core.paths import format_path
 from memtui.core.unicode import to_one_line
-from memtui.review.inbox import ChangedFile, ChangedHunk, ReviewMark, ReviewVerdict
+from memtui.core.wording import format_count
+from memtui.review.inbox import ChangedFile, ChangedHunk, MarkedFinding, ReviewMark, ReviewVerdict
 from memtui.review.inspection import FORMATS
 from memtui.ui.controller import Controller, controller_work
 from memtui.ui.key_names import ENTER, join_labels, label_key
@@ -31,6 +32,8 @@ if TYPE_CHECKING:  # the engine is loaded behind the first paint
 
 
 _WORDS = {ReviewVerdict.ACCEPT: "Accepted", ReviewVerdict.FLAG: "Flagged", ReviewVerdict.NOTE: "Noted on"}
+_MOST_UNDECIDED = 6
+"""Findings that are listed before a review is ended in spite of them."""
 _SHORTEST = 8
 """Least cells of a file's name in a question."""
 
@@ -106,7 +109,10 @@ class VerdictController(Controller[DiffPaneScreen]):
     @controller_work(group="judge")
     async def _record_verdict(self, pending: _PendingVerdict) -> None:
         async with self.screen.change_lock:
-            record = partial(self.lists.inspection.record_verdict, hunk=pending.hunk, words=pending.words)
+            failures = self._list_failures(pending)
+            record = partial(
+                self.lists.inspection.record_verdict, hunk=pending.hunk, words=pending.words, findings=failures
+            )
             try:
                 marks = await asyncio.to_thread(record, pending.files, pending.verdict)
             except MemoryClosed:
@@ -117,7 +123,16 @@ class VerdictController(Controller[DiffPaneScreen]):
                     self.lists.changes.go_to(pending.files[0].path)
                 return
             self._apply_marks(marks, pending.hunk)
-        self._report_verdict(pending.verdict, pending.subject)
+        self._report_verdict(pending.verdict, pending.subject, [each for mark in marks for each in mark.findings])
+
+    def _list_failures(self, pending: _PendingVerdict) -> Sequence[MarkedFinding]:
+        """The listed findings that must not stay with which one file is accepted; of a run nobody has read them."""
+        from memtui.review.sign_off import list_failures  # noqa: PLC0415 - start-up: loads the reports
+
+        audit = self.lists.audit
+        if audit is None or pending.verdict is not ReviewVerdict.ACCEPT or len(pending.files) != 1:
+            return ()
+        return list_failures(audit, pending.files[0].path)
 
     def _apply_marks(self, marks: Sequence[ReviewMark], hunk: ChangedHunk | None) -> None:
         """Show the recorded marks without a new audit."""
@@ -143,7 +158,10 @@ class VerdictController(Controller[DiffPaneScreen]):
         if self.lists.shows_changes:
             self.detail.show_detail(keep_place=True)
 
-    def _report_verdict(self, verdict: ReviewVerdict, what: str) -> None:
+    def _report_verdict(self, verdict: ReviewVerdict, what: str, failures: Sequence[MarkedFinding]) -> None:
+        if failures:
+            number = format_count(len(failures), "finding")
+            what += f" in spite of {number} that must not stay: {join_names(each.rule for each in failures)}"
         total, left = len(self.lists.inbox.files) if self.lists.inbox else 0, self.lists.unreviewed_count
         words = f"{_WORDS[verdict]} {what}. {total - left:,} of {total:,} changed files reviewed."
         self.screen.message.show_message(words, hint="" if left else f"{label_key('audit.done')} ends the review")
@@ -158,14 +176,11 @@ class VerdictController(Controller[DiffPaneScreen]):
             self.detail.diff.action_hunk(1)
 
     @controller_work(exclusive=True, group="revert")
-    async def action_revert(self) -> None:
+    async def revert(self) -> None:
         """Revert the hunk, or all changes of the file; asks first, and can be undone."""
         file, hunk = self.lists.file, self.detail.hunk
         if not self.lists.inspection.can_revert or self.lists.observer is None:
             self.screen.message.show_message(self.screen.read_only_reason, warning=True)
-            return
-        if not self.lists.shows_changes:
-            self._explain_findings()
             return
         if file is None:
             self.screen.message.show_message(
@@ -211,17 +226,59 @@ class VerdictController(Controller[DiffPaneScreen]):
             verb = "is" if len(left) == 1 else "are"
             paths = join_names([each.path for each in left])
             words = f"{len(left):,} of {len(inbox.files):,} changed files {verb} not reviewed: {paths}."
-        calm = f"The next review starts from here. {join_labels('ask.no')}: the review goes on."
-        if not await self.app.push_screen_wait(ConfirmScreen(f"End the review? {words}", calm)):
+        audit, reason = self.lists.audit, ""
+        if audit is None:
+            self.screen.message.show_message(
+                "Not signed off: what must not stay is not known before the audit is done."
+            )
             return
         with report_errors(self.screen.post_message):
+            undecided = await asyncio.to_thread(self.lists.inspection.find_undecided, audit)
+            if undecided:
+                reason = await self._ask_reason(undecided)
+                if not reason:
+                    return
+            calm = f"The next review starts from here. {join_labels('ask.no')}: the review goes on."
+            if not await self.app.push_screen_wait(ConfirmScreen(f"End the review? {words}", calm)):
+                return
             async with self.screen.change_lock:
-                mark = await asyncio.to_thread(self.lists.inspection.finish, inbox)
+                mark = await asyncio.to_thread(self.lists.inspection.finish, inbox, audit, reason)
             at = time.strftime("%H:%M:%S", time.localtime(mark.at_us / 1e6))
             place = to_one_line(self.lists.inspection.review_location)
             words = f"The review ended at {at}, at event #{mark.seq}. It is written in {place}."
             self.screen.message.show_message(words, held=5.0)
             self.run.rerun_audit(keep_words=True)
+
+    async def _ask_reason(self, undecided: Sequence[MarkedFinding]) -> str:
+        """Why the review is ended in spite of findings, which can be gone to; empty if it goes on."""
+        from memtui.review.sign_off import format_place  # noqa: PLC0415 - start-up: loads the reports
+
+        shown = undecided[:_MOST_UNDECIDED]
+        choices = [Choice("", f"{format_place(each)}  {each.rule}", f"f{each.fingerprint}") for each in shown]
+        if len(undecided) > len(shown):
+            choices.append(Choice("", f"and {len(undecided) - len(shown):,} more", ""))
+        choices += [Choice("s", "sign all the same, with a reason", "sign"), Choice("n", "the review goes on", "")]
+        title = f"{format_count(len(undecided), 'finding')} that must not stay, and nothing is decided"
+        chosen = await self.app.push_screen_wait(MenuScreen(title, choices))
+        if chosen is not None and chosen.startswith("f"):
+            self._go_to_finding(chosen[1:])
+        if chosen != "sign":
+            return ""
+        hint = f"It is written into the review file and every report. {label_key('prompt.back')} leaves it."
+        reason = await self.app.push_screen_wait(PromptScreen("Why is it signed all the same?", hint))
+        if reason == "":
+            self.screen.message.show_message("Not signed off: it takes a reason. Nothing was written.", warning=True)
+        return reason or ""
+
+    def _go_to_finding(self, fingerprint: str) -> None:
+        """Put the cursor on a finding."""
+        self.run.go_to_list(on_changes=False)
+        self.lists.focus_list()
+        if self.lists.findings.go_to(fingerprint):
+            accept, flag = label_key("audit.accept"), label_key("audit.flag")
+            dismiss = label_key("audit.dismiss")
+            words = f"{dismiss} dismisses it. Among the changes {accept} accepts its note, {flag} flags it."
+            self.screen.message.show_message(words)
 
     def action_next_change(self) -> None:
         """Go to the next file without a verdict."""

@@ -9,6 +9,7 @@ from memtui.agents.chat.events import ApprovalNeeded, ChatOptions, Prompt
 from memtui.core.approvals import ApprovalPolicy
 from memtui.ui import chat_state
 from memtui.ui.key_names import label_key
+from memtui.ui.messages import PromptOffered
 from memtui.ui.screens.browse import BrowseScreen
 from memtui.ui.screens.folder import FolderController
 from memtui.ui.widgets.approval import ApprovalView
@@ -29,6 +30,7 @@ class ConversationScreen(BrowseScreen):
     transcript = getters.query_one(TranscriptView)
     question_view = getters.query_one(ApprovalView)
     box = getters.query_one(ComposerBox)
+    takes_prompts = True
     composer = getters.query_one(Composer)
 
     def __init__(
@@ -111,6 +113,10 @@ class PromptController(ConversationScreenController):
         self.screen.composer.set_text(prompt.text)
         self.screen.box.attach(prompt.attachments)
         return True
+
+    @on(PromptOffered)
+    def _handle_offer(self, message: PromptOffered) -> None:
+        self.restore_prompt(Prompt(message.text))
 
     def pop_queued_prompt(self) -> Prompt | None:
         """Remove the last message from the queue that it waits in."""

@@ -72,6 +72,8 @@ class FolderScreen(ControlledScreen[None]):
     """The widget with the focus at first."""
     FILES_KEY: ClassVar[str] = "1"
     """The key that leads to the files."""
+    takes_prompts: ClassVar[bool] = False
+    """Whether it has a message box, and handles `PromptOffered`."""
 
     header = getters.query_one(Header)
     files = getters.query_one("#files", TreeView)

@@ -156,12 +156,14 @@ def _format_events(audit: Audit, wide: bool, room: int) -> Content:
 
 
 def _format_result(audit: Audit, wide: bool) -> Content:
-    words = _format_counts((word, count) for word, count in count_by_severity(audit) if count or word != "info")
+    counts = [(word, count) for word, count in count_by_severity(audit) if count or word != "info"]
+    dismissed = sum(each.by == "dismissal" for each in audit.excepted)
+    words = _format_counts([*counts, ("dismissed", dismissed)] if dismissed else counts)
     return _format_labelled("result", words) if wide else words
 
 
 def _format_counts(counts: Iterable[tuple[str, int]]) -> Content:
-    styled = ((f"{word} {count:,}", _STYLES[word] if count or word == "ok" else "") for word, count in counts)
+    styled = ((f"{word} {count:,}", _STYLES.get(word, "") if count or word == "ok" else "") for word, count in counts)
     return Content("   ").join([Content.styled(text, style) for text, style in styled])
 
 

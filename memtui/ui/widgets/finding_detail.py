@@ -84,7 +84,8 @@ def build_finding_page(about: FindingDetail, reveal_key: str, *, with_rule: bool
         exception: list[PageLine] = []
         if about.excepted is not None:
             until = f", until {about.excepted.until}" if about.excepted.until else ""
-            exception = format_fact("held", f"{about.excepted.by}: {about.excepted.reason}{until}", width, "info")
+            by = f"dismissed by {about.excepted.who}" if about.excepted.who else about.excepted.by
+            exception = format_fact("held", f"{by}: {about.excepted.reason}{until}", width, "info")
         return join_parts(
             lines,
             masked,

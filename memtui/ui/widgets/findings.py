@@ -297,6 +297,14 @@ class FindingsView(FoldList[FindingListItem]):
         self._places = max((len(format_location(each)) for each in found), default=0)
         super().show(rows, keep=keep, notice=notice)
 
+    def go_to(self, fingerprint: str) -> bool:
+        """Put the cursor on a finding; returns whether it is listed."""
+        for at, row in enumerate(self._rows):
+            if isinstance(row, FindingRow) and row.finding.fingerprint == fingerprint:
+                self._go_to_row(at)
+                return True
+        return False
+
     def _go_to_row(self, row: int) -> None:
         self.is_moved = True
         super()._go_to_row(row)

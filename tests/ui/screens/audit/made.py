@@ -29,8 +29,18 @@ from memtui.core.errors import MemtuiError
 from memtui.core.events import Agent, EntryKind, Event, Outside, Person, Version, sha256
 from memtui.core.history import ActionResult, SurroundingCalls
 from memtui.core.settings import AuditSettings
-from memtui.review.inbox import ChangedFile, ChangedHunk, ChangeRun, Inbox, LostFact, ReviewMark, ReviewVerdict
+from memtui.review.inbox import (
+    ChangedFile,
+    ChangedHunk,
+    ChangeRun,
+    Inbox,
+    LostFact,
+    MarkedFinding,
+    ReviewMark,
+    ReviewVerdict,
+)  # fmt: skip
 from memtui.review.inspection import AuditCallbacks, ChangeComparison
+from memtui.review.triage import mark_finding
 
 AT = datetime(2026, 11, 21, 10, 9, 12).timestamp()
 """When the story of these tests is, in seconds since 1970, by the clock on the wall."""
@@ -204,6 +214,7 @@ class MadeInspection:
         enforced: str = "",
     ) -> None:
         self.made = made or audit()
+        self.folder, self.state = "/home/ada/app/memories", None
         self.title = self.made.title
         self.reviewer = "ada"
         self.settings = settings or AuditSettings()
@@ -219,6 +230,8 @@ class MadeInspection:
         """How often something was to be written."""
         self.told: dict[int, SurroundingCalls] = {}
         """What was done around events."""
+        self.undecided: list[MarkedFinding] = []
+        self.failures_reason = ""
         self.finished = 0
         self.reverted: list[tuple[str, str]] = []
         self.written: list[tuple[str, str, bool]] = []
@@ -267,7 +280,13 @@ class MadeInspection:
         return self.told.get(seq, SurroundingCalls(seq))
 
     def record_verdict(
-        self, files: Sequence[ChangedFile], verdict: ReviewVerdict, *, hunk: ChangedHunk | None = None, words: str = ""
+        self,
+        files: Sequence[ChangedFile],
+        verdict: ReviewVerdict,
+        *,
+        hunk: ChangedHunk | None = None,
+        words: str = "",
+        findings: Sequence[MarkedFinding] = (),
     ) -> list[ReviewMark]:
         if self.slow is not None:
             assert self.slow.wait(20)
@@ -276,7 +295,7 @@ class MadeInspection:
         new = [
             ReviewMark(
                 reviewer=self.reviewer, at_us=time.time_ns() // 1_000, verdict=verdict, path=file.path,
-                hunk=hunk.fingerprint if hunk else "", words=words, seq=41,
+                hunk=hunk.fingerprint if hunk else "", words=words, seq=41, findings=tuple(findings),
             )
             for file in files
         ]  # fmt: skip
@@ -291,8 +310,29 @@ class MadeInspection:
             self.made = replace(self.made, inbox=replace(self.made.inbox, files=marked))
         return new
 
-    def finish(self, shown: Inbox) -> ReviewMark:
-        del shown
+    def dismiss(self, finding: AuditFinding, reason: str, until: str) -> ReviewMark:
+        return self._mark(ReviewVerdict.DISMISS, finding, reason, until)
+
+    def restore(self, finding: AuditFinding) -> ReviewMark:
+        return self._mark(ReviewVerdict.RESTORE, finding, "", "")
+
+    def _mark(self, verdict: ReviewVerdict, finding: AuditFinding, words: str, until: str) -> ReviewMark:
+        if self.refuses is not None:
+            raise self.refuses
+        mark = ReviewMark(
+            reviewer=self.reviewer, at_us=AT_US, verdict=verdict, path="", words=words, until=until,
+            findings=(mark_finding(finding),),
+        )  # fmt: skip
+        self.marks.append(mark)
+        return mark
+
+    def find_undecided(self, audit: Audit) -> Sequence[MarkedFinding]:
+        del audit
+        return self.undecided
+
+    def finish(self, shown: Inbox, audit: Audit, failures_reason: str = "") -> ReviewMark:
+        del shown, audit
+        self.failures_reason = failures_reason
         if self.refuses is not None:
             raise self.refuses
         self.finished += 1

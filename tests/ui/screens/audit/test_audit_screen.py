@@ -277,7 +277,7 @@ async def test_a_key_that_reveals_is_offered_where_something_is_masked(audited: 
         await app.sees("X reveal")
         await app.press("j", "j")
         await app.wait_for(lambda: "X reveal" not in app.text.splitlines()[-1], "without it")
-        assert "o export report" in app.text
+        assert "t act on it  d dismiss" in app.text
 
 
 def told_calls(prompt: str = "") -> SurroundingCalls:
@@ -522,7 +522,7 @@ async def test_keys_that_would_change_something_are_not_offered_and_say_why(audi
     async with audited() as app:
         offered = {active.binding.id for active in app.screen.active_bindings.values() if active.enabled}
         assert not offered & {"audit.revert", "audit.undo", "audit.redo"}
-        for key in ("r", "u", "U", "e", "E", "d"):
+        for key in ("r", "u", "U", "e", "E", "c"):
             await app.press(key)
             words = "Read-only session: an audit changes nothing. To edit or take back: memtui DIR, then A."
             await app.wait_for(lambda words=words: app.message == words, f"what {format_key(key)} says")

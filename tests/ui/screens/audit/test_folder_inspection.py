@@ -75,9 +75,9 @@ def inspection(folder: Path, tmp_path: Path) -> Iterator[FolderInspection]:
 
 def end(inspection: FolderInspection) -> None:
     """Look, and end the review over what there is."""
-    shown = inspection.run_audit(Told().callbacks).inbox
-    assert shown is not None
-    inspection.finish(shown)
+    audit = inspection.run_audit(Told().callbacks)
+    assert audit.inbox is not None
+    inspection.finish(audit.inbox, audit)
 
 
 def test_what_changed_after_it_was_shown_is_not_reviewed_by_the_end_of_the_review(folder: Path, tmp_path: Path) -> None:
@@ -92,15 +92,16 @@ def test_what_changed_after_it_was_shown_is_not_reviewed_by_the_end_of_the_revie
         )
         inspection = FolderInspection(wanted, lambda: memory, LocalWriter(ExportWriter(folder, state)), engine=memory)
         inspection.open_folder()
-        shown = inspection.run_audit(Told().callbacks).inbox
+        audit = inspection.run_audit(Told().callbacks)
+        shown = audit.inbox
         assert shown is not None
         memory.execute({"command": "create", "path": "/memories/late.md", "file_text": "late\n"}, actor=CLARA)
-        inspection.finish(shown)
+        inspection.finish(shown, audit)
         after = inspection.run_audit(Told().callbacks).inbox
         assert after is not None
         assert [each.path for each in after.files] == ["late.md"]
         with pytest.raises(MemtuiError, match="Something changed meanwhile"):
-            inspection.finish(shown)
+            inspection.finish(shown, audit)
         inspection.close()
 
 
@@ -118,10 +119,11 @@ def test_what_is_accepted_stays_listed_with_its_mark_until_the_review_ends(inspe
     inspection.run_audit(told.callbacks)
     file = next(each for each in told.inboxes[0].files if each.path == "b.md")
     inspection.record_verdict([file], ReviewVerdict.ACCEPT)
-    again = inspection.run_audit(told.callbacks).inbox
+    audit = inspection.run_audit(told.callbacks)
+    again = audit.inbox
     assert again is not None
     assert next(each for each in again.files if each.path == "b.md").verdict is ReviewVerdict.ACCEPT
-    inspection.finish(again)
+    inspection.finish(again, audit)
     after = inspection.run_audit(told.callbacks).inbox
     assert after is not None
     assert [each.path for each in after.files] == []
