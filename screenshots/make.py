@@ -293,9 +293,9 @@ def _last_review(memory: Engine, wanted: ReviewOptions) -> None:
     with LocalWriter(ExportWriter(wanted.folder, None)) as writer:
         inspection = FolderInspection(wanted, lambda: memory, writer, engine=memory)
         nobody = AuditCallbacks(lambda *_: None, lambda _: None, lambda _: None, lambda: False)
-        shown = inspection.run_audit(nobody).inbox
-        assert shown is not None
-        inspection.finish(shown)
+        audit = inspection.run_audit(nobody)
+        assert audit.inbox is not None
+        inspection.finish(audit.inbox, audit)
 
 
 def _play_since(memory: Engine, old: Sequence[str]) -> None:

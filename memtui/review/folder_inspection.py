@@ -277,29 +277,30 @@ class FolderInspection:
         self._add_marks(marks)
         return marks
 
-    def dismiss(self, finding: AuditFinding, reason: str, until: str) -> ReviewMark:
+    def dismiss(self, findings: Sequence[AuditFinding], reason: str, until: str) -> Sequence[ReviewMark]:
         from memtui.review import triage  # noqa: PLC0415 - first paint: loads the scan
 
-        problem = triage.explain_limit(finding, until, datetime.now(UTC).date())
-        if problem:
-            raise StateUnusable(f"Not dismissed: {problem}.")
-        text = self.read_text(finding.location.path) if finding.masked is not None else None
-        if triage.holds_secret(reason, triage.get_masked_text(finding, text)):
-            raise StateUnusable(f"Not dismissed: {triage.SECRET_IN_WORDS}")
-        return self._mark_finding(ReviewVerdict.DISMISS, finding, reason, until)
+        for finding in findings:
+            if problem := triage.explain_limit(finding, until, datetime.now(UTC).date()):
+                raise StateUnusable(f"Not dismissed: {problem}.")
+            text = self.read_text(finding.location.path) if finding.masked is not None else None
+            if triage.holds_secret(reason, triage.get_masked_text(finding, text)):
+                raise StateUnusable(f"Not dismissed: {triage.SECRET_IN_WORDS}")
+        return self._mark_findings(ReviewVerdict.DISMISS, findings, reason, until)
 
-    def restore(self, finding: AuditFinding) -> ReviewMark:
-        return self._mark_finding(ReviewVerdict.RESTORE, finding)
+    def restore(self, findings: Sequence[AuditFinding]) -> Sequence[ReviewMark]:
+        return self._mark_findings(ReviewVerdict.RESTORE, findings)
 
-    def _mark_finding(
-        self, verdict: ReviewVerdict, finding: AuditFinding, words: str = "", until: str = ""
-    ) -> ReviewMark:
+    def _mark_findings(
+        self, verdict: ReviewVerdict, findings: Sequence[AuditFinding], words: str = "", until: str = ""
+    ) -> Sequence[ReviewMark]:
         from memtui.review.triage import mark_finding  # noqa: PLC0415 - first paint: loads the scan
 
-        head, marked = get_head(self._open_observer), mark_finding(finding)
-        mark = build_finding_mark(verdict, marked, reviewer=self.reviewer, head=head, words=words, until=until)
-        self._add_marks([mark])
-        return mark
+        head = get_head(self._open_observer)
+        build = partial(build_finding_mark, verdict, reviewer=self.reviewer, head=head, words=words, until=until)
+        marks = [build(mark_finding(each)) for each in findings]
+        self._add_marks(marks)
+        return marks
 
     def find_undecided(self, audit: Audit) -> Sequence[MarkedFinding]:
         from memtui.review import sign_off  # noqa: PLC0415 - first paint: loads the reports

@@ -126,15 +126,15 @@ class Inspection(Protocol):
             MemtuiError: It could not be written; nothing is kept.
         """
 
-    def dismiss(self, finding: AuditFinding, reason: str, until: str) -> ReviewMark:
-        """Write that a finding does not count, until a day or for ever (empty).
+    def dismiss(self, findings: Sequence[AuditFinding], reason: str, until: str) -> Sequence[ReviewMark]:
+        """Write that findings do not count, until a day or for ever (empty).
 
         Raises:
-            MemtuiError: It may not be dismissed so, or could not be written; nothing is kept.
+            MemtuiError: One may not be dismissed so, or it could not be written; nothing is kept.
         """
 
-    def restore(self, finding: AuditFinding) -> ReviewMark:
-        """Write that a dismissed finding counts again. Raises `MemtuiError` as `dismiss`."""
+    def restore(self, findings: Sequence[AuditFinding]) -> Sequence[ReviewMark]:
+        """Write that dismissed findings count again. Raises `MemtuiError` as `dismiss`."""
 
     def find_undecided(self, audit: Audit) -> Sequence[MarkedFinding]:
         """The findings in what changed that must not stay, and of which nothing was decided.

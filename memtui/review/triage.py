@@ -19,7 +19,7 @@ LONGEST_BLIND_DAYS = 90
 """Days for which a finding of coverage may be dismissed: nobody knows what stands there, and it may change unseen."""
 _STANDING = {
     "chain-broken": "the next break would be dismissed with it. Find out what became of the record: memtui verify",
-    "head-gone": "the review was of another record. Look at all of it, and end the review anew: memtui review done --accept-failures REASON",
+    "head-gone": "another record was reviewed. Look at this one, and sign off: memtui review done --accept-failures",
     "expired-exemption": "mend what it excepted, or give that a new day",
 }
 """Findings that cannot be dismissed, and what to do instead."""

@@ -94,7 +94,7 @@ class AuditScreen(DiffPaneScreen):
                 tooltip="Accept the changed file, or the run"),
         Binding("F", "review('flag')", "flag", id="audit.flag", tooltip="Flag the changed file: it is not in order"),
         Binding("m", "review('note')", "note", id="audit.note", tooltip="Write a note beside the changed file"),
-        Binding("t", "act", "act on it", id="audit.act",
+        Binding("t", "act", "act", id="audit.act",
                 tooltip="What to do with the finding: its line, who wrote it, take back, redact, ask the agent"),
         Binding("d", "dismiss_finding", "dismiss", id="audit.dismiss",
                 tooltip="Dismiss the finding, with a reason; one that is dismissed counts again"),
@@ -278,12 +278,12 @@ class AuditScreen(DiffPaneScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A dismissal can be undone also in a read-only session: it stands in the review file."""
-        if action == "undo_here" and self.triage.last_dismissed is not None:
+        if action == "undo_here" and self.triage.last_dismissed:
             return ControlledScreen.check_action(self, action, parameters)
         return super().check_action(action, parameters)
 
     def action_undo_here(self) -> None:
-        if self.triage.last_dismissed is not None:
+        if self.triage.last_dismissed:
             self.triage.restore_last()
         else:
             super().action_undo_here()

@@ -6,12 +6,13 @@ it is copied instead.
 
 import asyncio
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, cast
 
 from memtui.audit.model import AuditFinding, Family, SuppressedFinding
+from memtui.audit.ranking import rank_by_danger
 from memtui.core.errors import MemoryClosed, MemtuiError
 from memtui.core.paths import ROOT_NAME
 from memtui.core.unicode import to_one_line
@@ -24,7 +25,7 @@ from memtui.ui.screens.above_browser import DiffPaneScreen
 from memtui.ui.screens.audit_review import RevealController
 from memtui.ui.screens.dialogs import Choice, ConfirmScreen, MenuScreen, PromptScreen
 from memtui.ui.screens.folder import FolderScreen
-from memtui.ui.widgets.findings import FindingRow, format_location
+from memtui.ui.widgets.findings import FindingGroupRow, FindingRow, format_location, get_row_findings
 
 if TYPE_CHECKING:  # the engine is loaded behind the first paint
     from memtui.engine import Engine
@@ -37,6 +38,7 @@ _ENDS = (
 )
 _FOR_EVER = Choice("e", "for ever", "never")
 _NO_FINDING = "No finding is under the cursor."
+_IN_A_GROUP = "These are several findings. Unfold the group, and choose one."
 
 
 class TriageController(Controller[DiffPaneScreen]):
@@ -48,61 +50,68 @@ class TriageController(Controller[DiffPaneScreen]):
         self.detail = reveal.detail
         self.run = reveal.run
         self.reveal = reveal
-        self._last: tuple[AuditFinding, int] | None = None
-        """The finding that was dismissed last, and the last event of this screen at the time."""
+        self._last: tuple[Sequence[AuditFinding], int] | None = None
+        """What was dismissed last, and the last event of this screen at the time."""
 
     @property
-    def last_dismissed(self) -> AuditFinding | None:
-        """The finding that undo restores; `None` if something was taken back since."""
-        finding, seq = self._last or (None, 0)
-        return finding if seq == self.screen.last_event_seq else None
+    def last_dismissed(self) -> Sequence[AuditFinding]:
+        """The findings that undo restores; none if something was taken back since."""
+        findings, seq = self._last or ((), 0)
+        return findings if seq == self.screen.last_event_seq else ()
 
     @property
-    def _row(self) -> FindingRow | None:
+    def _row(self) -> FindingRow | FindingGroupRow | None:
         item = None if self.lists.shows_changes else self.lists.findings.cursor_item
-        return item if isinstance(item, FindingRow) else None
+        return item if isinstance(item, FindingRow | FindingGroupRow) else None
 
     # Dismissal
 
     @controller_work(exclusive=True, group="dismiss")
     async def action_dismiss_finding(self) -> None:
-        """Dismiss the finding, after asking for its end and the reason; one that is dismissed counts again."""
+        """Dismiss the finding or its group, after asking for an end and a reason; a dismissed one counts again."""
         row = self._row
-        if row is None or self.lists.audit is None:
-            words = _NO_FINDING if self.lists.audit is not None or row is None else "The audit goes on."
-            self.screen.message.show_message(words)
-        elif row.excepted is None:
-            await self._dismiss(row.finding)
-        elif row.excepted.by == "dismissal":
-            await self._restore(row.finding)
+        excepted = row.excepted if isinstance(row, FindingRow) else None
+        if row is None:
+            self.screen.message.show_message(_NO_FINDING)
+        elif self.lists.audit is None:
+            self.lists.show_no_audit_reason()
+        elif excepted is None:
+            await self._dismiss(get_row_findings(row))
+        elif excepted.by == "dismissal":
+            await self._restore(get_row_findings(row))
         else:
-            where = "the settings" if row.excepted.by == "exemption" else "the baseline"
+            where = "the settings" if excepted.by == "exemption" else "the baseline"
             self.screen.message.show_message(f"It does not count already, by {where}.")
 
-    async def _dismiss(self, finding: AuditFinding) -> None:
+    async def _dismiss(self, findings: Sequence[AuditFinding]) -> None:
         from memtui.review import triage  # noqa: PLC0415 - start-up: loads the scan
 
-        where, today = _format_place(finding), datetime.now(UTC).date()
-        if problem := triage.explain_limit(finding, today.isoformat(), today):
+        today = datetime.now(UTC).date()
+        if problem := next(
+            filter(None, (triage.explain_limit(each, today.isoformat(), today) for each in findings)), ""
+        ):
             self.screen.message.show_message(f"It cannot be dismissed: {problem}.", warning=True)
             return
-        choices = _ENDS if triage.explain_limit(finding, "", today) else (*_ENDS, _FOR_EVER)
-        until = await self._ask_end(f"Dismiss {finding.rule} in {where}", choices, today, triage.parse_end)
+        is_limited = any(triage.explain_limit(each, "", today) for each in findings)
+        where = _format_findings(findings)
+        title = f"Dismiss {to_one_line(findings[0].rule)} in {where}"
+        until = await self._ask_end(title, _ENDS if is_limited else (*_ENDS, _FOR_EVER), today, triage.parse_end)
         if until is None:
             return
         hint = f"Without any secret: it is written down. {ENTER} dismisses it, {label_key('prompt.back')} leaves it."
         reason = await self.app.push_screen_wait(PromptScreen("Why does it not count?", hint))
-        if reason is None:
-            return
         if not reason:
-            self.screen.message.show_message(
-                "Not dismissed: a dismissal has a reason. Nothing was written.", warning=True
-            )
+            if reason is not None:
+                words = "Not dismissed: a dismissal has a reason. Nothing was written."
+                self.screen.message.show_message(words, warning=True)
             return
-        mark = await self._write(lambda: self.lists.inspection.dismiss(finding, reason, until))
-        if mark is not None:
-            self._last = finding, self.screen.last_event_seq
-            self._apply(finding, SuppressedFinding(finding, reason, until, "dismissal", mark.reviewer, mark.at_us))
+        marks = await self._write(lambda: self.lists.inspection.dismiss(findings, reason, until))
+        if marks:
+            self._last = findings, self.screen.last_event_seq
+            who, at_us = marks[0].reviewer, marks[0].at_us
+            self._apply(
+                findings, [SuppressedFinding(each, reason, until, "dismissal", who, at_us) for each in findings]
+            )
             end = f" until {until}" if until else ""
             hint = f"{label_key('audit.undo')} undoes that   {label_key('audit.excepted')} lists it"
             self.screen.message.show_message(f"Dismissed {where}{end}.", hint=hint)
@@ -123,37 +132,36 @@ class TriageController(Controller[DiffPaneScreen]):
             self.screen.message.show_message(f"Not dismissed: {error}", warning=True)
             return None
 
-    async def _restore(self, finding: AuditFinding) -> None:
-        if await self._write(lambda: self.lists.inspection.restore(finding)) is not None:
+    async def _restore(self, findings: Sequence[AuditFinding]) -> None:
+        if await self._write(lambda: self.lists.inspection.restore(findings)):
             self._last = None
-            self._apply(finding, None)
-            self.screen.message.show_message(f"{_format_place(finding)} counts again.")
+            self._apply(findings, ())
+            verb = "counts" if len(findings) == 1 else "count"
+            self.screen.message.show_message(f"{_format_findings(findings)} {verb} again.")
 
-    async def _write(self, write: Callable[[], ReviewMark]) -> ReviewMark | None:
-        """Write a mark in a thread; `None` if it could not be written, which is shown."""
+    async def _write(self, write: Callable[[], Sequence[ReviewMark]]) -> Sequence[ReviewMark]:
+        """Write marks in a thread; none if they could not be written, which is shown."""
         async with self.screen.change_lock:
             try:
                 return await asyncio.to_thread(write)
             except MemoryClosed:
-                return None
+                return ()
             except (MemtuiError, OSError) as error:
                 self.screen.message.show_message(to_one_line(str(error)), warning=True)
-                return None
+                return ()
 
-    def _apply(self, finding: AuditFinding, excepted: SuppressedFinding | None) -> None:
-        """Show the finding among those that count or that do not, without a new audit."""
+    def _apply(self, findings: Sequence[AuditFinding], excepted: Sequence[SuppressedFinding]) -> None:
+        """Show findings among those that do not count, or else among those that do, without a new audit."""
         audit = self.lists.audit
         if audit is None:
             return
-        findings = tuple(each for each in audit.findings if each is not finding)
-        others = tuple(each for each in audit.excepted if each.finding is not finding)
-        if excepted is not None:
-            others = (*others, excepted)
-        else:
-            from memtui.audit.runner import get_sort_key  # noqa: PLC0415 - start-up: loads all rules
-
-            findings = tuple(sorted([*audit.findings, finding], key=get_sort_key))
-        self.lists.audit = self.run.summary.audit = replace(audit, findings=findings, excepted=others)
+        moved = set(map(id, findings))
+        counting = [each for each in audit.findings if id(each) not in moved]
+        others = [each for each in audit.excepted if id(each.finding) not in moved]
+        if not excepted:
+            counting = sorted([*counting, *findings], key=rank_by_danger)
+        changed = replace(audit, findings=tuple(counting), excepted=(*others, *excepted))
+        self.lists.audit = self.run.summary.audit = changed
         self.lists.show_findings()
         self.detail.show_detail(keep_place=True)
         if self.run.audit_worker is not None:
@@ -162,9 +170,9 @@ class TriageController(Controller[DiffPaneScreen]):
     @controller_work(exclusive=True, group="dismiss")
     async def restore_last(self) -> None:
         """Undo the last dismissal."""
-        finding, self._last = self.last_dismissed, None
-        if finding is not None:
-            await self._restore(finding)
+        if findings := self.last_dismissed:
+            self._last = None
+            await self._restore(findings)
 
     # The menu
 
@@ -172,8 +180,8 @@ class TriageController(Controller[DiffPaneScreen]):
     async def action_act(self) -> None:
         """Ask what is to be done about the finding."""
         row = self._row
-        if row is None:
-            self.screen.message.show_message(_NO_FINDING)
+        if not isinstance(row, FindingRow):
+            self.screen.message.show_message(_NO_FINDING if row is None else _IN_A_GROUP)
             return
         title = f"{row.finding.rule} in {_format_place(row.finding)}"
         match await self.app.push_screen_wait(MenuScreen(title, self._list_choices(row))):
@@ -230,8 +238,8 @@ class TriageController(Controller[DiffPaneScreen]):
     async def take_back(self) -> None:
         """Take back the change that brought in the finding under the cursor."""
         row = self._row
-        if row is None:
-            self.screen.message.show_message(_NO_FINDING)
+        if not isinstance(row, FindingRow):
+            self.screen.message.show_message(_NO_FINDING if row is None else _IN_A_GROUP)
         elif not _is_undoable(row.finding):
             self.screen.message.show_message("Which change brought it in is not known, so none can be taken back.")
         else:
@@ -315,6 +323,10 @@ def _get_redact_words(finding: AuditFinding) -> list[str]:
     if _is_undoable(finding):
         return ["redact", str(finding.origin.seq), *reason]
     return ["redact", f"{ROOT_NAME}/{finding.location.path}", *reason]
+
+
+def _format_findings(findings: Sequence[AuditFinding]) -> str:
+    return _format_place(findings[0]) if len(findings) == 1 else f"{len(findings):,} places"
 
 
 def _format_place(finding: AuditFinding) -> str:

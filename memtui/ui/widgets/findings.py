@@ -159,6 +159,17 @@ FindingListItem = FindingRow | FindingGroupRow | PassedRow
 FindingListRow = FindingListItem | LabelRow
 
 
+def get_row_findings(row: FindingListRow | None) -> tuple[AuditFinding, ...]:
+    """The finding of a row, or those of its group; none of another row."""
+    match row:
+        case FindingRow(finding):
+            return (finding,)
+        case FindingGroupRow(group):
+            return group.findings
+        case _:
+            return ()
+
+
 def build_finding_rows(
     audit: Audit, order: FindingOrder, only: FindingFilter, *, excepted: bool, opened: Collection[object] = ()
 ) -> list[FindingListRow]:
@@ -298,9 +309,9 @@ class FindingsView(FoldList[FindingListItem]):
         super().show(rows, keep=keep, notice=notice)
 
     def go_to(self, fingerprint: str) -> bool:
-        """Put the cursor on a finding; returns whether it is listed."""
+        """Put the cursor on a finding, or on the group that it is in; returns whether it is listed."""
         for at, row in enumerate(self._rows):
-            if isinstance(row, FindingRow) and row.finding.fingerprint == fingerprint:
+            if any(each.fingerprint == fingerprint for each in get_row_findings(row)):
                 self._go_to_row(at)
                 return True
         return False

@@ -1,6 +1,7 @@
 """Putting memories in order beside a conversation: in the memory's pane, and never from the message."""
 
-from memtui.ui.screens.dialogs import ConfirmScreen
+from memtui.ui.screens.audit import AuditScreen
+from memtui.ui.screens.dialogs import ConfirmScreen, MenuScreen
 from memtui.ui.widgets.name_line import NameLineScreen
 from tests.ui.chat.conftest import Chats
 
@@ -33,3 +34,17 @@ async def test_letters_are_text_in_the_box_and_deeds_in_the_memory(chatting: Cha
         await chat.press("u")
         await chat.wait_for(lambda: chat.memory("notes/old.md") is not None, "all of it back")
         assert chat.written == "add bars"
+
+
+async def test_a_question_about_a_finding_waits_in_the_message_box(chatting: Chats) -> None:
+    async with chatting(files={"a.md": "# A\n\nx \u202e y\n"}) as chat:
+        await chat.press("escape", "2", "A")
+        await chat.wait_for(lambda: isinstance(chat.app.screen, AuditScreen), "the audit")
+        audit = chat.app.screen
+        await chat.wait_for(lambda: audit.lists.audit is not None and audit.lists.finding is not None, "the finding")
+        await chat.press("t")
+        await chat.wait_for(lambda: isinstance(chat.app.screen, MenuScreen), "what can be done")
+        await chat.press("a")
+        await chat.wait_for(lambda: "in the message box" in audit.message.text, "the word on it")
+        await chat.press("q")
+        await chat.wait_for(lambda: "finding in `/memories/a.md`, line 3" in chat.written, "the question")

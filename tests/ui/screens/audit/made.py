@@ -310,21 +310,26 @@ class MadeInspection:
             self.made = replace(self.made, inbox=replace(self.made.inbox, files=marked))
         return new
 
-    def dismiss(self, finding: AuditFinding, reason: str, until: str) -> ReviewMark:
-        return self._mark(ReviewVerdict.DISMISS, finding, reason, until)
+    def dismiss(self, findings: Sequence[AuditFinding], reason: str, until: str) -> Sequence[ReviewMark]:
+        return self._mark(ReviewVerdict.DISMISS, findings, reason, until)
 
-    def restore(self, finding: AuditFinding) -> ReviewMark:
-        return self._mark(ReviewVerdict.RESTORE, finding, "", "")
+    def restore(self, findings: Sequence[AuditFinding]) -> Sequence[ReviewMark]:
+        return self._mark(ReviewVerdict.RESTORE, findings, "", "")
 
-    def _mark(self, verdict: ReviewVerdict, finding: AuditFinding, words: str, until: str) -> ReviewMark:
+    def _mark(
+        self, verdict: ReviewVerdict, findings: Sequence[AuditFinding], words: str, until: str
+    ) -> Sequence[ReviewMark]:
         if self.refuses is not None:
             raise self.refuses
-        mark = ReviewMark(
-            reviewer=self.reviewer, at_us=AT_US, verdict=verdict, path="", words=words, until=until,
-            findings=(mark_finding(finding),),
-        )  # fmt: skip
-        self.marks.append(mark)
-        return mark
+        marks = [
+            ReviewMark(
+                reviewer=self.reviewer, at_us=AT_US, verdict=verdict, path="", words=words, until=until,
+                findings=(mark_finding(each),),
+            )
+            for each in findings
+        ]  # fmt: skip
+        self.marks += marks
+        return marks
 
     def find_undecided(self, audit: Audit) -> Sequence[MarkedFinding]:
         del audit

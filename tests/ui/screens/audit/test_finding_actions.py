@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from memtui.audit.model import Severity
 from memtui.core.errors import StateUnusable
 from memtui.review.inbox import ACCEPTED_FAILURE, ReviewMark, ReviewVerdict
 from memtui.review.marks import Review, get_review_path
@@ -186,6 +187,27 @@ async def test_what_is_accepted_by_itself_is_accepted_with_its_failures(audited:
         await app.press("space")
         await app.sees("in spite of 1 finding that must not stay: anthropic-key")
         assert last_mark(app).findings == (mark_finding(bad),)
+
+
+async def test_findings_with_one_cause_are_dismissed_together(audited: Auditing) -> None:
+    made = audit()
+    first = replace(made.findings[0], masked=None, severity=Severity.FAIL)
+    same = [
+        replace(first, location=replace(first.location, line=at), fingerprint=f"{at:016x}", secret="one")
+        for at in range(1, 4)
+    ]
+    async with audited(MadeInspection(replace(made, findings=tuple(same)))) as app:
+        await app.press("t")
+        await app.sees("Unfold the group, and choose one.")
+        await ask(app, "d")
+        await app.sees("Dismiss anthropic-key in 3 places")
+        await ask(app, "9", screen=PromptScreen)
+        await app.press("x", "enter")
+        await app.sees("Dismissed 3 places until")
+        assert [mark.findings[0].fingerprint for mark in app.inspection.marks] == [each.fingerprint for each in same]
+        await app.press("u")
+        await app.sees("3 places count again.")
+        assert app.screen.lists.findings.go_to(same[2].fingerprint)
 
 
 # Over a folder
