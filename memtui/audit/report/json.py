@@ -38,7 +38,13 @@ def render_jsonl(audit: Audit) -> str:
     """The report for log collectors, one JSON object a line: `run`, each `finding`, and `end`, by which it is whole."""
     head = {"schema": SCHEMA, "kind": KIND, "memtui": audit.version}
     rules = {"ran": audit.rules, "digest": audit.digest}
-    run = {**head, "summary": _summary_to_json(audit), "chain": _chain_to_json(audit.chain), "rules": rules}
+    run = {
+        **head,
+        "summary": _summary_to_json(audit),
+        "chain": _chain_to_json(audit.chain),
+        "review": _review_to_json(audit),
+        "rules": rules,
+    }
     end = {"verdict": _get_verdict(audit), "findings": len(audit.findings)}
     findings = (format_event(audit, "finding", each) for each in findings_to_json(audit.findings))
     return "".join([format_event(audit, "run", run), *findings, format_event(audit, "end", end)])
@@ -83,10 +89,7 @@ def build_document(audit: Audit) -> dict[str, Any]:
         "skipped": [{"rule": each.rule, "reason": each.reason} for each in audit.skipped],
         "passed": [{"family": each.family.value, "name": each.name, "words": each.words} for each in audit.passed],
         "inbox": _inbox_to_json(audit.inbox) if audit.inbox is not None else None,
-        "review": {
-            "sign_off": _mark_to_json(audit.sign_off) if audit.sign_off is not None else None,
-            "problem": audit.review_problem or None,
-        },
+        "review": _review_to_json(audit),
         "growth": _growth_to_json(audit.growth) if audit.growth is not None else None,
         "neutral": list(audit.neutral),
         "rules": {"ran": audit.rules, "digest": audit.digest},
@@ -183,6 +186,11 @@ def _summary_to_json(audit: Audit) -> dict[str, Any]:
         ],
         "actors": [{"actor": name, "events": events} for name, events in audit.actors.items()],
     }
+
+
+def _review_to_json(audit: Audit) -> dict[str, Any]:
+    sign_off = _mark_to_json(audit.sign_off) if audit.sign_off is not None else None
+    return {"sign_off": sign_off, "problem": audit.review_problem or None}
 
 
 def _chain_to_json(chain: ChainStatus) -> dict[str, Any]:

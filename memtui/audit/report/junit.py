@@ -7,10 +7,10 @@ no standard: elements and attributes are those that all servers take, also the s
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
-from memtui.audit.model import Audit, AuditFinding, Family, Severity
+from memtui.audit.model import Audit, AuditFinding, Family, Severity, SuppressedFinding
 from memtui.audit.ranking import group_findings
 from memtui.audit.registry import list_rules
-from memtui.audit.report.wording import format_location, format_message, format_utc, sanitize_text
+from memtui.audit.report.wording import describe_suppression, format_location, format_message, format_utc, sanitize_text
 from memtui.core.wording import format_count
 
 _MOST = 200
@@ -35,6 +35,7 @@ def render_junit(audit: Audit, *, fail_on: Severity | None = Severity.FAIL) -> s
         suite = ElementTree.SubElement(root, "testsuite", name=family.value)
         for rule in rules:
             _add_case(suite, rule, family, by_rule.get(rule, ()), skipped.get(rule), fail_on)
+        _add_excepted(suite, [each for each in audit.excepted if each.finding.family is family])
         suite.set("time", f"{audit.seconds.get(family.value, 0):.3f}")
         suite.set("skipped", str(sum(1 for _ in suite.iter("skipped"))))
         if at := format_utc(audit.taken_us):
@@ -71,6 +72,19 @@ def _add_case(
         failure.text = "\n".join(_list_findings(counted))
     if others := [each for each in findings if each not in counted]:
         ElementTree.SubElement(case, "system-out").text = "\n".join(_list_findings(others))
+
+
+def _add_excepted(suite: ElementTree.Element, excepted: Sequence[SuppressedFinding]) -> None:
+    """What does not count, and why, as the output of its family."""
+    lines = [
+        _to_xml(
+            f"not counted: {each.finding.rule} {format_location(each.finding.location)}: {describe_suppression(each)}"
+        )
+        for each in excepted[:_MOST]
+    ]
+    if lines:
+        more = [f"and {len(excepted) - _MOST:,} more"] if len(excepted) > _MOST else []
+        ElementTree.SubElement(suite, "system-out").text = "\n".join([*lines, *more])
 
 
 def _describe(findings: Sequence[AuditFinding]) -> str:
