@@ -276,9 +276,9 @@ class TriageController(Controller[DiffPaneScreen]):
         return browser if browser is not None and browser.takes_prompts else None
 
     def _ask_agent(self, finding: AuditFinding) -> None:
-        from memtui.audit.registry import RULES  # noqa: PLC0415 - start-up: loads all rules
+        from memtui.audit.registry import find_rule  # noqa: PLC0415 - start-up: loads all rules
 
-        rule = RULES.get(finding.rule)
+        rule = find_rule(finding.rule, self.lists.audit)
         text = build_question(finding, rule.title if rule is not None else finding.rule)
         if self._chat is None:
             self._copy(text, "a question for the agent")
