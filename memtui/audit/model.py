@@ -165,7 +165,8 @@ class AuditRule:
     """One rule of an audit.
 
     Attributes:
-        id: Permanent: baselines and exemptions contain it. Lower case, words joined by `-`.
+        id: Permanent: baselines and exemptions contain it. Lower case, words joined by `-`; of a rule from a file with
+            the file's name and `/` before it.
         bad: An example that it finds, as the tests check. Never a real secret.
         settings: The names of settings in `[audit]` that tune it.
         together: The sentence for more than a few hits in one file, with `{count}` and with `{some}` for the names of

@@ -18,23 +18,15 @@ from memtui.core.paths import format_path
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.fs.no_atime import read_regular_file
-from memtui.scan.rule_files import (
-    EngineMissing,
-    InvalidRuleFile,
-    SecretRule,
-    SecretRuleFile,
-    fold_name,
-    load_engine,
-    parse_rule_file,
-)
-from memtui.scan.rule_matches import SecretRules
+from memtui.scan.rule_files import EngineMissing, InvalidRuleFile, fold_name, load_engine, parse_rule_file
+from memtui.scan.rule_matches import SecretRule, SecretRuleFile, SecretRules
 from memtui.scan.ruleset import load_rules
 
 GROUP = "memtui.rules"
 """Entry points of packages that bring rules: a path, the text of a file, or what gives one of them."""
 _MOST_BYTES = 4_000_000
 _NO_ENGINE = "its regexes need one more package: pip install 'memtui[rules]'"
-_LONGEST_PREFIX = 40
+_LONGEST_PREFIX, _LONGEST_ERROR = 40, 200
 
 
 class RuleFileRefused(MemtuiError):
@@ -66,25 +58,29 @@ _ERRORS: Mapping[type[InvalidRuleFile], type[MemtuiError]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Where rules are from: `shown` is its name in sentences; `read` gives its text or raises `InvalidRuleFile`."""
+    """Where rules are from.
+
+    Attributes:
+        prefix: What stands before the rules' ids.
+        shown: Its name in sentences, without where it is on this machine: they stand in reports.
+        path: Empty for a package.
+        read: Gives its text, or raises `InvalidRuleFile`.
+    """
 
     prefix: str
     shown: str
-    directory: str
+    path: str
     read: Callable[[], str]
     is_named: bool = False
 
 
-def load_custom_rules(
-    named: Iterable[str], settings: Iterable[str], folder: str | None, *, with_packages: bool = True
-) -> CustomRules:
-    """The rules of a person's own files.
+def load_custom_rules(named: Iterable[str], settings: Iterable[str], folder: str | None) -> CustomRules:
+    """The rules of a person's own files, and of installed packages.
 
     Args:
         named: Paths of this call: one that cannot be used ends it.
         settings: Paths in the settings: of one that cannot be used the audit tells.
         folder: The memory folder, as far as it is known.
-        with_packages: Whether installed packages are asked for rules, too.
 
     Raises:
         RuleFileRefused: A named file is inside the folder.
@@ -94,8 +90,8 @@ def load_custom_rules(
     folder = os.path.realpath(os.path.expanduser(folder)) if folder else None
     sources = [_name_file(path, folder, is_named=True) for path in named]
     sources += [_name_file(path, folder) for path in settings]
-    unique = list({source.directory + source.shown: source for source in reversed(sources)}.values())[::-1]
-    unique += _find_packages(folder) if with_packages else []
+    unique = list({source.path: source for source in reversed(sources)}.values())[::-1]
+    unique += _find_packages(folder)
     return _Loader(folder).load(unique) if unique else NO_CUSTOM_RULES
 
 
@@ -108,7 +104,7 @@ class _Loader:
         self._shown: list[str] = []
         self._problems: list[str] = []
         self._rules: list[AuditRule] = []
-        self._prefixes: dict[str, str] = {}
+        self._prefixes: set[str] = set()
         self._hash = hashlib.sha256()
 
     def load(self, sources: Iterable[_Source]) -> CustomRules:
@@ -118,10 +114,10 @@ class _Loader:
             except EngineMissing:
                 self._problems.append(f"{source.shown} is not used: {_NO_ENGINE}.")
             except InvalidRuleFile as error:
-                words = f"{source.shown} is not used: {error}."
                 if source.is_named:
+                    words = f"{to_one_line(format_path(source.path))} is not used: {error}."
                     raise _ERRORS.get(type(error), RuleFileUnusable)(words) from error
-                self._problems.append(words)
+                self._problems.append(f"{source.shown} is not used: {error}.")
         remarks = tuple(remark for file in self._files for remark in file.remarks)
         problems = (*self._problems, *(problem for file in self._files for problem in file.problems))
         return CustomRules(
@@ -137,14 +133,13 @@ class _Loader:
         text = self._record(source.read())
         if not source.prefix:
             raise InvalidRuleFile("its name has no letter and no digit, and its rules are called by it")
-        if other := self._prefixes.get(source.prefix):
-            raise InvalidRuleFile(f"its rules would be called {source.prefix}/..., as those of {other} are. Rename it")
-        return parse_rule_file(
-            text, source.prefix, source.shown, load_engine(), partial(self._read_base, source.directory)
-        )
+        if source.prefix in self._prefixes:
+            raise InvalidRuleFile(f"the rules of another file are called {source.prefix}/..., too. Rename it")
+        read_base = partial(self._read_base, os.path.dirname(source.path))
+        return parse_rule_file(text, source.prefix, source.shown, load_engine(), read_base)
 
     def _add(self, source: _Source, file: SecretRuleFile) -> None:
-        self._prefixes[source.prefix] = source.shown
+        self._prefixes.add(source.prefix)
         self._files.append(file)
         self._shown.append(f"{source.shown} ({format_count(len(file.rules), 'rule')})")
         self._rules += [_build_rule(rule, source.shown) for rule in file.rules if not rule.is_silent]
@@ -182,9 +177,9 @@ def _build_rule(rule: SecretRule, shown: str) -> AuditRule:
 
 def _name_file(given: str, folder: str | None, *, is_named: bool = False) -> _Source:
     path = os.path.realpath(os.path.expanduser(given))
-    stem = os.path.basename(path).lstrip(".").removesuffix(".toml")
-    shown = to_one_line(format_path(path))
-    return _Source(_make_prefix(stem), shown, os.path.dirname(path), partial(_read_file, path, folder), is_named)
+    name = os.path.basename(path)
+    prefix = _make_prefix(name.lstrip(".").removesuffix(".toml"))
+    return _Source(prefix, to_one_line(name), path, partial(_read_file, path, folder), is_named)
 
 
 def _make_prefix(name: str) -> str:
@@ -232,7 +227,8 @@ def _read_package(point: importlib.metadata.EntryPoint, folder: str | None) -> s
         given = given() if callable(given) else given
         given = given.read_text(encoding="utf-8") if hasattr(given, "read_text") else given
     except Exception as error:  # code of a package: whatever it does wrong, its rules are told as not used
-        raise InvalidRuleFile(f"the package broke down: {type(error).__name__}: {to_one_line(str(error))}") from error
+        words = f"{type(error).__name__}: {to_one_line(str(error))}"[:_LONGEST_ERROR]
+        raise InvalidRuleFile(f"the package broke down: {words}") from error
     return _read_given(given, folder)
 
 

@@ -11,10 +11,11 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
+from memtui.scan.rule_matches import Allowlist, Regex, RequiredRule, SecretRule, SecretRuleFile
 
 _LONGEST = 200  # characters of a description or an error that are shown
 _DEEPEST = 2
@@ -34,123 +35,12 @@ _FILE_KEYS = {
 }  # fmt: skip
 
 
-class Match(Protocol):
-    """A match of `Regex`."""
-
-    def span(self, group: int = 0) -> tuple[int, int]:
-        """From and to, in bytes; -1 for a group that took no part."""
-
-
-class Regex(Protocol):
-    """A compiled regex over UTF-8, which takes time that grows with the text alone."""
-
-    groups: int
-
-    def search(self, text: bytes) -> Match | None: ...
-
-    @property
-    def finditer(self) -> Callable[[bytes, int, int], Iterator[Match]]:
-        """The matches in some bytes of a text, from and to."""
-
-
 class EngineMissing(Exception):
     """Go's regexes need RE2, and google-re2 is not installed."""
 
 
 class InvalidRuleFile(ValueError):
     """Nothing of a file can be used; the words are a part of a sentence."""
-
-
-@dataclass(frozen=True, slots=True)
-class Allowlist:
-    """What a rule finds and does not tell.
-
-    Attributes:
-        stopwords: In small letters; looked for in the secret.
-        target: What the regexes are about: `secret`, `match` or `line`.
-        needs_all: Whether all kinds of checks must agree, and not one of them.
-    """
-
-    paths: tuple[Regex, ...]
-    regexes: tuple[Regex, ...]
-    stopwords: tuple[str, ...]
-    target: str
-    needs_all: bool
-
-    def fits(self, text: bytes) -> bool:
-        """Whether some text fits one of the regexes."""
-        return any(regex.search(text) for regex in self.regexes)
-
-    def allows_path(self, path: bytes) -> bool:
-        """Whether nothing in a file is told, whatever it is."""
-        is_all = not self.needs_all or not (self.regexes or self.stopwords)
-        return is_all and any(regex.search(path) for regex in self.paths)
-
-    def allows(self, path: bytes, secret: bytes, match: bytes, fits_line: Callable[["Allowlist"], bool]) -> bool:
-        """Whether a secret is not told, by what is in it or stands around it.
-
-        Args:
-            fits_line: Whether the line that it is in fits a regex.
-        """
-        checks = []
-        if self.regexes and self.target == "line":
-            checks.append(fits_line(self))
-        elif self.regexes:
-            checks.append(self.fits(match if self.target == "match" else secret))
-        if self.stopwords:
-            lowered = secret.decode("utf-8", "replace").lower()
-            checks.append(any(word in lowered for word in self.stopwords))
-        if self.needs_all and self.paths:
-            checks.append(any(regex.search(path) for regex in self.paths))
-        return bool(checks) and (all(checks) if self.needs_all else any(checks))
-
-
-@dataclass(frozen=True, slots=True)
-class RequiredRule:
-    """A rule that must find something, too, and how near: in lines and in columns, `None` for anywhere."""
-
-    name: str
-    lines: int | None
-    columns: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecretRule:
-    """One rule.
-
-    Attributes:
-        id: Its own id behind the file's name: `team/deploy-token`.
-        name: Its id as it stands in the file.
-        regex: `None` for a rule that is about names of files alone.
-        path: A regex of the files that it is about; `None` for all.
-        group: The regex's group that is the secret; 0 for the first that is not empty.
-        entropy: Bits for each character of a secret that it must be over; 0 for none.
-        keywords: In small letters; one of them stands in the text.
-        is_silent: Whether it only serves others, which require it.
-    """
-
-    id: str
-    name: str
-    description: str
-    regex: Regex | None
-    path: Regex | None
-    group: int
-    entropy: float
-    keywords: tuple[str, ...]
-    tags: tuple[str, ...]
-    allowlists: tuple[Allowlist, ...]
-    required: tuple[RequiredRule, ...]
-    is_silent: bool
-
-
-@dataclass(frozen=True, slots=True)
-class SecretRuleFile:
-    """The rules of a file, and what is not used of it, as sentences."""
-
-    rules: tuple[SecretRule, ...]
-    allowlists: tuple[Allowlist, ...] = ()
-    problems: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
 
 
 def load_engine() -> Callable[[str], Regex]:
@@ -199,6 +89,8 @@ def parse_rule_file(
 
 @dataclass
 class _RuleFileParser:
+    """One file, with what it extends."""
+
     prefix: str
     shown: str
     compile_regex: Callable[[str], Regex]
@@ -227,12 +119,12 @@ class _RuleFileParser:
             self.remarks.append(f"{self.shown}: an allowlist is for {_join(missing)}, and no such rule runs.")
         self._report_unused()
         # what is said to be generic finds the same places as those that know whose secret it is
-        rules.sort(key=lambda rule: "generic" in rule.id)
+        rules.sort(key=lambda rule: "generic" in rule.name.lower())
         return SecretRuleFile(tuple(rules), tuple(everywhere), tuple(self.problems), tuple(self.remarks))
 
     def _extend(self, table: dict[str, Any], read_base: Callable[[str], str], depth: int) -> dict[str, Any]:
         """The rules and allowlists of a file, and of what it extends."""
-        self.unused.update(f"`{key}`" for key in table.keys() - _FILE_KEYS)
+        self.unused.update(f"`{key}`" for key in sorted(table.keys() - _FILE_KEYS))
         rules = [_fold_keys(each) for each in _get_tables(table, "rules")]
         allowlists = [*_get_tables(table, "allowlists"), *_get_tables(table, "allowlist")]
         extend = _fold_keys(table.get("extend", {})) if isinstance(table.get("extend", {}), dict) else {}
@@ -358,7 +250,7 @@ class _RuleFileParser:
 
     def _note_unused(self, table: Mapping[str, Any]) -> None:
         known = {*_RULE_KEYS, "filter"} if _read_filter(table)[1] else _RULE_KEYS
-        self.unused.update(f"`{key}`" for key in table.keys() - known)
+        self.unused.update(f"`{key}`" for key in sorted(table.keys() - known))
 
     def _report_unused(self) -> None:
         if self.has_defaults:

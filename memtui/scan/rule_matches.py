@@ -5,11 +5,11 @@ each. So a text is read in windows, and only so many matches are looked at.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Protocol
 
-from memtui.scan.rule_files import Allowlist, Match, RequiredRule, SecretRule, SecretRuleFile
 from memtui.scan.spots import Spot
 from memtui.scan.tokens import measure_entropy
 
@@ -20,6 +20,117 @@ _WORK, _MATCH = 1_000_000, 50
 _LINE = 100_000
 """Bytes after which a line is cut: all matches in between share it."""
 _NEWLINES = b"\n"
+
+
+class Match(Protocol):
+    """A match of `Regex`."""
+
+    def span(self, group: int = 0) -> tuple[int, int]:
+        """From and to, in bytes; -1 for a group that took no part."""
+
+
+class Regex(Protocol):
+    """A compiled regex over UTF-8, which takes time that grows with the text alone."""
+
+    groups: int
+
+    def search(self, text: bytes) -> Match | None: ...
+
+    @property
+    def finditer(self) -> Callable[[bytes, int, int], Iterator[Match]]:
+        """The matches in some bytes of a text, from and to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowlist:
+    """What a rule finds and does not tell.
+
+    Attributes:
+        stopwords: In small letters; looked for in the secret.
+        target: What the regexes are about: `secret`, `match` or `line`.
+        needs_all: Whether all kinds of checks must agree, and not one of them.
+    """
+
+    paths: tuple[Regex, ...]
+    regexes: tuple[Regex, ...]
+    stopwords: tuple[str, ...]
+    target: str
+    needs_all: bool
+
+    def fits(self, text: bytes) -> bool:
+        """Whether some text fits one of the regexes."""
+        return any(regex.search(text) for regex in self.regexes)
+
+    def allows_path(self, path: bytes) -> bool:
+        """Whether nothing in a file is told, whatever it is."""
+        is_all = not self.needs_all or not (self.regexes or self.stopwords)
+        return is_all and any(regex.search(path) for regex in self.paths)
+
+    def allows(self, path: bytes, secret: bytes, match: bytes, fits_line: Callable[["Allowlist"], bool]) -> bool:
+        """Whether a secret is not told, by what is in it or stands around it.
+
+        Args:
+            fits_line: Whether the line that it is in fits a regex.
+        """
+        checks = []
+        if self.regexes and self.target == "line":
+            checks.append(fits_line(self))
+        elif self.regexes:
+            checks.append(self.fits(match if self.target == "match" else secret))
+        if self.stopwords:
+            lowered = secret.decode("utf-8", "replace").lower()
+            checks.append(any(word in lowered for word in self.stopwords))
+        if self.needs_all and self.paths:
+            checks.append(any(regex.search(path) for regex in self.paths))
+        return bool(checks) and (all(checks) if self.needs_all else any(checks))
+
+
+@dataclass(frozen=True, slots=True)
+class RequiredRule:
+    """A rule that must find something, too, and how near: in lines and in columns, `None` for anywhere."""
+
+    name: str
+    lines: int | None
+    columns: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretRule:
+    """One rule.
+
+    Attributes:
+        id: Its own id behind the file's name: `team/deploy-token`.
+        name: Its id as it stands in the file.
+        regex: `None` for a rule that is about names of files alone.
+        path: A regex of the files that it is about; `None` for all.
+        group: The regex's group that is the secret; 0 for the first that is not empty.
+        entropy: Bits for each character of a secret that it must be over; 0 for none.
+        keywords: In small letters; one of them stands in the text.
+        is_silent: Whether it only serves others, which require it.
+    """
+
+    id: str
+    name: str
+    description: str
+    regex: Regex | None
+    path: Regex | None
+    group: int
+    entropy: float
+    keywords: tuple[str, ...]
+    tags: tuple[str, ...]
+    allowlists: tuple[Allowlist, ...]
+    required: tuple[RequiredRule, ...]
+    is_silent: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SecretRuleFile:
+    """The rules of a file, and what is not used of it, as sentences."""
+
+    rules: tuple[SecretRule, ...]
+    allowlists: tuple[Allowlist, ...] = ()
+    problems: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +225,8 @@ class _TextScan:
                 if not self._spend(_MATCH):
                     return
                 each = self._build_found(rule, match)
-                if each.match not in seen and not self._is_allowed(rule, file, each):
+                is_new = each.match[0] < each.match[1] and each.match not in seen
+                if is_new and not self._is_allowed(rule, file, each):
                     seen.add(each.match)
                     yield each
 
@@ -127,8 +239,8 @@ class _TextScan:
     def _build_found(self, rule: SecretRule, match: Match) -> _Found:
         start, end = match.span()
         written = self._data[start:end]
-        start += len(written) - len(written.lstrip(_NEWLINES))
         end -= len(written) - len(written.rstrip(_NEWLINES))
+        start = min(start + len(written) - len(written.lstrip(_NEWLINES)), end)
         groups = [rule.group] if rule.group else range(1, rule.regex.groups + 1 if rule.regex else 1)
         filled = (span for group in groups if (span := match.span(group))[0] < span[1])
         return _Found((start, end), next(filled, (start, end)))

@@ -246,7 +246,7 @@ def test_rules_of_ones_own_are_listed_chosen_and_applied(
     ran = run("audit", "--only", "team/heading", "--format", "text")
     assert "WARN  team/heading  keys.md:1:1\n" in ran.out.decode()
     assert "FAIL  unused-rules  the folder\n" in ran.out.decode()
-    bad = f"{team}: the rule bad is not used: it has no regex."
+    bad = "team.toml: the rule bad is not used: it has no regex."
     assert (ran.code, ran.err.decode()) == (1, f"{bad}\n")
     listed = run("audit", "--rules", "--only", "team/*", "--json")
     (rule,) = json.loads(listed.out)["rules"]

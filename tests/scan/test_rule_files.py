@@ -51,6 +51,10 @@ def test_regexes_are_those_of_go(regex: str, text: str, secret: str) -> None:
     assert find(rule(regex=regex.replace("\n", r"\n")), text) == [secret]
 
 
+def test_newlines_around_a_match_are_no_part_of_it() -> None:
+    assert find(rule(regex="[^a-z]+"), "a\n\nb\n1\n") == ["1"]
+
+
 def test_a_secret_is_found_by_its_characters_whatever_is_before_it() -> None:
     text = f"naïve \U0001f511 \udcff {BADGE}\nund später {BADGE[::-1]} {BADGE}"
     spots = SecretRules([parse(rule("description = 'A badge of Acme. '"))]).find(text, "a.md").spots

@@ -5,7 +5,6 @@ The rules are in `memtui/scan/rules/secrets.toml`. README says how many they fin
 
 import re
 from collections.abc import Iterator
-from functools import partial
 
 from memtui.audit.context import AuditContext, Note
 from memtui.audit.masking import mask_lines
@@ -44,8 +43,8 @@ def check_folder(subject: AuditContext) -> Iterator[Hit]:
         name, rules = path.rpartition("/")[2], subject.custom.matcher
         spots = list(find_secrets(name)) if _LONG.search(name) else []
         own = [spot.masked or (spot.start, spot.end) for spot in spots if subject.has_enabled_rule(spot.rule)]
-        more = rules.find(name, path).spots
-        for spot in (*spots, *(each for each in more if not any(map(partial(_overlaps, each), own)))):
+        more = [spot for spot in rules.find(name, path).spots if not any(_overlaps(spot, span) for span in own)]
+        for spot in (*spots, *more):
             words = f"{spot.words}, in the name itself"
             yield Hit(spot.rule, path, words, evidence=mask_lines([name], rules, path)[0], identity=spot.rule)
 

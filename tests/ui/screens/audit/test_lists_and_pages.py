@@ -11,6 +11,8 @@ from memtui.audit.model import Audit, FindingLocation, FindingOrigin
 from memtui.audit.ranking import group_findings
 from memtui.core.diffs import compare_texts
 from memtui.review.inbox import ReviewVerdict
+from memtui.scan.rule_files import load_engine, parse_rule_file
+from memtui.scan.rule_matches import SecretRules
 from memtui.ui.masking import find_masked_spans, mask_difference, mask_spans
 from memtui.ui.widgets import changes, finding_detail
 from memtui.ui.widgets import findings as widgets_findings
@@ -119,6 +121,16 @@ def test_a_masked_difference_differs_in_the_same_places() -> None:
     assert shown.hunks == compare_texts(old, new).hunks
     assert secret() not in shown.before + shown.after
     assert "key sk-ant********\n" in shown.old
+
+
+def test_secrets_by_rules_of_ones_own_are_masked_too() -> None:
+    file = "[[rules]]\nid = 'pin'\nregex = 'pin is ([0-9]+)'\npath = '^doors/'\n"
+    rules = SecretRules([parse_rule_file(file, "team", "team.toml", load_engine(), str)])
+    difference = compare_texts("the pin is 4711\n", "the pin is 4712\n")
+    shown, is_masked = mask_difference(difference, rules, "doors/a.md")
+    assert is_masked
+    assert [*shown.old, *shown.new] == ["the pin is ********\n"] * 2
+    assert mask_difference(difference, rules, "a.md") == (difference, False)
 
 
 def test_a_text_without_a_secret_is_the_same() -> None:
