@@ -191,6 +191,7 @@ class _ReviewCommand(ReviewContext):
                 review=format_path(self.file.path),
                 reviewer=self.given.reviewer,
                 hunks=hunks if self.given.diff else None,
+                rules=self.custom.matcher,
             )
             output.print_json(record)
         else:
@@ -218,7 +219,7 @@ class _ReviewCommand(ReviewContext):
         for file, each in zip(found.files, hunks, strict=True):
             name = f"{file.previous_path} -> {file.path}" if file.previous_path else file.path
             output.print_line(f"  {file.sign} {to_one_line(name)}")
-            for sign, line in review_text.format_hunks(*each):
+            for sign, line in review_text.format_hunks(*each, self.custom.matcher, file.path):
                 output.print_line(output.colorize(line, {"+": "32", "-": "31", "@": "36"}.get(sign)))
 
     # Judging

@@ -46,7 +46,7 @@ class ReviewContext:
                 reviewer=given.reviewer,
                 accepted=accepted,
                 runs=given.action is None,
-                rules=self._custom.matcher,
+                rules=self.custom.matcher,
                 **({} if plain else self._get_filters()),
             )
         except ValueError as error:
@@ -54,7 +54,7 @@ class ReviewContext:
             raise Failure(ExitCode.MISSING if is_missing else ExitCode.USAGE, f"memtui review: {error}") from error
 
     @cached_property
-    def _custom(self) -> CustomRules:
+    def custom(self) -> CustomRules:
         """The rules of the person's own files, as the settings name them."""
         from memtui.audit.rule_files import load_custom_rules  # noqa: PLC0415 - start-up: loads every rule
 
@@ -84,7 +84,7 @@ class ReviewContext:
                 review=self.review,
                 reviewer=self.given.reviewer,
                 progress=progress,
-                custom=self._custom,
+                custom=self.custom,
             )
 
     def run_audit_for_failures(self) -> Audit:
@@ -94,7 +94,7 @@ class ReviewContext:
         from memtui.audit.selection import select_rules  # noqa: PLC0415 - start-up: loads every rule
 
         settings = load_config(self.options, self.folder).config.audit
-        severities = select_rules(list_rules(self._custom).values(), settings, repo=self.given.repo).severities
+        severities = select_rules(list_rules(self.custom).values(), settings, repo=self.given.repo).severities
         return self.run_audit(only={rule for rule, severity in severities.items() if severity is Severity.FAIL})
 
     def save_marks(self, marks: Sequence[ReviewMark]) -> None:

@@ -15,6 +15,7 @@ from memtui.review.inbox_builder import group_by_folder
 from memtui.review.marks import serialize_finding
 from memtui.review.tracks import get_version_key
 from memtui.review.verdicts import find_verdict
+from memtui.scan.rule_matches import SecretRules
 
 _DETAILS = 4 + 2 + 9 + 2 + 9 + 2 + 11
 """Cells of a line beside the name: the sign before it, and how often, how much and by whom behind it."""
@@ -136,12 +137,19 @@ def _format_run(run: ChangeRun) -> Iterator[str]:
         yield f"    and {count - _LOST:,} more: memtui review --json"
 
 
-def format_hunks(found: HunkComparison, hunks: Sequence[ChangedHunk]) -> Iterator[tuple[str, str]]:
-    """The numbered hunks of a file as `(sign, line)`, with secrets masked and hidden characters visible."""
+def format_hunks(
+    found: HunkComparison, hunks: Sequence[ChangedHunk], rules: SecretRules, path: str
+) -> Iterator[tuple[str, str]]:
+    """The numbered hunks of a file as `(sign, line)`, with secrets masked and hidden characters visible.
+
+    Args:
+        rules: Of the person's own files: what they find is masked, too.
+        path: Of the file, relative to the folder.
+    """
     if found.difference is None:
         yield "", f"    {found.problem}"
         return
-    old, new = _mask_lines(found.difference.old), _mask_lines(found.difference.new)
+    old, new = (_mask_lines(lines, rules, path) for lines in (found.difference.old, found.difference.new))
     for number, changed in enumerate(hunks, start=1):
         hunk = changed.hunk
         verdicts = "; ".join(_format_mark(mark) for mark in changed.marks)
@@ -154,10 +162,10 @@ def format_hunks(found: HunkComparison, hunks: Sequence[ChangedHunk]) -> Iterato
             yield "+", f"    + {to_one_line(line)}"
 
 
-def _mask_lines(lines: Sequence[str]) -> list[str]:
+def _mask_lines(lines: Sequence[str], rules: SecretRules, path: str) -> list[str]:
     """The lines of a text without their ends, and without any secret."""
     text = "".join(lines)
-    spans = find_secret_spans(text)
+    spans = find_secret_spans(text, rules, path)
     shown: list[str] = []
     at = first = 0
     for line in lines:
@@ -184,6 +192,7 @@ def serialize_inbox(
     review: str,
     reviewer: str | None,
     hunks: Sequence[tuple[HunkComparison, Sequence[ChangedHunk]]] | None = None,
+    rules: SecretRules,
 ) -> dict[str, object]:
     """The inbox as JSON. `head` is number and hash of the last event, `hunks` those of each file if they are wanted."""
     return {
@@ -198,12 +207,14 @@ def serialize_inbox(
         "reviewer": reviewer,
         "problem": inbox.problem or None,
         "left": left,
-        "files": [_serialize_file(file, hunks[at] if hunks else None) for at, file in enumerate(inbox.files)],
+        "files": [_serialize_file(file, hunks[at] if hunks else None, rules) for at, file in enumerate(inbox.files)],
         "runs": [_serialize_run(run) for run in inbox.runs],
     }
 
 
-def _serialize_file(file: ChangedFile, found: tuple[HunkComparison, Sequence[ChangedHunk]] | None) -> dict[str, object]:
+def _serialize_file(
+    file: ChangedFile, found: tuple[HunkComparison, Sequence[ChangedHunk]] | None, rules: SecretRules
+) -> dict[str, object]:
     said: dict[str, object] = {
         "path": str(MemoryPath.from_relative(file.path)),
         "was": str(MemoryPath.from_relative(file.previous_path)) if file.previous_path else None,
@@ -221,15 +232,17 @@ def _serialize_file(file: ChangedFile, found: tuple[HunkComparison, Sequence[Cha
         "run": file.run,
     }
     if found is not None:
-        said["hunks"] = list(_serialize_hunks(*found))
+        said["hunks"] = list(_serialize_hunks(*found, rules, file.path))
         said["no_hunks"] = found[0].problem or None
     return said
 
 
-def _serialize_hunks(found: HunkComparison, hunks: Iterable[ChangedHunk]) -> Iterator[dict[str, object]]:
+def _serialize_hunks(
+    found: HunkComparison, hunks: Iterable[ChangedHunk], rules: SecretRules, path: str
+) -> Iterator[dict[str, object]]:
     if found.difference is None:
         return
-    old, new = _mask_lines(found.difference.old), _mask_lines(found.difference.new)
+    old, new = (_mask_lines(lines, rules, path) for lines in (found.difference.old, found.difference.new))
     for number, changed in enumerate(hunks, start=1):
         hunk: diffs.Hunk = changed.hunk
         verdict = find_verdict(changed.marks)

@@ -196,6 +196,21 @@ def test_a_secret_is_shown_nowhere(changed: Path, capsys: pytest.CaptureFixture[
         assert key[10:] not in captured.out + captured.err
 
 
+def test_secrets_by_rules_of_ones_own_are_shown_nowhere_and_sought_by_their_rule(
+    changed: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (changed.parent / "team.toml").write_text("[[rules]]\nid = 'pin'\nregex = 'pin is ([0-9]+)'\n")
+    (changed.parent / "config.toml").write_text("[audit]\nrule_files = ['team.toml']\n")
+    monkeypatch.setenv("MEMTUI_CONFIG", str(changed.parent / "config.toml"))
+    act(changed, {"command": "create", "path": "door.md", "file_text": "the pin is 471147\n"})
+    for words in (["--diff", "--in", "door.md"], ["--diff", "--json", "--rule", "team/pin"]):
+        assert main(["review", *words]) == 1
+        out = capsys.readouterr().out
+        assert "the pin is ****" in out
+        assert "471147" not in out
+        assert "a.md" not in out
+
+
 def test_what_changed_after_it_was_seen_is_not_accepted(changed: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, document = said(capsys, "review")
     seen = str(document["until"])
