@@ -240,9 +240,9 @@ class _ReviewCommand(ReviewContext):
 
     def _list_failures(self, chosen: Sequence[_ReviewTarget]) -> dict[str, list[MarkedFinding]]:
         """The findings that must not stay with which one note is accepted by its name."""
-        paths = [each.file.path for each in chosen if each.file.after is not None]
+        paths = {each.file.path: each.hunks for each in chosen if each.file.after is not None}
         named = {context.parse_memory_path(given, self.folder).relative for given in self.given.paths}
-        return sign_off.accept_with_failures(self, paths, is_named=set(paths) <= named) if paths else {}
+        return sign_off.accept_with_failures(self, paths, is_named=paths.keys() <= named) if paths else {}
 
     def _print_verdict(self, action: str, chosen: Sequence[_ReviewTarget], marks: Sequence[ReviewMark]) -> int:
         open_count = self._count_left(self.load_inbox(accepted=False, plain=True))

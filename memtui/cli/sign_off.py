@@ -1,7 +1,7 @@
 """The actions of `memtui review` on findings and on the review as a whole: dismiss, restore, done, export, verify."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import partial
 
@@ -15,7 +15,7 @@ from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.fs.write_helper import FileWriter
 from memtui.review import sign_off, triage, verdicts
-from memtui.review.inbox import MarkedFinding, ReviewMark, ReviewVerdict
+from memtui.review.inbox import ChangedHunk, MarkedFinding, ReviewMark, ReviewVerdict
 
 _NOT = "Nothing was noted."
 _MOST_BYTES = 64_000_000
@@ -131,23 +131,21 @@ def _parse_fingerprints(given: Sequence[str], action: str) -> list[str]:
 
 
 def accept_with_failures(
-    desk: ReviewContext, paths: Sequence[str], *, is_named: bool
+    desk: ReviewContext, chosen: Mapping[str, Collection[ChangedHunk]], *, is_named: bool
 ) -> dict[str, list[MarkedFinding]]:
     """The findings that must not stay in what is accepted, by path, which are told with it.
 
     Args:
-        is_named: Whether one note was named. Of many at once nobody has read the findings, so they stay undecided.
+        chosen: The paths, each with its hunks, or with none for all of the note.
+        is_named: Whether each note was named. Of many at once nobody has read the findings, so they stay undecided.
     """
     audit = desk.run_audit_for_failures()
-    failures = {path: found for path in paths if (found := sign_off.list_failures(audit, path))}
-    if failures:
+    failures = {path: found for path, hunks in chosen.items() if (found := sign_off.list_failures(audit, path, hunks))}
+    if failures and not desk.options.quiet:
         listed = [each for found in failures.values() for each in found]
         named, verb = sign_off.name_findings(listed), "stands" if len(listed) == 1 else "stand"
-        end = (
-            "It is accepted with it."
-            if is_named
-            else "Not accepted with it: accept such a note by its name, or flag it."
-        )
+        end = "Not accepted with it: accept such a note by its name, or flag it."
+        end = "It is accepted with it." if is_named else end
         output.print_message(f"What must not stay {verb} there: {named}. {end}")
     return failures if is_named else {}
 
@@ -163,9 +161,8 @@ def end_review(desk: ReviewContext) -> int:
     found = desk.load_inbox(accepted=True, plain=True)
     if given.seen is not None:
         head = _get_seen_head(desk, head)
-    decided = sign_off.decide_findings(
-        desk.memory, desk.review, found, desk.run_audit(inbox=found), seen=given.seen
-    )  # fmt: skip
+    audit = desk.run_audit(inbox=found)
+    decided = sign_off.decide_findings(desk.memory, desk.review, found, audit, seen=given.seen)
     undecided = sign_off.find_undecided(decided)
     if undecided and not reason:
         raise Failure(ExitCode.REFUSED, _format_refusal(undecided))

@@ -5,7 +5,7 @@ A record is made from the review file and the journal alone, so that anybody who
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,12 +18,20 @@ from memtui.core.unicode import to_one_line, visible_json
 from memtui.core.wording import format_count
 from memtui.engine import Observer
 from memtui.review.hunks import find_changed_hunks, is_review_end
-from memtui.review.inbox import ACCEPTED_FAILURE, ChangedFile, Inbox, MarkedFinding, ReviewMark, ReviewVerdict
+from memtui.review.inbox import (
+    ACCEPTED_FAILURE,
+    ChangedFile,
+    ChangedHunk,
+    Inbox,
+    MarkedFinding,
+    ReviewMark,
+    ReviewVerdict,
+)
 from memtui.review.inbox_builder import build_inbox
 from memtui.review.marks import Review, compute_digest, serialize_finding
 from memtui.review.tracks import get_version_key
 from memtui.review.triage import find_dismissals, mark_finding
-from memtui.review.verdicts import find_verdict
+from memtui.review.verdicts import find_verdict, is_in_hunk
 
 # What is decided of the findings in what changed.
 
@@ -43,6 +51,8 @@ def decide_findings(
         seen: The number of the last event that is signed; later findings are left out.
     """
     files = {file.path: file for file in inbox.files}
+    of_hunks = {mark.path for mark in review.valid_marks if mark.hunk}
+    hunks: dict[str, Sequence[ChangedHunk]] = {}
     decided: list[MarkedFinding] = []
     for finding in audit.findings:
         place = finding.location.path
@@ -51,32 +61,29 @@ def decide_findings(
             continue
         if seen is not None and (finding.origin.seq or 0) > seen:
             continue
-        decision = _decide(observer, review, files[place], finding) if place in files else ""
+        if place in files and place not in hunks:
+            is_judged = not of_hunks.isdisjoint({place, *(step.name for step in files[place].steps)})
+            hunks[place] = find_changed_hunks(observer, files[place], review) if is_judged else ()
+        decision = _decide(files[place], hunks[place], finding) if place in files else ""
         decided.append(mark_finding(finding, decision))
     dismissed = (each.finding for each in audit.excepted if each.by == "dismissal")
     decided += [mark_finding(each, _DISMISSED) for each in dismissed if each.location.path in files]
     return decided
 
 
-def _decide(observer: Observer, review: Review, file: ChangedFile, finding: AuditFinding) -> str:
+def _decide(file: ChangedFile, hunks: Iterable[ChangedHunk], finding: AuditFinding) -> str:
     """What was decided of a finding; empty for nothing."""
-    marks = list(file.marks)
-    line = finding.location.line
-    if file.verdict is not ReviewVerdict.FLAG and line is not None:
-        for each in find_changed_hunks(observer, file, review):
-            if each.hunk.new_start < line <= each.hunk.new_end:
-                if find_verdict(each.marks) is ReviewVerdict.FLAG:
-                    return _FLAGGED
-                marks += each.marks
-    if file.verdict is ReviewVerdict.FLAG:
+    of_line = [each.marks for each in hunks if is_in_hunk(finding.location.line, each)]
+    if ReviewVerdict.FLAG in (file.verdict, *map(find_verdict, of_line)):
         return _FLAGGED
+    if finding.severity is not Severity.FAIL and file.verdict is ReviewVerdict.ACCEPT:
+        return _ACCEPTED
     is_shown = any(
         mark.verdict is ReviewVerdict.ACCEPT and finding.fingerprint in {known.fingerprint for known in mark.findings}
+        for marks in (file.marks, *of_line)
         for mark in marks
     )
-    if is_shown or (finding.severity is not Severity.FAIL and file.verdict is ReviewVerdict.ACCEPT):
-        return _ACCEPTED
-    return ""
+    return _ACCEPTED if is_shown else ""
 
 
 def find_undecided(decided: Iterable[MarkedFinding]) -> list[MarkedFinding]:
@@ -92,12 +99,14 @@ def accept_failures(decided: Iterable[MarkedFinding]) -> tuple[MarkedFinding, ..
     )
 
 
-def list_failures(audit: Audit, path: str) -> list[MarkedFinding]:
-    """The findings in a note that must not stay, for an acceptance that is given over them."""
+def list_failures(audit: Audit, path: str, hunks: Collection[ChangedHunk] = ()) -> list[MarkedFinding]:
+    """The findings in a note, or in hunks of it, that must not stay: for an acceptance that is given over them."""
     return [
         mark_finding(finding)
         for finding in audit.findings
-        if finding.severity is Severity.FAIL and finding.location.path == path
+        if finding.severity is Severity.FAIL
+        and finding.location.path == path
+        and (not hunks or any(is_in_hunk(finding.location.line, each) for each in hunks))
     ]
 
 
@@ -272,7 +281,7 @@ def verify_record(observer: Observer, review: Review, data: bytes, *, on_disk: i
     problems = [review.problem] if review.problem else []
     chain = check_chain(observer, on_disk)
     if chain.state != "intact":
-        problems.append(f"The journal is {to_one_line(chain.words)}.")
+        problems.append(f"Journal: {to_one_line(chain.words)}.")
     if at is None:
         there = f"has {format_count(len(review.marks), 'mark')}"
         if 0 < number <= len(review.marks):

@@ -65,8 +65,8 @@ def find_dismissals(review: Review, reviewer: str | None = None) -> dict[str, Re
 
 def find_dismissal_fault(mark: ReviewMark, finding: AuditFinding, today: date) -> str:
     """Why a dismissal of a finding holds no more, as a clause; empty if it holds."""
-    if mark.until and (end := _parse_day(mark.until)) is not None and today > end:
-        return f"ended on {mark.until}"
+    if mark.until and ((end := _parse_day(mark.until)) is None or today > end):
+        return f"ended on {to_one_line(mark.until)}"
     given_on = datetime.fromtimestamp(mark.at_us // 1_000_000, UTC).date()
     if problem := explain_limit(finding, mark.until, given_on):
         return f"does not count: {problem}"

@@ -116,7 +116,7 @@ def build_marks(
     if not hunks:
         return [build(verdict, words=words, findings=findings)]
     marks = [
-        build(verdict, hunk=hunk, words=words, findings=[each for each in findings if _is_in_hunk(each, hunk)])
+        build(verdict, hunk=hunk, words=words, findings=[each for each in findings if is_in_hunk(each.line, hunk)])
         for hunk in hunks
     ]
     if hunks and verdict is ReviewVerdict.ACCEPT:
@@ -128,8 +128,9 @@ def build_marks(
     return marks
 
 
-def _is_in_hunk(finding: MarkedFinding, hunk: ChangedHunk) -> bool:
-    return finding.line is not None and hunk.hunk.new_start < finding.line <= hunk.hunk.new_end
+def is_in_hunk(line: int | None, hunk: ChangedHunk) -> bool:
+    """Whether a line, from 1, is one that a hunk added."""
+    return line is not None and hunk.hunk.new_start < line <= hunk.hunk.new_end
 
 
 def end_review(

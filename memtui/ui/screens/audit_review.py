@@ -132,7 +132,7 @@ class VerdictController(Controller[DiffPaneScreen]):
         audit = self.lists.audit
         if audit is None or pending.verdict is not ReviewVerdict.ACCEPT or len(pending.files) != 1:
             return ()
-        return list_failures(audit, pending.files[0].path)
+        return list_failures(audit, pending.files[0].path, () if pending.hunk is None else (pending.hunk,))
 
     def _apply_marks(self, marks: Sequence[ReviewMark], hunk: ChangedHunk | None) -> None:
         """Show the recorded marks without a new audit."""

@@ -9,6 +9,7 @@ from rich.cells import cell_len
 
 from memtui.audit.model import Audit, AuditFinding, AuditRule, FindingOrigin, PassedCheck, Severity, SuppressedFinding
 from memtui.audit.ranking import FindingGroup
+from memtui.audit.report.wording import describe_suppression, format_sign_off
 from memtui.core import wording
 from memtui.core.unicode import to_one_line
 from memtui.review.inbox import ChangeRun
@@ -224,8 +225,11 @@ def build_audit_page(audit: Audit, enforced: str) -> list[str]:
         "",
         *(to_one_line(words) for words in audit.neutral),
     ]
+    lines += format_sign_off(audit.sign_off) if audit.sign_off is not None else []
     lines += [enforced] if enforced and enforced not in audit.neutral else []
-    excepted = [f"{each.finding.rule} in {each.finding.location.path}: {each.reason}" for each in audit.excepted]
+    excepted = [
+        f"{each.finding.rule} in {each.finding.location.path}: {describe_suppression(each)}" for each in audit.excepted
+    ]
     for title, entries in (
         ("Settings that are not as by default", [f"{name} = {value}" for name, value in audit.settings.items()]),
         ("Rules that did not run", [f"{each.rule}: {each.reason}" for each in audit.skipped]),

@@ -77,26 +77,25 @@ async def test_what_is_dismissed_is_listed_with_who_and_why_and_d_has_it_count_a
         await app.sees("counts again")
 
 
-@pytest.mark.parametrize(
-    ("keys", "words"),
-    [
-        (("escape",), ""),
-        (("3", "escape"), ""),
-        (("3", "enter"), "a dismissal has a reason"),
-        (("t", *"2020-01-31", "enter"), "2020-01-31 is over"),
-        (("t", *"soon", "enter"), "'soon' is no end"),
-        (("t", "escape"), ""),
-    ],
-)
-async def test_a_dialog_that_is_left_or_answered_wrongly_dismisses_nothing(
-    keys: tuple[str, ...], words: str, audited: Auditing
-) -> None:
+LEFT: list[tuple[tuple[str, ...], str]] = [
+    (("escape",), ""),
+    (("3", "escape"), ""),
+    (("3", "enter"), "a dismissal has a reason"),
+    (("t", *"2020-01-31", "enter"), "2020-01-31 is over"),
+    (("t", *"soon", "enter"), "'soon' is no end"),
+    (("t", "escape"), ""),
+]
+"""Keys in the dialog of a dismissal that leave it, and what is said."""
+
+
+async def test_a_dialog_that_is_left_or_answered_wrongly_dismisses_nothing(audited: Auditing) -> None:
     async with audited() as app:
-        await ask(app, "d")
-        for key in keys:
-            await app.press(key)
-        await app.wait_for(lambda: isinstance(app.app.screen, AuditScreen), "back")
-        await app.sees(words)
+        for keys, words in LEFT:
+            await ask(app, "d")
+            for key in keys:
+                await app.press(key)
+            await app.wait_for(lambda: isinstance(app.app.screen, AuditScreen), "back")
+            await app.sees(words)
         assert app.inspection.marks == []
 
 
