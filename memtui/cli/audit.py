@@ -13,26 +13,39 @@ _READ_OUT = (
 
 
 def add_audit_options(parser: Parser) -> None:
-    parser.add_value("folder", "DIR", "the memory folder", nargs="?")
+    parser.add_value("folders", "DIR", "the memory folder, or several for one report", nargs="*")
     parser.add_value("--format", "FORMAT", ", ".join(FORMATS), choices=FORMATS)
     parser.add_value("-o --output", "FILE", "a new file outside the folder; --force replaces it")
     parser.add_value("--since", "WHEN", "tell changes, too: since last, 41, 2026-11-20, 2h")
     parser.add_value("--fail-on", "LEVEL", "exit with 1 from fail, warn or never on", choices=_LEVELS, default="fail")
-    parser.add_value("--baseline", "FILE", "what stands in it does not count; --write-baseline makes it")
     parser.add_value("--repo", "DIR", "compare what notes claim with this repository")
     parser.add_value("--only", "RULE", "only these rules, patterns or families; and coverage", action="append")
     parser.add_flag("--rules", "list the rules, with examples; --rule-file adds your own")
     parser.add_flag("--watch", "look again at each change, and print what is new or gone")
     parser.add_value("--rule-file", "FILE", action="append")
+    parser.add_value("--baseline", "FILE")
     parser.add_value("--write-baseline", "FILE")
     parser.add_value("--review", "FILE")
     parser.add_value("--reviewer", "NAME")
     parser.add_value("--journal", "FILE")
+    parser.add_flag("--everywhere")
+    parser.add_value("--jobs", "N", type=_parse_jobs)
     parser.add_flag("--all")
     parser.add_flag("--force")
 
 
+def _parse_jobs(given: str) -> int:
+    if not (given.isascii() and given.isdecimal() and int(given[:4]) > 0):
+        raise argparse.ArgumentTypeError(f"{given!r} is no number of processes")
+    return int(given[:4])
+
+
 def run_audit_verb(options: Options, arguments: argparse.Namespace) -> int:
+    if arguments.everywhere or len(arguments.folders) > 1:
+        from memtui.cli.audit_many import audit_many  # noqa: PLC0415 - start-up: only for many folders
+
+        return audit_many(options, arguments)
+    arguments.folder = next(iter(arguments.folders), None)
     from memtui.cli.audit_job import (  # noqa: PLC0415 - start-up: help needs none of the audit
         build_audit_job,
         list_rules,

@@ -110,7 +110,7 @@ def build_audit_job(options: Options, arguments: argparse.Namespace) -> AuditJob
         raise UsageError(f"memtui audit: {words}")
     folder = context.resolve_folder(options, arguments.folder)
     loaded = load_config(options, folder)
-    custom = _load_rules(options, arguments, loaded, folder)
+    custom = load_rules(options, arguments, loaded, folder)
     only = parse_rule_selection(arguments, custom)
     return AuditJob(
         options,
@@ -126,7 +126,7 @@ def build_audit_job(options: Options, arguments: argparse.Namespace) -> AuditJob
     )
 
 
-def _load_rules(
+def load_rules(
     options: Options, arguments: argparse.Namespace, loaded: "LoadedConfig", folder: str | None
 ) -> CustomRules:
     """The person's own rules; says what is wrong with them, and with the settings."""
@@ -302,20 +302,24 @@ def write_result(job: AuditJob, session: AuditSession, found: Audit, *, force: b
 
 
 def _print_report(found: Audit, job: AuditJob, code: int) -> None:
-    if job.format == "text":
-        from memtui.audit.report import text as report_text  # noqa: PLC0415 - start-up: only for a text report
-
-        is_for_person = output.is_terminal(sys.stdout)
-        width = shutil.get_terminal_size().columns if is_for_person else report_text.WIDTH
-        shown = report_text.render_text(found, color=output.is_colored(), width=width, everything=job.arguments.all)
-        if is_for_person:
-            output.print_line(shown.removesuffix("\n"))
-            return
+    shown = render_for_output(found, job, code)
+    if job.format == "text" and output.is_terminal(sys.stdout):
+        output.print_line(shown.removesuffix("\n"))
     else:
-        shown = render_report(
-            found, job.format, folder=job.folder, exit_code=code, fail_on=job.fail_on, everything=job.arguments.all
+        output.write_bytes(shown.encode("utf-8", "backslashreplace"))
+
+
+def render_for_output(found: Audit, job: AuditJob, code: int) -> str:
+    """The report as it is printed: text as wide and as colourful as the terminal is."""
+    everything = job.arguments.all
+    if job.format != "text":
+        return render_report(
+            found, job.format, folder=job.folder, exit_code=code, fail_on=job.fail_on, everything=everything
         )
-    output.write_bytes(shown.encode("utf-8", "backslashreplace"))
+    from memtui.audit.report import text as report_text  # noqa: PLC0415 - start-up: only for a text report
+
+    width = shutil.get_terminal_size().columns if output.is_terminal(sys.stdout) else report_text.WIDTH
+    return report_text.render_text(found, color=output.is_colored(), width=width, everything=everything)
 
 
 def _write_baseline(job: AuditJob, session: AuditSession, found: Audit, *, force: bool) -> None:
@@ -352,7 +356,7 @@ def list_rules(options: Options, arguments: argparse.Namespace) -> int:
     given = context.find_folder(options, arguments.folder)
     loaded = load_config(options, given)
     words = loaded.config.audit.rules
-    custom = _load_rules(options, arguments, loaded, given or None)
+    custom = load_rules(options, arguments, loaded, given or None)
     only = parse_rule_selection(arguments, custom)
     shown = [
         rule

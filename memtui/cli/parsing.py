@@ -72,7 +72,7 @@ def _format_row(left: str, right: str, width: int) -> str:
 
 def _format_argument(action: argparse.Action) -> str:
     name = str(action.metavar or action.dest.upper())
-    return f"[{name}]" if action.nargs == "?" else name
+    return {"?": f"[{name}]", "*": f"[{name}...]"}.get(str(action.nargs), name)
 
 
 def _format_names(action: argparse.Action) -> str:

@@ -9,7 +9,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from functools import partial
 from typing import NamedTuple, Self
@@ -51,6 +51,7 @@ class ExportWriter:
     Args:
         folder: A memory folder; `None` if none is known.
         state: The state directory of its journal; `None` if none is known.
+        others: Further directories of these kinds.
         nothing: The end of each error, such as `Nothing was exported.`
     """
 
@@ -59,14 +60,14 @@ class ExportWriter:
         folder: str | os.PathLike[str] | None,
         state: str | os.PathLike[str] | None,
         *,
+        others: Iterable[str | os.PathLike[str]] = (),
         nothing: str = "Nothing was written.",
     ) -> None:
         self._nothing = nothing
         inside = f"is inside the memory folder, where an agent could read it. {nothing} Choose another place."
         beside = f"is where the journal lies. {nothing}"
-        self._forbidden = {
-            os.path.realpath(path): words for path, words in ((folder, inside), (state, beside)) if path is not None
-        }
+        places = ((folder, inside), (state, beside), *((other, inside) for other in others))
+        self._forbidden = {os.path.realpath(path): words for path, words in places if path is not None}
         self._known = {_get_identity(path): words for path, words in self._forbidden.items()}
         """They as they are now, whatever name they have later."""
 

@@ -1,0 +1,142 @@
+"""`memtui audit A B C` and `--everywhere`: many folders, each in a process of its own, as one report."""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from multiprocessing import connection, get_context
+from typing import TYPE_CHECKING, Any
+
+from memtui.audit.report import many
+from memtui.audit.report.many import FolderReport, count_by_family, format_total, merge_reports
+from memtui.cli import context, output
+from memtui.cli.audit_job import audit_folder, build_audit_job, load_rules, open_session, render_for_output
+from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, show_progress_line
+from memtui.cli.parsing import Options
+from memtui.core.errors import MemtuiError
+from memtui.core.paths import format_path
+from memtui.fs.exports import ExportWriter
+from memtui.fs.state import get_state_directory
+
+if TYPE_CHECKING:
+    from multiprocessing.context import ForkProcess
+
+_OF_ONE = ("baseline", "write_baseline", "repo", "journal", "review", "watch")
+"""Options that are about one folder."""
+_MOST_JOBS = 8
+
+
+def audit_many(options: Options, arguments: argparse.Namespace) -> int:
+    """Audit many folders, write one report, and return the exit code: that of the folder where it is the highest."""
+    format = _choose_format(options, arguments)
+    folders = _list_folders(arguments)
+    if not options.quiet:  # once, and not once for each of them
+        load_rules(options, arguments, context.load_config(options), None)
+    found = _audit_all(replace(options, json=False, quiet=True), arguments, folders, format)
+    text = merge_reports(found, format, everything=arguments.all).encode("utf-8", "backslashreplace")
+    if arguments.output in (None, "-"):
+        output.write_bytes(text)
+    else:
+        states = [get_state_directory(folder, options.state) for folder in folders]
+        outgoing = ExportWriter(None, None, others=[*folders, *states], nothing="No report was written.")
+        outgoing.write(arguments.output, text, force=arguments.force)
+        if not options.quiet:
+            shown = format_path(os.path.abspath(arguments.output))
+            output.print_message(f"{format_total(found)} The report is in {shown}.")
+    for each in found if not options.quiet else ():
+        if each.problem:
+            output.print_message(f"{each.title} was not audited: {each.problem}")
+    return max((each.code for each in found), default=ExitCode.OK)
+
+
+def _choose_format(options: Options, arguments: argparse.Namespace) -> str:
+    """The format of the report; `UsageError` for what is about one folder."""
+    for name in _OF_ONE:
+        if getattr(arguments, name):
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(f"memtui audit: {option} is about one folder. Name one, or leave it out.")
+    if options.json and arguments.format not in (None, "json"):
+        raise UsageError(f"memtui audit: --json and --format {arguments.format} do not go together. Leave out one.")
+    format = "json" if options.json else arguments.format or "text"
+    if format not in many.FORMATS:
+        words = f"it is a page about one folder. There are: {', '.join(many.FORMATS)}."
+        raise UsageError(f"memtui audit: --format {format} and many folders do not go together: {words}")
+    return str(format)
+
+
+def _list_folders(arguments: argparse.Namespace) -> list[str]:
+    """The folders, with links resolved, each once."""
+    given = [os.path.realpath(os.path.expanduser(each)) for each in arguments.folders]
+    if arguments.everywhere:
+        from memtui.places import find_memory_folders  # noqa: PLC0415 - start-up: only where all are asked for
+
+        given += [place.path for place in find_memory_folders(limit=None) if place.files]
+        if not given:
+            raise NotFound(
+                "There is no memory folder in the usual places. Nothing was audited. Name one: memtui audit DIR"
+            )
+    return list(dict.fromkeys(given))
+
+
+def _audit_all(
+    options: Options, arguments: argparse.Namespace, folders: Sequence[str], format: str
+) -> list[FolderReport]:
+    """Audit folders, a few at a time, each in a process that gives up its rights."""
+    jobs = min(arguments.jobs or os.cpu_count() or 1, _MOST_JOBS)
+    waiting, found = list(reversed(folders)), list[FolderReport]()
+    forking = get_context("fork")
+    running: dict[Any, tuple[str, ForkProcess]] = {}  # by the end of a pipe that is read
+    sys.stdout.flush()
+    try:
+        with show_progress_line(quiet=options.quiet) as progress:
+            while waiting or running:
+                while waiting and len(running) < jobs:
+                    folder = waiting.pop()
+                    asked, answering = forking.Pipe(duplex=False)
+                    words = (answering, options, arguments, folder, format)
+                    process = forking.Process(target=_audit_in_process, args=words, daemon=True)
+                    process.start()
+                    answering.close()
+                    running[asked] = folder, process
+                for answered in connection.wait(list(running)):
+                    folder, process = running.pop(answered)
+                    found.append(_receive(answered, folder))
+                    process.join()
+                    if progress is not None:
+                        progress("audit", len(found), len(folders))
+    finally:
+        for _, process in running.values():
+            process.terminate()
+    return found
+
+
+def _receive(asked: Any, folder: str) -> FolderReport:
+    with asked:
+        try:
+            return FolderReport(*json.loads(asked.recv_bytes()))
+        except (EOFError, OSError):
+            words = "Its process ended before it was done. Nothing was changed."
+            return FolderReport(format_path(folder), ExitCode.INTERNAL, {}, "", words)
+
+
+def _audit_in_process(
+    answering: Any, options: Options, arguments: argparse.Namespace, folder: str, format: str
+) -> None:
+    answering.send_bytes(json.dumps(_audit_one(options, arguments, folder, format)).encode())
+
+
+def _audit_one(options: Options, arguments: argparse.Namespace, folder: str, format: str) -> FolderReport:
+    title = format_path(folder)
+    own = argparse.Namespace(**{**vars(arguments), "folder": folder, "format": format, "output": None})
+    try:
+        job = build_audit_job(replace(options, directory=None), own)
+        with open_session(job) as session:
+            audit = audit_folder(job, session)
+        code = ExitCode.FINDINGS if audit.has_findings_at(job.fail_on) else ExitCode.OK
+        return FolderReport(title, code, count_by_family(audit), render_for_output(audit, job, code))
+    except Failure as error:
+        return FolderReport(title, error.code, {}, "", str(error))
+    except MemtuiError as error:
+        return FolderReport(title, ExitCode.MISSING, {}, "", str(error))
