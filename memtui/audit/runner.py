@@ -65,6 +65,7 @@ class AuditInspection:
         tell: Called with the findings of each family, without suppressed ones.
         excepted: Suppressed findings.
         dismissals: By fingerprint, ended ones included.
+        paths: The notes whose texts are looked at; `None` for all.
         ran: The ids of rules that ran to their end.
         found: The ids of rules with findings, suppressed ones included.
     """
@@ -78,6 +79,7 @@ class AuditInspection:
     _: KW_ONLY
     today: date
     dismissals: Mapping[str, ReviewMark] = field(default_factory=dict)
+    paths: Collection[str] | None = None
     progress: Progress | None = None
     tell: Callable[[Sequence[AuditFinding]], None] | None = None
     findings: list[AuditFinding] = field(default_factory=list)
@@ -115,8 +117,8 @@ class AuditInspection:
         """The hits of a family. An exception in one note becomes a finding, and the other notes are still checked."""
         check_note = getattr(family, "check_note", None)
         if check_note is not None:
-            notes = self.subject.notes
-            for number, note in enumerate(notes.values()):
+            notes = [note for note in self.subject.notes.values() if self.paths is None or note.path in self.paths]
+            for number, note in enumerate(notes):
                 if number % _EVERY == 0:
                     self.subject.check_cancelled()
                     if self.progress is not None:
@@ -195,6 +197,7 @@ def run_audit(
     memory: Settings = _NO_LIMITS,
     repo: str | None = None,
     only: Collection[str] | None = None,
+    paths: Collection[str] | None = None,
     inbox: Inbox | None = None,
     review: Review | None = None,
     reviewer: str | None = None,
@@ -213,6 +216,7 @@ def run_audit(
 
     Args:
         only: Ids of rules, patterns of ids and names of families.
+        paths: The notes whose texts are looked at; `None` for all.
         review: The review file, for its dismissals and the last sign-off.
         reviewer: The reviewer whose dismissals count; `None` for anyone.
         neutral: The rights that this process gave up, as sentences.
@@ -257,6 +261,7 @@ def run_audit(
     inspection = AuditInspection(
         families, rules, subject, choice, builder, baseline or (), today=today, progress=progress, tell=found,
         dismissals=find_dismissals(review, reviewer) if review is not None else {},
+        paths=paths,
     )  # fmt: skip
     inspection.run(seconds)
     files, size = len(subject.notes), sum(note.size for note in subject.notes.values())
@@ -275,7 +280,7 @@ def run_audit(
         excepted=tuple(sorted(inspection.excepted, key=lambda each: rank_by_danger(each.finding))),
         expired=tuple(inspection.expired),
         skipped=(*choice.skipped, *(each for each in subject.log.skipped if each.rule in choice.severities)),
-        passed=find_passed_checks(rules, subject, inspection.ran, inspection.found),
+        passed=find_passed_checks(rules, subject, inspection.ran, inspection.found) if paths is None else (),
         inbox=inbox,
         sign_off=next(filter(is_review_end, reversed(review.valid_marks)), None) if review is not None else None,
         review_problem=review.problem if review is not None else "",

@@ -66,8 +66,10 @@ class ReviewContext:
         findings = self.run_audit(only={given.rule}).findings if given.rule else ()
         return {"actor": given.actor, "session": given.session, "path": path, "rule": given.rule, "findings": findings}
 
-    def run_audit(self, *, only: Collection[str] | None = None, inbox: Inbox | None = None) -> Audit:
-        """The audit of the folder as it is now, with the settings and without what is dismissed."""
+    def run_audit(
+        self, *, only: Collection[str] | None = None, paths: Collection[str] | None = None, inbox: Inbox | None = None
+    ) -> Audit:
+        """The audit of the folder, or of some notes, as it is now, with the settings and without what is dismissed."""
         from memtui.audit.runner import run_audit  # noqa: PLC0415 - start-up: loads every rule
 
         config = load_config(self.options, self.folder).config
@@ -80,6 +82,7 @@ class ReviewContext:
                 memory=config.memory,
                 repo=self.given.repo,
                 only=only,
+                paths=paths,
                 inbox=inbox,
                 review=self.review,
                 reviewer=self.given.reviewer,
@@ -87,15 +90,16 @@ class ReviewContext:
                 custom=self.custom,
             )
 
-    def run_audit_for_failures(self) -> Audit:
-        """The audit with the rules alone whose findings must not stay: half of the time is spent on the others."""
+    def run_audit_for_failures(self, paths: Collection[str]) -> Audit:
+        """The audit of some notes, with the rules alone whose findings must not stay."""
         from memtui.audit.model import Severity  # noqa: PLC0415 - start-up: loads every rule
         from memtui.audit.registry import list_rules  # noqa: PLC0415 - start-up: loads every rule
         from memtui.audit.selection import select_rules  # noqa: PLC0415 - start-up: loads every rule
 
         settings = load_config(self.options, self.folder).config.audit
         severities = select_rules(list_rules(self.custom).values(), settings, repo=self.given.repo).severities
-        return self.run_audit(only={rule for rule, severity in severities.items() if severity is Severity.FAIL})
+        failing = {rule for rule, severity in severities.items() if severity is Severity.FAIL}
+        return self.run_audit(only=failing, paths=paths)
 
     def save_marks(self, marks: Sequence[ReviewMark]) -> None:
         self.review = self.file.add(marks)

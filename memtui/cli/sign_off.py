@@ -61,7 +61,7 @@ def _require_dismissible(desk: ReviewContext, finding: AuditFinding, reason: str
         raise Failure(ExitCode.REFUSED, f"Not dismissed: {where}: {problem}. {_NOT}")
     data = desk.memory.inspect_path(finding.location.path).data if finding.masked is not None else None
     text = data.decode("utf-8", "surrogateescape") if data is not None else None
-    if triage.holds_secret(reason, triage.get_masked_text(finding, text)):
+    if triage.holds_secret(reason, triage.get_masked_text(finding, text), desk.custom.matcher):
         raise UsageError(f"memtui review dismiss: {triage.SECRET_IN_WORDS}")
 
 
@@ -139,7 +139,7 @@ def accept_with_failures(
         chosen: The paths, each with its hunks, or with none for all of the note.
         is_named: Whether each note was named. Of many at once nobody has read the findings, so they stay undecided.
     """
-    audit = desk.run_audit_for_failures()
+    audit = desk.run_audit_for_failures(chosen)
     failures = {path: found for path, hunks in chosen.items() if (found := sign_off.list_failures(audit, path, hunks))}
     if failures and not desk.options.quiet:
         listed = [each for found in failures.values() for each in found]
@@ -155,7 +155,7 @@ def end_review(desk: ReviewContext) -> int:
     given = desk.given
     given.since = "last"
     reason = (given.accept_failures or "").strip()
-    if triage.holds_secret(f"{reason}\n{given.text or ''}"):
+    if triage.holds_secret(f"{reason}\n{given.text or ''}", rules=desk.custom.matcher):
         raise UsageError(f"memtui review done: {triage.SECRET_IN_WORDS}")
     head = verdicts.get_head(desk.memory)  # first: what comes after it, nobody is taken to have seen
     found = desk.load_inbox(accepted=True, plain=True)

@@ -284,7 +284,7 @@ class FolderInspection:
             if problem := triage.explain_limit(finding, until, datetime.now(UTC).date()):
                 raise StateUnusable(f"Not dismissed: {problem}.")
             text = self.read_text(finding.location.path) if finding.masked is not None else None
-            if triage.holds_secret(reason, triage.get_masked_text(finding, text)):
+            if triage.holds_secret(reason, triage.get_masked_text(finding, text), self.custom.matcher):
                 raise StateUnusable(f"Not dismissed: {triage.SECRET_IN_WORDS}")
         return self._mark_findings(ReviewVerdict.DISMISS, findings, reason, until)
 
@@ -328,7 +328,7 @@ class FolderInspection:
             raise StateUnusable("Something changed meanwhile. Nothing was written. Look at it, then end the review.")
         from memtui.review import sign_off, triage  # noqa: PLC0415 - first paint: loads the reports
 
-        if triage.holds_secret(failures_reason):
+        if triage.holds_secret(failures_reason, rules=self.custom.matcher):
             raise StateUnusable(f"Not signed off: {triage.SECRET_IN_WORDS}")
         decided = self._decide_findings(audit)
         undecided = sign_off.find_undecided(decided)

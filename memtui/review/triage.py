@@ -14,6 +14,7 @@ from memtui.audit.model import AuditFinding, Family
 from memtui.core.unicode import to_one_line
 from memtui.review.inbox import MarkedFinding, ReviewMark, ReviewVerdict
 from memtui.review.marks import Review
+from memtui.scan.rule_matches import NO_SECRET_RULES, SecretRules
 
 LONGEST_BLIND_DAYS = 90
 """Days for which a finding of coverage may be dismissed: nobody knows what stands there, and it may change unseen."""
@@ -123,13 +124,14 @@ def parse_end(given: str, today: date) -> str:
     return end.isoformat()
 
 
-def holds_secret(words: str, values: Iterable[str] = ()) -> bool:
+def holds_secret(words: str, values: Iterable[str] = (), rules: SecretRules = NO_SECRET_RULES) -> bool:
     """Whether words of a reviewer hold a secret: they go into a file that is carried along.
 
     Args:
         values: The text that is masked in the finding.
+        rules: Of the person's own files.
     """
-    return bool(find_secret_spans(words)) or any(
+    return bool(find_secret_spans(words, rules)) or any(
         len(value) >= _SHORTEST_VALUE and value in words for value in map(str.strip, values)
     )
 
