@@ -282,6 +282,35 @@ class AuditGrowth:
     gathered: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class AuditCounts:
+    """How many findings of each severity an audit had."""
+
+    taken_us: int
+    fail: int
+    warn: int
+    info: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditTrend:
+    """An audit, compared with those before.
+
+    Attributes:
+        last_us: When the last one was, in microseconds since 1970.
+        new: The fingerprints of findings that the last one did not have.
+        gone: How many of its findings are there no more.
+        has_same_rules: Whether it was made with the same rules and settings.
+        audits: Those before, the oldest first.
+    """
+
+    last_us: int
+    new: tuple[str, ...]
+    gone: int
+    has_same_rules: bool
+    audits: tuple[AuditCounts, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
     """What an audit found.
@@ -297,6 +326,7 @@ class Audit:
         neutral: The rights that this process gave up, as sentences.
         seconds: The time of each family, by name; and `read`.
         settings: Names and values that differ from the defaults.
+        trend: What is new since the last audit; `None` if none is known, or only some rules were asked for.
         custom: The rules of a person's own files.
     """
 
@@ -326,6 +356,7 @@ class Audit:
     settings: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     budgets: tuple[Budget, ...] = ()
     custom: CustomRules = NO_CUSTOM_RULES
+    trend: AuditTrend | None = None
 
     def count_findings(self, severity: Severity) -> int:
         """How many findings there are of a severity."""

@@ -1,6 +1,7 @@
 """The job of `memtui audit`: what its words ask for, the audit, its report, and the list of rules."""
 
 import argparse
+import contextlib
 import os
 import shutil
 import sys
@@ -8,6 +9,7 @@ import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui import memory as memory_module
@@ -20,6 +22,7 @@ from memtui.audit.rule_files import RuleFileMissing, RuleFileRefused, RuleFileUn
 from memtui.audit.runner import run_audit
 from memtui.audit.selection import find_setting, matches_rule
 from memtui.audit.suppressions import InvalidBaseline, build_baseline, parse_baseline
+from memtui.audit.trend import MOST_BYTES, add_trend, build_history
 from memtui.cli import context, output
 from memtui.cli.context import load_config
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, format_os_error, show_progress_line
@@ -30,10 +33,10 @@ from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.engine import Observer
 from memtui.fs import state as fs_state
-from memtui.fs.exports import ExportWriter
+from memtui.fs.exports import ExportWriter, WriteFailed
 from memtui.fs.landlock import restrict_writes
 from memtui.fs.no_atime import read_regular_file
-from memtui.fs.write_helper import FileWriter, WriteHelper
+from memtui.fs.write_helper import WriteHelper
 from memtui.review.inbox import Inbox
 from memtui.review.marks import Review, ReviewFileUnusable, resolve_review_path
 
@@ -198,25 +201,49 @@ def _load_baseline(given: str | None, folder: str) -> frozenset[str] | None:
 
 def run_audit_once(job: AuditJob) -> int:
     """Audit, write the report, and return the exit code."""
-    with open_session(job) as session:
-        return write_result(job, session, audit_folder(job, session), force=job.arguments.force)
+    history = _find_history(job)
+    with open_session(job, history) as session:
+        found = audit_folder(job, session)
+        if history is not None:
+            found = add_trend(found, _read_history(history))
+        code = write_result(job, session, found, force=job.arguments.force)
+        is_kept = history is not None and found.events and not job.options.read_only
+        if is_kept and (kept := build_history(found)) is not None:
+            with contextlib.suppress(WriteFailed):  # where nothing can be kept, the next audit is not compared
+                session.writer.keep_history(kept)
+        return code
+
+
+def _find_history(job: AuditJob) -> Path | None:
+    """Where audits of the folder are kept, beside its journal; `None` for one that is compared with none."""
+    if job.arguments.journal is not None or job.only is not None:
+        return None
+    return fs_state.get_state_directory(job.folder, job.options.state) / fs_state.AUDITS
+
+
+def _read_history(path: Path) -> bytes | None:
+    try:
+        data = read_regular_file(os.fspath(path), MOST_BYTES)
+    except OSError:
+        return None
+    return data if data is not None and len(data) <= MOST_BYTES else None
 
 
 @dataclass(frozen=True, slots=True)
 class AuditSession:
     """An audit without the right to write: `writer` writes for it, `confinement` says what was given up."""
 
-    writer: FileWriter
+    writer: WriteHelper
     confinement: tuple[str, ...]
     first: Observer
 
 
 @contextmanager
-def open_session(job: AuditJob) -> Iterator[AuditSession]:
+def open_session(job: AuditJob, history: Path | None = None) -> Iterator[AuditSession]:
     """Copy the journal, start the process that writes, and give up the right to write before the folder is read."""
     state = fs_state.get_state_directory(job.folder, job.options.state)
     outgoing = ExportWriter(job.folder, state, nothing="No report was written.")
-    with WriteHelper(outgoing) as scribe, open_observer(job) as first:
+    with WriteHelper(outgoing, history=history) as scribe, open_observer(job) as first:
         confined = restrict_writes()
         yield AuditSession(scribe, (confined.sentence,), first)
 

@@ -21,6 +21,6 @@ def open_without_atime(path: str, flags: int = os.O_RDONLY | os.O_CLOEXEC, *, di
 
 def read_regular_file(path: str, most: int) -> bytes | None:
     """The bytes of a file, up to one more than `most`; `None` if it is no regular one. A FIFO is not waited for."""
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    fd = open_without_atime(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     with open(fd, "rb") as file:
         return file.read(most + 1) if stat.S_ISREG(os.fstat(fd).st_mode) else None

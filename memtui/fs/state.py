@@ -44,6 +44,8 @@ def get_state_directory(folder: str, state: str | os.PathLike[str] | None = None
 
 # Folders with a journal: a line in the state directory names the folder.
 
+AUDITS = "audits.json"
+"""The audits before, in a folder's journal directory."""
 _FILE = "folder"
 _JOURNAL = "journal.db"
 _MOST = 20

@@ -15,6 +15,7 @@ import sys
 import threading
 from typing import NoReturn, Protocol, Self
 
+from memtui.fs.atomic import write_atomic
 from memtui.fs.exports import ExportWriter, WriteFailed, WriteFailureReason
 from memtui.fs.landlock import count_threads, disable_core_dumps
 
@@ -63,12 +64,16 @@ class WriteHelper:
 
     It has to begin before this process has other threads or gives up its right to write.
 
+    Args:
+        outgoing: Where files may be written.
+        history: The one file in a state directory that it may replace, too; `None` for none.
+
     Raises:
         RuntimeError: There are other threads already, which a forked process would do without.
         WriteFailed: No process can be made.
     """
 
-    def __init__(self, outgoing: ExportWriter) -> None:
+    def __init__(self, outgoing: ExportWriter, *, history: str | os.PathLike[str] | None = None) -> None:
         if count_threads() > 1:
             raise RuntimeError("the process that writes has to be forked before there are threads")
         self._lock = threading.Lock()
@@ -84,7 +89,7 @@ class WriteHelper:
             words = f"No process can be begun that writes for this one: {reason}. Nothing was written."
             raise WriteFailed(WriteFailureReason.FAILED, words) from error
         if self._pid == 0:
-            _serve(its, outgoing)
+            _serve(its, outgoing, history)
         its.close()
         self._socket = ours
         with contextlib.suppress(OSError, EOFError):  # what went wrong there is told by the first that is to be written
@@ -102,7 +107,14 @@ class WriteHelper:
         return self._pid
 
     def write(self, path: str, data: bytes, *, force: bool = False) -> None:
-        words = json.dumps({"path": _resolve_path(path), "force": force}).encode("ascii")
+        self._ask({"path": _resolve_path(path), "force": force}, data)
+
+    def keep_history(self, data: bytes) -> None:
+        """Replace the file that was named for this when the process began. Raises `WriteFailed`."""
+        self._ask({"path": None}, data)
+
+    def _ask(self, asked: dict[str, object], data: bytes) -> None:
+        words = json.dumps(asked).encode("ascii")
         with self._lock:
             if not self._pid:
                 raise _make_gone_error("has ended", is_known=True)
@@ -160,7 +172,7 @@ def _receive_exactly(connection: socket.socket, count: int) -> bytes:
 # The helper process.
 
 
-def _serve(connection: socket.socket, outgoing: ExportWriter) -> NoReturn:
+def _serve(connection: socket.socket, outgoing: ExportWriter, history: str | os.PathLike[str] | None) -> NoReturn:
     """Write until the parent ends. Never returns: nothing of the parent's is to run here."""
     code = 1
     try:
@@ -175,15 +187,20 @@ def _serve(connection: socket.socket, outgoing: ExportWriter) -> NoReturn:
             except EOFError:
                 code = 0
                 break
-            answer = json.dumps(_handle_write(outgoing, asked, data)).encode("ascii")
+            answer = json.dumps(_handle_write(outgoing, history, asked, data)).encode("ascii")
             connection.sendall(_ANSWERED.pack(len(answer)) + answer)
     finally:
         os._exit(code)
 
 
-def _handle_write(outgoing: ExportWriter, asked: dict[str, object], data: bytes) -> dict[str, str | None]:
+def _handle_write(
+    outgoing: ExportWriter, history: str | os.PathLike[str] | None, asked: dict[str, object], data: bytes
+) -> dict[str, str | None]:
     try:
-        outgoing.write(str(asked["path"]), data, force=asked["force"] is True, parents=True)
+        if asked["path"] is not None:
+            outgoing.write(str(asked["path"]), data, force=asked["force"] is True, parents=True)
+        elif history is not None:
+            write_atomic(history, data)
     except WriteFailed as not_written:
         return {"why": not_written.reason.value, "text": str(not_written)}
     except Exception as error:  # the parent has to be told, or it would wait for ever

@@ -129,7 +129,7 @@ def told(everything: Prepared) -> Callable[[str], Told]:
     def report(format: str) -> Told:
         places = [everything.folder, everything.state]
         before = [picture(place) for place in places]
-        run = audit(everything, "--since", "0", "--all", format=format)
+        run = audit(everything, "--since", "0", "--all", "--read-only", format=format)
         return Told(run, before, [picture(place) for place in places])
 
     return report

@@ -208,18 +208,18 @@ def test_a_checkout_needs_no_journal(folder: Path, run: Run) -> None:
 
 
 def test_a_baseline_is_printed_where_that_is_asked_for(leaky: Path, run: Run) -> None:
-    before = tree(leaky.parent)
+    before = tree(leaky)
     ran = run("audit", "--write-baseline", "-")
     assert ran.code == 0
     assert "anthropic-key" in [each["rule"] for each in json.loads(ran.out)["findings"]]
-    assert tree(leaky.parent) == before
+    assert tree(leaky) == before
 
 
 def test_two_audits_of_the_same_say_the_same_but_for_times(leaky: Path, run: Run) -> None:  # noqa: ARG001
     said = []
     for _ in range(2):
         document = json.loads(run("audit", "--json", "--since", "0").out)
-        for volatile in ("taken", "seconds"):
+        for volatile in ("taken", "seconds", "trend"):
             document.pop(volatile)
         growth = document.pop("growth")  # which moment of it a change falls to depends on now
         document["totals"] = {
@@ -337,9 +337,32 @@ def test_rules_are_listed_as_they_are_set(run: Run, folder: Path, settings: Call
 
 def test_nothing_is_changed_or_made(leaky: Path, run: Run, state_home: Path) -> None:
     before = tree(leaky, state_home)
+    for words in (["--read-only"], ["--only", "*"]):
+        run("audit", "--since", "last", *words)
+    assert tree(leaky, state_home) == before
+    folder = tree(leaky)
     for format in ("text", "json", "md", "sarif", "html"):
         run("audit", "--since", "last", "--format", format)
-    assert tree(leaky, state_home) == before
+    assert tree(leaky) == folder
+    kept = {path for path in state_home.rglob("*") if path.is_file()}
+    (history,) = (path for path in kept if str(path) not in repr(before))
+    assert (history.name, history.stat().st_mode & 0o777) == ("audits.json", 0o600)
+
+
+def test_an_audit_says_what_is_new_and_gone_since_the_last(leaky: Path, run: Run, state_home: Path) -> None:
+    assert b"Since the last audit" not in run("audit", "--format", "text").out
+    (leaky / "other.md").write_text((leaky / "keys.md").read_text())
+    (leaky / "keys.md").write_text("gone\n")
+    assert b"Since the last audit, 20" not in run("audit", "--format", "text", "--only", "secret").out
+    assert b"UTC: 3 new, 1 gone\n" in run("audit", "--format", "text", "--read-only").out
+    trend = json.loads(run("audit", "--json").out)["trend"]
+    assert (len(trend["new"]), trend["gone"], trend["same_rules"], len(trend["audits"])) == (3, 1, True, 1)
+    assert (json.loads(run("audit", "--json").out)["trend"]["new"]) == []
+    (history,) = state_home.rglob("audits.json")
+    history.unlink()
+    history.mkdir()  # that it can neither be read nor be written is no error
+    ran = run("audit", "--json")
+    assert (ran.code, ran.err, json.loads(ran.out)["trend"]) == (1, b"", None)
 
 
 def test_it_says_what_this_process_gave_up(leaky: Path, run: Run) -> None:  # noqa: ARG001

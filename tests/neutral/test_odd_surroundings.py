@@ -68,7 +68,7 @@ _MOUNTS = {
 @pytest.mark.parametrize(
     "words",
     [
-        "audit memories --state state --format json",
+        "audit memories --state state --format json --read-only",
         "log --dir memories --state state --read-only",
         "verify --dir memories --state state --read-only",
         "review --dir memories --state state --read-only",

@@ -399,3 +399,33 @@ def test_a_folder_that_is_named_by_the_process_itself_is_still_the_folder(folder
     why, said = json.loads(done.stdout)
     assert (why, "is inside the memory folder" in said) == ("forbidden", True)
     assert [path.name for path in folder.iterdir()] == ["note.md"]
+
+
+_HISTORY = """
+import sys
+from memtui.fs.exports import ExportWriter, WriteFailed
+from memtui.fs.write_helper import WriteHelper
+folder, state, history = sys.argv[1:]
+with WriteHelper(ExportWriter(folder, state), history=history or None) as scribe:
+    scribe.keep_history(b"first")
+    scribe.keep_history(b"second")
+    try:
+        scribe.write(f"{state}/audits.json", b"other", force=True)
+    except WriteFailed as error:
+        print(error.reason.value)
+"""
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_beside_the_journal_it_replaces_one_file_that_was_named_when_it_began(
+    named: bool, folder: Path, state: Path, tmp_path: Path
+) -> None:
+    history = state / "audits.json"
+    history.symlink_to(tmp_path / "elsewhere")  # it is replaced, and not followed
+    words = [sys.executable, "-c", _HISTORY, str(folder), str(state), str(history) if named else ""]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
+    assert (done.stdout, done.stderr) == ("forbidden\n", "")
+    assert not (tmp_path / "elsewhere").exists()
+    assert history.is_symlink() is not named
+    if named:
+        assert (history.read_bytes(), history.stat().st_mode & 0o777) == (b"second", 0o600)

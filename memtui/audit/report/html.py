@@ -29,6 +29,7 @@ from memtui.audit.report.wording import (
     format_minute,
     format_sign_off,
     format_suppressed_counts,
+    format_trend,
     format_verdict,
     has_known_origins,
     sanitize_text,
@@ -50,6 +51,8 @@ for _group, _values in (
 
 MOST = 5_000
 """Findings, and changed files, that a page shows; more would not be scrolled through."""
+_FEWEST_AUDITS = 3
+"""Audits of which a chart is drawn."""
 _MEMBERS = 500
 """Findings of a group that a page lists."""
 _EVIDENCE = 600
@@ -109,12 +112,13 @@ def _render_header(audit: Audit) -> str:
     if _render_figures(audit):
         links.append(("figures", "In figures"))
     links.append(("made", "How it was made"))
+    trend = f'<p class="since">{format_trend(audit.trend)}.</p>\n' if audit.trend is not None else ""
     navigation = "".join(f'<a href="#{target}">{words}</a>' for target, words in links)
     return (
         f'<header>\n<p class="eyebrow">memtui audit</p>\n<h1>{_escape_name(audit.title, 300)}</h1>\n'
         f'<p class="taken">As it was on {format_minute(audit.taken_us)}</p>\n'
         f'<p class="verdict {css}"><strong>{css.upper()}</strong> <span>'
-        f"{html.escape(format_verdict(audit))}</span></p>\n"
+        f"{html.escape(format_verdict(audit))}</span></p>\n{trend}"
         f'<nav aria-label="Sections">{navigation}</nav>\n</header>\n'
     )
 
@@ -144,7 +148,7 @@ def _render_card(number: str, words: str, css: str = "") -> str:
 def _render_figures(audit: Audit) -> str:
     """How the folder went over time, the findings by family, and the budgets, as far as there is anything to draw."""
     growth = audit.growth if audit.growth is not None and audit.growth.at_us else None
-    figures = _render_findings_chart(audit, growth)
+    figures = _render_findings_chart(audit, growth) + _render_trend_chart(audit)
     if growth is not None:
         figures += _render_writers_chart(growth)
         if len(growth.at_us) > 1:
@@ -265,6 +269,23 @@ def _render_findings_chart(audit: Audit, growth: AuditGrowth | None) -> str:
     chart = charts.draw_stacked_steps("Findings over time, by severity", words, growth.at_us, parts, unit="findings")
     table = _render_numbers(growth.at_us, parts)
     return _render_figure("Findings", words, chart + _render_family_bars(audit) + table)
+
+
+def _render_trend_chart(audit: Audit) -> str:
+    """How many findings each audit had, of three or more."""
+    if audit.trend is None or len(audit.trend.audits) < _FEWEST_AUDITS - 1:
+        return ""
+    before = audit.trend.audits
+    moments = [*(each.taken_us for each in before), audit.taken_us]
+    fail, warn, info = map(audit.count_findings, SEVERITIES)
+    parts = [
+        ChartSeries("fail", "fail", (*(each.fail for each in before), fail)),
+        ChartSeries("warn", "warn", (*(each.warn for each in before), warn)),
+        ChartSeries("info", "info", (*(each.info for each in before), info)),
+    ]
+    words = f"How many each of {len(moments):,} audits had."
+    chart = charts.draw_stacked_columns("Findings, audit by audit", words, moments, parts, unit="findings")
+    return _render_figure("Audit by audit", words, chart + _render_numbers(moments, parts))
 
 
 def _render_family_bars(audit: Audit) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memtui.audit.masking import mask_message
-from memtui.audit.model import Audit, AuditFinding, AuditGrowth, ChainStatus, FindingOrigin
+from memtui.audit.model import Audit, AuditFinding, AuditGrowth, AuditTrend, ChainStatus, FindingOrigin
 from memtui.audit.ranking import FindingGroup, group_findings
 from memtui.audit.report.wording import (
     SEVERITIES,
@@ -44,6 +44,7 @@ def render_jsonl(audit: Audit) -> str:
         "chain": _chain_to_json(audit.chain),
         "review": _review_to_json(audit),
         "rules": rules,
+        "trend": _trend_to_json(audit.trend) if audit.trend is not None else None,
     }
     end = {"verdict": _get_verdict(audit), "findings": len(audit.findings)}
     findings = (format_event(audit, "finding", each) for each in findings_to_json(audit.findings))
@@ -90,6 +91,7 @@ def build_document(audit: Audit) -> dict[str, Any]:
         "passed": [{"family": each.family.value, "name": each.name, "words": each.words} for each in audit.passed],
         "inbox": _inbox_to_json(audit.inbox) if audit.inbox is not None else None,
         "review": _review_to_json(audit),
+        "trend": _trend_to_json(audit.trend) if audit.trend is not None else None,
         "growth": _growth_to_json(audit.growth) if audit.growth is not None else None,
         "neutral": list(audit.neutral),
         "rules": {"ran": audit.rules, "digest": audit.digest},
@@ -284,6 +286,19 @@ def _marked_finding_to_json(marked: MarkedFinding) -> dict[str, Any]:
         "count": marked.count,
         "evidence": marked.evidence or None,
         "decision": marked.decision or None,
+    }
+
+
+def _trend_to_json(trend: AuditTrend) -> dict[str, Any]:
+    return {
+        "last": format_utc(trend.last_us),
+        "new": list(trend.new),
+        "gone": trend.gone,
+        "same_rules": trend.has_same_rules,
+        "audits": [
+            {"ts": format_utc(each.taken_us), "fail": each.fail, "warn": each.warn, "info": each.info}
+            for each in trend.audits
+        ],
     }
 
 

@@ -27,6 +27,7 @@ from memtui.audit.report.wording import (
     format_minute,
     format_sign_off,
     format_suppressed_counts,
+    format_trend,
     format_verdict,
     has_known_origins,
     sanitize_text,
@@ -69,6 +70,8 @@ def render_markdown(audit: Audit, *, limit: int = LIMIT) -> str:
     room = min(_FOR_CHANGES, _FOR_A_CHANGE * files)
     page.add(f"**{gravest.value.upper() if gravest else 'CLEAN'}: {format_verdict(audit)}**\n\n")
     page.add(f"memtui audit of {_format_name(audit.title)}, {format_minute(audit.taken_us)}.\n\n")
+    if audit.trend is not None:
+        page.add(f"{format_trend(audit.trend)}.\n\n")
     page.add(_render_summary(audit))
     for severity in SEVERITIES:
         _add_findings(page, severity, [found for found in audit.findings if found.severity is severity], teller, room)

@@ -15,6 +15,7 @@ from memtui.audit.report.wording import (
     format_minute,
     format_sign_off,
     format_suppressed_counts,
+    format_trend,
     format_verdict,
     has_known_origins,
     sanitize_text,
@@ -112,6 +113,8 @@ class _TextReport:
             if audit.count_findings(severity):
                 first = first.replace(text, self._colorize(text, _COLORS[severity]), 1)
         yield from (first, *others)
+        if audit.trend is not None:
+            yield from self._wrap(format_trend(audit.trend), "", "  ")
 
     def _render_finding(self, finding: AuditFinding, *, everything: bool) -> Iterator[str]:
         yield self._render_head(finding, _format_place(finding, everything=everything))

@@ -6,8 +6,10 @@ from types import MappingProxyType
 from memtui.audit.model import (
     UNKNOWN,
     Audit,
+    AuditCounts,
     AuditFinding,
     AuditGrowth,
+    AuditTrend,
     ChainStatus,
     Family,
     FindingLocation,
@@ -172,6 +174,13 @@ def ordinary() -> Audit:
             Budget("files", 23, 2_000, "memory.max_files"),
             Budget("bytes", 42_011, 50_000, "memory.max_total_bytes"),
             Budget("tokens", 10_421, 8_000, "audit.max_total_tokens"),
+        ),
+        trend=AuditTrend(
+            last_us=NOW - DAY,
+            new=("0123456789abcdef",),
+            gone=2,
+            has_same_rules=True,
+            audits=(AuditCounts(NOW - 2 * DAY, 3, 2, 2), AuditCounts(NOW - DAY, 1, 3, 1)),
         ),
     )
 

@@ -130,12 +130,12 @@ def test_every_identifier_is_there_once_and_every_reference_leads_somewhere() ->
 def test_every_chart_has_a_title_a_description_and_its_numbers_in_a_table() -> None:
     page = html.render_html(samples.ordinary())
     drawn = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
-    assert len(drawn) == 4
+    assert len(drawn) == 5
     for chart in drawn:
         root = ElementTree.fromstring(chart)
         assert [child.tag for child in root[:2]] == ["title", "desc"]
         assert all(child.text for child in root[:2])
-    assert page.count('<details class="numbers">') == 4
+    assert page.count('<details class="numbers">') == 5
 
 
 def test_the_verdict_the_changes_and_the_facts_lost_are_told() -> None:
@@ -157,6 +157,8 @@ def test_the_verdict_the_changes_and_the_facts_lost_are_told() -> None:
         "Landlock",
         "41K of 49K",
         "130%, over",
+        "Since the last audit, 2026-11-20 22:26 UTC: 1 new, 2 gone.",
+        "How many each of 3 audits had.",
     ):
         assert said in words
 
