@@ -166,7 +166,11 @@ def _get_fact(name: str, finding: AuditFinding) -> str:
 
 def _get_event_key(finding: AuditFinding) -> str:
     origin = finding.origin
-    return f"{origin.actor} {origin.at_us}" if origin.is_known and origin.is_exact and origin.at_us is not None else ""
+    if not origin.is_known:
+        return ""
+    if origin.seq is None:
+        return f"{origin.actor} just now"
+    return f"{origin.actor} {origin.at_us}" if origin.is_exact and origin.at_us is not None else ""
 
 
 _KEYS: dict[Cause, Callable[[AuditFinding], str]] = {
@@ -197,9 +201,7 @@ def _describe_file(group: FindingGroup) -> str:
 
 
 def _describe_event(group: FindingGroup) -> str:
-    return (
-        f"{_format_finding(group)} in {_count_notes(group)}, all brought in at one moment {_format_actor(group.worst)}"
-    )
+    return f"{_format_finding(group)} in {_count_notes(group)}, all at once, {_format_actor(group.worst)}"
 
 
 def _count_notes(group: FindingGroup) -> str:

@@ -86,7 +86,12 @@ def claims(count: int, gone: str = "src/legacy", **given: object) -> list[AuditF
         (
             [made(at, origin=LONG_AGO, words=f"{at} letters") for at in range(6)],
             Cause.EVENT,
-            "found in 6 notes, all brought in at one moment from outside memtui",
+            "found in 6 notes, all at once, from outside memtui",
+        ),
+        (
+            [made(at, origin=replace(JUST_NOW, at_us=NOW + at), words="it was changed") for at in range(7)],
+            Cause.EVENT,
+            "it was changed, in 7 notes, all at once, from outside memtui",
         ),
     ],
 )  # fmt: skip

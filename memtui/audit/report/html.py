@@ -374,13 +374,14 @@ def _render_group(group: FindingGroup, *, tells_origin: bool) -> str:
     origin = "".join(f", {_escape_text(part, 160)}" for part in details)
     where = f'<span class="place">{format_count(len(group.findings), "place")}</span>'
     inside = _render_evidence(found) if is_single else _render_members(group)
+    brought = "Brought in by" if is_single else "The first was brought in by"
     return (
         f'<li class="finding {found.severity.value} {found.family.value}">'
         f'<p class="head"><span class="badge {found.severity.value}">{found.severity.value}</span> '
         f'<code class="rule">{_escape_text(found.rule)}</code> {_render_place(found) if is_single else where}</p>'
         f'<p class="words">{_escape_name(format_message(found.words if is_single else group.words))}</p>'
         f'{inside}<p class="do"><b>What to do:</b> {_escape_name(found.do)}</p>'
-        + (f'<p class="origin">Brought in by: <b>{_escape_name(who, 160)}</b>{origin}</p>' if tells_origin else "")
+        + (f'<p class="origin">{brought}: <b>{_escape_name(who, 160)}</b>{origin}</p>' if tells_origin else "")
         + "</li>\n"
     )
 

@@ -247,7 +247,8 @@ class _FindingRenderer:
             lines += [_render_members(group), ""]
         if found.evidence:
             lines.append(format_code_block(found.evidence))
-        last = [self._render_origin(found)] if self.tells_origins else []
+        brought = "The first was brought in by" if count > 1 else "Brought in by"
+        last = [f"{brought}: {self._render_origin(found)}"] if self.tells_origins else []
         first = self._told_at.setdefault(found.do, "")
         if not first:
             self._told_at[found.do] = found.rule
@@ -265,7 +266,7 @@ class _FindingRenderer:
     def _render_origin(self, found: AuditFinding) -> str:
         first, *others = describe_origin(found.origin)
         first = _format_name(first) if found.origin.is_known else first
-        return f"Brought in by: {', '.join((first, *map(format_sentence, others)))}."
+        return f"{', '.join((first, *map(format_sentence, others)))}."
 
 
 def _render_members(group: FindingGroup) -> str:
