@@ -74,7 +74,7 @@ class Cause(StrEnum):
     FILE = "file"
     """They are in one file."""
     EVENT = "event"
-    """One actor brought them in at one moment."""
+    """One actor brought them in at one moment; what came from outside, at one look."""
 
 
 _FEWEST = {Cause.VALUE: 2, Cause.DIRECTORY: 3, Cause.COMMIT: 3, Cause.FILE: 6, Cause.EVENT: 6}
@@ -90,7 +90,8 @@ class FindingGroup:
     """Findings of one rule with one cause, or a single finding.
 
     Attributes:
-        id: 16 hexadecimal digits, the same in each audit while the cause is; empty for a single finding.
+        id: 16 hexadecimal digits, the same in each audit while the cause is (of a secret, while the finding with the
+            lowest fingerprint is); empty for a single finding.
         findings: The most dangerous first.
     """
 

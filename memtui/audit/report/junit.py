@@ -66,11 +66,14 @@ def _add_case(
     if skipped is not None and not findings:
         ElementTree.SubElement(case, "skipped", message=_to_xml(sanitize_text(skipped)))
         return
-    counted = [each for each in findings if fail_on is not None and each.severity.rank <= fail_on.rank]
+    counted: list[AuditFinding] = []
+    others: list[AuditFinding] = []
+    for each in findings:
+        (counted if fail_on is not None and each.severity.rank <= fail_on.rank else others).append(each)
     if counted:
         failure = ElementTree.SubElement(case, "failure", message=_describe(counted), type=counted[0].severity.value)
         failure.text = "\n".join(_list_findings(counted))
-    if others := [each for each in findings if each not in counted]:
+    if others:
         ElementTree.SubElement(case, "system-out").text = "\n".join(_list_findings(others))
 
 
