@@ -13,6 +13,7 @@ from memtui.cli.review_text import serialize_mark
 from memtui.core.paths import format_path
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
+from memtui.fs.no_atime import read_regular_file
 from memtui.fs.write_helper import FileWriter
 from memtui.review import sign_off, triage, verdicts
 from memtui.review.inbox import ChangedHunk, MarkedFinding, ReviewMark, ReviewVerdict
@@ -72,10 +73,10 @@ def restore_findings(desk: ReviewContext) -> int:
     for name in fingerprints:
         if name not in dismissed:
             raise NotFound(f"Not restored: no dismissed finding is {name}. {_NOT} To see them: memtui review dismissed")
-    build = partial(
-        verdicts.build_finding_mark, reviewer=desk.reviewer, head=verdicts.get_head(desk.memory),
-        words=desk.given.text or "",
-    )  # fmt: skip
+    words, head = desk.given.text or "", verdicts.get_head(desk.memory)
+    if triage.holds_secret(words, rules=desk.custom.matcher):
+        raise UsageError(f"memtui review restore: {triage.SECRET_IN_WORDS}")
+    build = partial(verdicts.build_finding_mark, reviewer=desk.reviewer, head=head, words=words)
     marks = [build(ReviewVerdict.RESTORE, dismissed[name].findings[0]) for name in fingerprints]
     desk.save_marks(marks)
     return _print_marks(desk, marks, "Restored: {}. It counts again." if len(marks) == 1 else "Restored: {}.")
@@ -237,12 +238,11 @@ def verify_record(desk: ReviewContext) -> int:
     (given,) = desk.given.paths
     name = format_path(os.path.abspath(os.path.expanduser(given)))
     try:
-        with open(os.path.expanduser(given), "rb", opener=_open_without_waiting) as file:
-            data = file.read(_MOST_BYTES + 1)
+        data = read_regular_file(os.path.expanduser(given), _MOST_BYTES)
     except OSError as error:
         raise NotFound(f"{name} cannot be read: {format_os_error(error)}. Nothing was compared.") from error
-    if len(data) > _MOST_BYTES:
-        raise UsageError(f"{name} is too large to be a record. Nothing was compared.")
+    if data is None or len(data) > _MOST_BYTES:
+        raise UsageError(f"{name} is no file, or too large to be a record. Nothing was compared.")
     try:
         problems = sign_off.verify_record(desk.memory, desk.review, data, on_disk=verdicts.get_head(desk.memory)[0])
     except ValueError as error:
@@ -254,7 +254,3 @@ def verify_record(desk: ReviewContext) -> int:
     if not problems and not desk.options.json and not desk.options.quiet:
         output.print_line(f"{name} is what the review file and the journal say.")
     return ExitCode.FINDINGS if problems else ExitCode.OK
-
-
-def _open_without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -150,7 +150,7 @@ def _find_by_hash(observer: Observer, words: str) -> int | None:
     if len(given) < _SHORTEST_HASH or not set(given) <= _HEX or (given.isdecimal() and not number):
         return None
     if number:
-        event = _get_event(observer, int(number)) if len(number) < 19 else None
+        event = find_event(observer, int(number)) if len(number) < 19 else None
         if event is not None and event.hash.startswith(given):
             return event.seq
     else:
@@ -165,11 +165,12 @@ def _find_by_hash(observer: Observer, words: str) -> int | None:
 def _is_in_chain(observer: Observer, mark: ReviewMark) -> bool:
     if mark.seq == 0:
         return mark.head in ("", START.hex())
-    event = _get_event(observer, mark.seq)
+    event = find_event(observer, mark.seq)
     return event is not None and event.hash == mark.head
 
 
-def _get_event(observer: Observer, seq: int) -> Event | None:
+def find_event(observer: Observer, seq: int) -> Event | None:
+    """An event; `None` if there is none of this number, or it cannot be read."""
     try:
         return observer.history.get_event(seq)
     except (JournalDamaged, RecursionError, OverflowError):
@@ -177,7 +178,7 @@ def _get_event(observer: Observer, seq: int) -> Event | None:
 
 
 def _get_event_time(observer: Observer, seq: int) -> int | None:
-    event = _get_event(observer, seq)
+    event = find_event(observer, seq)
     return event.at_us if event is not None else None
 
 

@@ -27,7 +27,7 @@ from memtui.review.inbox import (
     ReviewMark,
     ReviewVerdict,
 )
-from memtui.review.inbox_builder import build_inbox
+from memtui.review.inbox_builder import build_inbox, find_event
 from memtui.review.marks import Review, compute_digest, serialize_finding
 from memtui.review.tracks import get_version_key
 from memtui.review.triage import find_dismissals, mark_finding
@@ -292,7 +292,7 @@ def verify_record(observer: Observer, review: Review, data: bytes, *, on_disk: i
             f"Mark {at + 1} of the review file is not certain: what stands behind it does not vouch for it."
         )
     mark = review.marks[at]
-    event = observer.history.get_event(mark.seq) if mark.seq else None
+    event = find_event(observer, mark.seq) if mark.seq else None
     if mark.seq and (event is None or event.hash != mark.head):
         problems.append(f"The journal has no event {mark.seq} with the hash {mark.head[:16]}, which was signed.")
         return problems  # what changed up to there cannot be told from another record

@@ -94,6 +94,7 @@ def test_a_dismissed_finding_fails_no_pipeline_and_stands_in_every_report(said: 
     # It is listed, and counts again when it is restored.
     code, out, _ = said("review", "dismissed")
     assert out.splitlines()[0] == f"{known}  keys.md:3 (anthropic-key)  until {until}"
+    assert said("review", "restore", known, "--words", f"it is {SECRET}")[0] == 2
     assert said("review", "restore", known)[0] == 0
     assert said("audit", "--only", "secret")[0] == 1
     assert said("review", "dismissed")[1] == "Nothing is dismissed.\n"

@@ -252,11 +252,12 @@ def test_a_journal_that_was_rewritten_is_told(signed: dict[str, Any], table: Tab
     with closing(sqlite3.connect(database)) as connection:
         for (trigger,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
             connection.execute(f"DROP TRIGGER {trigger}")
-        connection.execute("UPDATE events SET hash = zeroblob(32) WHERE seq = ?", (signed["journal"]["seq"],))
-        connection.commit()
-    problems = verify(table, text)
-    assert problems[0].startswith("Journal: broken")
-    assert any(each.startswith("The journal has no event") for each in problems)
+        for change in ("hash = zeroblob(32)", "body = x'00'"):
+            connection.execute(f"UPDATE events SET {change} WHERE seq = ?", (signed["journal"]["seq"],))
+            connection.commit()
+            problems = verify(table, text)
+            assert problems[0].startswith("Journal: broken")
+            assert any(each.startswith("The journal has no event") for each in problems)
 
 
 @pytest.mark.parametrize(
