@@ -57,6 +57,18 @@ def watched(tmp_path: Path) -> Iterator[Watched]:
     watched.stop()
 
 
+@pytest.mark.skipif(not hasattr(os, "SCHED_BATCH"), reason="the system has no such policy")
+def test_no_thread_of_a_watcher_interrupts_a_writer_when_it_is_woken(watched: Watched) -> None:
+    """Five browsers beside an agent interrupted it thirty times in each create."""
+    before = set(os.listdir("/proc/self/task"))
+    watched.start()
+    started = set(os.listdir("/proc/self/task")) - before
+    policies = {os.sched_getscheduler(int(thread)) for thread in started}
+    assert len(started) >= 2, "its own, and that of the notifications"
+    assert policies == {os.SCHED_BATCH}
+    assert os.sched_getscheduler(0) == os.SCHED_OTHER
+
+
 def test_a_burst_of_new_nested_directories_loses_no_file(watched: Watched) -> None:
     watched.start()
     names = [f"a{number % 5}/b{number % 7}/c{number % 3}/f{number}.md" for number in range(200)]
