@@ -172,7 +172,8 @@ class DetailController(Controller[DiffPaneScreen]):
         keys = f"{label_key('audit.open')} {'folds' if is_open else 'shows'} its findings."
         page = finding_detail.build_group_page(group, rule, keys, with_rule=with_rule)
         self.page.show(page, keep_place=keep_place)
-        self.lists.set_pane_title(self.page, f"2 {len(group.findings):,} {group.label}")
+        words = f"{to_one_line(name)}, {len(group.findings):,} {group.label}"
+        self.lists.set_pane_title(self.page, f"2 {words}")
 
     def _show_rule(self, rule: AuditRule | None, name: str, *, keep_place: bool) -> bool:
         """Show a rule in its own pane; returns whether there is none, so that its reason goes with the finding."""
