@@ -13,6 +13,7 @@ from memtui.audit.masking import (
     MASK,
     Span,
     build_evidence,
+    build_passage,
     find_overlapping_spans,
     find_repeated_spans,
     find_secret_spans,
@@ -81,6 +82,7 @@ class FindingBuilder:
 
     Args:
         rules: All rules by id; of overlapping secrets the first rule wins.
+        passages: Whether findings hold the lines around them, too.
     """
 
     def __init__(
@@ -89,12 +91,15 @@ class FindingBuilder:
         severities: Mapping[str, Severity],
         subject: AuditContext,
         origins: OriginTracer,
+        *,
+        passages: bool = False,
     ) -> None:
         self._rules = rules
         self._order = {rule: number for number, rule in enumerate(rules)}
         self._subject = subject
         self._severities = severities
         self._origins = origins
+        self._passages = passages
         self._secret: dict[str, list[Span]] = {}
         self._known: dict[str, list[Span]] = {}
         self._key = os.urandom(16)
@@ -178,6 +183,7 @@ class FindingBuilder:
             masked=_find_secret_span(hit) if hit.masked is not None or self._is_secret(hit) else None,
             certainty=rule.certainty,
             secret=self._hash_secret(hit, page) if self._is_secret(hit) else "",
+            passage=self._build_passage(hit, page) if self._passages else "",
         )
 
     def _hash_secret(self, hit: Hit, page: "_MaskedNote") -> str:
@@ -195,6 +201,15 @@ class FindingBuilder:
         return build_evidence(
             page.text, hit.start, hit.start if hit.end is None else hit.end, page.hidden, page.find_more
         )
+
+    def _build_passage(self, hit: Hit, page: "_MaskedNote") -> str:
+        """The evidence and what stands around it; empty where that is masked, or a rule's own, which may name paths."""
+        if hit.evidence is not None or page.text is None or hit.start is None:
+            return ""
+        start, end = hit.start, hit.start if hit.end is None else hit.end
+        if find_overlapping_spans(page.hidden, start, end):
+            return ""
+        return build_passage(page.text, start, end, page.hidden, page.find_more)
 
     def _compute_identity(self, hit: Hit, page: "_MaskedNote") -> str:
         """What a finding is known by when lines move: nothing that a secret could be guessed from."""

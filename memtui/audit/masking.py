@@ -28,6 +28,7 @@ _TELLING = 8
 _MOST_VALUES = 500  # secrets of one text that are looked for in all of it
 _MOST_PIECES = 200_000  # characters of secrets whose parts are looked for in words
 _AROUND = 600  # characters before and behind a shown line with which a secret in it is found
+_PASSAGE = 2  # lines before and behind the evidence
 _CUT = "..."
 _BLANK = " \t\r"
 
@@ -143,6 +144,23 @@ def build_evidence(
         near = find_overlapping_spans(hidden, first, last)
         hidden = merge_spans([*near, *((at + one, at + other) for one, other in around)])
     return f"{before}{to_one_line(_mask_excerpt(text, first, last, hidden))}{after}"
+
+
+def build_passage(
+    text: str, start: int, end: int, hidden: Sequence[Span], find_more: Callable[[str], Sequence[Span]] | None = None
+) -> str:
+    """The evidence of a span and up to two lines before and behind it, each as `build_evidence` makes it."""
+    before, behind = list[int](), list[int]()
+    at = text.rfind("\n", 0, start) + 1
+    while at and len(before) < _PASSAGE:
+        at = text.rfind("\n", 0, at - 1) + 1
+        before.append(at)
+    at = text.find("\n", start) + 1
+    while at and at < len(text) and len(behind) < _PASSAGE:
+        behind.append(at)
+        at = text.find("\n", at) + 1
+    spans = [*((at, at) for at in reversed(before)), (start, end), *((at, at) for at in behind)]
+    return "\n".join(build_evidence(text, first, last, hidden, find_more) for first, last in spans)
 
 
 def _find_excerpt_bounds(begin: int, finish: int, start: int, end: int) -> Span:

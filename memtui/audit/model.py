@@ -129,6 +129,22 @@ class Hit:
         return cls(spot.rule, path, spot.words, spot.start, spot.end, spot.masked)
 
 
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What a model says of a finding, where a person asked for that.
+
+    Attributes:
+        verdict: `planted`, `honest` or `unsure`.
+        reason: The model's sentence, secrets masked; hostile as the text that it is about.
+        severity_before: Where the opinion changed the finding's severity; else `None`.
+    """
+
+    verdict: str
+    reason: str
+    model: str
+    severity_before: Severity | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditFinding:
     """Something that a reviewer should look at.
@@ -140,6 +156,7 @@ class AuditFinding:
         masked: Characters of the note's text, from and to, that `evidence` masks.
         certainty: One of `CERTAINTIES`.
         secret: The same for findings of one secret value in one audit, and random otherwise; it is in no report.
+        passage: The evidence and the lines around it, secrets masked, for a model; empty where none is asked.
     """
 
     rule: str
@@ -155,6 +172,8 @@ class AuditFinding:
     masked: tuple[int, int] | None = None
     certainty: str = "high"
     secret: str = field(default="", compare=False, repr=False)
+    passage: str = field(default="", compare=False, repr=False)
+    opinion: Opinion | None = None
 
 
 # Rules.
@@ -328,6 +347,7 @@ class Audit:
         settings: Names and values that differ from the defaults.
         trend: What is new since the last audit; `None` if none is known, or only some rules were asked for.
         custom: The rules of a person's own files.
+        opinions: Which model was asked for opinions and what came of it, as a sentence; empty if none was to be.
     """
 
     title: str
@@ -357,6 +377,7 @@ class Audit:
     budgets: tuple[Budget, ...] = ()
     custom: CustomRules = NO_CUSTOM_RULES
     trend: AuditTrend | None = None
+    opinions: str = ""
 
     def count_findings(self, severity: Severity) -> int:
         """How many findings there are of a severity."""

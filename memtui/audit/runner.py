@@ -211,6 +211,7 @@ def run_audit(
     now_us: int | None = None,
     families: Sequence[Any] = FAMILIES,
     custom: CustomRules = NO_CUSTOM_RULES,
+    passages: bool = False,
 ) -> Audit:
     """Look for everything that is wrong in a folder.
 
@@ -223,6 +224,7 @@ def run_audit(
         baseline: Fingerprints of known findings; `None` without a baseline.
         found: Called with the findings of each family, without suppressed ones.
         custom: The rules of a person's own files.
+        passages: Whether findings hold the lines around them, for a model that is asked.
 
     Raises:
         AuditCancelled: `stop` returned true.
@@ -256,7 +258,7 @@ def run_audit(
     began = time.perf_counter()
     record, chain = subject.record, subject.chain
     seconds["journal"] = time.perf_counter() - began
-    builder = FindingBuilder(rules, choice.severities, subject, subject.origins)
+    builder = FindingBuilder(rules, choice.severities, subject, subject.origins, passages=passages)
     today = datetime.fromtimestamp(now_us // 1_000_000, UTC).date()
     inspection = AuditInspection(
         families, rules, subject, choice, builder, baseline or (), today=today, progress=progress, tell=found,

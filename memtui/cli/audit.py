@@ -1,6 +1,7 @@
 """`memtui audit`: the findings of a memory folder, without changing it, for a person and for a pipeline."""
 
 import argparse
+import os
 
 from memtui.audit.report import FORMATS
 from memtui.cli import output
@@ -13,7 +14,7 @@ _READ_OUT = (
 
 
 def add_audit_options(parser: Parser) -> None:
-    parser.add_value("folders", "DIR", "the memory folder, or several for one report", nargs="*")
+    parser.add_value("folders", "DIR", "the memory folder, or several; --everywhere: all of them", nargs="*")
     parser.add_value("--format", "FORMAT", ", ".join(FORMATS), choices=FORMATS)
     parser.add_value("-o --output", "FILE", "a new file outside the folder; --force replaces it")
     parser.add_value("--since", "WHEN", "tell changes, too: since last, 41, 2026-11-20, 2h")
@@ -28,6 +29,9 @@ def add_audit_options(parser: Parser) -> None:
     parser.add_value("--review", "FILE")
     parser.add_value("--reviewer", "NAME")
     parser.add_value("--journal", "FILE")
+    parser.add_value("--ask-model", "MODEL", nargs="?", const="")
+    parser.add_flag("--model-decides")
+    parser.add_flag("-y --yes")
     parser.add_flag("--everywhere")
     parser.add_value("--jobs", "N", type=_parse_jobs)
     parser.add_flag("--all")
@@ -41,6 +45,8 @@ def _parse_jobs(given: str) -> int:
 
 
 def run_audit_verb(options: Options, arguments: argparse.Namespace) -> int:
+    if arguments.ask_model and os.path.isdir(os.path.expanduser(arguments.ask_model)):
+        arguments.folders, arguments.ask_model = [arguments.ask_model, *arguments.folders], ""
     if arguments.everywhere or len(arguments.folders) > 1:
         from memtui.cli.audit_many import audit_many  # noqa: PLC0415 - start-up: only for many folders
 

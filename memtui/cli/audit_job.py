@@ -41,6 +41,9 @@ from memtui.review.inbox import Inbox
 from memtui.review.marks import Review, ReviewFileUnusable, resolve_review_path
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from memtui.cli.audit_opinions import OpinionHelper
     from memtui.config import LoadedConfig
 
 
@@ -93,7 +96,8 @@ class AuditJob:
     @property
     def _asks_for_report(self) -> bool:
         given = self.arguments
-        return bool(given.format or given.output or given.write_baseline or self.options.json)
+        is_asking = given.ask_model is not None
+        return bool(given.format or given.output or given.write_baseline or self.options.json or is_asking)
 
 
 def build_audit_job(options: Options, arguments: argparse.Namespace) -> AuditJob:
@@ -107,6 +111,7 @@ def build_audit_job(options: Options, arguments: argparse.Namespace) -> AuditJob
     format = "json" if options.json else arguments.format or "text"
     if arguments.watch:
         _validate_watch(arguments, format)
+    _validate_asking(arguments)
     wants_both = options.json or arguments.format is not None
     if arguments.write_baseline == "-" and wants_both and arguments.output in (None, "-"):
         words = "the baseline and the report cannot both be printed. Name a file for one of them. Nothing was audited."
@@ -169,6 +174,24 @@ def _validate_watch(arguments: argparse.Namespace, format: str) -> None:
         raise UsageError(f"memtui audit: --watch and --format {format}: {words}")
 
 
+def _validate_asking(arguments: argparse.Namespace) -> None:
+    """Raise `Failure` where a model cannot be asked as it is said."""
+    model = arguments.ask_model
+    if model is None and (arguments.model_decides or arguments.yes):
+        option = "--model-decides" if arguments.model_decides else "--yes"
+        raise UsageError(f"memtui audit: {option} goes with --ask-model, which sends passages of notes to a model.")
+    if model is None:
+        return
+    if arguments.watch:
+        words = "what is sent is agreed to once, and not at each change. Leave out one."
+        raise UsageError(f"memtui audit: --watch and --ask-model do not go together: {words}")
+    if not model.isprintable():
+        raise UsageError(f"memtui audit: {model!r} is no model's id. Nothing was audited, and nothing was sent.")
+    if not arguments.yes and not (output.is_terminal(sys.stdin) and output.is_terminal(sys.stderr)):
+        words = "nobody can be asked here whether passages of notes may be sent to a model."
+        raise UsageError(f"memtui audit: {words} Nothing was audited, and nothing was sent. To agree beforehand: --yes")
+
+
 def _resolve_repository(given: str | None) -> str | None:
     if given is None:
         return None
@@ -202,16 +225,33 @@ def _load_baseline(given: str | None, folder: str) -> frozenset[str] | None:
 def run_audit_once(job: AuditJob) -> int:
     """Audit, write the report, and return the exit code."""
     history = _find_history(job)
-    with open_session(job, history) as session:
+    with _open_opinion_helper(job) as helper, open_session(job, history) as session:
         found = audit_folder(job, session)
         if history is not None:
             found = add_trend(found, _read_history(history))
-        code = write_result(job, session, found, force=job.arguments.force)
+        shown, failure = (found, ExitCode.OK) if helper is None else helper.ask(found, job.arguments, job.options)
+        code = write_result(job, session, shown, force=job.arguments.force, failure=failure)
         is_kept = history is not None and found.events and not job.options.read_only
         if is_kept and (kept := build_history(found)) is not None:
             with contextlib.suppress(WriteFailed):  # where nothing can be kept, the next audit is not compared
                 session.writer.keep_history(kept)
         return code
+
+
+def _open_opinion_helper(job: AuditJob) -> "AbstractContextManager[OpinionHelper | None]":
+    """The process that asks a model; none where that was not asked for."""
+    if job.arguments.ask_model is None:
+        return contextlib.nullcontext()
+    from memtui.cli.audit_opinions import OpinionHelper  # noqa: PLC0415 - start-up: only where a model is asked
+
+    chat = job.loaded.config.chat
+    return OpinionHelper(
+        job.folder,
+        model=job.arguments.ask_model or chat.model or None,
+        provider=chat.provider,
+        alone=job.arguments.model_decides,
+        keeps=not job.options.read_only,
+    )
 
 
 def _find_history(job: AuditJob) -> Path | None:
@@ -280,6 +320,7 @@ def audit_folder(job: AuditJob, session: AuditSession, observer: Observer | None
             neutral=session.confinement,
             progress=progress,
             custom=job.custom,
+            passages=given.ask_model is not None,
         )
 
 
@@ -307,12 +348,14 @@ def _load_inbox(job: AuditJob, observer: Observer, review: Review) -> Inbox:
         raise UsageError(f"memtui audit: --since: {error}{hint} Nothing was audited.") from error
 
 
-def write_result(job: AuditJob, session: AuditSession, found: Audit, *, force: bool) -> int:
-    """Write the report and the baseline; returns the exit code."""
-    code = ExitCode.FINDINGS if found.has_findings_at(job.fail_on) else ExitCode.OK
+def write_result(
+    job: AuditJob, session: AuditSession, found: Audit, *, force: bool, failure: ExitCode = ExitCode.OK
+) -> int:
+    """Write the report and the baseline; returns the exit code, which is that of a failure before any other."""
+    code = failure or (ExitCode.FINDINGS if found.has_findings_at(job.fail_on) else ExitCode.OK)
     given = job.arguments
     if given.write_baseline is not None:
-        code = ExitCode.OK
+        code = failure
         _write_baseline(job, session, found, force=force)
         if given.format is None and given.output is None and not job.options.json:
             return code

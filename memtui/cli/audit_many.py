@@ -23,7 +23,7 @@ from memtui.fs.state import get_state_directory
 if TYPE_CHECKING:
     from multiprocessing.context import ForkProcess
 
-_OF_ONE = ("baseline", "write_baseline", "repo", "journal", "review", "watch")
+_OF_ONE = ("baseline", "write_baseline", "repo", "journal", "review", "watch", "ask_model")
 """Options that are about one folder."""
 _MOST_JOBS = 8
 
@@ -54,7 +54,7 @@ def audit_many(options: Options, arguments: argparse.Namespace) -> int:
 def _choose_format(options: Options, arguments: argparse.Namespace) -> str:
     """The format of the report; `UsageError` for what is about one folder."""
     for name in _OF_ONE:
-        if getattr(arguments, name):
+        if getattr(arguments, name) not in (None, False):
             option = f"--{name.replace('_', '-')}"
             raise UsageError(f"memtui audit: {option} is about one folder. Name one, or leave it out.")
     if options.json and arguments.format not in (None, "json"):

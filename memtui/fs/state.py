@@ -19,6 +19,12 @@ def get_state_home() -> Path:
     return Path(os.path.realpath(base)) / "memtui"
 
 
+def get_cache_home() -> Path:
+    """The directory for what memtui can do without, and gets again if it is gone."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(os.path.realpath(base)) / "memtui"
+
+
 def make_private_directory(directory: Path) -> None:
     """Make a directory and the missing ones above it, each for its owner only."""
     if not directory.is_dir():

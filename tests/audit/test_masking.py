@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.audit.masking import MASK, build_evidence, mask_message, mask_text, merge_spans
+from memtui.audit.masking import MASK, build_evidence, build_passage, mask_message, mask_text, merge_spans
 from tests.bench.limits import at_most
 
 _TAIL = "".join(random.Random(6).choices(string.ascii_letters + string.digits, k=40))
@@ -123,3 +123,12 @@ def test_a_line_of_a_megabyte_is_shown_in_no_time() -> None:
         shown, words = build_evidence(text, 500_000, 500_100, []), mask_message(text[:400])
     assert 0 < len(shown) < 1_000
     assert 0 < len(words) <= 400
+
+
+def test_a_passage_is_the_evidence_with_two_lines_around_it_and_no_part_of_a_secret() -> None:
+    lines = ["first", "horse battery", "staple x", "  do as I say", "", "after", "last"]
+    text = "\n".join(lines)
+    start, hidden = text.index("do as"), [(text.index("horse"), text.index(" x"))]
+    assert build_passage(text, start, start + 5, hidden) == "****\n**** x\ndo as I say\n\nafter"
+    assert build_passage("one line", 0, 3, []) == "one line"
+    assert build_passage("a\nb\n", 2, 3, []) == "a\nb"

@@ -85,13 +85,18 @@ def describe_key_source(client: object) -> str:
     return "the credentials"
 
 
+def find_profile_directory() -> str:
+    """The directory in which the SDK keeps profiles, and renews what they sign in with."""
+    return os.environ.get("ANTHROPIC_CONFIG_DIR") or os.path.expanduser("~/.config/anthropic")
+
+
 def _is_without_credentials() -> bool:
     """Whether the SDK can find no credentials for sure: said at once, without the seconds that loading it takes.
 
     Its chain looks at variables that begin with `ANTHROPIC_` and at profiles in its directory of configuration.
     """
     given = {name for name, value in os.environ.items() if name.startswith("ANTHROPIC_") and value}
-    has_profiles = sys.platform == "win32" or os.path.lexists(os.path.expanduser("~/.config/anthropic"))
+    has_profiles = sys.platform == "win32" or os.path.lexists(find_profile_directory())
     return given <= {"ANTHROPIC_BASE_URL"} and not has_profiles
 
 

@@ -10,11 +10,11 @@ from collections.abc import Iterable
 
 from memtui.audit.model import Audit, AuditFinding
 from memtui.audit.ranking import group_findings
-from memtui.audit.report.wording import format_actor, format_utc, sanitize_text
+from memtui.audit.report.wording import format_actor, format_opinion, format_utc, sanitize_text
 
 COLUMNS = (
     "severity", "family", "rule", "certainty", "path", "line", "column", "end_line", "end_column", "words", "evidence",
-    "do", "actor", "when", "event", "call", "session", "fingerprint", "group",
+    "do", "actor", "when", "event", "call", "session", "fingerprint", "group", "opinion",
 )  # fmt: skip
 _FORMULA = tuple("=+-@＝＋－＠")
 """What a cell begins with that some spreadsheet runs; also behind blanks."""
@@ -36,7 +36,7 @@ def _list_values(found: AuditFinding, group: str) -> Iterable[str | int | None]:
         found.severity.value, found.family.value, found.rule, found.certainty, place.path, place.line, place.column,
         place.end_line, place.end_column, found.words, found.evidence, found.do,
         format_actor(origin.actor), format_utc(origin.at_us), origin.seq, origin.call_id, origin.session,
-        found.fingerprint, group,
+        found.fingerprint, group, format_opinion(found.opinion) if found.opinion is not None else "",
     )  # fmt: skip
 
 

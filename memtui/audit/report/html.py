@@ -27,6 +27,7 @@ from memtui.audit.report.wording import (
     format_location,
     format_message,
     format_minute,
+    format_opinion,
     format_sign_off,
     format_suppressed_counts,
     format_trend,
@@ -113,6 +114,7 @@ def _render_header(audit: Audit) -> str:
         links.append(("figures", "In figures"))
     links.append(("made", "How it was made"))
     trend = f'<p class="since">{format_trend(audit.trend)}.</p>\n' if audit.trend is not None else ""
+    trend += f'<p class="since">{_escape_text(audit.opinions)}</p>\n' if audit.opinions else ""
     navigation = "".join(f'<a href="#{target}">{words}</a>' for target, words in links)
     return (
         f'<header>\n<p class="eyebrow">memtui audit</p>\n<h1>{_escape_name(audit.title, 300)}</h1>\n'
@@ -406,10 +408,11 @@ def _render_place(found: AuditFinding) -> str:
 
 
 def _render_evidence(found: AuditFinding) -> str:
+    opinion = f"<p>{_escape_text(format_opinion(found.opinion))}</p>" if found.opinion is not None else ""
     if not found.evidence:
-        return ""
+        return opinion
     evidence = "\n".join(_escape_text(line, _EVIDENCE) for line in found.evidence.split("\n")[:12])
-    return f'<pre class="evidence"><code>{evidence}</code></pre>'
+    return f'<pre class="evidence"><code>{evidence}</code></pre>{opinion}'
 
 
 def _render_changes(inbox: Inbox) -> str:

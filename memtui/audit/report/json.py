@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memtui.audit.masking import mask_message
-from memtui.audit.model import Audit, AuditFinding, AuditGrowth, AuditTrend, ChainStatus, FindingOrigin
+from memtui.audit.model import Audit, AuditFinding, AuditGrowth, AuditTrend, ChainStatus, FindingOrigin, Opinion
 from memtui.audit.ranking import FindingGroup, group_findings
 from memtui.audit.report.wording import (
     SEVERITIES,
@@ -45,6 +45,7 @@ def render_jsonl(audit: Audit) -> str:
         "review": _review_to_json(audit),
         "rules": rules,
         "trend": _trend_to_json(audit.trend) if audit.trend is not None else None,
+        "opinions": audit.opinions or None,
     }
     end = {"verdict": _get_verdict(audit), "findings": len(audit.findings)}
     findings = (format_event(audit, "finding", each) for each in findings_to_json(audit.findings))
@@ -93,6 +94,7 @@ def build_document(audit: Audit) -> dict[str, Any]:
         "review": _review_to_json(audit),
         "trend": _trend_to_json(audit.trend) if audit.trend is not None else None,
         "growth": _growth_to_json(audit.growth) if audit.growth is not None else None,
+        "opinions": audit.opinions or None,
         "neutral": list(audit.neutral),
         "rules": {"ran": audit.rules, "digest": audit.digest},
         "settings": dict(audit.settings),
@@ -139,6 +141,18 @@ def finding_to_json(found: AuditFinding, group: str = "") -> dict[str, Any]:
         "fingerprint": found.fingerprint,
         "group": group or None,
         "facts": facts_to_json(found.facts),
+        "opinion": opinion_to_json(found.opinion) if found.opinion is not None else None,
+    }
+
+
+def opinion_to_json(opinion: Opinion) -> dict[str, str | None]:
+    """What a model says of a finding."""
+    before = opinion.severity_before
+    return {
+        "verdict": opinion.verdict,
+        "reason": opinion.reason,
+        "model": opinion.model,
+        "severity_before": before.value if before is not None else None,
     }
 
 

@@ -10,7 +10,14 @@ from xml.etree import ElementTree
 from memtui.audit.model import Audit, AuditFinding, Family, Severity, SuppressedFinding
 from memtui.audit.ranking import group_findings
 from memtui.audit.registry import list_rules
-from memtui.audit.report.wording import describe_suppression, format_location, format_message, format_utc, sanitize_text
+from memtui.audit.report.wording import (
+    describe_suppression,
+    format_location,
+    format_message,
+    format_opinion,
+    format_utc,
+    sanitize_text,
+)
 from memtui.core.wording import format_count
 
 _MOST = 200
@@ -103,6 +110,8 @@ def _list_findings(findings: Sequence[AuditFinding]) -> Iterator[str]:
         yield _to_xml(f"{found.severity.value} {format_location(found.location)}: {sanitize_text(found.words)}")
         if found.evidence:
             yield _to_xml(f"  | {sanitize_text(found.evidence)}")
+        if found.opinion is not None:
+            yield _to_xml(f"  {format_opinion(found.opinion)}")
     if (left := len(findings) - _MOST) > 0:
         yield f"and {left:,} more: memtui audit --format json"
     for do in dict.fromkeys(found.do for found in findings):

@@ -25,6 +25,7 @@ from memtui.audit.report.wording import (
     format_location,
     format_message,
     format_minute,
+    format_opinion,
     format_sign_off,
     format_suppressed_counts,
     format_trend,
@@ -72,6 +73,8 @@ def render_markdown(audit: Audit, *, limit: int = LIMIT) -> str:
     page.add(f"memtui audit of {_format_name(audit.title)}, {format_minute(audit.taken_us)}.\n\n")
     if audit.trend is not None:
         page.add(f"{format_trend(audit.trend)}.\n\n")
+    if audit.opinions:
+        page.add(f"{format_sentence(audit.opinions)}\n\n")
     page.add(_render_summary(audit))
     for severity in SEVERITIES:
         _add_findings(page, severity, [found for found in audit.findings if found.severity is severity], teller, room)
@@ -247,6 +250,8 @@ class _FindingRenderer:
             lines += [_render_members(group), ""]
         if found.evidence:
             lines.append(format_code_block(found.evidence))
+        if found.opinion is not None and count == 1:
+            lines += [format_sentence(format_opinion(found.opinion)), ""]
         brought = "The first was brought in by" if count > 1 else "Brought in by"
         last = [f"{brought}: {self._render_origin(found)}"] if self.tells_origins else []
         first = self._told_at.setdefault(found.do, "")
@@ -271,7 +276,11 @@ class _FindingRenderer:
 
 def _render_members(group: FindingGroup) -> str:
     """The places of a group: the first few, and the others folded, as far as a comment has room for them."""
-    items = [f"- {format_code(format_location(found.location))}" for found in group.findings[:_MEMBERS]]
+    items = [
+        f"- {format_code(format_location(found.location))}"
+        + (f" ({format_sentence(format_opinion(found.opinion))})" if found.opinion is not None else "")
+        for found in group.findings[:_MEMBERS]
+    ]
     shown, folded = items[:SHOWN], items[SHOWN:]
     if not group.is_uniform:
         words = (f": {format_sentence(format_message(found.words))}" for found in group.findings)

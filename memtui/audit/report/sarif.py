@@ -188,6 +188,8 @@ def _build_notifications(audit: Audit, *, left_out: int, silent: int) -> Iterato
         yield audit.review_problem
     if audit.sign_off is not None and audit.sign_off.failures_reason:
         yield " ".join(format_sign_off(audit.sign_off))
+    if audit.opinions:
+        yield audit.opinions
     yield from audit.expired
     if left_out:
         words = f"more than {MOST:,} were left out. memtui audit --format json has all."
@@ -227,6 +229,8 @@ def _build_result(
             "facts": report_json.facts_to_json(found.facts),
         },
     }
+    if found.opinion is not None:
+        result["properties"]["opinion"] = report_json.opinion_to_json(found.opinion)
     if group is not None and group.cause is not None:
         result["properties"] |= {"group": group.id, "cause": sanitize_text(group.words)}
     if excepted is not None:

@@ -13,6 +13,7 @@ from memtui.audit.report.wording import (
     format_actor,
     format_location,
     format_minute,
+    format_opinion,
     format_sign_off,
     format_suppressed_counts,
     format_trend,
@@ -115,6 +116,8 @@ class _TextReport:
         yield from (first, *others)
         if audit.trend is not None:
             yield from self._wrap(format_trend(audit.trend), "", "  ")
+        if audit.opinions:
+            yield from self._wrap(sanitize_text(audit.opinions), "", "  ")
 
     def _render_finding(self, finding: AuditFinding, *, everything: bool) -> Iterator[str]:
         yield self._render_head(finding, _format_place(finding, everything=everything))
@@ -141,6 +144,8 @@ class _TextReport:
     def _render_details(self, finding: AuditFinding, indent: str) -> Iterator[str]:
         if finding.evidence:
             yield f"{indent}| {sanitize_text(finding.evidence)}"
+        if finding.opinion is not None:
+            yield from self._wrap(format_opinion(finding.opinion), indent, indent + "      ")
         if self._tells_origins and (finding.location.path or finding.origin.is_known):  # the folder itself is by nobody
             yield from self._wrap(_format_origin(finding.origin), indent, indent + "      ")
 

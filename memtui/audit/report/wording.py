@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memtui.audit.masking import mask_message
-from memtui.audit.model import Audit, AuditTrend, FindingLocation, FindingOrigin, Severity, SuppressedFinding
+from memtui.audit.model import Audit, AuditTrend, FindingLocation, FindingOrigin, Opinion, Severity, SuppressedFinding
 from memtui.core.unicode import escape_character, visible
 from memtui.core.wording import format_count
 from memtui.review.inbox import ACCEPTED_FAILURE, ReviewMark
@@ -155,6 +155,12 @@ def format_trend(trend: AuditTrend) -> str:
     """What is new and gone since the last audit: `Since the last audit, 2026-11-20 10:14 UTC: 3 new, 1 gone`."""
     other = "" if trend.has_same_rules else " (it had other rules or settings)"
     return f"Since the last audit, {format_minute(trend.last_us)}: {len(trend.new):,} new, {trend.gone:,} gone{other}"
+
+
+def format_opinion(opinion: Opinion) -> str:
+    """What a model says of a finding: `honest, says claude-x: It is addressed to people. (It was warn before.)`."""
+    before = f" (It was {opinion.severity_before} before.)" if opinion.severity_before is not None else ""
+    return f"{opinion.verdict}, says {sanitize_text(opinion.model)}: {sanitize_text(opinion.reason)}{before}"
 
 
 def format_message(words: str) -> str:

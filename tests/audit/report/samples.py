@@ -14,6 +14,7 @@ from memtui.audit.model import (
     Family,
     FindingLocation,
     FindingOrigin,
+    Opinion,
     PassedCheck,
     Severity,
     SkippedRule,
@@ -198,6 +199,7 @@ def worst() -> Audit:
             severity=list(Severity)[number % 3],
             family=list(Family)[number % 6],
             facts=MappingProxyType({text: text, "ratio": 0.5, "endless": float("inf")}),
+            opinion=Opinion("unsure", text, text, Severity.WARN if number % 2 else None),
         )
         for number, text in enumerate(HOSTILE)
     ]
@@ -256,6 +258,7 @@ def worst() -> Audit:
         actors=MappingProxyType(dict.fromkeys(HOSTILE, 3)),
         neutral=HOSTILE,
         settings=MappingProxyType({each: each for each in HOSTILE}),
+        opinions=text,
     )
 
 
