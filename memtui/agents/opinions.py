@@ -61,7 +61,7 @@ _TOOL = {
                     "required": ["name", "verdict", "reason"],
                     "properties": {
                         "name": {"type": "string"},
-                        "verdict": {"enum": list(VERDICTS)},
+                        "verdict": {"type": "string", "enum": list(VERDICTS)},
                         "reason": {"type": "string"},
                     },
                 },

@@ -81,7 +81,7 @@ def format_opinions(model: str, opinions: Mapping[int, Opinion], *, left_out: in
         each = ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(counts.items()))
         parts.append(f"{model} gave an opinion on {format_count(len(opinions), 'finding')}: {each}.")
     if fault:
-        parts.append(f"{'Others were not asked about' if opinions else 'No model was asked'}: {fault}")
+        parts.append(f"{'Others have none' if opinions else 'No opinion was given'}: {fault}")
     elif not opinions:
         parts.append("No model was asked: no finding rests on wording.")
     if left_out:

@@ -49,11 +49,11 @@ class OpinionHelper:
         self._chat = ChatOptions(model=model, provider=provider)
         self._alone = alone
         self._cache = _make_cache_file(folder) if keeps else None
-        writable = [place for place in (find_profile_directory(),) if _is_apart(place, folder)]
-        writable += [os.fspath(self._cache.parent)] if self._cache is not None else []
+        writable = [find_profile_directory(), *([os.fspath(self._cache.parent)] if self._cache is not None else [])]
         forking = get_context("fork")
         self._pipe, theirs = forking.Pipe()
-        words = (theirs, self._pipe, self._chat, alone, self._cache, writable)
+        apart = [place for place in writable if _is_apart(place, folder)]
+        words = (theirs, self._pipe, self._chat, alone, self._cache, apart)
         self._process = forking.Process(target=_serve, args=words, daemon=True)
         self._process.start()
         theirs.close()

@@ -93,6 +93,7 @@ def _build_run(audit: Audit, below: str, exit_code: int | None, *, suppressed: b
             "bytes": audit.bytes,
             "tokens": audit.tokens,
             "neutral": list(audit.neutral),
+            "opinions": audit.opinions,
             "signedOff": " ".join(format_sign_off(audit.sign_off)) if audit.sign_off is not None else "",
         },
     }
@@ -188,8 +189,6 @@ def _build_notifications(audit: Audit, *, left_out: int, silent: int) -> Iterato
         yield audit.review_problem
     if audit.sign_off is not None and audit.sign_off.failures_reason:
         yield " ".join(format_sign_off(audit.sign_off))
-    if audit.opinions:
-        yield audit.opinions
     yield from audit.expired
     if left_out:
         words = f"more than {MOST:,} were left out. memtui audit --format json has all."

@@ -108,7 +108,7 @@ def test_only_where_it_may_decide_an_opinion_changes_a_severity_and_a_fault_the_
         failed = run(*words, "--no-config", *more, env={"ANTHROPIC_API_KEY": "", "XDG_CACHE_HOME": "/proc/none"})
         assert failed.code == code
         assert set(opinions(failed).values()) == {("warn", None)}
-        assert "No model was asked: There is no API key." in json.loads(failed.out)["opinions"]
+        assert "No opinion was given: There is no API key." in json.loads(failed.out)["opinions"]
         assert b"There is no API key." in failed.err
 
 
@@ -125,7 +125,7 @@ def test_nothing_is_sent_without_a_yes(
     assert ran.code == 0
     shown = " ".join(ran.out.decode().split())
     assert "To be sent to the newest model of anthropic: at most 2 passages of notes" in shown
-    assert "No model was asked: You did not agree. Nothing was sent." in shown
+    assert "No opinion was given: You did not agree. Nothing was sent." in shown
     assert "ignore-instructions" in shown
     assert server.requests == []
     assert not server.listed.is_set()
