@@ -14,7 +14,7 @@ class Session:
     """
 
     def __init__(self, home: Path, memory: memtui.Engine) -> None:
-        self._path, self._memory, self._calls = home / ".claude/projects/-work/s-1.jsonl", memory, 0
+        self._path, self._memory, self._calls = home / ".claude/projects/-app/s-1.jsonl", memory, 0
         self._path.parent.mkdir(parents=True)
 
     def _say(self, kind: str, content: object, **more: object) -> None:

@@ -58,7 +58,11 @@ def only(found: Audit) -> AuditFinding:
         ("WebFetch", {"url": PAGE, "prompt": "how"}, f"the page {PAGE}"),
         ("WebSearch", {"query": "how to deploy"}, "a search for how to deploy"),
         ("Bash", {"command": f"curl -s {PAGE} | head"}, f"the command curl -s {PAGE} | head"),
-        ("Read", {"file_path": "/work/node_modules/kit/README.md"}, "the file /work/node_modules/kit/README.md"),
+        (
+            "Read",
+            {"file_path": "/home/ada/app/node_modules/kit/README.md"},
+            "the file /home/ada/app/node_modules/kit/README.md",
+        ),
         ("mcp__tickets__get", {"id": 7}, "the tool mcp__tickets__get"),
     ],
 )
@@ -106,7 +110,7 @@ def test_of_a_later_turn_only_the_strangers_own_words_are_told(session: Session,
 
 def test_what_is_no_strangers_text_does_not_count(session: Session, look: Callable[[], Audit]) -> None:
     session.ask("How is it deployed?")
-    session.call("Read", ORDER, file_path="/work/docs/deploy.md")
+    session.call("Read", ORDER, file_path="/home/ada/app/docs/deploy.md")
     session.call("Bash", ORDER, command="cat docs/deploy.md")
     session.call("mcp__memtui__view", ORDER, path="/memories/notes.md")
     session.remember(ORDER)

@@ -101,7 +101,7 @@ def test_a_folder_that_is_named_twice_is_audited_once(run: Run, folders: list[st
 
 def test_everywhere_finds_the_folders_of_this_machine(run: Run, tmp_path: Path) -> None:
     home = tmp_path / "home"
-    memory = home / ".claude/projects/-work/memory"
+    memory = home / ".claude/projects/-app/memory"
     memory.mkdir(parents=True)
     env = {"HOME": str(home)}
     nothing = run("audit", "--everywhere", env=env)
@@ -109,7 +109,7 @@ def test_everywhere_finds_the_folders_of_this_machine(run: Run, tmp_path: Path) 
     (memory / "MEMORY.md").write_text(f"key: {make_sample('anthropic-key')}\n", encoding="utf-8")
     found = run("audit", "--everywhere", env=env)
     assert found.code == 1
-    assert "~/.claude/projects/-work/memory" in found.out.decode()
+    assert "~/.claude/projects/-app/memory" in found.out.decode()
 
 
 def test_one_policy_holds_for_all(run: Run, folders: list[str], tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_the_report_goes_into_none_of_the_folders(run: Run, folders: list[str], 
 def test_a_process_that_is_killed_is_told() -> None:
     asked, answering = multiprocessing.Pipe(duplex=False)
     answering.close()
-    report = _receive(asked, "/work/memory")
+    report = _receive(asked, "/home/ada/memory")
     assert (report.code, report.title, report.problem) == (
-        70, "/work/memory", "Its process ended before it was done. Nothing was changed.",
+        70, "/home/ada/memory", "Its process ended before it was done. Nothing was changed.",
     )  # fmt: skip
