@@ -60,7 +60,7 @@ def test_the_exit_code_is_the_highest(
 
 def test_every_folder_is_in_the_document_for_programs(run: Run, folders: list[str]) -> None:
     document = json.loads(run("audit", *folders, "--json", "--jobs", "1").out)
-    assert document["kind"] == "memtui audits"
+    assert document["kind"] == "memtui audit of folders"
     assert document["summary"].items() >= {"folders": 4, "audited": 3, "fail": 1, "warn": 1}.items()
     gone, leaky, *_ = document["folders"]
     assert gone["code"] == 3

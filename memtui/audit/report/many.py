@@ -12,7 +12,7 @@ from memtui.audit.report.json import SCHEMA
 from memtui.audit.report.wording import SEVERITIES, sanitize_text
 from memtui.core.wording import format_count
 
-KIND = "memtui audits"
+KIND = "memtui audit of folders"
 FORMATS = ("text", "json", "jsonl", "md", "sarif", "csv", "junit")
 """Those in which many folders can be told; a page in HTML is about one."""
 _WIDEST = 40
