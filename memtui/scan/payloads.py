@@ -1,4 +1,5 @@
-"""Payloads: text in base64, hexadecimal, percent signs or rot13 that is decoded to orders, and unreadable blobs.
+"""Payloads: text in base64, hexadecimal, percent signs or rot13 that is decoded to orders, unreadable blobs, and
+floods of one word.
 
 Pictures, hashes, certificates and lock files are full of such text and say nothing.
 """
@@ -10,7 +11,8 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
+from operator import eq
 from urllib.parse import unquote_to_bytes
 
 from memtui.notes.spans import find_line_start, find_long_words, has_hex_pairs, has_hex_run, make_numeric_outline
@@ -43,6 +45,9 @@ _ROW = re.compile(
     rb"00[ x]{1,2}000?[ x]{1,2}000?[ x]{1,2}000?[ x]{1,2}000?[ x]{1,2}000?[ x]{1,2}000?[ x]{1,2}000?[ x]{1,2}"
 )
 """Eight numbers of two or three digits one behind the other, in a numeric outline."""
+_PERIOD, _FLOOD, _FEW = 12, 80, 3
+"""Words behind which they come again, how many do in a row in a flood of words, and how many different ones it has."""
+_WORD = re.compile(r"\S+")
 _BLOBS = frozenset({"base64", "lines"})  # patterns whose long matches are reported also if they cannot be decoded
 
 
@@ -76,6 +81,7 @@ def find_payloads(
                 yield "encoded-payload", f"text in {name} that is decoded to {what}", start, end
             else:
                 yield "opaque-blob", f"{end - start:,} characters in {name} that nobody can read", start, end
+    yield from _find_flood(text)
     if not _TURNED.isdisjoint(heads):
         yield from _find_rot13(text.lower(), is_order)
 
@@ -119,6 +125,23 @@ def _find_text_kinds(text: str) -> Iterator[tuple[str, Callable[[str], bytes], s
         yield "numbers", _decode_numbers, "numbers"
     if has_hex_pairs(text, _BYTES) and sum([len(word) == 2 for word in text.split()]) >= _BYTES:
         yield "spaced", _decode_hexadecimal, "hexadecimal"
+
+
+def _find_flood(text: str) -> Iterator[tuple[str, str, int, int]]:
+    """The same few words so often that they push out of a model's context what stands before them."""
+    words = text.split()
+    if sum(map(eq, words[::_PERIOD], words[_PERIOD::_PERIOD])) < _FLOOD // _PERIOD:
+        return
+    spans = [found.span() for found in _WORD.finditer(text)]
+    first = 0
+    for number, is_same in enumerate(chain(map(eq, words, words[_PERIOD:]), [False])):
+        if is_same:
+            continue
+        few = set(words[first : first + _PERIOD])
+        if number - first >= _FLOOD and len(few) <= _FEW and _get_pattern("flood").search(" ".join(few)):
+            last = number + _PERIOD - 1
+            yield "opaque-blob", f"the same words {last - first + 1} times", spans[first][0], spans[last][1]
+        first = number + 1
 
 
 def _is_payload(decoded: str, is_order: Callable[[str], bool]) -> bool:

@@ -17,32 +17,44 @@ _PARTS = bytes(byte if byte >= 128 or byte in _LETTERS else 32 for byte in range
 """A blank for each ASCII character that is neither a small letter nor a digit."""
 _UNSPACED = bytes(120 if 0xE3 <= byte <= 0xED else 32 for byte in range(256))
 """An `x` for each byte with which a character of U+3000 to U+D7FF begins."""
-_FIRST_UNSPACED = "\u1100"  # the first character of scripts without blanks between words
+_SOUTHEAST = (b"\xe0\xb8", b"\xe0\xb9", b"\xe0\xba", b"\xe0\xbb", b"\xe1\x80", b"\xe1\x81", b"\xe1\x9e", b"\xe1\x9f")
+"""How Thai, Lao, Burmese and Khmer letters begin in UTF-8."""
+_MARKS = "¡¿«»“”„‘’…–—।،؟"
+"""Signs beside which words stand without a blank."""
+_IS_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\ud7ff]")
+"""A character of a script without blanks between words."""
 _BEFORE = 40  # characters before its rarest word within which a phrase begins, if the entry says nothing else
 _BEHIND = 260  # characters behind its rarest word within which a phrase ends
 _FURTHEST = 260  # characters before its rarest word within which any phrase begins
 _LONG = 4_000  # characters that are looked through at once: in a long text nearly all words stand somewhere
-_SENTENCE_END = re.compile(r"[.!?](?=\s)|[\n。！？]")
-_CLAUSE_END = re.compile(r"[.!?,;](?=\s)|[\n。！？，、；]|,(?=[^\x00-\x7f])")
+_ENDS = {
+    "clause": re.compile(r"[.!?,;](?=\s)|[\n。！？，、；]|,(?=[^\x00-\x7f])"),
+    "sentence": re.compile(r"[.!?](?=\s)|[\n。！？]"),
+    "line": re.compile(r"\n"),
+}
+"""How far a combination may reach."""
 _GAP = 30  # characters between a negation and what it denies, if the entry says nothing else
 _WITHIN = 100  # characters between the stems of a combination, if the entry says nothing else
 
 
 class Kind(NamedTuple):
-    """Words of which one is always in a phrase.
+    """Words of which one is always in a phrase: words or their beginnings, in lower case.
 
     Attributes:
-        words: Words or their beginnings, in lower case, each with the first letters of its parts; `None` for a script
-            without blanks.
-        heads: Of each word the longest head; empty if a word has none.
+        by_head: The words by a head that each has, with all heads of a word.
+        heads: These heads.
+        others: Words without one, such as those of a script without blanks.
     """
 
-    words: tuple[tuple[str, frozenset[str] | None], ...]
+    by_head: Mapping[str, list[tuple[str, frozenset[str]]]]
     heads: frozenset[str]
+    others: list[str]
 
     def select(self, heads: frozenset[str]) -> list[str]:
         """The words that may be in a text of which the first letters of all words are known."""
-        return [word for word, parts in self.words if parts is None or parts <= heads]
+        by_head = self.by_head
+        found = [word for head in self.heads & heads for word, parts in by_head[head] if parts <= heads]
+        return found + self.others if self.others else found
 
 
 class Piece(NamedTuple):
@@ -78,12 +90,12 @@ class Phrase:
             [word for name in table.get(key, ()) for word in lexicon[name]]
             for key in ("not_before", "not_within", "unless")
         )
-        self._end = _CLAUSE_END if table.get("clause", False) else _SENTENCE_END
+        self._end = _ENDS[table.get("until", "sentence")]
 
     def find(self, text: str, piece: Piece) -> Iterator[tuple[int, int]]:
         """Where it stands in a piece of a folded text."""
         for kind in self.kinds:
-            if kind.heads and kind.heads.isdisjoint(piece.heads):
+            if not kind.others and kind.heads.isdisjoint(piece.heads):
                 return
         words = [kind.select(piece.heads) for kind in self.kinds]
         if not all(words):
@@ -150,9 +162,15 @@ class Phrase:
 
 
 def _make_kind(words: list[str]) -> Kind:
-    heads = [find_heads(word) if word[0] < _FIRST_UNSPACED else None for word in words]
-    longest = [max(parts, key=len) for parts in heads if parts]
-    return Kind(tuple(zip(words, heads, strict=True)), frozenset(longest if len(longest) == len(words) else ()))
+    by_head: dict[str, list[tuple[str, frozenset[str]]]] = {}
+    others: list[str] = []
+    for word in words:
+        heads = () if _IS_UNSPACED.match(word) else [part[:_HEAD] for part in _split_words(word)]
+        if heads:
+            by_head.setdefault(max(reversed(heads), key=len), []).append((word, frozenset(heads)))
+        else:
+            others.append(word)
+    return Kind(by_head, frozenset(by_head), others)
 
 
 def _join_stems(words: list[str]) -> str:
@@ -160,7 +178,7 @@ def _join_stems(words: list[str]) -> str:
     parts = []
     for word in words:
         stem = word.rstrip("*")
-        is_spaced = stem[0] < _FIRST_UNSPACED
+        is_spaced = not _IS_UNSPACED.match(stem)
         begin = r"(?<![^\W_])" if is_spaced and stem[0].isalnum() else ""
         end = r"[^\W_]*" if stem != word else r"(?![^\W_])" if is_spaced and stem[-1].isalnum() else ""
         parts.append(f"{begin}{re.escape(stem)}{end}")
@@ -183,8 +201,8 @@ class _PhraseIndex(NamedTuple):
     by_head: dict[str, set[int]]
     """The numbers of phrases by the first letters of what they are looked for near."""
     first: frozenset[str]
-    unspaced: list[tuple[str, int]]
-    """Words of scripts without blanks, and the numbers of the phrases that are looked for near them."""
+    unspaced: list[tuple[str, frozenset[str], int]]
+    """Words of scripts without blanks, their characters, and the number of the phrase that is looked for near each."""
     signs: list[tuple[str, int]]
     """The same of what holds no letter."""
     known: frozenset[str]
@@ -194,20 +212,20 @@ class _PhraseIndex(NamedTuple):
 @cache
 def _load_index() -> _PhraseIndex:
     by_head: dict[str, set[int]] = {}
-    unspaced: list[tuple[str, int]] = []
+    unspaced: list[tuple[str, frozenset[str], int]] = []
     signs: list[tuple[str, int]] = []
+    known: set[str] = set()
     for number, phrase in enumerate(load_phrases()):
-        for word, heads in phrase.kinds[0].words:
-            if heads is None:
-                unspaced.append((word, number))
-            elif heads:
-                by_head.setdefault(max(heads, key=len), set()).add(number)
+        for head in phrase.kinds[0].by_head:
+            by_head.setdefault(head, set()).add(number)
+        for word in phrase.kinds[0].others:
+            if _IS_UNSPACED.match(word):
+                unspaced.append((word, frozenset(word), number))
             else:
                 signs.append((word, number))
-    known = frozenset(
-        head for phrase in load_phrases() for kind in phrase.kinds for _, heads in kind.words for head in heads or ()
-    )
-    return _PhraseIndex(by_head, frozenset(by_head), unspaced, signs, known)
+        for kind in phrase.kinds:
+            known.update(*[parts for words in kind.by_head.values() for _, parts in words])
+    return _PhraseIndex(by_head, frozenset(by_head), unspaced, signs, frozenset(known))
 
 
 def find_phrases(text: str, pieces: list[Piece]) -> Iterator[tuple[Phrase, int, int]]:
@@ -226,9 +244,10 @@ def _find_in_piece(text: str, piece: Piece) -> Iterator[tuple[Phrase, int, int]]
     for head in index.first & piece.heads:
         numbers |= index.by_head[head]
     numbers.update([number for word, number in index.signs if text.find(word, piece.start, piece.end + 8) >= 0])
-    if may_be_unspaced(text[piece.start : piece.end]):
-        unspaced = index.unspaced
-        numbers.update([number for word, number in unspaced if text.find(word, piece.start, piece.end + 8) >= 0])
+    part = text[piece.start : piece.end + 8]
+    if may_be_unspaced(part):
+        known = frozenset(part)
+        numbers.update([number for word, letters, number in index.unspaced if letters <= known and word in part])
     if not numbers:
         return
     piece = piece._replace(heads=index.known & piece.heads)
@@ -254,14 +273,31 @@ def collect_heads(pieces: list[Piece]) -> frozenset[str]:
 
 
 def find_heads(text: str) -> frozenset[str]:
-    """The first letters of all words of a folded text, by way of bytes, which are parted ten times as fast."""
-    words = text.encode("utf-8", "surrogatepass").translate(_PARTS).decode("utf-8", "surrogatepass").split()
-    return frozenset([word[:_HEAD] for word in set(words)])
+    """The first letters of all words of a folded text; of words with letters beyond ASCII also fewer of them.
+
+    Stems of three or four letters are common in scripts that write no vowels, or write them as marks.
+    """
+    words = set(_split_words(text))
+    heads = [word[:_HEAD] for word in words]
+    if not text.isascii():
+        for word in words:
+            if not word.isascii():
+                bare = word.strip(_MARKS)
+                heads += (bare[:3], bare[:4], bare[:_HEAD])
+    return frozenset(heads)
+
+
+def _split_words(text: str) -> list[str]:
+    """The words of a folded text, by way of bytes, which are parted ten times as fast."""
+    return text.encode("utf-8", "surrogatepass").translate(_PARTS).decode("utf-8", "surrogatepass").split()
 
 
 def may_be_unspaced(text: str) -> bool:
-    """Whether there may be words of a script without blanks between them: Chinese, Japanese, Korean."""
-    return not text.isascii() and b"x" in text.encode("utf-8", "surrogatepass").translate(_UNSPACED)
+    """Whether there may be words of a script without blanks between them: Chinese, Japanese, Korean, Thai, Khmer."""
+    if text.isascii():
+        return False
+    data = text.encode("utf-8", "surrogatepass")
+    return b"x" in data.translate(_UNSPACED) or any(begin in data for begin in _SOUTHEAST)
 
 
 def find_windows(
