@@ -16,7 +16,7 @@ from memtui.notes.spans import find_line_start
 from memtui.scan.checksums import check_crc32
 from memtui.scan.ruleset import load_rules
 from memtui.scan.spots import Spot
-from memtui.scan.tokens import count_steps, find_word, measure_entropy
+from memtui.scan.tokens import count_steps, find_word, is_placeholder, measure_entropy
 from memtui.scan.work_budget import WorkBudget
 
 _RULE = "password-assignment"
@@ -38,29 +38,40 @@ _FEWEST_OF_PASSWORD, _FEWEST_OF_KEY, _LONGEST = 6, 16, 300
 _STEPS = 0.6  # how many of its characters may follow the one before
 _DIGIT, _LETTER = re.compile(r"[0-9]"), re.compile(r"[A-Za-z]")
 _CHECKED = ("ghp_", "gho_", "ghu_", "ghr_", "npm_")
-_TAG_END = re.compile(r">\s{0,20}")
+_TAG_END = re.compile(r">\s{0,20}(?:\{(?:[^\s{}<>]{1,100}[ \t]){0,3})?")
+"""The end of a tag; what Jenkins has encrypted stands in braces, behind words of its own."""
 _TAIL = re.compile(r"[^\s\w\"'`<>&)\]}]\w[^\s\"'`<>&]{0,300}")
 """What stands behind a value without a blank: it may be the rest of it, and is masked with it."""
 _NEXT_WORD = 12
 _PLAIN_KEY = re.compile(
-    r"[\"'`]?[ \t]{0,3}(?::{1,3}=|\?=|=>|=|:)[ \t]{0,3}[\"'`]?(?P<value>[A-Za-z0-9]{20,100})(?![\w+/-])"
+    r"[\"'`]?[ \t]{0,3}(?::{1,3}=|\?=|=>|=|:)[ \t]{0,3}[\"'`]?(?P<value>[A-Za-z0-9+/_-]{16,100}={0,2})(?![\w+/.-])"
 )
 _BLANK = re.compile(r"[ \t]{1,3}(?:[-–][ \t]{1,3})?(?P<quote>[\"'`]?)")
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:PASSWORD|PASSWD|PWD|PASS)")
+_WEAK = re.compile(r"(?=[^0-9]*[a-z])[a-z0-9_-]{4,40}")
+_QUOTED = re.compile(r"[ \t]{1,3}(?P<quote>')(?=[^\s']{4,100}')")
+"""How SQL writes a password behind the word."""
+_KIND = re.compile(r"(?i:bearer|basic|token) ")
+"""What stands before the value of a header."""
 _ODD = re.compile(r"[^\s\"'`<$%&*~!?\[({|/\\.:,;=+-]\S{7,63}(?=[ \t]*(?:\r?\n|\Z))")
 """What stands to the end of a line: behind it comes no code."""
 _SIGN = re.compile(r"[^\w./,:-]")
 _CODE = re.compile(r"\w[\[({]\w*[\])}]|[\[({<]\w*[\])}>]|=>|://|&&|\|\||[])}>;]\Z|\w\.\w+\(|[\"'`]\Z|@[\w-]+\.\w|=|\\")
 _SIGNS = ("=", ":=", "::=", ":::=", "?=", "=>", "==")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
-_HEX_KEY = re.compile(r"(?=.{0,16}[0-9])(?=.{0,40}[a-fA-F])(?:[0-9a-f]{32,128}|[0-9A-F]{32,128})")
+_HEX_KEY = re.compile(r"(?=.{0,16}[0-9])(?=.{0,40}[a-fA-F])[0-9a-fA-F]{32,128}")
 _BITS_OF_HEX = 3.0
 _FEWEST_LETTERS, _FEWEST_DIGITS, _BITS_OF_LETTERS = 20, 3, 3.6
+_KEY = re.compile(r"[A-Za-z0-9_+/.-]{16,200}")
+_CHARACTERS_OF_TURN, _STEPS_OF_KEY = 5, 0.3
+"""Characters for each change between letters and digits in a key at most, and how many may follow the one before."""
 _BITS_OF_KEY = 3.0
 """Bits for each character that the value of a key has at least: that of sixteen random ones is about 3.6."""
 
 _NAMES = ("pass", "pw", "kennwort", "senha")
 _OTHER_NAMES = ("contraseña", "mot de passe", "пароль", "كلمة المرور", "密码", "密碼", "パスワード", "비밀번호")
 """How names begin beside which passwords stand; of those with letters of their own only where a text has such."""
+_LOUD = ("PRIVATE", "ACCESS", "SECRET", "TOKEN", "KEY")
 _ACCOUNTS = ("login", "log in", "cred", "zugang", "anmeldung")
 _STATEMENT = re.compile(r"pass[ \t]{0,3}\r?\n")  # what in Python is none
 _TABLE_RULE = re.compile(
@@ -119,6 +130,8 @@ def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBu
             value, at, until = block
         else:
             value = _read_value(text, at, quote)
+        if (kind := _KIND.match(value)) is not None:
+            at, value = at + kind.end(), value[kind.end() :]
         if not quote:
             value = _BEHIND.split(value, maxsplit=1)[0]
         if text[begin - 1 : begin] == ":" and text[end : end + 1] == ":":
@@ -126,11 +139,13 @@ def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBu
         if not budget.spend(len(value)):
             return
         if sign.is_blank:
-            is_found = _is_bare_key(value)
+            is_found = _looks_like_key(value)
         else:
             is_found = _is_secret(value, is_password=is_password, is_prose=sign.is_prose)
             if not is_found and not is_password:
                 is_found = _is_digest_key(value)
+            elif not is_found and _VARIABLE.fullmatch(text, begin, end) and _is_weak_password(value):
+                is_found = True
             elif not is_found and not quote and not sign.is_tag:
                 value = _read_odd_password(text, at)
                 is_found = bool(value)
@@ -162,6 +177,13 @@ def _match_sign(text: str, begin: int, end: int, *, is_password: bool) -> _Sign 
     if found is None and text[begin : begin + 2] == "--":
         found = _FLAG.match(text, end)
     if found is None:
+        pair = _get_pattern("pair_of_value").match(text, end)
+        if pair is None and not is_password:
+            pair = _get_pattern("argument").match(text, end)
+        if pair is not None:
+            return _Sign(pair["quote"], pair.end())
+        if is_password and (quoted := _QUOTED.match(text, end)) is not None:
+            return _Sign(quoted["quote"], quoted.end())
         if text[begin - 1 : begin] == "<" and (tag := _TAG_END.match(text, end)) is not None:
             return _Sign("", tag.end(), is_tag=True)
         blank = None if is_password else _BLANK.match(text, end)
@@ -280,6 +302,29 @@ def _is_bare_key(value: str) -> bool:
     )
 
 
+def _is_mixed_key(value: str) -> bool:
+    """Whether letters and digits, some joined by hyphens, change so often that no word or number is in them."""
+    bare = value.rstrip("=")
+    turns = sum(one.isdigit() != other.isdigit() for one, other in pairwise(bare))
+    return (
+        _KEY.fullmatch(bare) is not None
+        and turns * _CHARACTERS_OF_TURN >= len(bare)
+        and measure_entropy(bare) >= _BITS_OF_KEY
+        and count_steps(bare) <= _STEPS_OF_KEY
+        and (_is_digest_key(bare) or is_key(bare))
+    )
+
+
+def _is_weak_password(value: str) -> bool:
+    """Whether a word may be what somebody has set for a password, as behind the name of a variable."""
+    return (
+        _WEAK.fullmatch(value) is not None
+        and value not in _get_words("other_values")
+        and _get_pattern("placeholder").search(value) is None
+        and not is_placeholder(value)
+    )
+
+
 def _read_odd_password(text: str, at: int) -> str:
     """A password with signs that otherwise end a value, up to the next blank; empty where it may be code."""
     found = _ODD.match(text, at)
@@ -369,6 +414,8 @@ def find_beside(text: str, lowered: str, clues: frozenset[str], budget: WorkBudg
                 yield Spot("secret", _RULE, *found.span(), words, found.span("value"))
     if "key" in clues:
         yield from _find_plain_keys(text, lowered)
+    if any(word in text for word in _LOUD):
+        yield from _find_loud_keys(text)
     if " -" in text and any(name in lowered for name in ("redis-cli", "docker login", "sshpass")):
         for found in _get_pattern("command").finditer(text):
             yield from _find_password(text, *found.span("value"), found.start(), "a password on a command line")
@@ -378,13 +425,28 @@ def _find_plain_keys(text: str, lowered: str) -> Iterator[Spot]:
     """Keys behind a name that says no more than that: only what is one by its looks."""
     for at in find_word(lowered, "key"):
         found = _PLAIN_KEY.match(text, at + 3)
-        if found is None or not _is_bare_key(found["value"]):
-            continue
-        begin = at - _NAME_BEFORE.match(text[max(0, at - 60) : at][::-1]).end()  # type: ignore[union-attr]
-        before = text[max(0, begin - _NEXT_WORD, text.rfind("\n", 0, begin) + 1) : at + 3]  # also of `File key: …`
-        name = {word.upper() for word in _WORD.findall(before)}
-        if name.isdisjoint(_get_words("public_keys")) and name.isdisjoint(map(str.upper, _get_words("other_names"))):
-            yield Spot("secret", _RULE, begin, found.end(), "a key behind its name", found.span("value"))
+        if found is not None and _looks_like_key(found["value"]):
+            yield from _find_key(text, at, at + 3, found)
+
+
+def _find_loud_keys(text: str) -> Iterator[Spot]:
+    """Keys behind a word in capitals, with hardly a sign between, as in a list that somebody has written by hand."""
+    for found in _get_pattern("loud").finditer(text):
+        if _looks_like_key(found["value"]):
+            yield from _find_key(text, found.start(), found.start("value"), found)
+
+
+def _looks_like_key(value: str) -> bool:
+    return _is_bare_key(value) or _is_mixed_key(value)
+
+
+def _find_key(text: str, at: int, end: int, found: re.Match[str]) -> Iterator[Spot]:
+    """A key behind a name, of which a part is known, unless the name is that of something public."""
+    begin = at - _NAME_BEFORE.match(text[max(0, at - 60) : at][::-1]).end()  # type: ignore[union-attr]
+    before = text[max(0, begin - _NEXT_WORD, text.rfind("\n", 0, begin) + 1) : end]  # also of `File key: …`
+    name = {word.upper() for word in _WORD.findall(before)}
+    if name.isdisjoint(_get_words("public_keys")) and name.isdisjoint(map(str.upper, _get_words("other_names"))):
+        yield Spot("secret", _RULE, begin, found.end("value"), "a key behind its name", found.span("value"))
 
 
 def _find_all(
