@@ -142,7 +142,7 @@ def find_private_keys(text: str) -> Iterator[Spot]:
             end = _get_pattern("private-key", "end").search(text, found.end(), found.end() + _LONGEST_BLOCK)
             until = end.start() if end else _find_end_of_block(text, found.end())
             yield Spot("secret", rule, found.start(), found.end(), words, (found.end(), until), is_certain=True)
-    if "BADANBgkqhkiG9w0BAQEFAASC" in text and "-----BEGIN" not in text:
+    if "BADANBgkqhkiG9w0BAQEFAASC" in text:
         for found in _get_pattern("private-key", "bare").finditer(text):
             yield Spot("secret", "private-key", *found.span(), "a private key", found.span(), is_certain=True)
     if "Private-Lines" in text:

@@ -9,14 +9,24 @@ kinds of characters at least.
 import re
 from collections.abc import Iterator
 from functools import cache
-from itertools import islice, pairwise
+from itertools import islice
 from typing import NamedTuple
 
 from memtui.notes.spans import find_line_start
-from memtui.scan.checksums import check_crc32
 from memtui.scan.ruleset import load_rules
+from memtui.scan.secret_values import (
+    LONGEST,
+    get_pattern,
+    get_words,
+    is_digest_key,
+    is_key,
+    is_plain_key,
+    is_secret,
+    is_strong_password,
+    is_weak_password,
+)
 from memtui.scan.spots import Spot
-from memtui.scan.tokens import count_steps, find_word, is_placeholder, measure_entropy
+from memtui.scan.tokens import find_word
 from memtui.scan.work_budget import WorkBudget
 
 _RULE = "password-assignment"
@@ -34,10 +44,6 @@ _BARE = re.compile(r"[^\s\"'`<>,;(){}\[\]|\\]{1,300}")
 _BEHIND = re.compile(r"&(?:(?:quot|lt|gt|apos|nbsp|#\d{1,5});?|[A-Za-z_.-]{1,40}=)")
 """What ends a value in an address and in HTML."""
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\dA-Za-z_]+")
-_FEWEST_OF_PASSWORD, _FEWEST_OF_KEY, _LONGEST = 6, 16, 300
-_STEPS = 0.6  # how many of its characters may follow the one before
-_DIGIT, _LETTER = re.compile(r"[0-9]"), re.compile(r"[A-Za-z]")
-_CHECKED = ("ghp_", "gho_", "ghu_", "ghr_", "npm_")
 _TAG_END = re.compile(r">\s{0,20}(?:\{(?:[^\s{}<>]{1,100}[ \t]){0,3})?")
 """The end of a tag; what Jenkins has encrypted stands in braces, behind words of its own."""
 _TAIL = re.compile(r"[^\s\w\"'`<>&)\]}]\w[^\s\"'`<>&]{0,300}")
@@ -48,7 +54,6 @@ _PLAIN_KEY = re.compile(
 )
 _BLANK = re.compile(r"[ \t]{1,3}(?:[-–][ \t]{1,3})?(?P<quote>[\"'`]?)")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:PASSWORD|PASSWD|PWD|PASS)")
-_WEAK = re.compile(r"(?=[^0-9]*[a-z])[a-z0-9_-]{4,40}")
 _QUOTED = re.compile(r"[ \t]{1,3}(?P<quote>')(?=[^\s']{4,100}')")
 """How SQL writes a password behind the word."""
 _KIND = re.compile(r"(?i:bearer|basic|token) ")
@@ -58,15 +63,6 @@ _ODD = re.compile(r"[^\s\"'`<$%&*~!?\[({|/\\.:,;=+-]\S{7,63}(?=[ \t]*(?:\r?\n|\Z
 _SIGN = re.compile(r"[^\w./,:-]")
 _CODE = re.compile(r"\w[\[({]\w*[\])}]|[\[({<]\w*[\])}>]|=>|://|&&|\|\||[])}>;]\Z|\w\.\w+\(|[\"'`]\Z|@[\w-]+\.\w|=|\\")
 _SIGNS = ("=", ":=", "::=", ":::=", "?=", "=>", "==")
-_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
-_HEX_KEY = re.compile(r"(?=.{0,16}[0-9])(?=.{0,40}[a-fA-F])[0-9a-fA-F]{32,128}")
-_BITS_OF_HEX = 3.0
-_FEWEST_LETTERS, _FEWEST_DIGITS, _BITS_OF_LETTERS = 20, 3, 3.6
-_KEY = re.compile(r"[A-Za-z0-9_+/.-]{16,200}")
-_CHARACTERS_OF_TURN, _STEPS_OF_KEY = 5, 0.3
-"""Characters for each change between letters and digits in a key at most, and how many may follow the one before."""
-_BITS_OF_KEY = 3.0
-"""Bits for each character that the value of a key has at least: that of sixteen random ones is about 3.6."""
 
 _NAMES = ("pass", "pw", "kennwort", "senha")
 _OTHER_NAMES = ("contraseña", "mot de passe", "пароль", "كلمة المرور", "密码", "密碼", "パスワード", "비밀번호")
@@ -81,16 +77,6 @@ _TABLE_RULE = re.compile(
 """The line between the head of a table and its rows."""
 _MOST = 200
 _ROWS = 200
-
-
-@cache
-def _get_pattern(name: str) -> re.Pattern[str]:
-    return load_rules("secrets")[_RULE].get_pattern(name)
-
-
-@cache
-def _get_words(name: str) -> frozenset[str]:
-    return frozenset(load_rules("secrets")[_RULE].get_words(name))
 
 
 @cache
@@ -139,12 +125,12 @@ def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBu
         if not budget.spend(len(value)):
             return
         if sign.is_blank:
-            is_found = _looks_like_key(value)
+            is_found = is_plain_key(value)
         else:
-            is_found = _is_secret(value, is_password=is_password, is_prose=sign.is_prose)
+            is_found = is_secret(value, is_password=is_password, is_prose=sign.is_prose)
             if not is_found and not is_password:
-                is_found = _is_digest_key(value)
-            elif not is_found and _VARIABLE.fullmatch(text, begin, end) and _is_weak_password(value):
+                is_found = is_digest_key(value)
+            elif not is_found and _VARIABLE.fullmatch(text, begin, end) and is_weak_password(value):
                 is_found = True
             elif not is_found and not quote and not sign.is_tag:
                 value = _read_odd_password(text, at)
@@ -173,13 +159,13 @@ class _Sign(NamedTuple):
 
 
 def _match_sign(text: str, begin: int, end: int, *, is_password: bool) -> _Sign | None:
-    found = _get_pattern("assignment").match(text, end)
+    found = get_pattern("assignment").match(text, end)
     if found is None and text[begin : begin + 2] == "--":
         found = _FLAG.match(text, end)
     if found is None:
-        pair = _get_pattern("pair_of_value").match(text, end)
+        pair = get_pattern("pair_of_value").match(text, end)
         if pair is None and not is_password:
-            pair = _get_pattern("argument").match(text, end)
+            pair = get_pattern("argument").match(text, end)
         if pair is not None:
             return _Sign(pair["quote"], pair.end())
         if is_password and (quoted := _QUOTED.match(text, end)) is not None:
@@ -193,33 +179,6 @@ def _match_sign(text: str, begin: int, end: int, *, is_password: bool) -> _Sign 
         return None
     quote = found["quote"]
     return _Sign(quote, found.end(), is_prose=not quote and (groups.get("how") or "=") not in _SIGNS)
-
-
-def is_key(value: str) -> bool:
-    """Whether a machine has made it for nothing but to be secret, as far as that can be seen."""
-    return _is_secret(value, is_password=False, is_prose=False)
-
-
-def is_password(value: str) -> bool:
-    """Whether nobody would take it for anything but a password, wherever it stands: of three kinds of characters."""
-    kinds = (
-        any(map(str.islower, value)),
-        any(map(str.isupper, value)),
-        any(map(str.isdigit, value)),
-        any(not letter.isalnum() and letter not in "-_./,:'’\"`" for letter in value),
-    )
-    is_word = re.fullmatch(r"[\w.+-]+@[\w.-]+|\W*[A-Za-z]+\W*\d{0,4}\W*|[^\W_]+(?:[(\[{<=|/].*)", value)
-    return (
-        8 <= len(value) <= 64
-        and value.isascii()
-        and (sum(map(str.isdigit, value)) > 1 or (kinds[2] and kinds[3]))
-        and not value.startswith("-")
-        and not re.match(r"\d+[:.]\d", value)
-        and sum(kinds) >= 3
-        and not is_word
-        and not re.search(r"[(){}\[\]<>|=;`\\]|//|\.\w{2,4}\Z", value)
-        and _is_secret(value, is_password=True, is_prose=True)
-    )
 
 
 def _find_names(lowered: str, clues: frozenset[str]) -> Iterator[tuple[int, str, bool]]:
@@ -237,7 +196,7 @@ def _find_names(lowered: str, clues: frozenset[str]) -> Iterator[tuple[int, str,
 def _is_name(name: str, stem: str) -> bool:
     """Whether a name names a secret, and not something about one."""
     words = [word.casefold() for word in _WORD.findall(name)]
-    return len(words) <= 8 and _get_words("other_names").isdisjoint(words) and not name.casefold().endswith(stem + "s")
+    return len(words) <= 8 and get_words("other_names").isdisjoint(words) and not name.casefold().endswith(stem + "s")
 
 
 def _join_block(text: str, at: int) -> tuple[str, int, int] | None:
@@ -255,74 +214,13 @@ def _join_block(text: str, at: int) -> tuple[str, int, int] | None:
 
 def _read_value(text: str, at: int, quote: str) -> str:
     if quote:
-        end = text.find(quote, at, at + _LONGEST + 1)
-        line = text.find("\n", at, at + _LONGEST + 1)
+        end = text.find(quote, at, at + LONGEST + 1)
+        line = text.find("\n", at, at + LONGEST + 1)
         return "" if end < 0 or -1 < line < end else text[at:end]
     found = _BARE.match(text, at)
     if found is None or text[found.end() : found.end() + 1] in ("(", "[", "{"):
         return ""  # a call, or an element
     return found.group().rstrip(".:*!?,。、)」")
-
-
-def _is_secret(value: str, *, is_password: bool, is_prose: bool) -> bool:
-    if not (_FEWEST_OF_PASSWORD if is_password else _FEWEST_OF_KEY) <= len(value) <= _LONGEST:
-        return False
-    if not (_looks_invented(value) if is_password else _looks_random(value)) or " " in value or "\t" in value:
-        return False
-    if is_prose and is_password and not _looks_strong(value):
-        return False
-    bare = value.rstrip("=")
-    if (
-        bare.casefold() in _get_words("other_values")
-        or _get_pattern("type").fullmatch(value)
-        or _get_pattern("placeholder").search(value)
-        or count_steps(value) > _STEPS
-    ):
-        return False
-    if (
-        _get_pattern("reference").match(value)
-        or (_get_pattern("name").fullmatch(bare) and not _is_code_of_capitals(bare))
-        or _get_pattern("camel_case").fullmatch(bare)
-        or _get_pattern("identifier").fullmatch(value)
-    ):
-        return False
-    return not value.startswith(_CHECKED) or check_crc32(value)  # else it was made up
-
-
-def _is_bare_key(value: str) -> bool:
-    """Whether a word that stands behind a name with only a blank between is a key all the same."""
-    return (
-        len(value) >= _FEWEST_LETTERS
-        and value.isalnum()
-        and sum(map(str.isdigit, value)) >= 2
-        and any(map(str.islower, value))
-        and any(map(str.isupper, value))
-        and measure_entropy(value) >= _BITS_OF_LETTERS
-        and is_key(value)
-    )
-
-
-def _is_mixed_key(value: str) -> bool:
-    """Whether letters and digits, some joined by hyphens, change so often that no word or number is in them."""
-    bare = value.rstrip("=")
-    turns = sum(one.isdigit() != other.isdigit() for one, other in pairwise(bare))
-    return (
-        _KEY.fullmatch(bare) is not None
-        and turns * _CHARACTERS_OF_TURN >= len(bare)
-        and measure_entropy(bare) >= _BITS_OF_KEY
-        and count_steps(bare) <= _STEPS_OF_KEY
-        and (_is_digest_key(bare) or is_key(bare))
-    )
-
-
-def _is_weak_password(value: str) -> bool:
-    """Whether a word may be what somebody has set for a password, as behind the name of a variable."""
-    return (
-        _WEAK.fullmatch(value) is not None
-        and value not in _get_words("other_values")
-        and _get_pattern("placeholder").search(value) is None
-        and not is_placeholder(value)
-    )
 
 
 def _read_odd_password(text: str, at: int) -> str:
@@ -335,63 +233,6 @@ def _read_odd_password(text: str, at: int) -> str:
     return value if kinds >= 2 and _SIGN.search(value) and not _CODE.search(value) and len(set(value)) >= 6 else ""
 
 
-def _is_digest_key(value: str) -> bool:
-    """Whether a value is as long as a key in hexadecimal, or a UUID: behind the name of a secret it is no commit."""
-    bare = value.replace("-", "") if _UUID.fullmatch(value) else value
-    return (
-        _HEX_KEY.fullmatch(bare) is not None and measure_entropy(bare) >= _BITS_OF_HEX and count_steps(bare) <= _STEPS
-    )
-
-
-def _looks_invented(value: str) -> bool:
-    """Whether somebody would take it for a password: of more than one kind of character, and no word or name."""
-    letters = any(map(str.isalpha, value))
-    digits = any(map(str.isdigit, value))
-    others = any(not letter.isalnum() and letter not in "-_./,:" for letter in value)
-    return len(set(value)) >= 4 and letters + digits + others >= 2 and letters
-
-
-def _looks_strong(value: str) -> bool:
-    """Whether it is no word of a sentence, such as `Base64-encoded` or `5-minute`."""
-    digits = sum(map(str.isdigit, value))
-    others = any(not letter.isalnum() and letter not in "-_./,:'’" for letter in value.strip("()[]\"'"))
-    return (
-        value.isascii() and (digits >= 1 or others) and not re.fullmatch(r"\d+[-A-Za-z]+|[A-Za-z]+[-/][A-Za-z]+", value)
-    )
-
-
-def _looks_random(value: str) -> bool:
-    """Whether a machine has made it: many different characters, digits among letters, and no words."""
-    if not value.isascii() or not _LETTER.search(value):
-        return False
-    if not _DIGIT.search(value):
-        return _looks_shuffled(value)
-    if measure_entropy(value) < _BITS_OF_KEY:
-        return False
-    parts = [part for part in re.split(r"[^A-Za-z0-9]+", value) if part]
-    wordy = sum(len(part) for part in parts if part.isalpha() and (part.islower() or part.istitle() or part.isupper()))
-    return wordy <= len(value) // 2
-
-
-def _is_code_of_capitals(value: str) -> bool:
-    """Whether capitals and digits are a key, and not the name of a constant."""
-    return value.isalnum() and len(value) >= _FEWEST_LETTERS and sum(map(str.isdigit, value)) >= _FEWEST_DIGITS
-
-
-def _looks_shuffled(value: str) -> bool:
-    """Whether letters alone are a key: large and small ones as often as by chance, and never as in a name."""
-    small = sum(map(str.islower, value))
-    large = sum(map(str.isupper, value))
-    turns = sum(one.islower() != other.islower() for one, other in pairwise(value))
-    return (
-        len(value) >= _FEWEST_LETTERS
-        and small + large == len(value)
-        and min(small, large) * 4 >= len(value)
-        and turns * 3 >= len(value)
-        and measure_entropy(value) >= _BITS_OF_LETTERS
-    )
-
-
 # Beside a name
 
 
@@ -399,17 +240,17 @@ def find_beside(text: str, lowered: str, clues: frozenset[str], budget: WorkBudg
     """Passwords near their name; the budget is spent on them."""
     if not clues.isdisjoint(_NAMES) or not lowered.isascii():
         names = (*_NAMES, *(_OTHER_NAMES if not lowered.isascii() else ()))
-        for found in _find_all(_get_pattern("beside"), text, lowered, names, budget):
+        for found in _find_all(get_pattern("beside"), text, lowered, names, budget):
             if not _STATEMENT.match(text, found.start()):
                 yield from _find_password(text, *found.span("value"), found.start(), "a password beside its name")
         if "|" in text and "--" in text:
             yield from _find_in_tables(text)
     if not clues.isdisjoint(("log", "cred", "zugang", "anmeldung")):
-        for found in _find_all(_get_pattern("pair"), text, lowered, _ACCOUNTS, budget):
+        for found in _find_all(get_pattern("pair"), text, lowered, _ACCOUNTS, budget):
             yield from _find_password(text, *found.span("value"), found.start(), "a name with its password")
     if "_KEY" in text:
-        for found in _get_pattern("variable").finditer(text):
-            if is_key(found["value"]) and _get_words("public_keys").isdisjoint(found["name"].split("_")):
+        for found in get_pattern("variable").finditer(text):
+            if is_key(found["value"]) and get_words("public_keys").isdisjoint(found["name"].split("_")):
                 words = "a key or a token behind its name"
                 yield Spot("secret", _RULE, *found.span(), words, found.span("value"))
     if "key" in clues:
@@ -417,7 +258,7 @@ def find_beside(text: str, lowered: str, clues: frozenset[str], budget: WorkBudg
     if any(word in text for word in _LOUD):
         yield from _find_loud_keys(text)
     if " -" in text and any(name in lowered for name in ("redis-cli", "docker login", "sshpass")):
-        for found in _get_pattern("command").finditer(text):
+        for found in get_pattern("command").finditer(text):
             yield from _find_password(text, *found.span("value"), found.start(), "a password on a command line")
 
 
@@ -425,19 +266,15 @@ def _find_plain_keys(text: str, lowered: str) -> Iterator[Spot]:
     """Keys behind a name that says no more than that: only what is one by its looks."""
     for at in find_word(lowered, "key"):
         found = _PLAIN_KEY.match(text, at + 3)
-        if found is not None and _looks_like_key(found["value"]):
+        if found is not None and is_plain_key(found["value"]):
             yield from _find_key(text, at, at + 3, found)
 
 
 def _find_loud_keys(text: str) -> Iterator[Spot]:
     """Keys behind a word in capitals, with hardly a sign between, as in a list that somebody has written by hand."""
-    for found in _get_pattern("loud").finditer(text):
-        if _looks_like_key(found["value"]):
+    for found in get_pattern("loud").finditer(text):
+        if is_plain_key(found["value"]):
             yield from _find_key(text, found.start(), found.start("value"), found)
-
-
-def _looks_like_key(value: str) -> bool:
-    return _is_bare_key(value) or _is_mixed_key(value)
 
 
 def _find_key(text: str, at: int, end: int, found: re.Match[str]) -> Iterator[Spot]:
@@ -445,7 +282,7 @@ def _find_key(text: str, at: int, end: int, found: re.Match[str]) -> Iterator[Sp
     begin = at - _NAME_BEFORE.match(text[max(0, at - 60) : at][::-1]).end()  # type: ignore[union-attr]
     before = text[max(0, begin - _NEXT_WORD, text.rfind("\n", 0, begin) + 1) : end]  # also of `File key: …`
     name = {word.upper() for word in _WORD.findall(before)}
-    if name.isdisjoint(_get_words("public_keys")) and name.isdisjoint(map(str.upper, _get_words("other_names"))):
+    if name.isdisjoint(get_words("public_keys")) and name.isdisjoint(map(str.upper, get_words("other_names"))):
         yield Spot("secret", _RULE, begin, found.end("value"), "a key behind its name", found.span("value"))
 
 
@@ -468,7 +305,7 @@ def _find_in_tables(text: str) -> Iterator[Spot]:
     for rule in islice(_TABLE_RULE.finditer(text), _MOST):
         first = find_line_start(text, max(0, rule.start() - 1), 2_000)
         head = text[first : max(first, rule.start() - 1)]
-        columns = [number for number, cell in enumerate(head.split("|")) if _get_pattern("column").fullmatch(cell)]
+        columns = [number for number, cell in enumerate(head.split("|")) if get_pattern("column").fullmatch(cell)]
         if not columns:
             continue
         end = rule.end()
@@ -492,5 +329,5 @@ def _find_in_tables(text: str) -> Iterator[Spot]:
 
 def _find_password(text: str, start: int, end: int, begin: int, words: str) -> Iterator[Spot]:
     value = text[start:end].rstrip("`'\"*.,;:)]|>}")
-    if is_password(value):
+    if is_strong_password(value):
         yield Spot("secret", _RULE, begin, start + len(value), words, (start, start + len(value)))

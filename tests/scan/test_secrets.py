@@ -127,6 +127,20 @@ def test_the_checksums_are_those_that_are_published() -> None:
         "the access token " + _KEY,
         "weather_key = " + _KEY,
         "password: r]7Kd{qe'4t" + "(Vm2",
+        '{"name": "APP_TOKEN",\n "value": "' + _KEY + '"}',
+        "- name: DB_PASSWORD\n  value: " + _W,
+        "<name>db.password</name>\n<value>" + _W + "</value>",
+        'client.SetToken("' + _KEY + '")',
+        'System.setProperty("TEAM_TOKEN", "' + _KEY + '")',
+        'String teamToken = "' + _KEY + '"',
+        '$teamToken .= "' + _KEY + '"',
+        'team_auth_token: "Bearer ' + _KEY + '"',
+        "team_key = a4" + "f7q29xk3m8w5z1b6t0",
+        "team SECRET 7b21d0e4-88e9-4a3c-" + "9385-fb045b2b6a5e",
+        "teamPRIVATE=5d1f" + _HEX[4:],
+        "<secret>{team AQAAABAAA " + _KEY + "}</secret>",
+        "CREATE USER app WITH PASSWORD 'tram" + "way7b'",
+        "APP_ROOT_PASSWORD=" + "nextboat",
     ],
 )
 def test_a_value_behind_the_name_of_a_secret_is_found(text: str) -> None:
@@ -156,6 +170,14 @@ def test_a_value_behind_the_name_of_a_secret_is_found(text: str) -> None:
         "password: at least 12 characters",
         "password: required",
         "Figma file key: " + _KEY,
+        "APP_PASSWORD=required",
+        "APP_PASSWORD=example",
+        "APP_PASSWORD_FILE=/run/secrets/app",
+        'label("password", "shown above the field")',
+        'getenv("API_TOKEN", "not-set-anywhere")',
+        "team SITE_KEY " + _KEY,
+        "the KEY monitoring-and-alerting-2024",
+        "token sha-of-the-commit",
         "cache_key: " + _KEY,
         "the access token getAccessTokenFromEnvironment2",
         "password: getPassword(request.body1)",
@@ -253,6 +275,12 @@ def test_a_private_key_masks_its_whole_block() -> None:
     assert _rules("-----BEGIN " + "CERTIFICATE-----\nMIIB\n") == []
 
 
+def test_a_private_key_without_its_first_line_is_found() -> None:
+    key = "MIIEvQ" + "IBADANBgkqhkiG9w0BAQEFAASC" + _W * 8
+    assert _rules(f'String key = "{key}";') == ["private-key"]
+    assert _rules(f"-----BEGIN PRIVATE KEY-----\n{key}\n-----END PRIVATE KEY-----\n") == ["private-key"]
+
+
 def test_a_signed_token_must_decode_to_json() -> None:
     token = make_sample("signed-token")
     assert _rules(f"Bearer {token}") == ["signed-token"]
@@ -262,6 +290,8 @@ def test_a_signed_token_must_decode_to_json() -> None:
 
 def test_a_header_with_credentials_is_found() -> None:
     assert _rules("Authorization: Basic " + "YWRtaW46aHVudGVyMnNlY3JldA==") == ["authorization-header"]
+    pair = '{"key": "Authorization",\n "value": "Basic ' + "YWRtaW46aHVudGVyMnNlY3JldA==" + '"}'
+    assert _rules(pair) == ["authorization-header"]
     assert _rules("Authorization: Bearer $API_TOKEN") == []
     assert _rules('-H "Authorization: Bearer ${API_TOKEN}"') == []
     assert _rules("Authorization: Bearer <token>") == []
