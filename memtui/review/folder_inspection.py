@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from memtui.audit.model import NO_CUSTOM_RULES, Audit, AuditFinding, CustomRules
+from memtui.audit.model import NO_CUSTOM_RULES, Audit, AuditFinding, CustomRules, Severity
 from memtui.core.diffs import TextDiff
 from memtui.core.errors import MemoryClosed, StateUnusable
 from memtui.core.events import Agent, Event
@@ -362,7 +362,8 @@ class FolderInspection:
             report = replace(audit, inbox=self._inbox)
         if format == "html":
             report = replace(report, growth=collect_growth(self._open_observer, report.findings, report.taken_us))
-        data = render_report(report, format, folder=self._options.folder).encode("utf-8", "backslashreplace")
+        shown = render_report(report, format, folder=self._options.folder, fail_on=Severity.FAIL)
+        data = shown.encode("utf-8", "backslashreplace")
         try:
             self._writer.write(path, data, force=force)
         except WriteFailed as not_written:

@@ -17,7 +17,11 @@ if TYPE_CHECKING:  # the engine is loaded behind the first paint
     from memtui.engine import Engine, Observer
 
 
-FORMATS = {"text": "txt", "md": "md", "html": "html", "json": "json", "sarif": "sarif"}
+FORMATS = {
+    **{format: format for format in ("md", "html", "json", "sarif", "csv", "jsonl")},
+    "text": "txt",
+    "junit": "xml",
+}
 """The formats of a report, and the extensions of their files."""
 
 

@@ -385,6 +385,9 @@ _CHOICES = (
     Choice("t", "plain text", "text"),
     Choice("j", "JSON, for programs", "json"),
     Choice("s", "SARIF 2.1.0, for code scanning", "sarif"),
+    Choice("c", "CSV, for a spreadsheet", "csv"),
+    Choice("u", "JUnit XML, for a CI server", "junit"),
+    Choice("l", "JSON lines, for a log collector", "jsonl"),
 )
 
 
