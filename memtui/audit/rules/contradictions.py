@@ -2,8 +2,8 @@
 
 Only lines of a key and a value are compared, only keys that `memtui/scan/rules/upkeep.toml` lists, and only values that
 are written in one of the forms listed there: `CET` and `Europe/Berlin` may be the same, `pytest` and `vitest` are used
-side by side. Both lines must plainly be about the same: the user, one note and section, or one directory that is no
-catalogue. What is dated, struck through or under a heading of the past is no contradiction.
+side by side. Both lines stand in one section of one note: what two notes say is mostly about two things. What is dated,
+struck through or under a heading of the past is no contradiction.
 """
 
 import re
@@ -65,8 +65,6 @@ class _KeyFact(NamedTuple):
     display_value: str
     form: int
     value: str
-    subject: frozenset[str]
-    """Words of the note's name that say what it is about."""
 
 
 def _get_entry() -> Entry:
@@ -105,15 +103,12 @@ def find_contradictions(subject: AuditContext) -> Iterator[Hit]:
     values = format_count(sum(map(len, facts.values())), "value")
     subject.log.counted["values"] = f"no key has two among {values} of {format_count(len(facts), 'key')}"
     for group in facts.values():
-        if group[0].about[0] == "directory" and len({fact.path for fact in group}) > 2:
-            continue  # it is a catalogue: each note has its own
         for at, fact in enumerate(group):
             first = next((each for each in group[: min(at, _COMPARED)] if _are_exclusive(each, fact)), None)
             if first is not None:
-                where = f"line {first.line}" if first.path == fact.path else f"{to_one_line(first.path)}:{first.line}"
                 words = (
                     f"{fact.key} is {to_one_line(fact.display_value)} here and "
-                    f"{to_one_line(first.display_value)} in {where}"
+                    f"{to_one_line(first.display_value)} in line {first.line}"
                 )
                 about: dict[str, str | int | float] = {"key": fact.key, "of": first.path, "of_line": first.line}
                 yield Hit(_RULE, fact.path, words, start=fact.start, end=fact.end, facts=about)
@@ -152,11 +147,10 @@ def _read_lines(note: Note, text: str, end: int, is_user: bool) -> Iterator[_Key
         if form is None:
             continue
         context = _describe_context(headings, parents)
-        about = _describe_subject(note, context, is_user or names_user, qualifier)
+        about = (note.path, qualifier, *context)
         start = lines.to_offset(number) + found.start("value")
         yield _KeyFact(
             note.path, number, start, start + len(found["value"].rstrip()), about, key.name, shown, form, value,
-            _read_subject(note.path),
         )  # fmt: skip
 
 
@@ -215,37 +209,9 @@ def _split_name(path: str) -> list[str]:
     return _NOT_WORD.split(path.rpartition("/")[2].casefold().rpartition(".")[0])
 
 
-@lru_cache(maxsize=256)
-def _read_subject(path: str) -> frozenset[str]:
-    """What a note is about, by the words of its name; empty for one that may be about anything."""
-    general = _get_words("general") | _get_words("user") | _get_words("files")
-    return frozenset(word for word in _split_name(path) if len(word) > 1 and word not in general)
-
-
-def _describe_subject(note: Note, context: tuple[str, ...], is_user: bool, qualifier: str) -> tuple[str, ...]:
-    """What a fact is about: the user, a directory, or one note and no other."""
-    if is_user:
-        return ("user", qualifier, *context)
-    directory = note.path.rpartition("/")[0]
-    name = directory.rpartition("/")[2].casefold()
-    if name in ("people", "team", "staff") or (name.endswith("s") and name not in _get_words("plural")):
-        return ("note", note.path, qualifier, *context)  # in a catalogue
-    return ("directory", directory, qualifier, *context)
-
-
 def _are_exclusive(one: _KeyFact, other: _KeyFact) -> bool:
     """Whether two facts of one form cannot both be so: neither value is the other, or the other said more exactly."""
-    differ = bool(one.subject and other.subject) and one.subject != other.subject
-    if one.path != other.path and one.about[0] != "user" and (differ or _is_numbered_series(one.path, other.path)):
-        return False
     return not (f"{one.value}.".startswith(f"{other.value}.") or f"{other.value}.".startswith(f"{one.value}."))
-
-
-def _is_numbered_series(one: str, other: str) -> bool:
-    """Whether two notes are of a row of such: `server-a` and `server-b`, `host1` and `host2`."""
-    stems = [path.rpartition("/")[2].casefold().rpartition(".")[0] for path in (one, other)]
-    first, second = (re.sub(r"\A(?:[a-z][\W_]+|\d+[\W_]*)", "", stem[::-1])[::-1] for stem in stems)
-    return first == second and bool(first) and stems[0] != first and stems[1] != second
 
 
 def _drop_records(facts: list[_KeyFact]) -> list[_KeyFact]:
