@@ -17,6 +17,7 @@ from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, show_prog
 from memtui.cli.parsing import Options
 from memtui.core.errors import MemtuiError
 from memtui.core.paths import format_path
+from memtui.core.unicode import to_one_line
 from memtui.fs.exports import ExportWriter
 from memtui.fs.state import get_state_directory
 
@@ -118,7 +119,11 @@ def _receive(asked: Any, folder: str) -> FolderReport:
             return FolderReport(*json.loads(asked.recv_bytes()))
         except (EOFError, OSError):
             words = "Its process ended before it was done. Nothing was changed."
-            return FolderReport(format_path(folder), ExitCode.INTERNAL, {}, "", words)
+            return FolderReport(_name(folder), ExitCode.INTERNAL, {}, "", words)
+
+
+def _name(folder: str) -> str:
+    return to_one_line(format_path(folder))
 
 
 def _audit_in_process(
@@ -128,7 +133,7 @@ def _audit_in_process(
 
 
 def _audit_one(options: Options, arguments: argparse.Namespace, folder: str, format: str) -> FolderReport:
-    title = format_path(folder)
+    title = _name(folder)
     own = argparse.Namespace(**{**vars(arguments), "folder": folder, "format": format, "output": None})
     try:
         job = build_audit_job(replace(options, directory=None), own)

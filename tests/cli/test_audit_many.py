@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import multiprocessing
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from memtui.audit.report.many import FORMATS
 from memtui.cli.audit_many import _receive
 from memtui.scan.samples import make_sample
 from tests.audit.report.test_sarif_report import VALIDATOR
@@ -97,6 +99,16 @@ def test_runs_of_folders_with_one_name_do_not_take_each_others_place(run: Run, t
 def test_a_folder_that_is_named_twice_is_audited_once(run: Run, folders: list[str]) -> None:
     document = json.loads(run("audit", folders[2], f"{folders[2]}/", "--json").out)
     assert document["summary"]["folders"] == 1
+
+
+def test_a_hostile_name_is_shown_and_never_obeyed(run: Run, folders: list[str], tmp_path: Path) -> None:
+    name = os.fsencode(tmp_path) + b"/\xff\x1b[2J"
+    for format in FORMATS:
+        ran = run("audit", folders[2], name, "--format", format)
+        assert (ran.code, b"\x1b" in ran.out + ran.err) == (3, False)
+        ran.out.decode("utf-8")
+    (gone, _) = json.loads(run("audit", folders[2], name, "--json").out)["folders"]
+    assert gone["folder"].endswith(r"/\xff\x1b[2J")
 
 
 def test_everywhere_finds_the_folders_of_this_machine(run: Run, tmp_path: Path) -> None:
