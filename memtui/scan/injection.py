@@ -108,7 +108,10 @@ def _find_tags(text: str, heads: frozenset[str]) -> Iterator[tuple[str, int, int
 
 
 def _find_turns(text: str) -> Iterator[tuple[str, int, int]]:
+    """Turns of a conversation, but not in what says of itself that it keeps one."""
     if (human := _get_pattern("human").search(text)) and (answer := _get_pattern("assistant").search(text)):
+        if _get_pattern("kept_turns").search(text, 0, human.start()):
+            return
         again = _get_pattern("assistant").search(text, human.end()) or answer
         if abs(again.start() - human.start()) < 4_000:
             yield "turns of a conversation that pretend to have been said", human.start(), human.end()
