@@ -150,7 +150,7 @@ class AuditContext:
         return check_chain(self.observer, self.on_disk)
 
     @cached_property
-    def record(self) -> "JournalSummary":
+    def journal_summary(self) -> "JournalSummary":
         """The journal in numbers; it is gone through once. Raises `AuditCancelled`."""
         from memtui.audit.provenance import summarize_journal  # noqa: PLC0415 - start-up: needs the database
 
@@ -161,7 +161,7 @@ class AuditContext:
         """Who brought in what."""
         from memtui.audit.provenance import OriginTracer  # noqa: PLC0415 - start-up: needs the database
 
-        return OriginTracer(self.observer, self.record, is_intact=self.chain.state == "intact")
+        return OriginTracer(self.observer, self.journal_summary, is_intact=self.chain.state == "intact")
 
     @cached_property
     def repository(self) -> "Repository | None":

@@ -256,7 +256,7 @@ def run_audit(
     )
     seconds["read"] = time.perf_counter() - began
     began = time.perf_counter()
-    record, chain = subject.record, subject.chain
+    summary, chain = subject.journal_summary, subject.chain
     seconds["journal"] = time.perf_counter() - began
     builder = FindingBuilder(rules, choice.severities, subject, subject.origins, passages=passages)
     today = datetime.fromtimestamp(now_us // 1_000_000, UTC).date()
@@ -275,8 +275,8 @@ def run_audit(
         bytes=size,
         tokens=tokens,
         events=last,
-        actors=record.actors,
-        refused=record.refused,
+        actors=summary.actors,
+        refused=summary.refused,
         chain=chain,
         findings=tuple(sorted(inspection.findings, key=rank_by_danger)),
         excepted=tuple(sorted(inspection.excepted, key=lambda each: rank_by_danger(each.finding))),

@@ -119,10 +119,10 @@ def _receive(asked: Any, folder: str) -> FolderReport:
             return FolderReport(*json.loads(asked.recv_bytes()))
         except (EOFError, OSError):
             words = "Its process ended before it was done. Nothing was changed."
-            return FolderReport(_name(folder), ExitCode.INTERNAL, {}, "", words)
+            return FolderReport(_format_title(folder), ExitCode.INTERNAL, {}, "", words)
 
 
-def _name(folder: str) -> str:
+def _format_title(folder: str) -> str:
     return to_one_line(format_path(folder))
 
 
@@ -133,7 +133,7 @@ def _audit_in_process(
 
 
 def _audit_one(options: Options, arguments: argparse.Namespace, folder: str, format: str) -> FolderReport:
-    title = _name(folder)
+    title = _format_title(folder)
     own = argparse.Namespace(**{**vars(arguments), "folder": folder, "format": format, "output": None})
     try:
         job = build_audit_job(replace(options, directory=None), own)

@@ -34,14 +34,15 @@ _OF_OTHERS = frozenset(
 )
 """Directories that hold what somebody else wrote."""
 _NOT_STRANGE = re.compile(r"mcp__\w*(?:memtui|memory)")
-_SHOWN = 120  # characters of a command or a question that name it
+_NAMED = 4_000  # characters of a command or a question that name it
 
 
 class StrangerText(NamedTuple):
     """A text that somebody else wrote, and an agent was given to read.
 
     Attributes:
-        source: As a noun with its article, such as `the page https://example.org/a`; not safe to show.
+        source: As a noun with its article, such as `the page https://example.org/a`; not safe to show, and may hold a
+            secret.
         turn: The number of prompts before it.
     """
 
@@ -162,7 +163,7 @@ def _name_source(call: Mapping[str, Any]) -> str:
 
 def _get_word(given: Mapping[str, Any], name: str) -> str:
     value = given.get(name)
-    return " ".join(value[:_LONGEST].split())[:_SHOWN] if isinstance(value, str) else ""
+    return " ".join(value[:_NAMED].split()) if isinstance(value, str) else ""
 
 
 def _get_text(content: object) -> str:

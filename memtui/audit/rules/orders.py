@@ -8,10 +8,12 @@ is none of these.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from memtui.agents.transcripts.reads import CallContext, StrangerText, find_contexts
 from memtui.audit.context import AuditContext, LineOffsets, Note
+from memtui.audit.masking import mask_message
 from memtui.audit.model import AuditRule, FindingOrigin, Hit, read_rules
 from memtui.audit.provenance import OUTSIDE
 from memtui.core.events import Person, format_actor_name
@@ -26,6 +28,8 @@ _MOST_BYTES = 500_000_000
 """Bytes of session files that are read for all candidates."""
 _WORD = re.compile(r"\w+")
 _ROW = 4  # words in a row that two texts are compared by
+_SHOWN = 140  # characters of what names a source
+_TEXTS = 64  # whose rows are remembered
 _SAME = 0.5  # the part of such rows from which on a text says what another one does
 _OWN_SHARE = 9  # changes that agents and the person made for each one of another program, where that one is strange
 
@@ -80,36 +84,44 @@ def _find_reason(
     if _says(context.prompt, each.order):
         return None
     if (source := next((text for text in reversed(context.read) if _says(text.text, each.order)), None)) is not None:
-        return COPIED, f"in words of {_name(source)}, which the agent read before it wrote them"
+        return COPIED, f"in words of {_format_source(source, subject)}, which the agent read before it wrote them"
     if not each.order.is_risky:
         return None
     if reads := [text for text in context.read if text.turn == context.turn]:
-        return AFTER_READING, f"written in the turn in which the agent read {_name_all(reads)}"
-    record = subject.record
-    if each.origin.actor in record.newcomers:
+        return AFTER_READING, f"written in the turn in which the agent read {_format_sources(reads, subject)}"
+    summary = subject.journal_summary
+    if each.origin.actor in summary.newcomers:
         return BY_STRANGER, f"written by {to_one_line(each.origin.actor)}, who had never written here before"
-    if each.origin.actor == OUTSIDE and record.outside * _OWN_SHARE <= record.own:
+    if each.origin.actor == OUTSIDE and summary.outside * _OWN_SHARE <= summary.own:
         return BY_STRANGER, "written by another program, where agents are recorded by what they call"
     return None
 
 
-def _name(text: StrangerText) -> str:
-    return to_one_line(text.source)
+def _format_source(text: StrangerText, subject: AuditContext) -> str:
+    """Who gave a text; a secret in it is masked before it is cut, since a half of one is not known to be one."""
+    shown = mask_message(to_one_line(text.source), rules=subject.custom.matcher)
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
 
 
-def _name_all(texts: Iterable[StrangerText]) -> str:
-    first, *others = dict.fromkeys(map(_name, texts))
+def _format_sources(texts: Iterable[StrangerText], subject: AuditContext) -> str:
+    first, *others = dict.fromkeys(_format_source(text, subject) for text in texts)
     return f"{first} and {len(others):,} more" if others else first
 
 
 def _says(text: str, order: Order) -> bool:
     """Whether a text says what an order does, by their words in rows."""
-    rows = _split_rows(order.words)
+    rows = _hash_rows(order.words)
     if not text or not rows:
         return False
-    return len(rows & _split_rows(fold_text(text).text)) >= _SAME * len(rows)
+    return len(rows & _hash_text(text)) >= _SAME * len(rows)
 
 
-def _split_rows(folded: str) -> set[tuple[str, ...]]:
+@lru_cache(maxsize=_TEXTS)
+def _hash_text(text: str) -> frozenset[int]:
+    """The rows of a text, which all orders of its session are compared with."""
+    return _hash_rows(fold_text(text).text)
+
+
+def _hash_rows(folded: str) -> frozenset[int]:
     words = _WORD.findall(folded)
-    return set(zip(*(words[start:] for start in range(_ROW)), strict=False))
+    return frozenset(map(hash, zip(*(words[start:] for start in range(_ROW)), strict=False)))
