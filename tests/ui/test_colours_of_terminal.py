@@ -217,18 +217,24 @@ def without_ages(text: str) -> str:
     return re.sub(r" +\d+s", "", text)
 
 
-def opened(terminal: Starting, tmp_path: Path, **env: str) -> Terminal:
+PATIENT = (
+    "import sys; from memtui.ui import terminal; terminal.LIMIT = 20.0; from memtui.cli import main; sys.exit(main())"
+)
+"""memtui, which waits for the answer of a terminal that a busy machine keeps from answering in time."""
+
+
+def opened(terminal: Starting, tmp_path: Path, *, program: tuple[str, str] = ("-m", "memtui"), **env: str) -> Terminal:
     folder = tmp_path / "memories"
     folder.mkdir()
     for name in ("one.md", "two.md", "three.md"):
         (folder / name).write_text(name)
-    return terminal("-m", "memtui", folder, env=env)
+    return terminal(*program, folder, env=env)
 
 
 def test_a_light_terminal_gets_light_colors_and_what_was_typed_ahead_arrives(
     terminal: Starting, tmp_path: Path
 ) -> None:
-    window = opened(terminal, tmp_path)
+    window = opened(terminal, tmp_path, program=("-c", PATIENT))
     window.press("jj")  # nothing is on the screen yet
     window.wait_for(lambda: b"\x1b]11;?" in window.raw)
     window.press((WHITE + ATTRIBUTES).decode())
