@@ -18,13 +18,18 @@ from memtui.core.paths import ROOT_NAME, format_path
 from memtui.core.settings import Settings
 from memtui.engine import Engine, JournalSource, Observer, RecordedState
 from memtui.engine.observer import load_known_from_export
-from memtui.fs.state import get_state_directory, make_private_directory, remember_folder
+from memtui.fs.state import (
+    UNJOURNALLED,
+    get_file_system_type,
+    get_state_directory,
+    make_private_directory,
+    remember_folder,
+)
 from memtui.journal import transfer
 from memtui.journal.announcements import AnnouncementStore
-from memtui.journal.rows import check_regular_files
-from memtui.journal.sqlite import SET_ASIDE, Journal
+from memtui.journal.rows import SET_ASIDE, check_regular_files
+from memtui.journal.sqlite import Journal
 from memtui.journal.transfer import is_database
-from memtui.store.base import UNSEEN
 from memtui.store.folder import FolderStore
 from memtui.store.memory import MemoryStore
 from memtui.store.open_folder import ReadOnlyFolder
@@ -97,11 +102,12 @@ def connect(
         was_used = (where / _BEGUN).exists()
         make_private_directory(where)
         remember_folder(where, path)
-        store = FolderStore(path, str(where), title=title)
+        store = FolderStore(path, str(where), title=title, synced=_must_sync(where, settings))
     except OSError as error:
         raise _make_unusable_error(where, error) from error
     try:
         known = _open_journal(journal, store, was_used=was_used)
+        store.is_synced |= not known.is_write_ahead
         return Engine(store, known, settings=settings, announced=AnnouncementStore(where))
     except BaseException as error:
         store.close()
@@ -117,7 +123,6 @@ def observe(
     journal: str | os.PathLike[str] | None = None,
     settings: Settings | None = None,
     look: bool = True,
-    thoroughly: bool = False,
 ) -> Observer:
     """Open a folder only to look at it, with what cannot write. Nothing is created or changed, there or elsewhere.
 
@@ -130,7 +135,6 @@ def observe(
         journal: A journal that is named itself: a `journal.db`, or an export of `memtui export`.
         settings: What is read, and in which words agents would be answered.
         look: Whether it is looked for changes before it returns; else by `Observer.reconcile`.
-        thoroughly: Whether every file is read then, also one that seems not to have changed by its times and size.
 
     Raises:
         FolderMissing: There is no such directory, or it may not be read.
@@ -144,8 +148,6 @@ def observe(
         known, recorded = _load_readable_journal(where)
     store: ReadOnlyFolder | None = None
     try:
-        if thoroughly:
-            known.forget_stamps(UNSEEN)
         store = ReadOnlyFolder(path, title=title, state=str(where))
         announced = AnnouncementStore(where) if journal is None else None
         observer = Observer(store, known, settings=settings, announced=announced, recorded=recorded)
@@ -157,6 +159,11 @@ def observe(
             store.close()
         raise
     return observer
+
+
+def _must_sync(where: Path, settings: Settings | None) -> bool:
+    """Whether a command waits for the folder to be on the disk: as was wished, or as the journal could be torn."""
+    return (settings or Settings()).durability == "folder" or get_file_system_type(str(where)) in UNJOURNALLED
 
 
 def _resolve_folder(folder: str | os.PathLike[str]) -> tuple[str, str]:

@@ -11,13 +11,14 @@ import re
 import stat
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import PurePath
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import format_path
 from memtui.core.unicode import to_one_line
 from memtui.fs.no_atime import open_without_atime

@@ -55,7 +55,7 @@ class Picture:
 
     name: str
     size: tuple[int, int] = (120, 36)
-    theme: str = "textual-dark"
+    theme: str = "memtui-dark"
     keys: Sequence[str] = ()
     empty: bool = False
     read_only: bool = False
@@ -75,7 +75,7 @@ PICTURES = (
     Picture("browse"),
     Picture("browse-80x24", (80, 24)),
     Picture("browse-200x50", (200, 50)),
-    Picture("browse-light", theme="catppuccin-latte"),
+    Picture("browse-light", theme="memtui-light"),
     Picture("model-view", (80, 24), keys=("t", "t")),
     Picture("history", keys=("G", "V")),
     Picture("history-80x24", (80, 24), keys=("G", "V")),
@@ -103,13 +103,13 @@ PICTURES = (
     Picture("chat-200x50", (200, 50), chat="talk"),
     Picture("chat-question", chat="ask"),
     Picture("chat-question-80x24", (80, 24), chat="ask"),
-    Picture("chat-question-light", theme="catppuccin-latte", chat="ask"),
+    Picture("chat-question-light", theme="memtui-light", chat="ask"),
     Picture("chat-commands", (100, 30), keys=("slash",), chat="talk"),
     Picture("chat-review", keys=("ctrl+r",), chat="talk"),
     Picture("audit", audit=True),
     Picture("audit-80x24", (80, 24), audit=True),
     Picture("audit-200x50", (200, 50), audit=True),
-    Picture("audit-light", theme="catppuccin-latte", audit=True),
+    Picture("audit-light", theme="memtui-light", audit=True),
     Picture("review", keys=("3", "j", "j"), audit=True),
     Picture("review-80x24", (80, 24), keys=("3", "j", "j"), audit=True),
     Picture("review-run", keys=("3",), audit=True),

@@ -144,7 +144,7 @@ class World:
 
     Attributes:
         kind: Which store: in memory, or a folder (both resolvers, without nameless files, with its state on
-            another file system).
+            another file system; synced behind the answers, or before them where it is `walk` or `named`).
         folder: The folder; `None` for a memory.
     """
 
@@ -159,7 +159,12 @@ class World:
             return self.made[0].store if self.made else MemoryStore()
         resolver: Any = "walk" if self.kind == "walk" else None
         return FolderStore(
-            str(self.folder), str(self.state), title="here", resolver=resolver, nameless=self.kind != "named"
+            str(self.folder),
+            str(self.state),
+            title="here",
+            resolver=resolver,
+            nameless=self.kind != "named",
+            synced=self.kind in ("walk", "named"),
         )
 
     def engine(self, *, store: Store | None = None, journal: Journal | None = None, **settings: Any) -> Engine:

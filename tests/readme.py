@@ -1,132 +1,76 @@
-"""What the README takes from the code: the table of keys. `python -m tests.readme` writes it there.
+"""What is generated: six rows of the README, the pages of keys and settings, the man page and the completions.
 
-A test compares the two, so a key that is added, moved or dropped cannot be forgotten in the document.
+`python -m tests.readme` writes them. A test compares each with what is in the repository, so a key, a setting or an
+option that is added, moved or dropped cannot be forgotten there.
 """
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from textual.dom import DOMNode
+from memtui.cli.completion import render_completion
+from tests.docs.keys import list_screens, render_key_tables
+from tests.docs.man_page import render_man_page
+from tests.docs.settings import render_setting_tables
 
-from memtui.ui.actions import Action, list_declared_actions
-from memtui.ui.app import MemtuiApp
-from memtui.ui.controller import Controller
-from memtui.ui.screens.audit import AuditScreen
-from memtui.ui.screens.browse import BrowseScreen
-from memtui.ui.screens.browse_approval import ApprovalController
-from memtui.ui.screens.browse_edit import EditController
-from memtui.ui.screens.browse_files import FileController, SelectionController, TreeController
-from memtui.ui.screens.browse_history import HistoryController, LossController, PastController
-from memtui.ui.screens.browse_links import AuditController, FindController, LinkController
-from memtui.ui.screens.browse_live import FollowController, LiveController
-from memtui.ui.screens.browse_note import NoteController, NoteFindController
-from memtui.ui.screens.browse_pins import PinController
-from memtui.ui.screens.chat import ChatScreen
-from memtui.ui.screens.chat_commands import CommandController
-from memtui.ui.screens.chat_review import ReviewScreen
-from memtui.ui.screens.conflict import ConflictScreen, MergeScreen
-from memtui.ui.screens.deleted import DeletedScreen
-from memtui.ui.screens.edit import EditScreen
-from memtui.ui.screens.edit_save import SaveController
-from memtui.ui.screens.find import FindScreen, QueryLine
-from memtui.ui.screens.panes import PaneController
-from memtui.ui.screens.past import PastScreen
-from memtui.ui.screens.rename_many import RenameManyScreen, SummaryScreen
-from memtui.ui.widgets.activity import ActivityView
-from memtui.ui.widgets.approval import ApprovalView, ProposalEditor, ReasonInput
-from memtui.ui.widgets.changes import ChangesView
-from memtui.ui.widgets.composer import Composer
-from memtui.ui.widgets.editor.area import EditorArea
-from memtui.ui.widgets.editor.find_bar import FindBar, FindInput
-from memtui.ui.widgets.findings import FindingsView
-from memtui.ui.widgets.markdown.view import NoteView
-from memtui.ui.widgets.name_line import NameLineScreen
-from memtui.ui.widgets.row_list import DeletedView, RowsView
-from memtui.ui.widgets.transcript.view import TranscriptView
-from memtui.ui.widgets.tree.view import TreeView
-
-README = Path(__file__).parent.parent / "README.md"
-_SECTION = re.compile(r"(<!-- keys -->\n).*?(<!-- end of keys -->)", re.DOTALL)
-_GROUPS: tuple[tuple[str, type[DOMNode] | type[Controller[Any]]], ...] = (
-    ("everywhere", MemtuiApp),
-    ("browsing", FindController),
-    ("browsing", LinkController),
-    ("browsing", AuditController),
-    ("browsing: change", EditController),
-    ("browsing: change", SelectionController),
-    ("browsing: change", FileController),
-    ("browsing: change", PinController),
-    ("browsing", NoteFindController),
-    ("browsing", HistoryController),
-    ("browsing", FollowController),
-    ("browsing", NoteController),
-    ("browsing", PastController),
-    ("browsing", LiveController),
-    ("browsing", TreeController),
-    ("browsing", LossController),
-    ("browsing", BrowseScreen),
-    ("browsing", ApprovalController),
-    ("panes", PaneController),
-    ("files and activity", RowsView),
-    ("files", TreeView),
-    ("note", NoteView),
-    ("activity", ActivityView),
-    ("find", QueryLine),
-    ("find", FindScreen),
-    ("rename, new", NameLineScreen),
-    ("rename many", RenameManyScreen),
-    ("rename many", SummaryScreen),
-    ("editor", EditorArea),
-    ("editor", EditScreen),
-    ("editor", SaveController),
-    ("editor: find", FindBar),
-    ("editor: find", FindInput),
-    ("conflict", ConflictScreen),
-    ("conflict: each place", MergeScreen),
-    ("time travel", PastScreen),
-    ("deleted memories", DeletedScreen),
-    ("deleted memories", DeletedView),
-    ("audit and review", AuditScreen),
-    ("audit: findings", FindingsView),
-    ("audit: changes", ChangesView),
-    ("chat", ChatScreen),
-    ("chat", CommandController),
-    ("chat: message", Composer),
-    ("chat: conversation", TranscriptView),
-    ("chat: question", ApprovalView),
-    ("chat: question", ReasonInput),
-    ("chat: edit first", ProposalEditor),
-    ("chat: review", ReviewScreen),
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+DOCS = ROOT / "memtui" / "docs"
+_ROWS = (
+    "create, 1 KB",
+    "start: first paint",
+    "live: a changed note on screen, among 1,000",
+    "search: 100,000 names, first letter",
+    "restore: 10,000 files",
+    "audit: 10,000 notes of 2 KB",
 )
+COMPLETIONS = {
+    "bash": "share/bash-completion/completions/memtui",
+    "zsh": "share/zsh/site-functions/_memtui",
+    "fish": "share/fish/vendor_completions.d/memtui.fish",
+}
+"""Where each shell looks below the prefix that memtui is installed to."""
 
 
-def key_table() -> str:
-    """The keys of the browser as a Markdown table."""
-    rows = ["| where | keys | what |", "|---|---|---|"]
-    for where, node_class in _GROUPS:
-        rows += (
-            f"| {where} | {_keys(action)} | {action.description} |"
-            for action in _distinct(list_declared_actions(node_class))
-        )
-    return "\n".join(rows) + "\n"
+def render_rows() -> str:
+    """The rows of the page of benchmarks that a user cares about most."""
+    page = (DOCS / "benchmarks.md").read_text(encoding="utf-8").splitlines()
+    rows = [next(line for line in page if line.startswith(f"| {what} |")) for what in _ROWS]
+    head = next(number for number, line in enumerate(page) if line.startswith("| what |"))
+    return "\n".join([*page[head : head + 2], *rows]) + "\n"
 
 
-def with_key_table(text: str) -> str:
-    """The README with the table of keys as it is now."""
-    return _SECTION.sub(lambda match: match.group(1) + key_table() + match.group(2), text)
+def render_files() -> Mapping[Path, str]:
+    """Every file with something generated in it, as it has to be now."""
+    screens = list_screens()
+    own = {"audit.md": ["Keys of audit and review"], "chat.md": ["Keys of the chat"]}
+    own["keys.md"] = [screen for screen in screens if not any(screen in listed for listed in own.values())]
+    return {
+        README: _replace_section(README, "six rows", render_rows()),
+        **{DOCS / name: _replace_section(DOCS / name, "keys", render_key_tables(own[name])) for name in own},
+        DOCS / "settings.md": _replace_section(DOCS / "settings.md", "settings", render_setting_tables()),
+        ROOT / "share/man/man1/memtui.1": render_man_page(),
+        **{ROOT / path: render_completion(shell) for shell, path in COMPLETIONS.items()},
+    }
 
 
-def _keys(action: Action) -> str:
-    return " ".join(f"`{key}`" for key in action.key_labels.split())
+def _replace_section(path: Path, name: str, text: str) -> str:
+    """A file with another text between its comments `name` and `end of name`."""
+    section = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end of {name} -->)", re.DOTALL)
+    new, count = section.subn(lambda match: match[1] + text + match[2], path.read_text(encoding="utf-8"))
+    if count != 1:
+        raise ValueError(f"{path.name} has {count} sections called {name}, not one")
+    return new
 
 
-def _distinct(actions: Iterable[Action]) -> list[Action]:
-    return list({action.binding.id: action for action in actions}.values())
+def main() -> None:
+    """Write them all."""
+    for path, text in render_files().items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        sys.stdout.write(f"{path.relative_to(ROOT)}\n")
 
 
 if __name__ == "__main__":
-    README.write_text(with_key_table(README.read_text(encoding="utf-8")), encoding="utf-8")
-    sys.stdout.write("README.md: keys written\n")
+    main()

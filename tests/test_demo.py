@@ -1,9 +1,13 @@
 """The demo: a story through the real engine, with and without a screen."""
 
+import fcntl
 import os
+import pty
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import threading
 from pathlib import Path
 
@@ -13,6 +17,7 @@ import memtui
 from memtui.agents import demo
 from memtui.core.events import Answer, Person
 from memtui.ui.demo_app import run_demo_app
+from tests.cli.conftest import read_until
 from tests.conftest import wait_until
 
 HEADLESS = {"TEXTUAL_DRIVER": "textual.drivers.headless_driver:HeadlessDriver", "COLUMNS": "120", "LINES": "36"}
@@ -73,7 +78,7 @@ def run_demo(tmp_path: Path, *words: str) -> "subprocess.Popen[str]":
         "TMPDIR": str(temporary),
         "XDG_STATE_HOME": str(tmp_path / "xdg-state"),
     }
-    arguments = ", ".join(["speed=1000", *words])
+    arguments = ", ".join(["speed=1000", "tour=False", *words])
     program = f"import sys; from memtui.ui.demo_app import run_demo_app; sys.exit(run_demo_app({arguments}))"
     return subprocess.Popen(
         [sys.executable, "-c", program], env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -124,3 +129,24 @@ def test_keep_refuses_a_folder_that_holds_something(tmp_path: Path) -> None:
 def test_what_the_demo_does_is_labelled_as_scripted() -> None:
     assert demo.AGENT.model == "scripted"
     assert not isinstance(demo.AGENT, Person)
+
+
+def test_the_end_names_the_commands_to_begin_with(tmp_path: Path) -> None:
+    """In a pseudo-terminal, as a person has it: `q` is pressed once the story has begun."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    environment = {**os.environ, "TERM": "xterm-256color", "XDG_STATE_HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
+    words = [sys.executable, "-m", "memtui", "demo", "--no-tour", "--speed", "1000"]
+    process = subprocess.Popen(words, stdin=slave, stdout=slave, stderr=slave, env=environment)
+    os.close(slave)
+    try:
+        read_until(master, lambda shown: b"user_preferences" in shown)
+        os.write(master, b"q")
+        shown = read_until(master, lambda _: False)
+        assert process.wait(30) == 0
+    finally:
+        process.kill()
+        process.wait()
+        os.close(master)
+    for command in ("memtui DIR", "memtui hook install", "memtui mcp DIR"):
+        assert command.encode() in shown

@@ -8,22 +8,11 @@ from pathlib import Path
 import pytest
 from llmock.pytest_plugin import LLMock
 
-from memtui.cli.verbs import VERBS
 from screenshots.make import list_shown
-from tests.readme import README, key_table, with_key_table
+from tests.readme import DOCS, README, ROOT
 
-ROOT = README.parent
 TEXT = README.read_text(encoding="utf-8")
-
-
-def test_the_key_table_is_the_one_made_from_the_bindings() -> None:
-    assert with_key_table(TEXT) == TEXT, "run: python -m tests.readme"
-
-
-def test_the_key_table_names_every_key_once_for_each_place() -> None:
-    rows = key_table().splitlines()[2:]
-    assert len(rows) > 40
-    assert len(set(rows)) == len(rows)
+PYTHON = (DOCS / "python.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("target", sorted(set(re.findall(r"\]\((screenshots/[^)]+)\)", TEXT))))
@@ -37,7 +26,7 @@ def test_every_picture_that_is_there_is_shown() -> None:
 
 
 def test_the_python_examples_run_as_they_are_printed(tmp_path: Path) -> None:
-    blocks = [block for block in re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL) if "memtui.open(" in block]
+    blocks = [block for block in re.findall(r"```python\n(.*?)```", PYTHON, re.DOTALL) if "memtui.open(" in block]
     blocks = [block for block in blocks if "anthropic" not in block]
     example = "".join(blocks)
     folder = tmp_path / "app" / "memories"
@@ -59,7 +48,7 @@ def test_the_python_examples_run_as_they_are_printed(tmp_path: Path) -> None:
 def test_the_example_with_the_sdk_runs_as_it_is_printed(
     tmp_path: Path, llmock: LLMock, typed: str, is_written: bool
 ) -> None:
-    [example] = [block for block in re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL) if "tool_runner(" in block]
+    [example] = [block for block in re.findall(r"```python\n(.*?)```", PYTHON, re.DOTALL) if "tool_runner(" in block]
     assert len(example.strip().splitlines()) <= 30
     folder = tmp_path / "app" / "memories"
     folder.mkdir(parents=True)
@@ -81,11 +70,6 @@ def test_the_example_with_the_sdk_runs_as_it_is_printed(
     assert result.get("is_error", False) is not is_written
     assert ("Not now." in result["content"]) is typed.startswith("Not")
     assert ("Traceback" in run.stderr) is (typed == "")  # an input that ends is told to the program's owner
-
-
-@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "redo"])
-def test_every_verb_is_in_the_tour(verb: str) -> None:
-    assert f"memtui {verb}" in TEXT
 
 
 def test_ci_runs_exactly_the_test_command_that_is_printed() -> None:

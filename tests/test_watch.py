@@ -1,8 +1,10 @@
 """The watcher against real folders: nothing is lost, nothing outside is seen, and it says when it is slower."""
 
+import errno
 import os
 import shutil
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +17,7 @@ from memtui import watch
 from memtui.core.errors import StateUnusable
 from memtui.core.events import WatchMode, WatchStatus
 from memtui.engine import Engine
+from memtui.fs.inotify import InotifyWatches
 from memtui.memory import connect
 from memtui.watch import FolderWatcher
 from tests.conftest import wait_until
@@ -49,8 +52,20 @@ class Watched:
         self.engine.close()
 
 
-@pytest.fixture
-def watched(tmp_path: Path) -> Iterator[Watched]:
+def refusing(error: OSError) -> Callable[..., Any]:
+    def make_watches(*_: object) -> None:
+        raise error
+
+    return make_watches
+
+
+@pytest.fixture(params=["inotify", "watchfiles"])
+def watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[Watched]:
+    """One whose watches are the kernel's, and one with those of other systems."""
+    if request.param == "watchfiles":
+        monkeypatch.setattr(watch, "InotifyWatches", refusing(OSError(errno.ENOSYS, "not on this system")))
+    elif sys.platform != "linux":
+        pytest.skip("the system has no inotify")
     (tmp_path / "folder").mkdir()
     watched = Watched(tmp_path / "folder", tmp_path / "state")
     yield watched
@@ -64,7 +79,8 @@ def test_no_thread_of_a_watcher_interrupts_a_writer_when_it_is_woken(watched: Wa
     watched.start()
     started = set(os.listdir("/proc/self/task")) - before
     policies = {os.sched_getscheduler(int(thread)) for thread in started}
-    assert len(started) >= 2, "its own, and that of the notifications"
+    own = isinstance(watched.watch._watches, InotifyWatches)
+    assert len(started) == 1 if own else len(started) >= 2, "its own, and that of the library's notifications"
     assert policies == {os.SCHED_BATCH}
     assert os.sched_getscheduler(0) == os.SCHED_OTHER
 
@@ -143,15 +159,10 @@ def inotify_watches() -> int:
     return count
 
 
-def refusing(words: str) -> Callable[..., Any]:
-    def rust_notify(*_: object) -> None:
-        raise OSError(words)
-
-    return rust_notify
-
-
 def test_without_watches_it_polls_and_says_how_to_get_them(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "RustNotify", refusing("OS file watch limit reached."))
+    monkeypatch.setattr(watch, "RustNotify", refusing(OSError("OS file watch limit reached.")))
+    if sys.platform == "linux":
+        monkeypatch.setattr(watch, "InotifyWatches", refusing(OSError(errno.ENOSPC, "No space left on device")))
     monkeypatch.setattr(watch, "_POLL_SECONDS", 0.05)
     watched.start()
     (told,) = watched.told
@@ -169,7 +180,8 @@ def test_without_watches_it_polls_and_says_how_to_get_them(watched: Watched, mon
 
 
 def test_another_reason_for_polling_is_said(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "RustNotify", refusing("no such thing"))
+    monkeypatch.setattr(watch, "InotifyWatches", refusing(OSError(errno.ENOSYS, "not here")))
+    monkeypatch.setattr(watch, "RustNotify", refusing(OSError("no such thing")))
     watched.start()
     assert watched.told[0].mode is WatchMode.POLLING
     assert "no such thing" in watched.told[0].reason

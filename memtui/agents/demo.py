@@ -9,12 +9,12 @@ import threading
 import time
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from memtui.core.events import Agent, Answer
+from memtui.core.lazy_dataclass import dataclass
 from memtui.engine import Engine
 
 AGENT = Agent("Claude", model="scripted", session="demo")
@@ -28,6 +28,28 @@ class DemoStep:
     wait: float
     command: dict[str, object]
     refused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DemoCaption:
+    """What a tour says after a step of the story.
+
+    Attributes:
+        after: The number of the step, from 1.
+        target: The part of the screen that it points at: a selector.
+        title: A word or two.
+        text: A sentence or two; ids of bindings in braces stand for their keys.
+    """
+
+    after: int
+    target: str
+    title: str
+    text: str
+
+
+def load_captions() -> list[DemoCaption]:
+    """The captions of the tour, in order."""
+    return [DemoCaption(**entry) for entry in _load_data()["captions"]]
 
 
 def _load_data() -> dict[str, Any]:
@@ -62,7 +84,7 @@ def play_story(
         memory: An open memory over a folder that `prepare_folder` has filled.
         speed: How many times as fast as a person would want to watch it; 0 for no waiting at all.
         stop: Ends the story early.
-        listener: Called with each step and its answer.
+        listener: Called with each step and its answer; the story waits for it.
 
     Returns:
         How many commands were executed.

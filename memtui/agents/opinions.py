@@ -9,14 +9,18 @@ import hashlib
 import json
 import os
 import secrets
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+from functools import cached_property
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from memtui.agents.chat.client import make_client
 from memtui.agents.chat.connection import ApiConnection
 from memtui.agents.chat.events import ChatOptions, FaultKind
 from memtui.agents.chat.faults import ClassifiedFault, classify_error
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.fs.atomic import write_atomic
 from memtui.fs.no_atime import read_regular_file
@@ -83,11 +87,13 @@ class OpinionAnswers:
     Attributes:
         opinions: By the number of the passage.
         fault: Why not all passages have one, as a sentence; else empty.
+        given_us: When they were given, as far as that is known.
     """
 
     model: str = ""
     opinions: dict[int, ModelOpinion] = field(default_factory=dict)
     fault: str = ""
+    given_us: dict[int, int] = field(default_factory=dict)
 
 
 class MalformedAnswer(Exception):
@@ -101,6 +107,7 @@ def ask_opinions(
     *,
     alone: bool = False,
     progress: Callable[[int, int], None],
+    make: Callable[[ChatOptions], Any] = make_client,
 ) -> OpinionAnswers:
     """Ask a model about passages, as far as the cache has no opinion on them.
 
@@ -108,8 +115,9 @@ def ask_opinions(
         options: The model, `None` for the newest, and the provider.
         alone: Whether each passage has a request of its own, so that none can touch the verdict on another.
         progress: Called with the number of passages that are done, and of all.
+        make: Makes the client.
     """
-    return asyncio.run(_Asking(passages, options, cache, alone, progress).run())
+    return asyncio.run(_Asking(passages, options, cache, alone, progress, make).run())
 
 
 class _Asking:
@@ -120,13 +128,14 @@ class _Asking:
         cache: "OpinionCache",
         alone: bool,
         progress: Callable[[int, int], None],
+        make: Callable[[ChatOptions], Any],
     ) -> None:
         self._passages = passages
         self._options = options
         self._cache = cache
         self._alone = alone
         self._progress = progress
-        self._connection = ApiConnection(options, make_client)
+        self._connection = ApiConnection(options, make)
         self._slots = asyncio.Semaphore(_AT_ONCE)
         self._is_over = False
         self._answers = OpinionAnswers(options.model or "")
@@ -148,7 +157,9 @@ class _Asking:
     def _find_unknown(self) -> list[int]:
         """The numbers of passages on which the cache has no opinion of the model, if it is known which."""
         if model := self._answers.model:
-            self._answers.opinions = self._cache.find(self._passages, model, alone=self._alone)
+            kept = self._cache.find_kept(self._passages, model, alone=self._alone)
+            self._answers.opinions = {number: each.opinion for number, each in kept.items()}
+            self._answers.given_us = {number: each.given_us for number, each in kept.items() if each.given_us}
         return [number for number in range(len(self._passages)) if number not in self._answers.opinions]
 
     async def _choose_model(self) -> ClassifiedFault | None:
@@ -178,7 +189,10 @@ class _Asking:
                     self._answers.fault, self._is_over = _describe_fault(fault), True
                     return
                 self._answers.opinions |= dict(zip(batch, found, strict=True))
-                self._cache.add([self._passages[number] for number in batch], found, self._answers.model, self._alone)
+                given_us = time.time_ns() // 1_000
+                self._answers.given_us |= dict.fromkeys(batch, given_us)
+                about = [self._passages[number] for number in batch]
+                self._cache.add(about, found, self._answers.model, self._alone, given_us)
                 self._progress(len(self._answers.opinions), len(self._passages))
                 return
 
@@ -230,46 +244,80 @@ _MOST_BYTES = 4_000_000
 _MOST_KEPT = 2_000
 
 
+class KeptOpinion(NamedTuple):
+    """An opinion of a model, and when it was given: 0 where a former memtui kept it, which noted neither."""
+
+    opinion: ModelOpinion
+    model: str = ""
+    given_us: int = 0
+
+
 class OpinionCache:
     """Opinions by the hash of model, prompt and passage, in one file that only its owner can read.
 
     Args:
-        file: `None` for a cache that keeps nothing. What cannot be read or written is not missed.
+        file: `None` for a cache that is kept no longer than this. What cannot be read or written is not missed.
     """
 
     def __init__(self, file: Path | None) -> None:
-        self._file = file
-        self._added: dict[str, ModelOpinion] = {}
-        self._kept = self._read()
+        self.file = file
+        self._added: dict[str, KeptOpinion] = {}
+
+    @cached_property
+    def _read_once(self) -> dict[str, KeptOpinion]:
+        return self._read()
 
     def find(self, passages: Sequence[Passage], model: str, *, alone: bool) -> dict[int, ModelOpinion]:
-        """The opinions that are known, by the number of the passage."""
-        keys = [_compute_key(passage, model, alone) for passage in passages]
-        return {number: self._kept[key] for number, key in enumerate(keys) if key in self._kept}
+        """The opinions of a model that are known, by the number of the passage."""
+        return {number: kept.opinion for number, kept in self.find_kept(passages, model, alone=alone).items()}
 
-    def add(self, passages: Sequence[Passage], opinions: Sequence[ModelOpinion], model: str, alone: bool) -> None:
-        """Keep opinions from the next `write` on."""
+    def find_kept(self, passages: Sequence[Passage], model: str, *, alone: bool) -> dict[int, KeptOpinion]:
+        """The same, with when they were given."""
+        kept = {**self._read_once, **self._added}
+        keys = [_compute_key(passage, model, alone) for passage in passages]
+        return {number: kept[key] for number, key in enumerate(keys) if key in kept}
+
+    def find_newest(self, passages: Sequence[Passage]) -> dict[int, KeptOpinion]:
+        """The newest opinion of any model that noted which it was, by the number of the passage."""
+        models = {each.model for each in (*self._read_once.values(), *self._added.values())} - {""}
+        found: dict[int, KeptOpinion] = {}
+        for model in models:
+            for alone in (False, True):
+                for number, kept in self.find_kept(passages, model, alone=alone).items():
+                    found[number] = max(found.get(number, kept), kept, key=lambda each: each.given_us)
+        return found
+
+    def add(
+        self, passages: Sequence[Passage], opinions: Sequence[ModelOpinion], model: str, alone: bool, given_us: int = 0
+    ) -> None:
+        """Keep opinions, in the file from the next `write` on."""
         for passage, opinion in zip(passages, opinions, strict=True):
-            self._added[_compute_key(passage, model, alone)] = opinion
+            self._added[_compute_key(passage, model, alone)] = KeptOpinion(opinion, model, given_us)
 
     def write(self) -> None:
         """Write what was added, and forget the oldest of what is too much; raises `OSError`."""
-        if self._file is None or not self._added:
+        if self.file is None or not self._added:
             return
         kept = [*({**self._read(), **self._added}).items()][-_MOST_KEPT:]
-        write_atomic(self._file, json.dumps(dict(kept)).encode(), sync=False)
+        entries = {key: [*each.opinion, each.model, each.given_us] for key, each in kept}
+        write_atomic(self.file, json.dumps(entries).encode(), sync=False)
 
-    def _read(self) -> dict[str, ModelOpinion]:
+    def _read(self) -> dict[str, KeptOpinion]:
         try:
-            data = read_regular_file(os.fspath(self._file), _MOST_BYTES) if self._file is not None else None
+            data = read_regular_file(os.fspath(self.file), _MOST_BYTES) if self.file is not None else None
             held = json.loads(data) if data is not None and len(data) <= _MOST_BYTES else {}
         except (OSError, ValueError, RecursionError):
             return {}
-        kept: dict[str, ModelOpinion] = {}
+        kept: dict[str, KeptOpinion] = {}
         for key, value in held.items() if isinstance(held, dict) else ():
             match value:
-                case [str(verdict), str(reason)] if verdict in VERDICTS:
-                    kept[key] = verdict, to_one_line(reason)[:_LONGEST_REASON]
+                case [str(verdict), str(reason), *rest] if verdict in VERDICTS:
+                    opinion = verdict, to_one_line(reason)[:_LONGEST_REASON]
+                    match rest:
+                        case [str(model), int(given_us)]:
+                            kept[key] = KeptOpinion(opinion, model, given_us)
+                        case []:
+                            kept[key] = KeptOpinion(opinion)
         return kept
 
 

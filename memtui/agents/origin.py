@@ -9,7 +9,6 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
@@ -23,6 +22,7 @@ from memtui.core import diffs
 from memtui.core.errors import StateUnusable
 from memtui.core.events import Agent, Event, format_actor_name
 from memtui.core.history import PathVersion, has_unknown_author
+from memtui.core.lazy_dataclass import dataclass
 from memtui.engine import Observer
 
 _FOUND = "found"

@@ -5,22 +5,26 @@ import re
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING
+from dataclasses import field
+from functools import cached_property, partial
+from hashlib import blake2b
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Protocol
 
 from memtui.audit.model import (
     NO_CUSTOM_RULES,
     AuditCancelled,
     ChainStatus,
     CustomRules,
+    Hit,
     SkippedRule,
     check_cancelled,
 )
 from memtui.core.edits import format_human_size
 from memtui.core.errors import SymlinkEscape
-from memtui.core.events import EntryKind
-from memtui.core.paths import ROOT, MemoryPath
+from memtui.core.events import EntryKind, sha256
+from memtui.core.lazy_dataclass import dataclass
+from memtui.core.paths import MemoryPath
 from memtui.core.settings import AuditSettings, Settings
 from memtui.core.text_format import DecodedText, decode_text
 from memtui.engine import Observer
@@ -29,7 +33,7 @@ from memtui.notes.front_matter import find_front_matter_end
 from memtui.review.inbox import Inbox
 from memtui.scan.rule_matches import NO_SECRET_RULES, SecretRules
 from memtui.scan.secrets import SecretScan
-from memtui.store.base import FileTooLarge, Node, NotRegularFile
+from memtui.store.base import FileContent, FileTooLarge, Node, NotRegularFile
 
 if TYPE_CHECKING:
     from memtui.audit.provenance import JournalSummary, OriginTracer
@@ -57,6 +61,18 @@ class Note:
     def decoded(self) -> DecodedText | None:
         """What it says, and how it was read; `None` if it could not be."""
         return None if self.data is None else decode_text(self.data)
+
+    @cached_property
+    def sha256(self) -> str:
+        """The hash of its bytes; empty if it could not be read."""
+        return "" if self.data is None else sha256(self.data)
+
+    @cached_property
+    def digest(self) -> str:
+        """What is found in it depends on this only, besides the rules."""
+        return blake2b(
+            f"{self.path}\0{self.links}\0{self.sha256}".encode("utf-8", "surrogatepass"), digest_size=16
+        ).hexdigest()
 
     @property
     def text(self) -> str | None:
@@ -109,6 +125,26 @@ class CheckLog:
         self.skipped += [SkippedRule(rule, reason) for rule in rules]
 
 
+class KnownClean(Protocol):
+    """What is known to hold nothing; see `memtui.audit.cache`."""
+
+    def is_clean(self, note: Note, family: str) -> bool: ...
+
+    def add_clean(self, note: Note, family: str) -> None: ...
+
+    def find_in_all(
+        self, name: str, subject: "AuditContext", find: "Callable[[AuditContext], Iterable[Hit]]"
+    ) -> Iterator[Hit]: ...
+
+
+class ReceivedChecks(Protocol):
+    """Checks that another process makes; see `memtui.audit.forked_checks`."""
+
+    paths: frozenset[str]
+
+    def receive(self, name: str) -> Any: ...
+
+
 @dataclass(frozen=True)
 class AuditContext:
     """A folder at one moment.
@@ -134,6 +170,8 @@ class AuditContext:
     custom: CustomRules = NO_CUSTOM_RULES
     selection: frozenset[str] = frozenset()
     inbox: Inbox | None = None
+    cache: KnownClean | None = None
+    forked: ReceivedChecks | None = None
     stop: Callable[[], bool] = lambda: False
     log: CheckLog = field(default_factory=CheckLog)
 
@@ -141,6 +179,25 @@ class AuditContext:
         """Raise `AuditCancelled` where the caller asks to stop; for rules that compare all notes."""
         if self.stop():
             raise AuditCancelled
+
+    @cached_property
+    def digest(self) -> str:
+        """What checks over names and contents of all notes depend on only, besides the rules."""
+        hashed = blake2b(digest_size=16)
+        for note in self.notes.values():
+            hashed.update(note.digest.encode())
+        rest = (tuple(self.others.values()), sorted(self.selection))
+        hashed.update(repr(rest).encode("utf-8", "surrogatepass"))
+        return hashed.hexdigest()
+
+    def is_clean(self, note: Note, family: str) -> bool:
+        """Whether a family of rules is known to find nothing in a note."""
+        return self.cache is not None and self.cache.is_clean(note, family)
+
+    def find_in_all(self, name: str, find: "Callable[[AuditContext], Iterable[Hit]]") -> Iterator[Hit]:
+        """The hits of a check over names and contents of all notes, which is made where it may find something."""
+        make = partial(_find_in_all, name, find)
+        return make(self) if self.cache is None else self.cache.find_in_all(name, self, make)
 
     @cached_property
     def chain(self) -> ChainStatus:
@@ -176,6 +233,15 @@ class AuditContext:
         """What the notes say; of binary files nothing."""
         return (note.text for note in self.notes.values() if note.text is not None and not note.is_binary)
 
+    def hash_contents(self) -> dict[str, str]:
+        """The SHA-256 of all that was read, files and targets of links, by path."""
+        hashes = {path: note.sha256 for path, note in self.notes.items() if note.data is not None}
+        return hashes | {
+            path: sha256(os.fsencode(other.target))
+            for path, other in self.others.items()
+            if other.kind is EntryKind.LINK and other.target
+        }
+
     def count_unread(self) -> int:
         """How many names there are at which nothing could be looked at."""
         notes = sum(note.data is None for note in self.notes.values())
@@ -184,6 +250,19 @@ class AuditContext:
     def has_enabled_rule(self, *rules: str) -> bool:
         """Whether any of these rules runs."""
         return not self.selection or not self.selection.isdisjoint(rules)
+
+
+def _find_in_all(name: str, find: Callable[[AuditContext], Iterable[Hit]], subject: AuditContext) -> Iterator[Hit]:
+    """The hits of a check of all notes, which a second process may have made."""
+    told = subject.forked.receive(name) if subject.forked is not None else None
+    if told is None:
+        yield from find(subject)
+        return
+    hits, counted, skipped = told
+    subject.log.counted.update(counted)
+    for rule, reason in skipped:
+        subject.log.skip(reason, rule)
+    yield from (Hit(*each) for each in hits)
 
 
 # Read a folder for an audit: each name and each byte once. No link is followed.
@@ -220,20 +299,7 @@ def build_context(
         FolderMissing: The folder is gone, or was replaced.
         OSError: The folder itself cannot be read.
     """
-    nodes = list(observer.store.scan(ROOT))
-    files = sum(node.kind is EntryKind.FILE for node in nodes)
-    inhabited = {node.path.rpartition("/")[0] for node in nodes}
-    notes: dict[str, Note] = {}
-    others: dict[str, OtherEntry] = {}
-    for node in sorted(nodes, key=lambda node: node.path):
-        if len(notes) % _EVERY == 0:
-            check_cancelled(stop)
-            if progress is not None:
-                progress("read", len(notes), files)
-        if node.kind is EntryKind.FILE:
-            notes[node.path] = _build_note(observer, node, memory.read_limit, custom.matcher)
-        else:
-            others[node.path] = _build_other_entry(observer, node, is_empty=node.path not in inhabited)
+    notes, others = _read_folder(observer, memory.read_limit, custom.matcher, progress, stop)
     return AuditContext(
         notes=notes,
         others=others,
@@ -252,25 +318,50 @@ def build_context(
     )
 
 
-def _build_note(observer: Observer, node: Node, limit: int, rules: SecretRules) -> Note:
-    data, problem, is_too_large = None, "", False
-    try:
-        content = observer.store.read(MemoryPath.from_relative(node.path), limit=limit)
-        if content.node.path == node.path:  # else a link was put there since it was looked at
-            data, node = content.data, content.node
+def _read_folder(
+    observer: Observer,
+    limit: int,
+    rules: SecretRules,
+    progress: Callable[[str, int, int], None] | None,
+    stop: Callable[[], bool],
+) -> tuple[dict[str, Note], dict[str, OtherEntry]]:
+    files = observer.get_totals().files
+    notes: list[Note] = []
+    nodes: list[Node] = []
+    inhabited: set[str] = set()
+    for node, content in observer.store.scan_contents(limit=limit):
+        inhabited.add(node.path.rpartition("/")[0])
+        if node.kind is EntryKind.FILE:
+            if len(notes) % _EVERY == 0:
+                check_cancelled(stop)
+                if progress is not None:
+                    progress("read", len(notes), max(files, len(notes)))
+            notes.append(_build_note(node, content, limit, rules))
         else:
-            problem = "It was replaced by a link while it was read."
-    except FileNotFoundError:
-        problem = "It went away while the folder was read."
-    except (NotRegularFile, SymlinkEscape):
-        problem = "It was replaced by something else while it was read."
-    except FileTooLarge as error:
-        is_too_large = True
-        problem = (
-            f"It has {format_human_size(error.size)}, and no more than {format_human_size(limit)} are read of a file."
-        )
-    except OSError as error:
-        problem = f"It cannot be read: {_describe_os_error(error)}."
+            nodes.append(node)
+    others = (_build_other_entry(observer, node, is_empty=node.path not in inhabited) for node in nodes)
+    get_path = attrgetter("path")
+    return (
+        {note.path: note for note in sorted(notes, key=get_path)},
+        {other.path: other for other in sorted(others, key=get_path)},
+    )
+
+
+def _build_note(node: Node, content: FileContent | Exception | None, limit: int, rules: SecretRules) -> Note:
+    data, problem, is_too_large = None, "", False
+    match content:
+        case FileContent():
+            data, node = content
+        case FileNotFoundError():
+            problem = "It went away while the folder was read."
+        case FileTooLarge():
+            is_too_large = True
+            size, most = format_human_size(content.size), format_human_size(limit)
+            problem = f"It has {size}, and no more than {most} are read of a file."
+        case OSError():
+            problem = f"It cannot be read: {_describe_os_error(content)}."
+        case _:
+            problem = "It was replaced by something else while it was read."
     return Note(node.path, data, node.mtime_ns, node.size, node.links, problem, is_too_large, rules)
 
 
@@ -315,7 +406,7 @@ def _describe_os_error(error: OSError) -> str:
 _PROSE = frozenset({"md", "txt"})
 _WORDS_OF_OLD = """
 archive archived archives history old log logs journal journals diary session sessions daily changelog meeting meetings
-decisions adr backup backups template templates example examples tmp trash
+decisions adr deprecated obsolete legacy backup backups template templates example examples tmp trash
 """
 _OLD = frozenset(_WORDS_OF_OLD.split())
 DATED = re.compile(r"(?<!\d)(?:19|20)\d\d(?:[-_./]?(?:0[1-9]|1[0-2])(?:[-_./]?\d\d)?)?(?!\d)")

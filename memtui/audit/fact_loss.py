@@ -9,8 +9,9 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from memtui.core.lazy_dataclass import dataclass
 
 _FEWEST_WORDS = 2  # words of a statement, small ones left aside: less says too little to be missed
 _ONE_IN = 5  # of so many words one may be another one in a statement that was put differently

@@ -184,6 +184,7 @@ class FindingBuilder:
             certainty=rule.certainty,
             secret=self._hash_secret(hit, page) if self._is_secret(hit) else "",
             passage=self._build_passage(hit, page) if self._passages else "",
+            among=rule.among,
         )
 
     def _hash_secret(self, hit: Hit, page: "_MaskedNote") -> str:

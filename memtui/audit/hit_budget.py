@@ -43,6 +43,10 @@ class HitBudget:
         """Whether anything is left out."""
         return bool(self._left_out or self._cut)
 
+    def is_cut(self, path: str) -> bool:
+        """Whether it did not look at all of a note."""
+        return path in self._cut
+
     def limit(self, hits: Iterator[Hit], path: str) -> Iterator[Hit]:
         """The hits that are told. Of a rule that makes one finding of many hits, all are."""
         try:
@@ -51,8 +55,10 @@ class HitBudget:
             self._cut[path] = None
 
     def _limit_hits(self, hits: Iterator[Hit], most: int) -> Iterator[Hit]:
-        began = time.process_time()
+        began = 0.0
         for number, hit in enumerate(hits):
+            if number == 0:
+                began = time.process_time()  # what was done before, such as reading a repository, makes no hits
             if number >= most or (number % _EVERY == 0 and time.process_time() - began > _SECONDS):
                 raise WorkBudgetSpent
             if not self._rules[hit.rule].together:

@@ -1,11 +1,12 @@
 """Values of an audit: findings, rules and results, for screens, reports and pipelines."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from types import MappingProxyType
 
 from memtui.core.errors import MemtuiError
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.settings import Budget
 from memtui.core.unicode import to_one_line
 from memtui.review.inbox import Inbox, ReviewMark
@@ -137,12 +138,14 @@ class Opinion:
         verdict: `planted`, `honest` or `unsure`.
         reason: The model's sentence, secrets masked; hostile as the text that it is about.
         severity_before: Where the opinion changed the finding's severity; else `None`.
+        given_us: When it was given; `None` if that is not known.
     """
 
     verdict: str
     reason: str
     model: str
     severity_before: Severity | None = None
+    given_us: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +160,7 @@ class AuditFinding:
         certainty: One of `CERTAINTIES`.
         secret: The same for findings of one secret value in one audit, and random otherwise; it is in no report.
         passage: The evidence and the lines around it, secrets masked, for a model; empty where none is asked.
+        among: The sentence for several of its rule, see `AuditRule.among`.
     """
 
     rule: str
@@ -173,6 +177,7 @@ class AuditFinding:
     certainty: str = "high"
     secret: str = field(default="", compare=False, repr=False)
     passage: str = field(default="", compare=False, repr=False)
+    among: str = field(default="", compare=False, repr=False)
     opinion: Opinion | None = None
 
 
@@ -190,6 +195,8 @@ class AuditRule:
         settings: The names of settings in `[audit]` that tune it.
         together: The sentence for more than a few hits in one file, with `{count}` and with `{some}` for the names of
             three; empty to report each.
+        among: The sentence for the findings of several notes that one sitting settles, with `{count}`; empty where each
+            wants a look of its own.
         needs: A required option, such as `--repo`; else empty.
         certainty: One of `CERTAINTIES`.
         cwe: The numbers of the weaknesses that it finds, in the Common Weakness Enumeration.
@@ -208,6 +215,7 @@ class AuditRule:
     is_on: bool = True
     settings: tuple[str, ...] = ()
     together: str = ""
+    among: str = ""
     needs: str = ""
     certainty: str = "high"
     cwe: tuple[int, ...] = ()
@@ -383,6 +391,13 @@ class Audit:
         """How many findings there are of a severity."""
         return sum(finding.severity is severity for finding in self.findings)
 
+    def count_by_family(self) -> dict[str, list[int]]:
+        """By family, how many findings there are of each severity, the gravest first."""
+        counts = {family.value: [0] * len(Severity) for family in Family}
+        for finding in self.findings:
+            counts[finding.family.value][finding.severity.rank] += 1
+        return counts
+
     def has_findings_at(self, level: Severity | None) -> bool:
         """Whether there is a finding at or over a level; never for `None`."""
         return level is not None and any(finding.severity.rank <= level.rank for finding in self.findings)
@@ -403,6 +418,7 @@ def read_rules(name: str) -> tuple[AuditRule, ...]:
             is_on=entry.get("on", True),
             settings=tuple(entry.get("settings", ())),
             together=entry.text("together"),
+            among=entry.text("among"),
             needs=entry.text("needs"),
             certainty=entry.get("certainty", "high"),
             cwe=tuple(entry.get("cwe", ())),

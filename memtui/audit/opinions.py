@@ -4,22 +4,129 @@ An opinion is a field of a finding. It adds no finding and removes none; it chan
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
 
 from memtui.audit.masking import mask_message
 from memtui.audit.model import CERTAINTIES, Audit, AuditFinding, Family, Opinion, Severity
 from memtui.audit.ranking import rank_by_danger
 from memtui.audit.registry import list_rules
 from memtui.core.events import Outside, Person, format_actor_name
+from memtui.core.lazy_dataclass import dataclass
+from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.notes.formats import detect_format
+
+if TYPE_CHECKING:  # start-up: loads what talks to a server
+    from memtui.agents.opinions import OpinionAnswers, OpinionCache
 
 MOST_CANDIDATES = 200
 """Findings that a model is asked about in one audit, the most dangerous first."""
 _UNCERTAIN = CERTAINTIES[CERTAINTIES.index("high") + 1 :]
 _NOT_OF_WORDING = (Family.SECRET, Family.CLAIMS)
 _KINDS = {"": "unknown", format_actor_name(Outside()): "outside", format_actor_name(Person()): "person"}
+
+
+DISAGREED = "You did not agree. Nothing was sent."
+
+
+class OpinionAsker(Protocol):
+    """Asks a model about passages.
+
+    Attributes:
+        model: `None` for the newest.
+        alone: Whether each passage is judged by itself.
+    """
+
+    model: str | None
+    alone: bool
+
+    @property
+    def provider(self) -> str:
+        """Where the model is."""
+
+    @property
+    def cache(self) -> "OpinionCache":
+        """The opinions that are kept."""
+
+    def ask(self, passages: Sequence[Mapping[str, str]], progress: Callable[[int, int], None]) -> "OpinionAnswers":
+        """Ask about those on which the cache has no opinion; may take minutes."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpinionRequest:
+    """What a model is asked about the findings of an audit.
+
+    Attributes:
+        passages: What is sent of each candidate.
+        unsent: The numbers of those on which no opinion is kept: these would be sent.
+        left_out: Candidates beyond the most that are asked about.
+    """
+
+    candidates: Sequence[AuditFinding]
+    passages: Sequence[Mapping[str, str]]
+    unsent: Sequence[int]
+    left_out: int
+
+
+def prepare_request(audit: Audit, asker: OpinionAsker) -> OpinionRequest:
+    """What would be asked, and how much of it sent."""
+    found = find_candidates(audit)
+    candidates = found[:MOST_CANDIDATES]
+    passages = list(describe_candidates(audit, candidates))
+    known = asker.cache.find(passages, asker.model, alone=asker.alone) if asker.model and passages else {}
+    unsent = [number for number in range(len(passages)) if number not in known]
+    return OpinionRequest(candidates, passages, unsent, len(found) - len(candidates))
+
+
+def describe_request(request: OpinionRequest, asker: OpinionAsker) -> str:
+    """What would be sent where, as a sentence, for the person who has to agree."""
+    sent = [request.passages[number] for number in request.unsent]
+    size = sum(len(value) for passage in sent for value in passage.values())
+    most = "" if asker.model else "at most "
+    where = f"{to_one_line(asker.model or 'the newest model')} of {asker.provider}"
+    return (
+        f"To be sent to {where}: {most}{format_count(len(sent), 'passage')} of notes, {size:,} characters, "
+        "with secrets masked and without names of files."
+    )
+
+
+def list_sent(request: OpinionRequest) -> Iterator[str]:
+    """Every field of what would be sent, in lines."""
+    for count, number in enumerate(request.unsent, 1):
+        yield f"{count} of {len(request.unsent)}"
+        for name, value in request.passages[number].items():
+            first, *rest = value.split("\n")
+            yield f"  {name}: {first}"
+            yield from (f"    {line}" for line in rest)
+        yield ""
+
+
+def add_answers(audit: Audit, request: OpinionRequest, answers: "OpinionAnswers", *, decides: bool = False) -> Audit:
+    """The audit with the answers, and with what came of asking as a sentence."""
+    opinions = {
+        number: Opinion(verdict, reason, answers.model, given_us=answers.given_us.get(number))
+        for number, (verdict, reason) in answers.opinions.items()
+    }
+    words = format_opinions(to_one_line(answers.model), opinions, left_out=request.left_out, fault=answers.fault)
+    return replace(add_opinions(audit, request.candidates, opinions, decides=decides), opinions=words)
+
+
+def add_kept_opinions(audit: Audit, asker: OpinionAsker) -> Audit:
+    """The audit with the newest opinions that were given before, of any model; nothing is sent."""
+    candidates = find_candidates(audit)[:MOST_CANDIDATES]
+    if not candidates:
+        return audit
+    kept = asker.cache.find_newest(list(describe_candidates(audit, candidates)))
+    opinions = {
+        number: Opinion(*each.opinion, each.model, given_us=each.given_us or None) for number, each in kept.items()
+    }
+    if not opinions:
+        return audit
+    models = ", ".join(sorted({to_one_line(each.model) for each in opinions.values()}))
+    words = format_opinions(models, opinions, left_out=0, fault="")
+    return replace(add_opinions(audit, candidates, opinions), opinions=words)
 
 
 def find_candidates(audit: Audit) -> list[AuditFinding]:

@@ -6,12 +6,13 @@ Where most of a folder is written so, that is how the folder is kept, and it is 
 
 import json
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from memtui.audit.context import AuditContext, LineOffsets, Note
 from memtui.audit.model import Hit
 from memtui.core.events import EntryKind, Event, format_actor_name
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import ROOT_NAME
 from memtui.engine import Observer
 from memtui.engine.claims import CLAIM

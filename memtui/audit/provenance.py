@@ -6,14 +6,14 @@ Lines are traced as `memtui blame` does it, once for each note; names, links and
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from memtui.audit.model import UNKNOWN, ChainStatus, FindingOrigin, Hit, check_cancelled
 from memtui.core.errors import MemtuiError, StateUnusable
 from memtui.core.events import Agent, Event, Outside, format_actor_name
 from memtui.core.history import PathVersion
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.wording import format_count
 from memtui.engine import JournalSource, Observer
 from memtui.engine.claims import CLAIM
@@ -223,14 +223,21 @@ class OriginTracer:
 
         Such are most files of a folder that was there before memtui; the event that tells of them tells of many.
         """
-        touches = self._observer.journal.get_touching_seqs(path)
-        if (
-            len(touches) != 1
-            or touches[0] not in self._record.found
-            or self._observer.history.get_imported_versions(path)
-        ):
+        seq = self._touched_once.get(path)
+        if seq is None or seq not in self._record.found:
             return None
-        return FindingOrigin("", touches[0], self._record.found[touches[0]], "found", is_exact=False)
+        if self._has_imports and self._observer.history.get_imported_versions(path):
+            return None
+        return FindingOrigin("", seq, self._record.found[seq], "found", is_exact=False)
+
+    @cached_property
+    def _has_imports(self) -> bool:
+        return self._observer.history.has_imports()
+
+    @cached_property
+    def _touched_once(self) -> Mapping[str, int | None]:
+        journal = self._observer.journal
+        return journal.get_touched_paths(journal.get_head()[0])
 
     def _get_line_origins(self, path: str, data: bytes) -> list[FindingOrigin]:
         if path not in self._lines:

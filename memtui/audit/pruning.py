@@ -5,7 +5,7 @@ A screen, a dry run and the deed share the plan. What has changed since, was rea
 
 import json
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from memtui.audit.context import is_hidden, is_prose
 from memtui.audit.outside import EARLIEST_US, NoteEvent, NoteUses, collect_uses
@@ -14,6 +14,7 @@ from memtui.core.errors import SymlinkEscape
 from memtui.core.events import Actor, EntryKind, Person, Version
 from memtui.core.guards import PROTECTED
 from memtui.core.history import ActionResult, SkippedPath, SkipReason
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_duration

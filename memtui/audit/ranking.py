@@ -2,12 +2,12 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, partial
 
 from memtui.audit.model import CERTAINTIES, AuditFinding, Family
 from memtui.core.events import Outside, Person, format_actor_name
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.notes.memory_index import is_auto_loaded
@@ -75,12 +75,16 @@ class Cause(StrEnum):
     """They are in one file."""
     EVENT = "event"
     """One actor brought them in at one moment; what came from outside, at one look."""
+    RULE = "rule"
+    """The same is so of several notes, and one sitting settles it."""
 
 
-_FEWEST = {Cause.VALUE: 2, Cause.DIRECTORY: 3, Cause.COMMIT: 3, Cause.FILE: 6, Cause.EVENT: 6}
+_FEWEST = {Cause.VALUE: 2, Cause.DIRECTORY: 2, Cause.COMMIT: 2, Cause.FILE: 6, Cause.EVENT: 6, Cause.RULE: 2}
 """Findings that make a group; fewer are told one by one."""
 GONE = "gone_directory"
 """The fact that names the highest directory that is not there, above what a finding says is not."""
+ALIKE = "begins"
+"""The fact that says how the text of a finding begins, where only texts that begin alike are of one kind."""
 SHOWN = 3
 """Findings of a group that are shown while it is not opened."""
 
@@ -127,6 +131,8 @@ class FindingGroup:
                 return f"in {to_one_line(self.worst.location.path)}"
             case Cause.EVENT:
                 return f"at once, {_format_actor(self.worst)}"
+            case Cause.RULE:
+                return "of one kind"
             case None:
                 return ""
 
@@ -174,12 +180,17 @@ def _get_event_key(finding: AuditFinding) -> str:
     return f"{origin.actor} {origin.at_us}" if origin.is_exact and origin.at_us is not None else ""
 
 
+def _get_rule_key(finding: AuditFinding) -> str:
+    return finding.among and f"{finding.among} {_get_fact(ALIKE, finding)}"
+
+
 _KEYS: dict[Cause, Callable[[AuditFinding], str]] = {
     Cause.VALUE: lambda finding: finding.secret,
     Cause.DIRECTORY: partial(_get_fact, GONE),
     Cause.COMMIT: partial(_get_fact, "gone_in"),
     Cause.FILE: lambda finding: finding.location.path,
     Cause.EVENT: _get_event_key,
+    Cause.RULE: _get_rule_key,
 }
 
 
@@ -205,6 +216,10 @@ def _describe_event(group: FindingGroup) -> str:
     return f"{_format_finding(group)} in {_count_notes(group)}, all at once, {_format_actor(group.worst)}"
 
 
+def _describe_rule(group: FindingGroup) -> str:
+    return group.worst.among.format(count=f"{len(group.findings):,}")
+
+
 def _count_notes(group: FindingGroup) -> str:
     return format_count(len({each.location.path for each in group.findings}), "note")
 
@@ -220,7 +235,7 @@ def _format_finding(group: FindingGroup) -> str:
 
 def _format_actor(finding: AuditFinding) -> str:
     actor = finding.origin.actor
-    return "from outside memtui" if actor == _OUTSIDE else f"by {to_one_line(actor)}"
+    return "by another program" if actor == _OUTSIDE else f"by {to_one_line(actor)}"
 
 
 _DESCRIPTIONS: dict[Cause, Callable[[FindingGroup], str]] = {
@@ -229,4 +244,5 @@ _DESCRIPTIONS: dict[Cause, Callable[[FindingGroup], str]] = {
     Cause.COMMIT: _describe_commit,
     Cause.FILE: _describe_file,
     Cause.EVENT: _describe_event,
+    Cause.RULE: _describe_rule,
 }

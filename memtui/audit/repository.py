@@ -14,10 +14,12 @@ import subprocess
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from shutil import which
 from typing import NamedTuple
+
+from memtui.core.lazy_dataclass import dataclass
 
 # Git calls on an untrusted repository: its configuration can name programs to run (hooks, filters, pagers), so only
 # lists and differences are requested, with these turned off, a clean environment, no fetch, and limits.

@@ -7,13 +7,13 @@ import hashlib
 import importlib.metadata
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from memtui.audit.model import NO_CUSTOM_RULES, AuditRule, CustomRules, Family, Severity
 from memtui.core.edits import format_human_size
 from memtui.core.errors import MemtuiError
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import format_path
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count

@@ -2,13 +2,15 @@
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field, replace
 from datetime import UTC, date, datetime
 from typing import Any
 
 import memtui
-from memtui.audit.context import AuditContext, build_context
+from memtui.audit.cache import AuditCache
+from memtui.audit.context import AuditContext, Note, build_context
 from memtui.audit.finding_builder import FindingBuilder
+from memtui.audit.forked_checks import ForkedChecks, select_notes, unpack_hits
 from memtui.audit.growth import collect_growth as growth_of
 from memtui.audit.hit_budget import HitBudget
 from memtui.audit.model import (
@@ -29,8 +31,10 @@ from memtui.audit.model import (
 from memtui.audit.provenance import TAMPERED
 from memtui.audit.ranking import rank_by_danger
 from memtui.audit.registry import CRASHED, FAMILIES, SELF_CHECKS, add_custom_rules, collect_rules
+from memtui.audit.rules import duplicates
 from memtui.audit.selection import RuleSelection, describe_changed_settings, select_rules
 from memtui.audit.suppressions import build_ended_dismissal, find_expired, find_suppression
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.settings import AuditSettings, Settings, compute_budgets
 from memtui.core.wording import estimate_token_count, format_count
 from memtui.engine import Engine, Observer
@@ -87,13 +91,38 @@ class AuditInspection:
     expired: list[str] = field(default_factory=list)
     ran: set[str] = field(default_factory=set)
     found: set[str] = field(default_factory=set)
+    _count: int = field(default=0, init=False)
+    """Hits so far, those that are not told included."""
+    _received: tuple[str, Any] = field(default=("", None), init=False)
+    """A family, and what a second process found with it."""
+
+    def fork_checks(self, forked: ForkedChecks) -> None:
+        """Leave a part of the checks to a second process, where that pays and can be."""
+        subject = self.subject
+        families = [
+            (get_family_name(family), family.check_note)
+            for family in self.families
+            if hasattr(family, "check_note") and self._select_rules(family)
+        ]
+        notes = select_notes([
+            note
+            for note in subject.notes.values()
+            if (self.paths is None or note.path in self.paths)
+            and not all(subject.is_clean(note, name) for name, _ in families)
+        ])  # fmt: skip
+        in_all = [("duplicates", duplicates.find_duplicates)] if subject.has_enabled_rule(*duplicates.IDS) else []
+        forked.begin(subject, families, notes, in_all)
+
+    def _select_rules(self, family: Any) -> set[str]:
+        """The rules of a family that run."""
+        return {rule.id for rule in family.RULES} & set(self.choice.severities)
 
     def run(self, seconds: dict[str, float]) -> None:
         """Ask every family; `AuditCancelled` where `stop` returned true."""
         for family in self.families:
             began = time.perf_counter()
             name = get_family_name(family)
-            mine = {rule.id for rule in family.RULES} & set(self.choice.severities)
+            mine = self._select_rules(family)
             if mine:
                 crashes, budget = _RuleCrashes(name), HitBudget(name, self.rules)
                 hits = list(self._collect_hits(family, name, crashes, budget))
@@ -115,16 +144,25 @@ class AuditInspection:
 
     def _collect_hits(self, family: Any, name: str, crashes: "_RuleCrashes", budget: HitBudget) -> Iterator[Hit]:
         """The hits of a family. An exception in one note becomes a finding, and the other notes are still checked."""
-        check_note = getattr(family, "check_note", None)
+        check_note, cache = getattr(family, "check_note", None), self.subject.cache
         if check_note is not None:
-            notes = [note for note in self.subject.notes.values() if self.paths is None or note.path in self.paths]
+            notes = [
+                note
+                for note in self.subject.notes.values()
+                if (self.paths is None or note.path in self.paths) and not self.subject.is_clean(note, name)
+            ]
             for number, note in enumerate(notes):
                 if number % _EVERY == 0:
                     self.subject.check_cancelled()
                     if self.progress is not None:
                         self.progress(name, number, len(notes))
+                before = self._count
                 try:
-                    yield from budget.limit(self._validate_hits(check_note(note, self.subject)), note.path)
+                    hits = self._receive_hits(name, note)
+                    hits = check_note(note, self.subject) if hits is None else hits
+                    yield from budget.limit(self._validate_hits(hits), note.path)
+                    if cache is not None and self._count == before and not budget.is_cut(note.path):
+                        cache.add_clean(note, name)
                 except Exception as error:  # a bug in one rule must not hide what the others find: it is a finding
                     crashes.add(error, note.path)
         check_folder = getattr(family, "check_folder", None)
@@ -135,11 +173,23 @@ class AuditInspection:
             except Exception as error:  # as above
                 crashes.add(error, "")
 
+    def _receive_hits(self, name: str, note: Note) -> Iterator[Hit] | None:
+        """What a second process found in a note; `None` for one that is left to this one."""
+        forked = self.subject.forked
+        if forked is None or note.path not in forked.paths:
+            return None
+        if self._received[0] != name:
+            self._received = name, forked.receive(name)
+        found = self._received[1]
+        packed = found.get(note.path, ()) if found is not None else None
+        return unpack_hits(packed) if packed is not None else None
+
     def _validate_hits(self, hits: Iterable[Hit]) -> Iterator[Hit]:
         """The same hits; `LookupError` for one of an unknown rule."""
         for hit in hits:
             if hit.rule not in self.rules:
                 raise LookupError(hit.rule)
+            self._count += 1
             yield hit
 
     def _add_findings(self, found: list[AuditFinding]) -> None:
@@ -212,6 +262,8 @@ def run_audit(
     families: Sequence[Any] = FAMILIES,
     custom: CustomRules = NO_CUSTOM_RULES,
     passages: bool = False,
+    cache: AuditCache | None = None,
+    forks: bool = False,
 ) -> Audit:
     """Look for everything that is wrong in a folder.
 
@@ -225,6 +277,8 @@ def run_audit(
         found: Called with the findings of each family, without suppressed ones.
         custom: The rules of a person's own files.
         passages: Whether findings hold the lines around them, for a model that is asked.
+        cache: What earlier audits found nothing in; what this one does is added.
+        forks: Whether a second process may be forked for a large folder.
 
     Raises:
         AuditCancelled: `stop` returned true.
@@ -235,7 +289,6 @@ def run_audit(
     began = time.perf_counter()
     observer.reconcile(stop=stop)
     check_cancelled(stop)
-    last = observer.get_head()[0] if isinstance(observer, Engine) and not observer.read_only else observer.recorded.last
     families = add_custom_rules(families, custom)
     rules = collect_rules(families)
     choice = select_rules(rules.values(), settings, only=only, repo=repo, content=custom.digest)
@@ -244,7 +297,6 @@ def run_audit(
         settings=settings,
         memory=memory,
         now_us=now_us,
-        on_disk=last,
         repo=repo,
         pins=load_pins(observer) if pins is None else pins,
         place=place,
@@ -254,6 +306,13 @@ def run_audit(
         progress=progress,
         stop=stop,
     )
+    observer.reconcile_read(subject.hash_contents(), stop=stop)
+    check_cancelled(stop)
+    last = observer.get_head()[0] if isinstance(observer, Engine) and not observer.read_only else observer.recorded.last
+    forked = ForkedChecks()
+    subject = replace(subject, on_disk=last, cache=cache, forked=forked)
+    if cache is not None:
+        cache.begin(subject)
     seconds["read"] = time.perf_counter() - began
     began = time.perf_counter()
     summary, chain = subject.journal_summary, subject.chain
@@ -265,7 +324,10 @@ def run_audit(
         dismissals=find_dismissals(review, reviewer) if review is not None else {},
         paths=paths,
     )  # fmt: skip
-    inspection.run(seconds)
+    with forked:
+        if forks:
+            inspection.fork_checks(forked)
+        inspection.run(seconds)
     files, size = len(subject.notes), sum(note.size for note in subject.notes.values())
     tokens = sum(map(estimate_token_count, subject.iter_texts()))
     return Audit(

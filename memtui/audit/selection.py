@@ -3,10 +3,11 @@
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from fnmatch import fnmatchcase
 
 from memtui.audit.model import AuditRule, Family, Severity, SkippedRule
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.settings import AuditSettings
 
 _OFF = "off"

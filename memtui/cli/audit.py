@@ -62,6 +62,9 @@ def run_audit_verb(options: Options, arguments: argparse.Namespace) -> int:
         return list_rules(options, arguments)
     job = build_audit_job(options, arguments)
     if job.is_for_screen:
+        from memtui.ui.startup import load_textual  # noqa: PLC0415 - start-up: only for screens
+
+        load_textual()
         from memtui.ui.audit_app import run_audit_app  # noqa: PLC0415 - start-up: loads Textual
 
         return run_audit_app(
@@ -77,6 +80,7 @@ def run_audit_verb(options: Options, arguments: argparse.Namespace) -> int:
             baseline=job.baseline,
             custom=job.custom,
             watch=arguments.watch,
+            keeps=not options.read_only,
         )
     if job.is_read_out and not options.quiet:
         output.print_message(_READ_OUT)

@@ -8,11 +8,11 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui import memory as memory_module
+from memtui.audit.cache import AuditCache, keep_cache, read_cache
 from memtui.audit.model import Audit, AuditRule, CustomRules, Family, Severity
 from memtui.audit.registry import find_rule_problems, is_known_rule, suggest_rule
 from memtui.audit.registry import list_rules as list_all_rules
@@ -27,6 +27,7 @@ from memtui.cli import context, output
 from memtui.cli.context import load_config
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, format_os_error, show_progress_line
 from memtui.cli.parsing import Options
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import format_path
 from memtui.core.suggestion import format_suggestion
 from memtui.core.unicode import to_one_line
@@ -43,7 +44,7 @@ from memtui.review.marks import Review, ReviewFileUnusable, resolve_review_path
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from memtui.cli.audit_opinions import OpinionHelper
+    from memtui.agents.opinion_askers import OpinionProcess
     from memtui.config import LoadedConfig
 
 
@@ -225,27 +226,31 @@ def _load_baseline(given: str | None, folder: str) -> frozenset[str] | None:
 def run_audit_once(job: AuditJob) -> int:
     """Audit, write the report, and return the exit code."""
     history = _find_history(job)
-    with _open_opinion_helper(job) as helper, open_session(job, history) as session:
+    with _open_asker(job) as asker, open_session(job) as session:
         found = audit_folder(job, session)
         if history is not None:
             found = add_trend(found, _read_history(history))
-        shown, failure = (found, ExitCode.OK) if helper is None else helper.ask(found, job.arguments, job.options)
+        shown, failure = found, ExitCode.OK
+        if asker is not None:
+            from memtui.cli.audit_opinions import add_model_opinions  # noqa: PLC0415 - only where a model is asked
+
+            shown, failure = add_model_opinions(asker, found, job.arguments, job.options)
         code = write_result(job, session, shown, force=job.arguments.force, failure=failure)
-        is_kept = history is not None and found.events and not job.options.read_only
-        if is_kept and (kept := build_history(found)) is not None:
+        is_kept = found.events and not job.options.read_only
+        if history is not None and is_kept and (kept := build_history(found)) is not None:
             with contextlib.suppress(WriteFailed):  # where nothing can be kept, the next audit is not compared
-                session.writer.keep_history(kept)
+                session.writer.keep(history, kept)
         return code
 
 
-def _open_opinion_helper(job: AuditJob) -> "AbstractContextManager[OpinionHelper | None]":
+def _open_asker(job: AuditJob) -> "AbstractContextManager[OpinionProcess | None]":
     """The process that asks a model; none where that was not asked for."""
     if job.arguments.ask_model is None:
         return contextlib.nullcontext()
-    from memtui.cli.audit_opinions import OpinionHelper  # noqa: PLC0415 - start-up: only where a model is asked
+    from memtui.agents.opinion_askers import OpinionProcess  # noqa: PLC0415 - start-up: only where a model is asked
 
     chat = job.loaded.config.chat
-    return OpinionHelper(
+    return OpinionProcess(
         job.folder,
         model=job.arguments.ask_model or chat.model or None,
         provider=chat.provider,
@@ -271,21 +276,30 @@ def _read_history(path: Path) -> bytes | None:
 
 @dataclass(frozen=True, slots=True)
 class AuditSession:
-    """An audit without the right to write: `writer` writes for it, `confinement` says what was given up."""
+    """An audit without the right to write: `writer` writes for it, `confinement` says what was given up.
+
+    Attributes:
+        cache: What the last audit found nothing in; `None` for one that trusts nothing but what it reads.
+    """
 
     writer: WriteHelper
     confinement: tuple[str, ...]
     first: Observer
+    cache: AuditCache | None = None
+    cache_path: Path | None = None
 
 
 @contextmanager
-def open_session(job: AuditJob, history: Path | None = None) -> Iterator[AuditSession]:
+def open_session(job: AuditJob) -> Iterator[AuditSession]:
     """Copy the journal, start the process that writes, and give up the right to write before the folder is read."""
     state = fs_state.get_state_directory(job.folder, job.options.state)
     outgoing = ExportWriter(job.folder, state, nothing="No report was written.")
-    with WriteHelper(outgoing, history=history) as scribe, open_observer(job) as first:
+    kept = [] if job.options.read_only else [state / fs_state.AUDITS, state / fs_state.CLEAN_NOTES]
+    path = kept[-1] if kept and job.arguments.journal is None else None
+    # One that keeps watching has its cache in memory, and leaves no trace where nothing changes.
+    with WriteHelper(outgoing, kept=kept) as scribe, open_observer(job) as first:
         confined = restrict_writes()
-        yield AuditSession(scribe, (confined.sentence,), first)
+        yield AuditSession(scribe, (confined.sentence,), first, read_cache(path), path)
 
 
 def open_observer(job: AuditJob) -> Observer:
@@ -293,18 +307,20 @@ def open_observer(job: AuditJob) -> Observer:
     given = job.arguments
     memory = job.loaded.config.memory
     return memory_module.observe(
-        job.folder, state=job.options.state, journal=given.journal, settings=memory, look=False, thoroughly=True
+        job.folder, state=job.options.state, journal=given.journal, settings=memory, look=False
     )
 
 
-def audit_folder(job: AuditJob, session: AuditSession, observer: Observer | None = None) -> Audit:
-    """Audit the folder, as the job asks for it."""
+def audit_folder(
+    job: AuditJob, session: AuditSession, observer: Observer | None = None, *, forks: bool = True
+) -> Audit:
+    """Audit the folder, as the job asks for it; `forks` says whether a second process may help."""
     observer = session.first if observer is None else observer
     given = job.arguments
     review = _load_review(job)
     changes = _load_inbox(job, observer, review) if job.wants_changes else None
     with show_progress_line(quiet=job.options.quiet) as progress:
-        return run_audit(
+        found = run_audit(
             observer,
             title=job.title,
             place=job.folder,
@@ -321,7 +337,13 @@ def audit_folder(job: AuditJob, session: AuditSession, observer: Observer | None
             progress=progress,
             custom=job.custom,
             passages=given.ask_model is not None,
+            cache=session.cache,
+            forks=forks,
         )
+    is_kept = session.cache_path is not None and found.events and job.only is None and not given.watch
+    if session.cache is not None and session.cache_path is not None and is_kept:
+        keep_cache(session.cache, session.cache_path, session.writer)
+    return found
 
 
 def _load_review(job: AuditJob) -> Review:

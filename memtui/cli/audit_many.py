@@ -4,15 +4,17 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from multiprocessing import connection, get_context
 from typing import TYPE_CHECKING, Any
 
-from memtui.audit.report import many
-from memtui.audit.report.many import FolderReport, count_by_family, format_total, merge_reports
+from memtui.audit.model import Audit
+from memtui.audit.report.folder_report import FolderReport, format_total
+from memtui.audit.report.many import merge_reports
 from memtui.cli import context, output
-from memtui.cli.audit_job import audit_folder, build_audit_job, load_rules, open_session, render_for_output
+from memtui.cli.audit_job import AuditJob, audit_folder, build_audit_job, load_rules, open_session, render_for_output
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, show_progress_line
 from memtui.cli.parsing import Options
 from memtui.core.errors import MemtuiError
@@ -23,6 +25,8 @@ from memtui.fs.state import get_state_directory
 
 if TYPE_CHECKING:
     from multiprocessing.context import ForkProcess
+
+Renderer = Callable[[Audit, AuditJob, int], str]
 
 _OF_ONE = ("baseline", "write_baseline", "repo", "journal", "review", "watch", "ask_model")
 """Options that are about one folder."""
@@ -35,8 +39,9 @@ def audit_many(options: Options, arguments: argparse.Namespace) -> int:
     folders = _list_folders(arguments)
     if not options.quiet:  # once, and not once for each of them
         load_rules(options, arguments, context.load_config(options), None)
+    taken_us = time.time_ns() // 1_000
     found = _audit_all(replace(options, json=False, quiet=True), arguments, folders, format)
-    text = merge_reports(found, format, everything=arguments.all).encode("utf-8", "backslashreplace")
+    text = merge_reports(found, format, taken_us=taken_us, everything=arguments.all).encode("utf-8", "backslashreplace")
     if arguments.output in (None, "-"):
         output.write_bytes(text)
     else:
@@ -60,11 +65,7 @@ def _choose_format(options: Options, arguments: argparse.Namespace) -> str:
             raise UsageError(f"memtui audit: {option} is about one folder. Name one, or leave it out.")
     if options.json and arguments.format not in (None, "json"):
         raise UsageError(f"memtui audit: --json and --format {arguments.format} do not go together. Leave out one.")
-    format = "json" if options.json else arguments.format or "text"
-    if format not in many.FORMATS:
-        words = f"it is a page about one folder. There are: {', '.join(many.FORMATS)}."
-        raise UsageError(f"memtui audit: --format {format} and many folders do not go together: {words}")
-    return str(format)
+    return "json" if options.json else arguments.format or "text"
 
 
 def _list_folders(arguments: argparse.Namespace) -> list[str]:
@@ -89,6 +90,7 @@ def _audit_all(
     waiting, found = list(reversed(folders)), list[FolderReport]()
     forking = get_context("fork")
     running: dict[Any, tuple[str, ForkProcess]] = {}  # by the end of a pipe that is read
+    render = _choose_renderer(format, len(folders))
     sys.stdout.flush()
     try:
         with show_progress_line(quiet=options.quiet) as progress:
@@ -96,7 +98,7 @@ def _audit_all(
                 while waiting and len(running) < jobs:
                     folder = waiting.pop()
                     asked, answering = forking.Pipe(duplex=False)
-                    words = (answering, options, arguments, folder, format)
+                    words = (answering, options, arguments, folder, format, render)
                     process = forking.Process(target=_audit_in_process, args=words, daemon=True)
                     process.start()
                     answering.close()
@@ -126,21 +128,34 @@ def _format_title(folder: str) -> str:
     return to_one_line(format_path(folder))
 
 
+def _choose_renderer(format: str, folders: int) -> Renderer:
+    """What renders the report of one of so many folders; loaded once, and not by each process."""
+    if format != "html":
+        return render_for_output
+    from memtui.audit.report.html import render_folder  # noqa: PLC0415 - start-up: one format of a run
+    from memtui.audit.report.html_many import choose_extent  # noqa: PLC0415 - as above
+
+    extent = choose_extent(folders)
+    return lambda audit, job, code: render_folder(audit, extent)  # noqa: ARG005 - of the others' shape
+
+
 def _audit_in_process(
-    answering: Any, options: Options, arguments: argparse.Namespace, folder: str, format: str
+    answering: Any, options: Options, arguments: argparse.Namespace, folder: str, format: str, render: Renderer
 ) -> None:
-    answering.send_bytes(json.dumps(_audit_one(options, arguments, folder, format)).encode())
+    answering.send_bytes(json.dumps(_audit_one(options, arguments, folder, format, render)).encode())
 
 
-def _audit_one(options: Options, arguments: argparse.Namespace, folder: str, format: str) -> FolderReport:
+def _audit_one(
+    options: Options, arguments: argparse.Namespace, folder: str, format: str, render: Renderer
+) -> FolderReport:
     title = _format_title(folder)
     own = argparse.Namespace(**{**vars(arguments), "folder": folder, "format": format, "output": None})
     try:
         job = build_audit_job(replace(options, directory=None), own)
         with open_session(job) as session:
-            audit = audit_folder(job, session)
+            audit = audit_folder(job, session, forks=False)
         code = ExitCode.FINDINGS if audit.has_findings_at(job.fail_on) else ExitCode.OK
-        return FolderReport(title, code, count_by_family(audit), render_for_output(audit, job, code))
+        return FolderReport(title, code, audit.count_by_family(), render(audit, job, code))
     except Failure as error:
         return FolderReport(title, error.code, {}, "", str(error))
     except MemtuiError as error:

@@ -2,7 +2,6 @@
 
 import argparse
 import re
-from dataclasses import dataclass
 
 from memtui.agents.origin import LineOrigin, describe_origin, find_origins, group_origins
 from memtui.cli import context, output, times
@@ -13,6 +12,7 @@ from memtui.cli.times import VersionedPath
 from memtui.core import diffs
 from memtui.core.events import Agent, Event, format_actor_name
 from memtui.core.history import Blame
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import MemoryPath
 from memtui.core.unicode import measure_cells, visible
 from memtui.core.wording import FIRST_SAW

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from memtui.cli import context, output
 from memtui.cli.context import load_config
 from memtui.cli.output import ExitCode, UsageError
-from memtui.cli.parsing import Options, Parser, Verb
+from memtui.cli.parsing import Options, Parser, Verb, make_number_parser
 from memtui.core.unicode import measure_cells
 from memtui.core.wording import format_age
 
@@ -45,20 +45,22 @@ def run_browser(options: Options, word: str | None) -> int:
             read_only=options.read_only,
             loaded=loaded,
             chat_options=lambda: context.build_chat_options(loaded, options),
+            run_demo=lambda: _run_demo(loaded),
         )
 
 
 @contextmanager
 def detect_terminal_background(loaded: "LoadedConfig") -> Iterator[None]:
     """Ask the terminal whether it is light while all else is loaded; at the end it is as it was before."""
-    from memtui.ui import terminal  # noqa: PLC0415 - start-up: loads Textual
+    from memtui.ui import startup  # noqa: PLC0415 - start-up: only for screens
 
     if loaded.config.theme == "auto":
-        terminal.start_query()
+        startup.start_query()
+    startup.load_textual()
     try:
         yield
     finally:
-        terminal.reset_query()
+        startup.reset_query()
 
 
 def require_terminal(otherwise: str) -> None:
@@ -124,4 +126,48 @@ def _serialize_place(place: "MemoryLocation") -> dict[str, object]:
     }
 
 
+# `memtui demo`: a scripted agent at work, in a folder that is made for it.
+
+_NEXT_COMMANDS = (
+    "With a folder of your own:",
+    "  memtui DIR              browse it while an agent writes",
+    "  memtui hook install     have Claude Code's changes recorded under its name",
+    "  memtui mcp DIR          give it to any MCP client as a memory",
+)
+
+
+def add_demo_options(parser: Parser) -> None:
+    parser.add_value(
+        "--speed",
+        "X",
+        "how many times as fast; 1 if not given",
+        type=make_number_parser("number above 0", zero=False),
+        default=1.0,
+    )
+    parser.add_value("--keep", "DIR", "work in this folder, and leave it behind")
+    parser.add_flag("--no-tour", "without captions")
+
+
+def run_demo(options: Options, arguments: argparse.Namespace) -> int:
+    require_terminal("The demo draws on it; see: memtui demo --help")
+    loaded = load_config(options)
+    with detect_terminal_background(loaded):
+        return _run_demo(loaded, speed=arguments.speed, keep=arguments.keep, tour=not arguments.no_tour)
+
+
+def _run_demo(loaded: "LoadedConfig", *, speed: float = 1.0, keep: str | None = None, tour: bool = True) -> int:
+    """Run the demo, and print how to begin with a folder of one's own."""
+    from memtui.ui.demo_app import run_demo_app  # noqa: PLC0415 - start-up: loads Textual
+
+    try:
+        code = run_demo_app(speed=speed, keep=keep, tour=tour, loaded=loaded)
+    except FileExistsError as error:
+        raise UsageError(str(error)) from error
+    if code == ExitCode.OK:
+        for line in _NEXT_COMMANDS:
+            output.print_line(line)
+    return code
+
+
+DEMO_VERB = Verb("demo", add_demo_options, run_demo, keeps_rights=True)
 PLACES_VERB = Verb("places", add_places_options, run_places)

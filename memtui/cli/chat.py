@@ -6,15 +6,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.agents.chat.sessions.export import to_markdown
-from memtui.agents.chat.sessions.store import (
-    CHATS,
-    SessionNotFound,
-    SessionSummary,
-    find_session,
-    list_sessions,
-    read_records,
-)
 from memtui.cli import context, output
 from memtui.cli.browse import detect_terminal_background, require_terminal
 from memtui.cli.context import build_chat_options, load_config, parse_guidance, parse_text_file
@@ -22,6 +13,7 @@ from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, format_os
 from memtui.cli.parsing import Options, Parser, Verb, make_count_parser, make_number_parser
 from memtui.config.settings import EFFORTS, PROVIDERS
 from memtui.core.approvals import ApprovalPolicy
+from memtui.core.errors import MemtuiError
 from memtui.core.paths import format_path
 from memtui.core.unicode import measure_cells, to_one_line
 from memtui.core.wording import format_age
@@ -29,6 +21,7 @@ from memtui.fs import state
 
 if TYPE_CHECKING:
     from memtui.agents.chat.events import ChatOptions
+    from memtui.agents.chat.sessions.store import SessionSummary
     from memtui.config import LoadedConfig
 
 
@@ -109,8 +102,12 @@ def run_chat(options: Options, arguments: argparse.Namespace) -> int:
                 fork=arguments.fork,
                 loaded=loaded,
             )
-    except SessionNotFound as error:
-        raise NotFound(str(error)) from error
+    except MemtuiError as error:
+        from memtui.agents.chat.sessions.store import SessionNotFound  # noqa: PLC0415 - start-up: a new chat has none
+
+        if isinstance(error, SessionNotFound):
+            raise NotFound(str(error)) from error
+        raise
 
 
 def _run_screen_reader_chat(
@@ -162,6 +159,8 @@ CHAT_VERB = Verb("chat", add_chat_options, run_chat, keeps_rights=True)
 
 def print_sessions(folder: str, options: Options) -> int:
     """Print the sessions of a folder, the one that was used last first."""
+    from memtui.agents.chat.sessions.store import list_sessions  # noqa: PLC0415 - start-up: a new chat has none
+
     found = list_sessions(_get_sessions_directory(folder, options))
     if options.json:
         for each in found:
@@ -183,7 +182,7 @@ def print_sessions(folder: str, options: Options) -> int:
     return ExitCode.OK
 
 
-def _serialize_session(each: SessionSummary) -> dict[str, object]:
+def _serialize_session(each: "SessionSummary") -> dict[str, object]:
     return {
         "schema": output.SCHEMA,
         "id": each.id,
@@ -200,6 +199,13 @@ def _serialize_session(each: SessionSummary) -> dict[str, object]:
 
 def export_session(folder: str, options: Options, name: str, target: str | None) -> int:
     """Print a session as Markdown, or its records for a program."""
+    from memtui.agents.chat.sessions.export import to_markdown  # noqa: PLC0415 - start-up: a new chat has none
+    from memtui.agents.chat.sessions.store import (  # noqa: PLC0415 - start-up: a new chat has none
+        SessionNotFound,
+        find_session,
+        read_records,
+    )
+
     try:
         path = find_session(_get_sessions_directory(folder, options), name)
         damaged: list[int] = []
@@ -253,4 +259,6 @@ def _make_write_failure(shown: str, error: OSError) -> Failure:
 
 
 def _get_sessions_directory(folder: str, options: Options) -> Path:
+    from memtui.agents.chat.sessions.store import CHATS  # noqa: PLC0415 - start-up: a new chat has none
+
     return state.get_state_directory(folder, options.state) / CHATS

@@ -171,9 +171,13 @@ def _get_value_kind(action: argparse.Action | None) -> str:
 _SHELLS = {"bash": _generate_bash, "zsh": _generate_zsh, "fish": _generate_fish}
 
 
+def render_completion(shell: str) -> str:
+    """The script for `bash`, `zsh` or `fish`."""
+    return "".join(f"{line}\n" for line in _SHELLS[shell]([VerbParser(verb) for verb in VERBS.values()]))
+
+
 def run_completion(options: Options, arguments: argparse.Namespace) -> int:  # noqa: ARG001 - it is told what all verbs are told
-    for line in _SHELLS[arguments.shell]([VerbParser(verb) for verb in VERBS.values()]):
-        output.print_line(line)
+    output.print_line(render_completion(arguments.shell).removesuffix("\n"))
     return ExitCode.OK
 
 

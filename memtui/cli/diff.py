@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from memtui.cli import context, output, patch, times
 from memtui.cli.context import open_memory
@@ -12,6 +11,7 @@ from memtui.cli.patch import DiffSide, FileDiff
 from memtui.cli.times import VersionedPath
 from memtui.core.events import Change, EntryKind, Version, squash_changes
 from memtui.core.history import PathVersion
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import MemoryPath
 from memtui.core.times import PointInTime
 from memtui.engine import Engine

@@ -5,7 +5,6 @@ import contextlib
 import importlib.metadata
 import os
 import platform
-import re
 import sqlite3
 import stat
 import sys
@@ -20,13 +19,15 @@ from memtui.cli.config import add_screen_problems
 from memtui.cli.context import load_config
 from memtui.cli.output import ExitCode, Failure
 from memtui.cli.parsing import Options, Parser, Verb
+from memtui.config.load import LoadedConfig
 from memtui.core.errors import LockTimeout, MemtuiError, StateUnusable
 from memtui.core.events import EntryKind
 from memtui.core.paths import ROOT, MemoryPath, format_path
+from memtui.core.settings import Durability
 from memtui.fs.beneath import Moving, PathHandle, exchange, rename_noreplace
 from memtui.fs.landlock import get_landlock_version
 from memtui.fs.locks import hold_lock
-from memtui.fs.state import get_state_directory
+from memtui.fs.state import REMOTE, UNJOURNALLED, get_file_system_type, get_state_directory
 from memtui.journal.rows import check_regular_files
 from memtui.journal.snapshot import copy_to_memory
 from memtui.journal.standing import is_doubtful
@@ -39,10 +40,8 @@ from memtui.store.folder import FolderStore
 # one, else in a temporary directory.
 
 _PACKAGES = ("textual", "watchfiles", "markdown-it-py", "rapidfuzz", "anthropic")
-_REMOTE = ("nfs", "cifs", "smb", "9p", "fuse", "afs", "ceph", "virtiofs", "vboxsf")
-"""Beginnings of the names of file systems on which locks or change notices may not reach other machines."""
 _FEW_WATCHES = 8_192
-_REPORTED_MS = 1_000
+_REPORTED_SECONDS = 1.0
 """How long a change may take to be reported."""
 
 
@@ -109,7 +108,9 @@ def check_folder(path: str | None, problem: str | None) -> Iterator[Check]:
         store.close()
 
 
-def check_state(path: str | None, chosen: str | None, *, read_only: bool = False) -> Iterator[Check]:
+def check_state(
+    path: str | None, chosen: str | None, durability: Durability, *, read_only: bool = False
+) -> Iterator[Check]:
     """The state directory, its journal, and the system calls there; read-only, none is tried out."""
     where: Path | None = None
     if path is not None:
@@ -119,6 +120,7 @@ def check_state(path: str | None, chosen: str | None, *, read_only: bool = False
             yield Check("state", "fail", str(error))
     if where is not None and path is not None:
         yield from _check_state_directory(where, path)
+        yield _check_durability(where, durability)
         yield from _check_journal(where / JOURNAL)
     if read_only:
         yield Check("probes", "ok", "nothing is tried out: this is read-only")
@@ -157,6 +159,18 @@ def _check_state_directory(where: Path, path: str) -> Iterator[Check]:
         return
     apart = "state and folder are on two: what is being written waits beside its place for a moment"
     yield Check("file systems", "ok", "state and folder are on the same one" if same else apart)
+
+
+def _check_durability(where: Path, durability: Durability) -> Check:
+    """Whether a power cut may leave the folder behind the journal, and what makes up for that."""
+    synced = "files and journal are on the disk before a command answers"
+    if durability == "folder":
+        return Check("durability", "ok", f"folder: {synced}")
+    if (kind := get_file_system_type(str(where))) in UNJOURNALLED:
+        return Check("durability", "warn", f"folder: {synced}, because {kind} could lose the journal by a power cut")
+    words = "the journal is on the disk before a command answers, the files within a second"
+    after = "After a power cut, other programs may see older or empty files until memtui opens the folder"
+    return Check("durability", "ok", f"journal: {words}. {after}")
 
 
 def _check_journal(path: Path) -> Iterator[Check]:
@@ -292,14 +306,14 @@ def _check_watcher(directory: Path) -> Check:
     from memtui import watch  # noqa: PLC0415 - start-up: loads the watcher's library
 
     try:
-        notify = watch.RustNotify([str(directory)], False, False, 0, False, True)
-    except (OSError, watch.WatchfilesRustInternalError) as error:
+        watches = watch.open_watches(str(directory))
+    except OSError as error:
         return Check("watches", "warn", watch.explain_polling(error))
     try:
         (directory / "watched").touch()
-        seen = isinstance(notify.watch(1, 1, _REPORTED_MS, None), set)
+        seen = bool(watches.wait(_REPORTED_SECONDS).paths)
     finally:
-        notify.close()
+        watches.close()
     slower = "changes are not reported here: folders are checked every 10 s"
     return Check("watches", *(("ok", "changes are reported") if seen else ("warn", slower)))
 
@@ -311,28 +325,12 @@ def _check_writable(name: str, path: str, *, missing: Literal["warn", "fail"]) -
 
 
 def _check_file_system(path: str) -> Check:
-    kind = _get_file_system_type(path)
+    kind = get_file_system_type(path)
     if kind is None:
         return Check("file system", "ok", "type not known")
-    if kind.startswith(_REMOTE):
+    if kind.startswith(REMOTE):
         return Check("file system", "warn", f"{kind}: changes made on other machines may be noticed late")
     return Check("file system", "ok", kind)
-
-
-def _get_file_system_type(path: str) -> str | None:
-    """The type of the innermost mount that holds a path, from the kernel's table."""
-    found: tuple[int, str] | None = None
-    try:
-        with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as table:
-            for row in table:
-                mount, _, right = row.partition(" - ")
-                point = re.sub(r"\\(\d{3})", lambda octal: chr(int(octal[1], 8)), mount.split()[4])
-                inside = point in ("/", path) or path.startswith(point + "/")
-                if inside and (found is None or len(point) >= found[0]):
-                    found = (len(point), right.split()[0])
-    except (OSError, IndexError, ValueError):
-        return None
-    return found[1] if found else None
 
 
 def _check_terminal() -> Check:
@@ -389,11 +387,12 @@ def run_doctor(options: Options, arguments: argparse.Namespace) -> int:
             path = context.resolve_existing_folder(given)
         except Failure as failure:
             problem = str(failure)
+    loaded = add_screen_problems(load_config(options, path), path)
     checks = [
         *check_system(),
-        *_check_settings(options, path),
+        *_check_settings(loaded),
         *check_folder(path, problem),
-        *check_state(path, options.state, read_only=options.read_only),
+        *check_state(path, options.state, loaded.config.memory.durability, read_only=options.read_only),
     ]
     failed = any(check.state == "fail" for check in checks)
     if options.json:
@@ -406,9 +405,8 @@ def run_doctor(options: Options, arguments: argparse.Namespace) -> int:
     return ExitCode.FINDINGS if failed else ExitCode.OK
 
 
-def _check_settings(options: Options, path: str | None) -> Iterator[Check]:
+def _check_settings(loaded: LoadedConfig) -> Iterator[Check]:
     """The file of settings and its problems."""
-    loaded = add_screen_problems(load_config(options, path), path)
     if loaded.path is None:
         yield Check("config", "ok", "no file is read: --no-config")
         return

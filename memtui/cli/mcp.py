@@ -15,8 +15,7 @@ import memtui
 from memtui import memory as memory_module
 from memtui.agents.mcp import ASK_SECONDS, ServerOptions
 from memtui.cli import context, output
-from memtui.cli.browse import detect_terminal_background, require_terminal
-from memtui.cli.context import load_config, load_memory_settings, parse_guidance
+from memtui.cli.context import load_memory_settings, parse_guidance
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, format_os_error
 from memtui.cli.parsing import Options, Parser, Verb, make_count_parser, make_number_parser
 from memtui.core.approvals import ApprovalPolicy
@@ -245,32 +244,3 @@ def _open_memory(path: str, options: Options) -> "tuple[Engine, str | None]":
 
 
 MCP_VERB = Verb("mcp", add_mcp_options, run_mcp, keeps_rights=True)
-
-
-# `memtui demo`: a scripted agent at work, in a folder that is made for it.
-
-
-def add_demo_options(parser: Parser) -> None:
-    parser.add_value(
-        "--speed",
-        "X",
-        "how many times as fast; 1 if not given",
-        type=make_number_parser("number above 0", zero=False),
-        default=1.0,
-    )
-    parser.add_value("--keep", "DIR", "work in this folder, and leave it behind")
-
-
-def run_demo(options: Options, arguments: argparse.Namespace) -> int:
-    require_terminal("The demo draws on it; see: memtui demo --help")
-    loaded = load_config(options)
-    try:
-        with detect_terminal_background(loaded):
-            from memtui.ui.demo_app import run_demo_app  # noqa: PLC0415 - start-up: loads Textual
-
-            return run_demo_app(speed=arguments.speed, keep=arguments.keep, loaded=loaded)
-    except FileExistsError as error:
-        raise UsageError(str(error)) from error
-
-
-DEMO_VERB = Verb("demo", add_demo_options, run_demo, keeps_rights=True)

@@ -8,12 +8,12 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple, NoReturn
 
 from memtui.cli.output import Failure, NotFound, UsageError
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.suggestion import find_nearest, format_suggestion
 
 # Help texts, made from the declarations of the verbs; each fits on a screen of 24 lines and 80 columns.
@@ -25,7 +25,8 @@ memtui: see what an AI agent remembers, as it remembers it.
   memtui audit ~/app/memories       what is wrong in it, and what changed
   memtui log --follow               print what happens, as it happens
 
-Usage: memtui [DIR], or memtui VERB [OPTIONS]; memtui VERB --help says more
+Usage: memtui [DIR], or memtui VERB [OPTIONS]
+       memtui VERB --help has the options, memtui help the pages of the manual
 
 {verbs}
 
@@ -154,12 +155,19 @@ def _load_help_texts() -> dict[str, Any]:
         return tomllib.load(file)
 
 
+class _Formatter(argparse.HelpFormatter):
+    """Of a fixed width: argparse makes one for each argument, and loads all that compresses to find the width."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=80)
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser that keeps its declarations for help and completion."""
 
     def __init__(self, prog: str) -> None:
         self.declared: list[argparse.Action] = []
-        super().__init__(prog=prog, allow_abbrev=False, add_help=False)
+        super().__init__(prog=prog, allow_abbrev=False, add_help=False, formatter_class=_Formatter)
 
     def add_argument(self, *names: Any, **given: Any) -> argparse.Action:
         """As argparse has it."""
@@ -211,6 +219,15 @@ def make_number_parser(noun: str, *, most: float = sys.float_info.max, zero: boo
 
 
 parse_event_count = make_count_parser("number of events")
+
+
+class OpenChoices(tuple[str, ...]):
+    """Values that completion offers for an argument whose verb judges it itself, and says more than argparse does."""
+
+    __slots__ = ()
+
+    def __contains__(self, value: object) -> bool:
+        return True
 
 
 class VerbRegistry(Mapping[str, Verb]):
@@ -297,9 +314,8 @@ def parse_command_line(words: Sequence[str], verbs: VerbRegistry, version: str) 
     _, unknown = first.parse_known_args(words, given)
     rest: list[str] = given.words
     verb = verbs.get(rest[0]) if rest else None
-    if hasattr(given, "help") or rest[:1] == ["help"]:
-        named = verbs.get(rest[1]) if rest[:1] == ["help"] and len(rest) > 1 else verb
-        raise InfoRequested(format_verb_help(build_parser(named)) if named else format_main_help(verbs.groups))
+    if hasattr(given, "help"):
+        raise InfoRequested(format_verb_help(build_parser(verb)) if verb else format_main_help(verbs.groups))
     if given.version:
         raise InfoRequested(f"memtui {version}")
     if unknown:

@@ -8,11 +8,11 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from memtui.cli import output
 from memtui.core import diffs
 from memtui.core.events import Change, EntryKind, Version
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import MemoryPath
 from memtui.core.unicode import measure_cells, visible
 from memtui.core.wording import format_count

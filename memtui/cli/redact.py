@@ -6,7 +6,6 @@ import getpass
 import os
 import sys
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from memtui.agents.chat.sessions.redaction import SessionRedactionResult, redact_sessions
@@ -16,6 +15,7 @@ from memtui.cli.output import ExitCode, NotFound, UsageError, format_os_error
 from memtui.cli.parsing import Options, Parser, Verb
 from memtui.core.events import sha256
 from memtui.core.history import RedactionResult
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import MemoryPath
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import PLAIN, format_count, format_size

@@ -4,7 +4,6 @@ import argparse
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from memtui.cli import context, event_text, output, times
@@ -14,6 +13,7 @@ from memtui.cli.parsing import Options, Parser, Verb
 from memtui.cli.times import VersionedPath
 from memtui.core.events import Change, EntryKind, Event, Version
 from memtui.core.history import ActionResult, SkippedPath, SkipReason, describe_rest
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import MemoryPath
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count

@@ -5,7 +5,6 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 
 from memtui import memory as memory_module
@@ -15,6 +14,7 @@ from memtui.cli.output import ExitCode, Failure, NotFound, UsageError
 from memtui.cli.parsing import Options, Parser, Verb
 from memtui.cli.review_context import ReviewContext
 from memtui.core.history import ActionResult
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import format_path
 from memtui.core.suggestion import format_suggestion
 from memtui.core.unicode import to_one_line
@@ -29,7 +29,8 @@ from memtui.review.inbox import ChangedFile, ChangedHunk, Inbox, MarkedFinding, 
 from memtui.review.marks import NOTHING, ReviewFile, resolve_review_path
 
 _FINDING_ACTIONS = ("dismiss", "restore")
-_ACTIONS = ("accept", "flag", "note", "revert", *_FINDING_ACTIONS, "dismissed", "done", "export", "verify")
+_READS = ("dismissed", "export", "verify")
+_ACTIONS = ("accept", "flag", "note", "revert", *_FINDING_ACTIONS, "done", *_READS)
 _PAST = {"accept": "Not accepted", "flag": "Not flagged", "note": "Not noted", "revert": "Not reverted"}
 
 
@@ -76,7 +77,7 @@ def run_review(options: Options, arguments: argparse.Namespace) -> int:
     writer = LocalWriter(ExportWriter(path, state.get_state_directory(path, options.state), nothing=NOTHING))
     file = ReviewFile(place, folder=format_path(path), writer=writer)
     review = file.load()
-    with _open_observer(path, options) as memory:
+    with _open_observer(path, options, reads=action is None or action in _READS) as memory:
         desk = _ReviewCommand(memory, file, review, options, arguments, path)
         match action:
             case None:
@@ -149,9 +150,9 @@ def _validate_arguments(action: str | None, arguments: argparse.Namespace) -> No
 
 
 @contextmanager
-def _open_observer(path: str, options: Options) -> Iterator[Observer]:
-    """The memory; with `--read-only`, an observer that cannot write."""
-    if options.read_only:
+def _open_observer(path: str, options: Options, *, reads: bool) -> Iterator[Observer]:
+    """The memory; for an action that only reads, and with `--read-only`, an observer that cannot write."""
+    if reads or options.read_only:
         with memory_module.observe(path, state=options.state, settings=load_memory_settings(options, path)) as observer:
             if observer.recorded.problem:
                 output.print_message(observer.recorded.problem)
@@ -336,12 +337,14 @@ class _ReviewCommand(ReviewContext):
         seen: int | None = self.given.seen
         if seen is None:
             return
+        known = min(seen, self.memory.recorded.last)  # a list records nothing, so its numbers behind that may be others
         for file in files:
-            newer = next((event.seq for event in file.events if event.seq > seen), 0)
+            newer = next((event.seq for event in file.events if event.seq > known), 0)
             if (later := self.memory.history.get_event(newer)) is not None:
+                since = f"has changed since #{seen}" if newer > seen else "was changed by what is recorded only now"
                 raise Failure(
                     ExitCode.CONFLICT,
-                    f"{past}: {to_one_line(file.path)} has changed since #{seen}: {times.describe_event(later)}. "
+                    f"{past}: {to_one_line(file.path)} {since}: {times.describe_event(later)}. "
                     f"Nothing was noted. See: memtui review --diff",
                 )
 

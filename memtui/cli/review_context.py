@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +10,7 @@ from memtui.cli import context, output
 from memtui.cli.context import load_config
 from memtui.cli.output import ExitCode, Failure
 from memtui.cli.parsing import Options
+from memtui.core.lazy_dataclass import dataclass
 from memtui.engine import Observer
 from memtui.review import verdicts
 from memtui.review.inbox import Inbox, ReviewMark

@@ -4,7 +4,6 @@ import argparse
 import codecs
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import IO
 
 from memtui import memory as memory_module
@@ -15,6 +14,7 @@ from memtui.cli.parsing import Options, Parser, Verb
 from memtui.core import commands
 from memtui.core.errors import Refusal
 from memtui.core.events import Agent, Answer
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.messages import MessageKey, format_message
 
 _PATHS = frozenset(

@@ -202,6 +202,9 @@ def _get_seen_head(desk: ReviewContext, head: verdicts.Head) -> verdicts.Head:
     seq: int = desk.given.seen
     if seq > head[0]:
         raise NotFound(f"There is no event #{seq} in the record: it ends at #{head[0]}.")
+    if seq > desk.memory.recorded.last:  # a list records nothing, so that another event may have had its number there
+        words = f"event #{seq} is recorded only now. {_NOT} Look again, and sign what you see: memtui review"
+        raise Failure(ExitCode.CONFLICT, f"Not signed off: {words}")
     event = desk.memory.history.get_event(seq)
     return (seq, event.hash) if event is not None else head
 

@@ -4,7 +4,7 @@ import argparse
 import contextlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from memtui.core import times, wording
 from memtui.core.errors import MemtuiError
 from memtui.core.events import IMPORTED, EntryKind, Event, Version, decode_imported_details, format_actor_in_sentence
 from memtui.core.history import PathVersion
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import MemoryPath
 from memtui.core.times import PointInTime
 

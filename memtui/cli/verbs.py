@@ -13,7 +13,7 @@ VERBS = VerbRegistry(
         "take back": ("undo", "redo", "restore"),
         "put in order": ("mv", "cp", "rm", "protect", "prune", "redact"),
         "with agents": ("chat", "run", "mcp", "hook", "replay"),
-        "set up": ("config", "doctor", "completion"),
+        "set up": ("config", "doctor", "completion", "help"),
     },
     modules={
         "mv": "files",
@@ -23,7 +23,7 @@ VERBS = VerbRegistry(
         "redo": "undo",
         "origin": "blame",
         "export": "verify",
-        "demo": "mcp",
+        "demo": "browse",
         "places": "browse",
     },
 )

@@ -5,13 +5,14 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import field, fields, is_dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from memtui.config.settings import Config, Setting, format_toml, list_sections, list_settings
 from memtui.core.errors import MemtuiError
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import format_path
 from memtui.core.settings import Exemption
 from memtui.core.suggestion import format_suggestion

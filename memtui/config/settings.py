@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import field, fields, is_dataclass
 from functools import cache
 from types import MappingProxyType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.settings import AuditSettings, Settings
 from memtui.core.suggestion import find_nearest
 
@@ -40,6 +41,9 @@ class UiSettings:
 
     animations: bool = True
     """Whether anything moves or is lit for a moment. Over SSH nothing does, unless TEXTUAL_ANIMATIONS says so."""
+
+    tips: bool = True
+    """Whether a start may show one key that is worth knowing; each is shown once."""
 
     mouse: bool = True
     """Whether the mouse works in memtui; without it the terminal selects text as everywhere."""

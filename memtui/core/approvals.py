@@ -5,10 +5,11 @@ A proposal holds the exact texts before and after, so that what is approved is w
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from memtui.core.events import Actor, Change, Event, Version
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import ROOT_NAME
 from memtui.core.unicode import to_one_line
 

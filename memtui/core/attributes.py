@@ -41,7 +41,7 @@ def make_attributes(mode: object, mtime_ns: object) -> Attributes:
 
 
 def _take_number(value: object, least: int, most: int) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most else None
+    return value if type(value) is int and least <= value <= most else None
 
 
 def read_stamp(kind: str, stamp: tuple[int, ...]) -> Attributes:

@@ -5,10 +5,10 @@ Behind it every field has its type and every path is validated.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from memtui.core.errors import Refusal
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.messages import MessageKey, quote_value
 from memtui.core.paths import ROOT, MemoryPath, is_root_path, parse_path
 

@@ -8,13 +8,14 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
+from io import StringIO
 from itertools import zip_longest
 from typing import AnyStr, NamedTuple
 
 from memtui.core.edits import count_lines
+from memtui.core.lazy_dataclass import dataclass
 
 EXACT_WORK = 100_000_000
 """What the exact comparison may cost: lines before, times lines after, times the fewer of the two. Some notes of a
@@ -99,30 +100,39 @@ class TextDiff:
 
     def format_unified(self, *, context: int = 3) -> list[str]:
         """A unified diff without file headers and newlines, with `context` equal lines around each change."""
-        return [line for line in self._iter_unified(context) if not line.startswith("\\")]
+        return self._build_unified(context, with_ends=False)
 
     def format_patch(self, old_name: str | None, new_name: str | None, *, context: int = 3) -> str:
         """The change as `git apply` and `patch -p1` take it; empty where nothing differs. `None` names no file."""
         if not self.hunks:
             return ""
         head = [f"--- {_quote_name('a', old_name)}", f"+++ {_quote_name('b', new_name)}"]
-        return "\n".join([*head, *self._iter_unified(context)]) + "\n"
+        return "\n".join([*head, *self._build_unified(context, with_ends=True)]) + "\n"
 
-    def _iter_unified(self, context: int) -> Iterator[str]:
+    def _build_unified(self, context: int, *, with_ends: bool) -> list[str]:
+        """The lines of a patch below its head; `with_ends` with a remark behind a line that has no line feed."""
         old, new = self.old, self.new
+        lines: list[str] = []
+
+        def add(sign: str, run: Sequence[str]) -> None:
+            lines.extend([sign + line.removesuffix("\n") for line in run])
+            if with_ends and run and not run[-1].endswith("\n"):
+                lines.append("\\ No newline at end of file")
+
         for hunks in _group_hunks(self.hunks, 2 * context):
             first, last = hunks[0], hunks[-1]
             old_from, old_to = max(first.old_start - context, 0), min(last.old_end + context, len(old))
             new_from = max(first.new_start - context, 0)
             new_to = min(last.new_end + context, len(new))
-            yield f"@@ -{_format_range(old_from, old_to)} +{_format_range(new_from, new_to)} @@"
+            lines.append(f"@@ -{_format_range(old_from, old_to)} +{_format_range(new_from, new_to)} @@")
             at = old_from
             for hunk in hunks:
-                yield from _prefix_lines(" ", old[at : hunk.old_start])
-                yield from _prefix_lines("-", old[hunk.old_start : hunk.old_end])
-                yield from _prefix_lines("+", new[hunk.new_start : hunk.new_end])
+                add(" ", old[at : hunk.old_start])
+                add("-", old[hunk.old_start : hunk.old_end])
+                add("+", new[hunk.new_start : hunk.new_end])
                 at = hunk.old_end
-            yield from _prefix_lines(" ", old[at:old_to])
+            add(" ", old[at:old_to])
+        return lines
 
     def pair_lines(self) -> list[list[Pair]]:
         """For each hunk, its lines side by side: what is alike stands opposite each other."""
@@ -184,13 +194,6 @@ def _group_hunks(hunks: Iterable[Hunk], gap: int) -> list[list[Hunk]]:
 def _format_range(start: int, end: int) -> str:
     """Where lines stand, as in a patch: of no lines, the number of the line before them."""
     return f"{start + (end > start)},{end - start}"
-
-
-def _prefix_lines(sign: str, lines: Sequence[str]) -> Iterator[str]:
-    for line in lines:
-        yield sign + line.removesuffix("\n")
-        if not line.endswith("\n"):
-            yield "\\ No newline at end of file"
 
 
 def _quote_name(side: str, name: str | None) -> str:
@@ -352,10 +355,7 @@ def _find_changed_middle(old: str, new: str) -> tuple[list[Range], list[Range]]:
 
 def split_lines(text: str) -> list[str]:
     r"""The lines of a text, each with its `\n`, so that a missing final newline is a difference."""
-    lines = text.split("\n")
-    last = lines.pop()
-    lines = [line + "\n" for line in lines]
-    return [*lines, last] if last else lines
+    return StringIO(text, newline="\n").readlines()
 
 
 def find_hunks(before: Sequence[str], after: Sequence[str]) -> list[Hunk]:
@@ -384,6 +384,9 @@ def _diff_region(
     work = len(old) * len(new) * min(len(old), len(new))
     if work <= budget[0]:
         budget[0] -= work
+        if set(old).isdisjoint(new):
+            yield Hunk(start, old_end, new_start, new_end)
+            return
         for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
             if tag != "equal":
                 yield Hunk(start + i1, start + i2, new_start + j1, new_start + j2)
@@ -392,17 +395,22 @@ def _diff_region(
     if not anchors:
         yield Hunk(start, old_end, new_start, new_end)
         return
-    old_at, new_at = start, new_start
+    old_at = new_at = 0
     for i, j in [*anchors, (len(old), len(new))]:
-        gap = Hunk(old_at, start + i, new_at, new_start + j)
-        yield from _diff_region(before, after, gap, budget, depth - 1)
-        old_at, new_at = start + i + 1, new_start + j + 1
+        if i > old_at or j > new_at:
+            gap = Hunk(start + old_at, start + i, new_start + new_at, new_start + j)
+            yield from _diff_region(before, after, gap, budget, depth - 1)
+        old_at, new_at = i + 1, j + 1
 
 
 def _find_anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     """Positions of lines that stand once in both, as many as keep one order ("patience")."""
     once_old, once_new = _find_unique_lines(old), _find_unique_lines(new)
-    pairs = [(i, once_new[line]) for line, i in once_old.items() if line in once_new]
+    found = zip(once_old.values(), map(once_new.get, once_old), strict=True)
+    pairs = [(i, j) for i, j in found if j is not None]
+    places = [j for _, j in pairs]
+    if places == sorted(places):
+        return pairs
     tails: list[int] = []
     ends: list[int] = []
     before_it: list[int] = []
@@ -421,6 +429,9 @@ def _find_anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int
 
 def _find_unique_lines(lines: Sequence[str]) -> dict[str, int]:
     """Position of each line that stands once, in order."""
+    last = dict(zip(lines, range(len(lines)), strict=True))
+    if len(last) == len(lines):
+        return last
     counted = Counter(lines)
     return {line: at for at, line in enumerate(lines) if counted[line] == 1}
 

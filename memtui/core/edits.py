@@ -222,7 +222,9 @@ class ListingEntry(NamedTuple):
 
 def format_human_size(size: int) -> str:
     """Bytes as `0B 1023B 1K 1.5K 1M`: powers of 1024, one decimal, which is left out only when exact."""
-    power = min((size.bit_length() - 1) // 10, 3) if size else 0
+    if size < 1024:
+        return f"{size}B"
+    power = min((size.bit_length() - 1) // 10, 3)
     scaled = size / 1024**power
     number = str(int(scaled)) if scaled == int(scaled) else f"{scaled:.1f}"
     return number + "BKMG"[power]
@@ -242,17 +244,21 @@ def format_listing(path: str, found: Iterable[ListingEntry], view_range: object 
     Raises:
         Refusal: For a range outside the entries, where they are more than the limit; elsewhere it is ignored.
     """
-    sizes: dict[tuple[str, ...], int] = {(): 0}
+    total = 0
+    sizes: dict[tuple[str, ...], int] = {}
     directories: set[tuple[str, ...]] = set()
     for parts, is_directory, size in found:
         if is_directory:
             directories.add(parts)
             sizes.setdefault(parts, 0)
             continue
-        for depth in range(min(len(parts), DEPTH) + 1):
+        total += size
+        for depth in range(1, min(len(parts), DEPTH)):
             sizes[parts[:depth]] = sizes.get(parts[:depth], 0) + size
-    shown = sorted(parts for parts in sizes if parts and len(parts) <= DEPTH and _is_listed(parts))
-    lines = [f"{format_human_size(sizes[()])}\t{path}"]
+        shown_as = parts[:DEPTH] if len(parts) > DEPTH else parts
+        sizes[shown_as] = sizes.get(shown_as, 0) + size
+    shown = sorted([parts for parts in sizes if parts and len(parts) <= DEPTH and _is_listed(parts)])
+    lines = [f"{format_human_size(total)}\t{path}"]
     first, last = 1, len(shown)
     if limit and len(shown) > limit:
         if view_range is not None:
@@ -260,8 +266,10 @@ def format_listing(path: str, found: Iterable[ListingEntry], view_range: object 
             last = min(last, len(shown))
         end, last = last, min(last, first + limit - 1)
     for parts in shown[first - 1 : last]:
-        name = "/".join(map(_quote_name, parts)) + ("/" if parts in directories else "")
-        lines.append(f"{format_human_size(sizes[parts])}\t{path}/{name}")
+        name = "/".join(parts)
+        if _is_odd(name):
+            name = "/".join(map(_quote_name, parts))
+        lines.append(f"{format_human_size(sizes[parts])}\t{path}/{name}{'/' if parts in directories else ''}")
     if limit and len(shown) > limit and last < end:
         below = next((parts[:1] for parts in shown[last:end] if parts[:1] in directories), None)
         directory = f"view {path}/{_quote_name(below[0])}, or " if below else ""
@@ -272,11 +280,19 @@ def format_listing(path: str, found: Iterable[ListingEntry], view_range: object 
 
 
 def _is_listed(parts: Sequence[str]) -> bool:
-    return not any(part.startswith(".") or part == _LEFT_OUT for part in parts)
+    return _LEFT_OUT not in parts and not any(part[:1] == "." for part in parts)
+
+
+def _is_odd(name: str) -> bool:
+    if name.isascii():
+        return not name.isprintable()
+    return "\n" in name or "\t" in name or HIDDEN.search(name) is not None
 
 
 def _quote_name(name: str) -> str:
     """A name as it is, unless it could forge a line of the listing or hide in it."""
+    if not _is_odd(name):
+        return name
     import json  # noqa: PLC0415 - start-up: not before the first paint
 
-    return json.dumps(name) if HIDDEN.search(name) or "\n" in name or "\t" in name else name
+    return json.dumps(name)

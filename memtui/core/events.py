@@ -5,12 +5,13 @@ Screens, reports, search and undo are all made from these. An event is never cha
 
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from enum import Enum, StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from memtui.core.attributes import UNKNOWN, Attributes
+from memtui.core.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from memtui.core.images import Image
@@ -215,17 +216,33 @@ class Event:
         return Result.NO_CHANGE if self.no_change else Result.OK
 
 
+class PendingEvent(Protocol):
+    """An event that is recorded in a moment."""
+
+    def wait(self) -> Event:
+        """The event as it was recorded: now, if it is not yet."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to a command: the text for the model, whether it is a refusal or a fault, and the recorded event.
+    """The answer to a command.
 
-    `image` is what was viewed, where that is an image: it belongs behind the text.
+    Attributes:
+        text: For the model.
+        is_error: Whether it is a refusal or a fault.
+        recorded: The event as it was recorded, or one that is recorded in a moment: see `event`.
+        image: What was viewed, where that is an image: it belongs behind the text.
     """
 
     text: str
     is_error: bool
-    event: Event
+    recorded: Event | PendingEvent
     image: "Image | None" = None
+
+    @property
+    def event(self) -> Event:
+        """The event as it was recorded. That of a view is recorded behind the answer, or at once if it is asked for."""
+        return self.recorded if isinstance(self.recorded, Event) else self.recorded.wait()
 
 
 def sha256(data: bytes) -> str:
@@ -237,7 +254,7 @@ def sha256(data: bytes) -> str:
 
 # Names of actors.
 
-_OURS = frozenset({*(actor.name for actor in (Person(), Outside(), Memtui())), "outside memtui", ""})
+_OURS = frozenset({*(actor.name for actor in (Person(), Outside(), Memtui())), "outside memtui", "another program", ""})
 
 
 def format_actor_name(actor: Actor) -> str:
@@ -257,8 +274,8 @@ def _normalize_name(name: str) -> str:
 
 
 def format_actor_in_sentence(actor: Actor) -> str:
-    """The same, where there is no column that says what it is: `outside memtui`."""
-    return "outside memtui" if isinstance(actor, Outside) else format_actor_name(actor)
+    """The same, where there is no column that says what it is: `another program`."""
+    return "another program" if isinstance(actor, Outside) else format_actor_name(actor)
 
 
 # Squashed changes, and the last change of a file.

@@ -1,10 +1,11 @@
 """What a path has been through, as values: the rows of its history, the lines of its blame, what is gone."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
 from memtui.core.events import Actor, Change, EntryKind, Event, ImportedDetails, Version, format_actor_in_sentence
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 
 _NO_WRITING = frozenset({"found", "restore", "undo", "redo"})

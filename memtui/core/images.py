@@ -3,7 +3,8 @@
 import base64
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from memtui.core.lazy_dataclass import dataclass
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 MAX_BYTES = 3_750_000

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterable, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from memtui.core.events import (
     Change,
@@ -14,6 +14,7 @@ from memtui.core.events import (
     format_actor_in_sentence,
     squash_changes,
 )
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.wording import (
     SCREEN,
     SPOKEN,
@@ -228,16 +229,16 @@ def _get_size(version: Version | None) -> int:
 
 
 def describe_loss(loss: MassLoss, style: WordStyle = SCREEN) -> str:
-    """What was lost, when and by whom, such as `23 of 23 memories went at 10:14:02 (outside memtui).`"""
+    """What was lost, when and by whom, such as `23 of 23 notes were deleted at 10:14:02 (another program).`"""
     total = max(loss.files, len(loss.changes))  # what was made and taken away meanwhile is among what went
     if style is SPOKEN:
-        parts = [f"{loss.deleted:,} of {format_count(total, 'note')} went"] if loss.deleted else []
+        parts = [f"{loss.deleted:,} of {format_count(total, 'note')} were deleted"] if loss.deleted else []
         emptied = f"{loss.emptied:,} of {format_count(total, 'note')} lost nearly all of what they held"
         parts += [emptied] if loss.emptied else []
         time = format_event_time(loss.event, style=style)
         return f"{', and '.join(parts)} at {time}, {format_by_actor(loss.event)}."
-    parts = [f"{loss.deleted:,} of {total:,} memories went"] if loss.deleted else []
+    parts = [f"{loss.deleted:,} of {total:,} notes were deleted"] if loss.deleted else []
     if loss.emptied:
         emptied = f"{format_count(loss.emptied, 'was', 'were')} emptied"
-        parts.append(emptied if parts else f"{loss.emptied:,} of {total:,} memories were emptied")
+        parts.append(emptied if parts else f"{loss.emptied:,} of {total:,} notes were emptied")
     return f"{', '.join(parts)} at {format_clock(loss.event)} ({format_actor_in_sentence(loss.event.actor)})."

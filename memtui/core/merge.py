@@ -6,7 +6,7 @@ decided by a guess: somebody chooses, place by place.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import pairwise
@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from memtui.core import diffs
 from memtui.core.diffs import Hunk
+from memtui.core.lazy_dataclass import dataclass
 
 CLOSE = 0.5
 """From which likeness to the line of the base on the words of a line are merged, and not only the line as a whole."""

@@ -8,11 +8,11 @@ import os
 import posixpath
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Self
 from unicodedata import normalize
 
 from memtui.core.errors import Refusal
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.messages import MessageKey, quote_value
 from memtui.core.unicode import NOT_IN_NAMES
 

@@ -3,19 +3,22 @@
 import math
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from datetime import date
 from types import MappingProxyType
 from typing import Literal, get_args
 
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.messages import Profile
 
 Creating = Literal["overwrite", "refuse"]
 SecretPolicy = Literal["flag", "block", "redact"]
+Durability = Literal["journal", "folder"]
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "create": get_args(Creating),
     "messages": get_args(Profile),
     "secrets": get_args(SecretPolicy),
+    "durability": get_args(Durability),
 }
 
 
@@ -48,6 +51,9 @@ class Settings:
     """Bytes of the largest file that is read at all, by anyone; it protects memtui itself. 0 is off here as well."""
     lock_seconds: float = 5.0
     """Seconds that a command waits for other writers before it answers that the folder is busy; 0 is not at all."""
+    durability: Durability = "journal"
+    """What is on the disk when a command answers: the journal, from which the folder is made again after a power cut
+    (its files follow within a second), or the files in the folder as well, which takes three times as long."""
     keep_days: int = 0
     """Days after which a text that stands nowhere any more is removed from the record; 0 keeps all for ever. Events
     are always kept, with the hashes of their texts."""

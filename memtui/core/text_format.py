@@ -5,10 +5,11 @@ line of a note from another system, and its history would show nothing but that.
 """
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from memtui.core import diffs
 from memtui.core.errors import MemtuiError
+from memtui.core.lazy_dataclass import dataclass
 
 _BOM = b"\xef\xbb\xbf"
 _OTHER_BOMS = {

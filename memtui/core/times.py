@@ -6,8 +6,9 @@ that day means its end; changes *since* that day mean its beginning.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
+
+from memtui.core.lazy_dataclass import dataclass
 
 _SECOND = 1_000_000
 _MINUTE = 60 * _SECOND
@@ -72,7 +73,7 @@ def parse_point_in_time(words: str, *, now: datetime, zone: tzinfo | None = None
     except (ValueError, OverflowError, OSError):
         span = None  # such as the 31st of November, or a year that the system cannot place
     if span is None:
-        raise ValueError(f"{words!r} is no moment. It may be {POSSIBLE}.")
+        raise ValueError(f"Can't read {words!r} as a time. It may be {POSSIBLE}.")
     return PointInTime(words, first_us=span[0], last_us=span[1])
 
 

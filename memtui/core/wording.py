@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from enum import Enum, auto
+from typing import NamedTuple
 
 from memtui.core.events import Change, EntryKind, Event, Person, Result, format_actor_in_sentence, format_actor_name
 from memtui.core.messages import summarize_refusal
@@ -124,6 +125,14 @@ def format_age(seconds: float, style: WordStyle = SCREEN) -> str:
     return f"{min(int(seconds // (365 * _DAY)), 99)}y"
 
 
+def compute_age_lifetime(seconds: float) -> float:
+    """Seconds until `format_age` says something else of what is that old."""
+    if seconds < 0:
+        return -60 - seconds if seconds < -60 else 1 - seconds
+    length = next((length for limit, _, length in _AGES if seconds < limit), 365 * _DAY)
+    return length - seconds % length
+
+
 def format_duration(seconds: float) -> str:
     """A length of time in its largest unit up to days: `300 days`, `2 hours`, `40 minutes`, `under a second`."""
     for length, name in _DURATIONS:
@@ -179,43 +188,45 @@ def shorten(text: str, width: int, *, tail: int = 0) -> str:
 
 _DONE = {
     "create": "created",
-    "str_replace": "changed",
+    "str_replace": "edited",
     "insert": "added to",
     "delete": "deleted",
     "rename": "renamed",
     "copy": "copied",
-    "view": "looked at",
+    "view": "viewed",
     "found": "found",
     "created": "created",
-    "modified": "changed",
+    "modified": "edited",
     "deleted": "deleted",
     "renamed": "renamed",
-    "write": "wrote",
+    "write": "edited",
     "restore": "restored",
     "clear": "cleared",
     "protect": "protected",
-    "unprotect": "stopped protecting",
+    "unprotect": "unprotected",
     "pin": "pinned",
-    "unpin": "took the pin from",
+    "unpin": "unpinned",
 }
-_WANTED = {"str_replace": "change", "insert": "add to", "view": "look at"}
+_WANTED = {"str_replace": "edit", "insert": "add to"}
 _SETTING = frozenset({"view", "protect", "unprotect", "pin", "unpin", "dismiss"})
 """Commands that succeed without changing a file."""
 _TAKEN_BACK = {"undo": "undid", "redo": "redid"}
+_OF_RECORD = frozenset({"began", "repair", "adopt", "dismiss", "redact"})
+"""Commands that are about the record, and not about a file."""
 _ON_FILES = frozenset({"rename", "copy", "delete"})
 _LONGEST_REASON = 400
 
 
 def format_actor(event: Event) -> str:
-    """The actor as a sentence begins: `You`, `Claude`, `Somebody outside memtui`."""
+    """The actor as a sentence begins: `You`, `Claude`, `Another program`."""
     if event.is_outside:
-        return "Somebody outside memtui"
+        return "Another program"
     return "You" if isinstance(event.actor, Person) else format_actor_name(event.actor)
 
 
 def format_by_actor(event: Event) -> str:
     """The same in the midst of a sentence: `by Claude`, `by you`."""
-    return f"by {'somebody outside memtui' if event.is_outside else format_actor_in_sentence(event.actor)}"
+    return f"by {'another program' if event.is_outside else format_actor_in_sentence(event.actor)}"
 
 
 def describe_event(event: Event, style: WordStyle = SCREEN) -> str:
@@ -282,6 +293,45 @@ def format_event_clause(event: Event, style: WordStyle = SCREEN) -> str:
         case Result.NO_CHANGE if event.command not in _SETTING:
             return f"{done}, and it was the same as before{f': {event.note}' if event.note else ''}"
     return f"{done}{counts}{f', {note}' if note and not _is_of_many(event) else ''}".rstrip(".")
+
+
+class EventPhrase(NamedTuple):
+    """The sentence of an event in pieces, for a list that gives each its own weight; without numbers of lines.
+
+    Attributes:
+        lead: What is unusual, such as `Refused: `; mostly empty.
+        actor: Who, as a sentence begins.
+        verb: What was done, between two blanks; all of the sentence where it names no file.
+        path: What it was done to.
+        tail: What follows the path.
+    """
+
+    lead: str
+    actor: str
+    verb: str
+    path: str = ""
+    tail: str = ""
+
+
+_LEADS = {Result.REFUSED: "Refused: ", Result.UNCERTAIN: "Not confirmed: ", Result.ABORTED: "Not done: "}
+
+
+def split_event(event: Event) -> EventPhrase:
+    """An event as a sentence without its stop, in pieces."""
+    actor, path, lead = format_actor(event), format_place(event.path), _LEADS.get(event.result, "")
+    if event.command == "found":
+        return EventPhrase(lead, "memtui", " found ", *(("", event.note) if event.note else (path, "")))
+    if event.command in _OF_RECORD or event.command in _TAKEN_BACK or _is_of_many(event):
+        clause = format_event_clause(event)
+        return EventPhrase(lead, *((actor, clause.removeprefix(actor)) if clause.startswith(actor) else ("", clause)))
+    if event.result is Result.REFUSED:
+        verb = f" asked to {_WANTED.get(event.command, event.command)} "
+        return EventPhrase(lead, actor, verb, path, f"{_format_target(event)}: {summarize_refusal(event)}")
+    action, target = _describe_action(event, SCREEN), _format_target(event)
+    verb = action.removesuffix(path + target)
+    note = event.note if event.result is Result.OK and event.command == "view" else ""
+    note = "no change" if event.result is Result.NO_CHANGE and event.command not in _SETTING else note
+    return EventPhrase(lead, actor, f" {verb}", path, target + (f"  {note}" if note else ""))
 
 
 def format_changed_lines(added: int | None, removed: int | None, style: WordStyle = SCREEN) -> str:

@@ -4,11 +4,12 @@ It shows what each side changed, who did and when, and what becomes of the text 
 possible is not offered.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from memtui.core import diffs
 from memtui.core.events import Agent, Event, Outside, Person, format_actor_name
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.merge import MergeHunk, MergeResult, MergeSide, merge_texts, merge_without_base
 from memtui.core.text_format import NotText, parse_text
 from memtui.core.unicode import to_one_line
@@ -151,7 +152,7 @@ def _format_author_subject(event: Event | None) -> str:
         case None:
             return "Somebody"
         case Event(actor=Outside()):
-            return "Somebody outside memtui"
+            return "Another program"
         case Event(actor=Person()):
             return "You, elsewhere,"
     return _format_author(event)

@@ -11,7 +11,6 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING
 from memtui.core.edits import count_lines
 from memtui.core.errors import LockTimeout, MemtuiError
 from memtui.core.events import sha256
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.wording import format_count
 from memtui.editing.external_editor import write_private
 from memtui.fs.locks import lock_file

@@ -8,7 +8,6 @@ import itertools
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from memtui.core import diffs, wording
 from memtui.core.errors import MemtuiError
 from memtui.core.events import EntryKind, Event, Person, Version, format_actor_name, sha256
 from memtui.core.history import ActionResult, SkipReason
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.text_format import PLAIN, NotText, TextFormat, parse_text
 from memtui.core.unicode import to_one_line
 from memtui.engine import Engine
@@ -535,7 +535,7 @@ def format_author(conflicted: SaveConflict) -> str:
         return "others"
     event = conflicted.events[0]
     if event.is_outside:
-        return "somebody outside memtui"
+        return "another program"
     return "you elsewhere" if isinstance(event.actor, Person) else to_one_line(format_actor_name(event.actor))
 
 

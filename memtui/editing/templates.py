@@ -5,10 +5,10 @@ Agents read notes without context, so each template asks what the note is about,
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date
 
 from memtui.core.errors import Refusal
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.messages import MessageKey
 from memtui.core.paths import ROOT_NAME, parse_path
 

@@ -7,12 +7,13 @@ anything is touched, each path is changed in a step that is whole in itself, and
 import errno
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from memtui.core.attributes import UNKNOWN
 from memtui.core.errors import MemtuiError, SymlinkEscape, UnconfirmedChange
 from memtui.core.events import Change, EntryKind, Event, Version, squash_changes
 from memtui.core.history import SkippedPath, SkipReason
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import MemoryPath
 from memtui.core.wording import format_size
 from memtui.engine import reconcile

@@ -2,8 +2,7 @@
 
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from memtui.core.errors import MemoryClosed
 
@@ -18,30 +17,28 @@ class CallTracker:
         self._subscribers: dict[object, Callable[[], object]] = {}
         self.is_closed = False
 
-    @contextmanager
-    def track(self) -> Iterator[None]:
+    def track(self) -> "TrackedCall":
         """Keep the memory open for the time of a call; raises `MemoryClosed`."""
+        return TrackedCall(self)
+
+    def track_change(self) -> "TrackedCall":
+        """Keep the memory open for a call that may record events, and notify subscribers after it."""
+        return TrackedCall(self, notifies=True)
+
+    def begin(self) -> None:
+        """A call begins in this thread; raises `MemoryClosed`."""
         with self._condition:
             if self.is_closed and not getattr(self._local, "calls", 0):  # a call that is under way may end
                 raise MemoryClosed("The memory is closed.")
             self._in_flight += 1
             self._local.calls = getattr(self._local, "calls", 0) + 1
-        try:
-            yield
-        finally:
-            with self._condition:
-                self._in_flight -= 1
-                self._local.calls -= 1
-                self._condition.notify_all()
 
-    @contextmanager
-    def track_change(self) -> Iterator[None]:
-        """Keep the memory open for a call that may record events, and notify subscribers after it."""
-        try:
-            with self.track():
-                yield
-        finally:
-            self.notify()
+    def end(self) -> None:
+        """It ends."""
+        with self._condition:
+            self._in_flight -= 1
+            self._local.calls -= 1
+            self._condition.notify_all()
 
     def close(self) -> bool:
         """Refuse new calls and wait for those of other threads; `False` if that was done before."""
@@ -79,3 +76,28 @@ class CallTracker:
                 callback()
             except Exception:  # a subscriber's fault is its own: events and answers stand
                 sys.excepthook(*sys.exc_info())
+
+
+class TrackedCall:
+    """A call in flight, as a context manager; subscribers are notified after it if it `notifies` them."""
+
+    __slots__ = ("_notifies", "_tracker")
+
+    def __init__(self, tracker: CallTracker, *, notifies: bool = False) -> None:
+        self._tracker = tracker
+        self._notifies = notifies
+
+    def __enter__(self) -> None:
+        try:
+            self._tracker.begin()
+        except BaseException:
+            self._notify()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        self._tracker.end()
+        self._notify()
+
+    def _notify(self) -> None:
+        if self._notifies:
+            self._tracker.notify()

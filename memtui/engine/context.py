@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from memtui.core.history import ActionResult
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.settings import Settings
 from memtui.engine.calls import CallTracker
+from memtui.engine.durability import Settler
 from memtui.engine.ledger import Ledger
 from memtui.engine.protection import ProtectionGuard
 from memtui.engine.recovery import Recovery
@@ -48,6 +50,10 @@ class ObserverContext:
             annotate=self.protection.annotate_event,
         )
 
+    def is_recovery_due(self) -> bool:
+        """Whether something of dead processes may have to be settled first: never, for who only looks."""
+        return False
+
     def begin_transaction(self) -> AbstractContextManager[object]:
         """The lock to record something under: none, since nobody else has the journal of an observer."""
         return nullcontext()
@@ -63,6 +69,14 @@ class EngineContext(ObserverContext):
     def recovery(self) -> Recovery:
         """Settles the changes that dead processes had begun."""
         return Recovery(self.store, self.journal, self.settings)
+
+    @cached_property
+    def settler(self) -> Settler:
+        """Has the disk confirm behind the answers what was written to the folder."""
+        return Settler(self.store, self.journal, self.calls.track)
+
+    def is_recovery_due(self) -> bool:
+        return not self.read_only and self.recovery.is_due()
 
     @contextmanager
     def begin_transaction(self) -> Iterator[Transaction]:

@@ -78,6 +78,13 @@ class Engine(Observer):
         self.claims = ClaimRecorder(context)
         self.imports = ImportRecorder(context)
 
+    def close(self) -> None:
+        """See `Observer.close`. What was written to the folder is on the disk afterwards, if the disk is well."""
+        if self._calls.close():
+            self._context.settler.close()
+            self.store.close()
+            self.journal.close()
+
     # Commands
 
     def execute(

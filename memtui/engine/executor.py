@@ -3,8 +3,9 @@
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import replace
+from types import MappingProxyType
+from typing import NamedTuple, TypedDict, Unpack
 
 from memtui.core import commands, edits
 from memtui.core.approvals import Proposal
@@ -21,15 +22,18 @@ from memtui.core.errors import (
 )
 from memtui.core.events import Actor, Agent, Answer, Change, EntryKind, Event, Version, sha256
 from memtui.core.images import Image, UnusableImage, is_image_name, parse_image
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.messages import MessageKey, format_message, quote_value
 from memtui.core.paths import MemoryPath
 from memtui.core.settings import SecretPolicy, Settings
 from memtui.core.wording import format_count
 from memtui.engine.context import EngineContext
+from memtui.engine.durability import as_unconfirmed, needs_sync
 from memtui.engine.ledger import Ledger, add_attributes
 from memtui.engine.planner import ChangePlan, Planner
 from memtui.engine.refusals import describe_command, describe_error, make_command_refusal
-from memtui.journal.sqlite import KnownPath
+from memtui.journal.deferred import NOT_RECORDED, DeferredEvent
+from memtui.journal.sqlite import FolderTotals, Intent, KnownPath
 from memtui.scan.secret_policy import conceal_secrets
 from memtui.store.base import (
     ConcurrentChange,
@@ -81,6 +85,8 @@ class Viewer:
 
     def view(self, command: commands.View, *, as_agent: bool) -> ViewResult:
         path = command.path
+        with contextlib.suppress(OSError, FileTooLarge, NotRegularFile, SymlinkEscape):
+            return self._view_content(command, self._store.read(path, limit=self._settings.read_limit), as_agent)
         node = self._store.get_node(path, follow=True)
         if node is None:
             raise Refusal(MessageKey.VIEW_MISSING, path=path)
@@ -93,13 +99,6 @@ class Viewer:
         limit = self._settings.read_limit
         try:
             content = self._store.read(path, limit=limit)
-            if is_image_name(path.name) and (image := parse_image(content.data)) is not None:
-                size = format_human_size(len(image.data))
-                words = format_message(
-                    MessageKey.VIEWED_IMAGE, path=path, width=image.width, height=image.height, size=size
-                )
-                return ViewResult(words, content, f"an image of {image.width}x{image.height}", image)
-            text = content.data.decode("utf-8")
         except FileNotFoundError:
             raise Refusal(MessageKey.GONE, path=path) from None
         except NotRegularFile:
@@ -107,6 +106,18 @@ class Viewer:
         except FileTooLarge as error:
             size, most = format_size_over(error.size, limit)
             raise Refusal(MessageKey.TOO_LARGE_TO_READ, path=path, size=size, limit=most) from None
+        return self._view_content(command, content, as_agent)
+
+    def _view_content(self, command: commands.View, content: FileContent, as_agent: bool) -> ViewResult:
+        path = command.path
+        try:
+            if is_image_name(path.name) and (image := parse_image(content.data)) is not None:
+                size = format_human_size(len(image.data))
+                words = format_message(
+                    MessageKey.VIEWED_IMAGE, path=path, width=image.width, height=image.height, size=size
+                )
+                return ViewResult(words, content, f"an image of {image.width}x{image.height}", image)
+            text = content.data.decode("utf-8")
         except UnusableImage as error:
             raise Refusal(MessageKey.NOT_AN_IMAGE, path=path, why=error) from None
         except UnicodeDecodeError:
@@ -142,6 +153,11 @@ class Viewer:
                     yield ListingEntry(inner, node.kind is EntryKind.DIRECTORY, node.size)
 
     def inspect_path(self, place: MemoryPath) -> PathContent:
+        with contextlib.suppress(OSError, SymlinkEscape, FileTooLarge, NotRegularFile):
+            self._store.attach()
+            content = self._store.read(place, limit=self._settings.read_limit)
+            if content.node.path == place.relative:  # as nearly all are: no link, and looked at once
+                return PathContent(content.node, content.data)
         node: Node | None = None
         try:
             node = self._store.get_node(place)
@@ -178,9 +194,22 @@ _ATTEMPTS = 8
 """How often a change is planned anew when somebody outside is faster."""
 
 
-@dataclass(frozen=True, slots=True)
+class Outcome(TypedDict, total=False):
+    """What became of a call, as fields of its event."""
+
+    answer: str | None
+    is_error: bool
+    no_change: bool
+    note: str
+    changes: tuple[Change, ...]
+    viewed: Version | None
+    added: int | None
+    removed: int | None
+
+
+@dataclass(slots=True)
 class CommandCall:
-    """One call of `execute`, while it lasts."""
+    """One call of `execute`, while it lasts: its command is known once it is parsed."""
 
     raw: object
     actor: Actor
@@ -192,25 +221,37 @@ class CommandCall:
     approved: tuple[Change, ...] | None = None
     secrets: SecretPolicy = "flag"
 
-    def make_event(self, *, arguments: bool = True) -> Event:
+    def parse(self) -> commands.Command:
+        """Make the command of what was given; raises `Refusal`."""
+        self.command, self.aliases = commands.parse_command(self.raw)
+        return self.command
+
+    def make_event(self, *, arguments: bool = True, **outcome: Unpack[Outcome]) -> Event:
         """An event with all that is known of the call so far; its arguments are made JSON only if asked, for speed."""
-        recorded = commands.filter_arguments(conceal_secrets(self.raw, self.secrets))
-        name = recorded.get("command")
-        event = Event(
+        new_path, recorded = None, None
+        if arguments or self.command is None:
+            recorded = commands.filter_arguments(conceal_secrets(self.raw, self.secrets))
+        if recorded is not None and self.command is None:
+            path = quote_value(recorded.get("path", recorded.get("old_path", "")))
+        elif isinstance(self.command, commands.Rename):
+            path, new_path = str(self.command.old_path), str(self.command.new_path)
+        else:
+            assert self.command is not None
+            path = str(self.command.path)
+        named = recorded if recorded is not None else self.raw
+        name = named.get("command") if isinstance(named, Mapping) else None
+        return Event(
             at_us=self.at_us,
             actor=self.actor,
             command=name if isinstance(name, str) else "?",
-            path=quote_value(recorded.get("path", recorded.get("old_path", ""))),
+            path=path,
+            new_path=new_path,
             duration_us=(time.perf_counter_ns() - self.started_ns) // 1_000,
             call_id=self.call_id,
             aliases=self.aliases,
-            arguments=commands.encode_arguments(recorded) if arguments else None,
+            arguments=commands.encode_arguments(recorded) if recorded is not None and arguments else None,
+            **outcome,
         )
-        if self.command is None:
-            return event
-        path = self.command.old_path if isinstance(self.command, commands.Rename) else self.command.path
-        new_path = str(self.command.new_path) if isinstance(self.command, commands.Rename) else None
-        return replace(event, path=str(path), new_path=new_path)
 
 
 class Executor:
@@ -224,7 +265,9 @@ class Executor:
     def begin_call(
         self, command: object, actor: Actor, call_id: str | None, approved: tuple[Change, ...] | None = None
     ) -> CommandCall:
-        """A call that begins now. Making it raises nothing, whatever the command is."""
+        """A call that begins now. Making it raises nothing, whatever the command is; `TypeError` if `actor` is none."""
+        if not isinstance(actor, Actor):
+            raise TypeError(f"not an actor: {actor!r}")
         return CommandCall(
             command,
             actor,
@@ -236,35 +279,31 @@ class Executor:
         )
 
     def execute(self, call: CommandCall) -> Answer:
-        command = call.raw
         try:
-            parsed = commands.parse_command(command)
+            command = call.parse()
         except Refusal as refusal:
             return self._record_refusal(call, refusal)
-        call = replace(call, command=parsed.command, aliases=parsed.aliases)
         try:
             with contextlib.suppress(LockTimeout, StateUnusable):  # what went is recorded by the next look
                 self._follow_folder()
-            if isinstance(parsed.command, commands.View):
-                return self._execute_view(call, parsed.command)
-            return self._execute_change(call, parsed.command)
+            if isinstance(command, commands.View):
+                return self._execute_view(call, command)
+            return self._execute_change(call, command)
         except UnsettledChange:
             return make_unconfirmed_answer(call.make_event())
         except StaleApproval:
             raise  # whoever approved it is asked anew
         except (OSError, MemtuiError) as error:
-            return self._record_refusal(call, make_command_refusal(error, parsed.command))
+            return self._record_refusal(call, make_command_refusal(error, command))
 
     def propose(self, call: CommandCall) -> Proposal | None:
         try:
-            parsed = commands.parse_command(call.raw).command
+            parsed = call.parse()
             if isinstance(parsed, commands.View) or self._context.read_only:
                 return None
-            self._context.protection.check_command(call.actor, parsed)
             totals = self._context.journal.get_totals() if isinstance(call.actor, Agent) else None
             ledger = self._context.make_ledger(call.at_us)
-            plan = Planner(self._context.store, ledger, self._context.settings, totals).plan(parsed)
-            self._context.protection.check_changes(call.actor, plan.changes, describe_command(parsed))
+            plan = self._plan(call, parsed, ledger, totals)
             versions = [each for change in plan.changes for each in (change.before, change.after)]
             hashes = {each.sha256 for each in versions if each and each.sha256}
             texts = {sha: text for sha in hashes if (text := self._get_text(sha, ledger)) is not None}
@@ -272,7 +311,7 @@ class Executor:
             return None  # it is refused, or done at another moment: `execute` says it under the lock
         if not plan.changes:
             return None
-        event = replace(call, command=parsed).make_event(arguments=False)
+        event = call.make_event(arguments=False)
         raw = dict(call.raw) if isinstance(call.raw, Mapping) else {}
         return Proposal(
             call.actor, event.command, event.path, event.new_path, call.call_id, plan.changes, texts, plan.answer, raw
@@ -286,22 +325,18 @@ class Executor:
         self, call: CommandCall, message: MessageKey, *, is_error: bool, note: str, values: Mapping[str, object]
     ) -> Answer:
         try:
-            parsed = commands.parse_command(call.raw)
+            command = call.parse()
         except Refusal as refusal:
             return self._record_refusal(call, refusal)
-        call = replace(call, command=parsed.command, aliases=parsed.aliases)
-        text = format_message(
-            message, self._context.settings.messages, **{**describe_command(parsed.command), **values}
-        )
-        event = replace(call.make_event(), answer=text, is_error=is_error, no_change=not is_error, note=note)
+        text = format_message(message, self._context.settings.messages, **{**describe_command(command), **values})
+        event = call.make_event(answer=text, is_error=is_error, no_change=not is_error, note=note)
         return self.record(text, event)
 
     def _execute_view(self, call: CommandCall, command: commands.View) -> Answer:
         text, content, note, image = self._viewer.view(command, as_agent=isinstance(call.actor, Agent))
-        event = replace(call.make_event(), note=note)
         texts: dict[str, bytes] = {}
         if content is None:
-            event = replace(event, answer=text)
+            event = call.make_event(note=note, answer=text)
         else:
             known = self._get_known(content.node.path)
             if known and known.stamp == content.node.stamp:
@@ -309,8 +344,13 @@ class Executor:
             else:
                 version = Version(EntryKind.FILE, sha256(content.data), len(content.data))
                 texts[version.sha256 or ""] = content.data
-            event = replace(event, viewed=version)
-        return replace(self.record(text, event, texts=texts, durable=False), image=image)
+            event = call.make_event(note=note, viewed=version)
+        return Answer(text, False, self._defer(event, texts), image)
+
+    def _defer(self, event: Event, texts: Mapping[str, bytes] = MappingProxyType({})) -> DeferredEvent:
+        """Have an event that changes nothing recorded behind the answer."""
+        self._context.calls.mark_changed()
+        return self._context.journal.deferred.add(event, texts)
 
     def _get_known(self, path: str) -> KnownPath | None:
         try:
@@ -326,9 +366,7 @@ class Executor:
             ledger = self._context.make_ledger(call.at_us)
             for _ in range(_ATTEMPTS):
                 try:
-                    self._context.protection.check_command(call.actor, command)
-                    plan = Planner(self._context.store, ledger, self._context.settings, totals).plan(command)
-                    self._context.protection.check_changes(call.actor, plan.changes, describe_command(command))
+                    plan = self._plan(call, command, ledger, totals)
                     if call.approved is not None and plan.changes != call.approved:
                         raise StaleApproval(f"{describe_command(command)['path']} has changed since that was shown.")
                     return self._apply_plan(call, plan, ledger, transaction)
@@ -339,50 +377,82 @@ class Executor:
                     return self._record_refusal(call, refusal, ledger)
         raise LockTimeout("Another program keeps changing the file.")
 
+    def _plan(
+        self, call: CommandCall, command: commands.ChangeCommand, ledger: Ledger, totals: FolderTotals | None
+    ) -> ChangePlan:
+        """The plan of a command that its sender may carry out; raises `Refusal`."""
+        protection = self._context.protection
+        paths = protection.get_paths() if isinstance(call.actor, Agent) else ()
+        if paths:
+            protection.check_command(call.actor, command)
+        plan = Planner(self._context.store, ledger, self._context.settings, totals).plan(command)
+        if paths:
+            protection.check_changes(call.actor, plan.changes, describe_command(command))
+        return plan
+
     def _apply_plan(self, call: CommandCall, plan: ChangePlan, ledger: Ledger, transaction: Transaction) -> Answer:
-        event = call.make_event(arguments=not isinstance(call.command, commands.Create))  # its text is the version
         added, removed = plan.counts or (None, None)
-        event = replace(event, answer=plan.answer, changes=plan.changes, added=added, removed=removed, note=plan.note)
+        event = call.make_event(
+            arguments=not isinstance(call.command, commands.Create),  # its text is the version
+            answer=plan.answer,
+            changes=plan.changes,
+            added=added,
+            removed=removed,
+            note=plan.note,
+            no_change=not plan.changes,
+        )
         if not plan.changes:
-            return self.record(plan.answer, replace(event, no_change=True), ledger)
+            return self.record(plan.answer, event, ledger)
+        journal, is_synced = self._context.journal, self._context.store.is_synced
         try:
-            ours = {change.after.sha256 for change in plan.changes if change.after is not None}
             # What somebody else wrote may stand nowhere else once we have changed it.
-            intent = self._context.journal.add_intent(event, ledger.texts, durable=not ours.issuperset(ledger.texts))
+            ours = {change.after.sha256 for change in plan.changes if change.after is not None}
+            durable = not (is_synced and ours.issuperset(ledger.texts))
+            found = ledger.make_events()
+            intent = journal.add_intent(event, ledger.texts, found=found, known=ledger.known, durable=durable)
         except StateUnusable as error:
             assert call.command is not None
             values = {**describe_command(call.command), "reason": describe_error(error)}
             raise Refusal(MessageKey.UNRECORDED, **values) from error
-        certain = True
+        ledger.reset()  # it is recorded
         try:
             known = plan.apply(transaction)
+            if not is_synced and needs_sync(plan.changes):
+                with as_unconfirmed():
+                    self._context.store.sync_paths([change.path for change in plan.changes])
         except UnconfirmedChange:
-            certain = False
-            try:
-                known = self._context.recovery.get_known_after(plan.changes)
-            except (OSError, MemtuiError):
-                return make_unconfirmed_answer(event)
+            return self._record_uncertain(event, intent)
         except (DirectoriesLeft, UnsettledChange):
             raise  # recovery goes by the intent
         except Exception:  # raised again; an interrupt may come after the move and keeps its intent for recovery
-            self._context.journal.drop_intent(intent)
+            journal.drop_intent(intent.id)
             raise
-        if not certain:
+        try:
+            event = journal.finish_intent(intent, known, durable=is_synced)
+        except StateUnusable:
+            return make_unconfirmed_answer(event)
+        self._context.settler.note(sum(change.after.size for change in plan.changes if change.after is not None))
+        self._context.calls.mark_changed()
+        return Answer(event.answer or "", event.is_error, event)
+
+    def _record_uncertain(self, event: Event, intent: Intent) -> Answer:
+        """Record a change that was made, and is not known to be on the disk."""
+        try:
+            known = self._context.recovery.get_known_after(event.changes)
             text = format_message(MessageKey.UNCERTAIN, path=event.path)
             event = replace(event, answer=text, is_error=True, note="uncertain")
-        duration_us = (time.perf_counter_ns() - call.started_ns) // 1_000
-        event = replace(event, duration_us=duration_us, changes=add_attributes(event.changes, known))
-        try:
-            events, known = [*ledger.make_events(), event], {**ledger.known, **known}
-            recorded = self._context.journal.append_events(events, known=known, intent=intent)  # which holds the texts
-        except StateUnusable:
+            event = replace(event, changes=add_attributes(event.changes, known))
+            recorded = self._context.journal.append_events([event], known=known, intent=intent.id)
+        except (OSError, MemtuiError):
             return make_unconfirmed_answer(event)
         self._context.calls.mark_changed()
         return Answer(event.answer or "", event.is_error, recorded[-1])
 
     def _record_refusal(self, call: CommandCall, refusal: Refusal, ledger: Ledger | None = None) -> Answer:
         text = refusal.format_text(self._context.settings.messages)
-        event = replace(call.make_event(), answer=str(conceal_secrets(text, call.secrets)), is_error=True)
+        event = call.make_event(answer=str(conceal_secrets(text, call.secrets)), is_error=True)
+        if ledger is None:
+            return Answer(text, True, self._defer(event))
         return self.record(text, event, ledger, durable=False)
 
     def record(
@@ -391,17 +461,15 @@ class Executor:
         event: Event,
         ledger: Ledger | None = None,
         *,
-        texts: Mapping[str, bytes] | None = None,
         durable: bool = True,
     ) -> Answer:
         """Record an event that changes nothing, and answer. A journal that fails does not take the answer away."""
         events = [*(ledger.make_events() if ledger else ()), event]
-        kept = {**(ledger.texts if ledger else {}), **(texts or {})}
+        texts, known = (ledger.texts, ledger.known) if ledger else (None, None)
         try:
-            known = ledger.known if ledger else None
-            event = self._context.journal.append_events(events, texts=kept, known=known, durable=durable)[-1]
+            event = self._context.journal.append_events(events, texts=texts, known=known, durable=durable)[-1]
         except StateUnusable:
-            return Answer(text, event.is_error, replace(event, note="not recorded"))
+            return Answer(text, event.is_error, replace(event, note=NOT_RECORDED))
         self._context.calls.mark_changed()
         return Answer(text, event.is_error, event)
 

@@ -103,6 +103,11 @@ class JournalHistory:
         with self._calls.track():
             return blame_imported_lines(self.get_imported_versions(path), self._get_text, lines)
 
+    def has_imports(self) -> bool:
+        """Whether session files tell of any change."""
+        with self._calls.track():
+            return bool(self._imported.get_paths())
+
     def get_imported_versions(self, path: str) -> list[PathVersion]:
         """The changes of a path, and of its former names, that session files tell of, newest first."""
         with self._calls.track():

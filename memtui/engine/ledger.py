@@ -7,13 +7,14 @@ is never taken for one from outside.
 
 import errno
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from memtui.core import diffs
 from memtui.core.attributes import UNKNOWN, Attributes, is_same_stamp, read_stamp
 from memtui.core.events import Change, EntryKind, Event, Outside, Version, sha256
 from memtui.core.guards import LOOKED_AT
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import MemoryPath
 from memtui.core.wording import format_count
 from memtui.engine.moves import find_common_directory, iter_parents
@@ -73,6 +74,11 @@ class Ledger:
         self._unread_for_now: set[str] = set()
         self.texts: dict[str, bytes] = {}
         self.known: dict[str, KnownPath | None] = {}
+
+    @property
+    def now_ns(self) -> int:
+        """The time of this writing session, in nanoseconds since 1970."""
+        return self._now_us * 1_000
 
     @cached_property
     def _appeared(self) -> str:

@@ -5,7 +5,7 @@ read once, and what it did is then looked up by path.
 """
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from heapq import heappop, heappush
 from typing import NamedTuple
@@ -97,17 +97,20 @@ class Lineage:
     def iter_rows(self, path: str, before: int | None) -> Iterator[PathVersion]:
         """What events before a number did to a path, newest first."""
         absent: frozenset[int] = frozenset()
-        for seq in reversed(self._journal.get_touching_seqs(path)):
-            if (before is not None and seq >= before) or seq in absent:
-                continue
-            done = self._get_changes(seq)
-            if done is None or (row := done.make_row(path)) is None:
+        seqs = [seq for seq in reversed(self._journal.get_touching_seqs(path)) if before is None or seq < before]
+        for seq, done in zip(seqs, self._iter_changes(seqs), strict=True):
+            if seq in absent or done is None or (row := done.make_row(path)) is None:
                 continue
             if (absence := find_absence(self._events, row.event, Change(path, row.before, row.after))) is not None:
                 absent, row = absence.seqs, replace(row, before=absence.before)
             if absence is not None or find_replacements(row.event):
                 row = replace(row, event=self._replacements.read(row.event) or row.event)
             yield row
+
+    def _iter_changes(self, seqs: Sequence[int]) -> Iterator["_EventChanges | None"]:
+        """What events of some numbers did; `None` for one that is not there."""
+        for seq, event in zip(seqs, self._journal.iter_small_events(seqs), strict=True):
+            yield self._get_changes(seq) if event is None else _collect_changes(event)
 
     def _get_changes(self, seq: int) -> "_EventChanges | None":
         with self._lock:
@@ -159,6 +162,9 @@ class _EventChanges(NamedTuple):
 
 
 def _collect_changes(event: Event) -> _EventChanges:
+    if len(event.changes) == 1 and not event.moved:
+        change = event.changes[0]
+        return _EventChanges(event, {change.path: (change.before, change.after)}, {}, {})
     changes: dict[str, tuple[Version | None, Version | None]] = {}
     for change in event.changes:
         before = changes[change.path][0] if change.path in changes else change.before
@@ -205,11 +211,20 @@ def blame_lines(
 ) -> Blame:
     """See `JournalHistory.blame`. `lineage` is newest first; `text` gives the bytes of a version that is kept."""
 
+    last: tuple[Version, list[str]] | None = None
+    """The version that was read last: mostly the one before an event is the one after that before it."""
+
     def lines_of(version: Version | None) -> list[str] | None:
+        nonlocal last
         if version is None or version.kind is not EntryKind.FILE:
             return []
+        if last is not None and last[0] == version:
+            return last[1]
         kept = text(version)
-        return None if kept is None else diffs.split_lines(_as_text(kept))
+        if kept is None:
+            return None
+        last = version, diffs.split_lines(_as_text(kept))
+        return last[1]
 
     lines = diffs.split_lines(_as_text(data))
     owners: list[Event | None] = [None] * len(lines)
@@ -231,7 +246,7 @@ def blame_lines(
             after = lines_of(version.after)
             if after is None:
                 return _make_blame(owners, waiting, by, complete=False)
-            if after != current:  # written by somebody who is not in the record
+            if after is not current and after != current:  # written by somebody who is not in the record
                 waiting, current = _map_lines(current, after, waiting), after
             if version.before is None and by.command in _BRINGING_BACK:
                 came_back = by

@@ -8,10 +8,11 @@ the first one is taken: whoever finds them half done, after a crash, can go on w
 import os
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from memtui.core.errors import MemtuiError, UnconfirmedChange, UnsettledChange
 from memtui.core.events import Change, Version, squash_changes
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import MemoryPath
 from memtui.store.base import ConcurrentChange, DirectoriesLeft, Node, Transaction
 

@@ -7,7 +7,7 @@ write, and what it finds is recorded in a journal in memory, which is gone with 
 import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from itertools import islice
 from typing import Self
@@ -16,6 +16,7 @@ from memtui.core import commands
 from memtui.core.errors import FolderMissing, MemtuiError, Refusal, StateUnusable
 from memtui.core.events import Event, FolderEntry, Version
 from memtui.core.guards import FOUND_UNTIL, IMPORTED_UNTIL, LOOKED_AT
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.mass_loss import MassLoss
 from memtui.core.paths import MemoryPath
 from memtui.core.settings import Settings
@@ -29,7 +30,7 @@ from memtui.engine.repair import Repairer
 from memtui.engine.stats import MassLossMonitor
 from memtui.journal.announcements import AnnouncementStore
 from memtui.journal.sqlite import FolderTotals, Journal, KnownPath
-from memtui.store.base import UNSEEN, ReadableStore
+from memtui.store.base import UNSEEN, FileContent, Node, ReadableStore
 
 # Detecting external changes, and the daily pruning after it.
 
@@ -88,7 +89,7 @@ class ExternalChangeDetector:
             paths = None
         if paths is None:
             self._check_mounted()
-        if not context.read_only and context.journal.get_intents():
+        if context.is_recovery_due():
             with context.begin_transaction():
                 pass
         if paths is None and self._repairer is not None:
@@ -189,6 +190,8 @@ def load_known_from_export(
 
 
 _PAGE = 256
+_CONTENTS = 32
+"""Files that are read before they are passed on, and others may act."""
 
 
 class JournalSource(Enum):
@@ -306,6 +309,25 @@ class Observer:
         except OSError as error:
             raise StateUnusable(f"Changes cannot be looked for: {describe_error(error)}.") from error
 
+    def reconcile_read(self, hashes: Mapping[str, str], *, stop: Callable[[], bool] = lambda: False) -> int:
+        """Look again at files and links that say something else than is known of them, whatever their stamps are.
+
+        Stamps can be set, and rows of the known state be edited; so it is called by who has read everything.
+
+        Args:
+            hashes: The SHA-256 of what was read, by path.
+            stop: As for `reconcile`.
+
+        Returns:
+            How many events were recorded.
+
+        Raises:
+            LockTimeout, FolderMissing, StateUnusable: See `reconcile`.
+        """
+        with self._calls.track():
+            unlike = self.journal.forget_stamps(UNSEEN, hashes)
+        return self.reconcile(unlike, stop=stop) if unlike else 0
+
     @property
     def loss(self) -> MassLoss | None:
         """Much that went at once and is not back, if not dismissed; raises `StateUnusable` or `MemoryClosed`."""
@@ -347,6 +369,17 @@ class Observer:
                 page = list(islice(names, _PAGE))
             yield from page
             if len(page) < _PAGE:
+                return
+
+    def iter_contents(self, wanted: Callable[[str], bool]) -> Iterator[tuple[Node, bytes | None]]:
+        """Everything in the folder that is wanted by its path; of files with their bytes, where they can be read."""
+        contents = self.store.scan_contents(limit=self.settings.read_limit, wanted=wanted)
+        while True:
+            with self._calls.track():
+                page = list(islice(contents, _CONTENTS))
+            for node, content in page:
+                yield node, content.data if isinstance(content, FileContent) else None
+            if len(page) < _CONTENTS:
                 return
 
     def get_entry(self, path: str) -> FolderEntry | None:

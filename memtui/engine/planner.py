@@ -4,12 +4,14 @@ A plan knows the versions before and after, so the journal can be told before th
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 
 from memtui.core import commands, diffs, edits
+from memtui.core.attributes import Attributes
 from memtui.core.edits import format_size_over
 from memtui.core.errors import MemtuiError, Refusal, UnconfirmedChange
 from memtui.core.events import Change, EntryKind, Version
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.messages import MessageKey, format_message
 from memtui.core.paths import MemoryPath
 from memtui.core.settings import Settings
@@ -18,6 +20,8 @@ from memtui.engine.ledger import Ledger
 from memtui.journal.sqlite import FolderTotals, KnownPath
 from memtui.scan.secret_policy import ScreenedText, screen_text
 from memtui.store.base import (
+    NEW_DIRECTORY,
+    NEW_FILE,
     ConcurrentChange,
     FileTooLarge,
     Node,
@@ -81,10 +85,9 @@ class Planner:
         if node is None:
             if self._store.get_node(path) is not None:
                 raise Refusal(MessageKey.EXISTS, path=path)  # a link to nothing: its name is taken
-            self._refuse_below_file(path, MessageKey.CREATE_BELOW_FILE)
-            return self._plan_write(
-                path, None, None, "", screen_text(path, "", command.file_text, self._secrets), answer
-            )
+            destination = self._resolve_destination(path, MessageKey.CREATE_BELOW_FILE)
+            screened = screen_text(path, "", command.file_text, self._secrets)
+            return self._plan_write(path, None, None, "", screened, answer, destination)
         before = self._read_file(path, node, None)
         text = decode_text(before)
         screened = screen_text(path, text or "", command.file_text, self._secrets)
@@ -137,8 +140,7 @@ class Planner:
             raise Refusal(MessageKey.RENAME_INTO_ITSELF, old_path=old, new_path=new)
         if self._store.get_node(new) is not None:
             raise Refusal(MessageKey.DESTINATION_EXISTS, path=new)
-        self._refuse_below_file(new, MessageKey.RENAME_BELOW_FILE)
-        destination, missing = self._resolve_destination(new)
+        destination, missing = self._resolve_destination(new, MessageKey.RENAME_BELOW_FILE)
         self._ledger.compare_path(destination.relative, None)
         source = MemoryPath.from_relative(node.path)
         moved = self._collect_versions(node)
@@ -178,6 +180,7 @@ class Planner:
         text: str | None,
         screened: ScreenedText,
         answer: str,
+        destination: tuple[MemoryPath, list[str]] | None = None,
     ) -> ChangePlan:
         """A plan that puts a screened text where `before` stands (`text`, if it is any), or where nothing does."""
         after = screened.text.encode("utf-8")
@@ -187,14 +190,17 @@ class Planner:
                 return ChangePlan(answer, (), lambda _: {}, diffs.LineCounts(0, 0))
             real, missing, stamp = MemoryPath.from_relative(node.path), list[str](), node.stamp
         else:
+            assert destination is not None
             was, stamp = None, None
-            real, missing = self._resolve_destination(path)
+            real, missing = destination
             self._ledger.compare_path(real.relative, None)
         self._refuse_over_limits(path, len(after), node)
         version = self._ledger.add_text(after)
+        attributes = Attributes(node.mode if node is not None else NEW_FILE, self._ledger.now_ns)
+        version = replace(version, attributes=attributes)
 
         def apply(transaction: Transaction) -> Mapping[str, KnownPath | None]:
-            written = transaction.write(real, after, expected=stamp)
+            written = transaction.write(real, after, expected=stamp, attributes=Attributes(None, attributes.mtime_ns))
             return {**self._get_made_directories(missing), written.node.path: KnownPath(version, written.node.stamp)}
 
         changes = (*_make_directory_changes(missing), Change(real.relative, was, version))
@@ -244,20 +250,19 @@ class Planner:
                 settled.append((each, version))
         return settled
 
-    def _refuse_below_file(self, path: MemoryPath, message: MessageKey) -> None:
+    def _resolve_destination(self, path: MemoryPath, below_file: MessageKey) -> tuple[MemoryPath, list[str]]:
+        """Where a path that is free really is, and the directories that are missing on the way, outermost first.
+
+        Raises:
+            Refusal: It is below a file, in the words of `below_file`.
+        """
+        missing = 0
         parent = path.parent
         while (node := self._store.get_node(parent, follow=True) or self._store.get_node(parent)) is None:
             parent = parent.parent
-        if node.kind is not EntryKind.DIRECTORY:
-            raise Refusal(message, path=path, new_path=path, parent=parent)
-
-    def _resolve_destination(self, path: MemoryPath) -> tuple[MemoryPath, list[str]]:
-        """Where a path that is free really is, and the directories that are missing on the way, outermost first."""
-        missing = 0
-        parent = path.parent
-        while (node := self._store.get_node(parent, follow=True)) is None:
-            parent = parent.parent
             missing += 1
+        if node.kind is not EntryKind.DIRECTORY:
+            raise Refusal(below_file, path=path, new_path=path, parent=parent)
         rest = path.parts[len(parent.parts) :]
         base = MemoryPath.from_relative(node.path).parts
         real = MemoryPath((*base, *rest))
@@ -297,7 +302,8 @@ class Planner:
 
 
 def _make_directory_changes(missing: list[str]) -> list[Change]:
-    return [Change(directory, None, Version(EntryKind.DIRECTORY)) for directory in missing]
+    made = Version(EntryKind.DIRECTORY, attributes=Attributes(NEW_DIRECTORY))
+    return [Change(directory, None, made) for directory in missing]
 
 
 def decode_text(data: bytes) -> str | None:

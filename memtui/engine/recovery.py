@@ -4,16 +4,18 @@ import contextlib
 import errno
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from memtui.core.attributes import UNKNOWN
 from memtui.core.errors import MemtuiError, SymlinkEscape, UnconfirmedChange, UnsettledChange
 from memtui.core.events import ABORTED, RECOVERED, Change, EntryKind, Event, Person, Version, sha256, squash_changes
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import MemoryPath
 from memtui.core.settings import Settings
-from memtui.engine import reconcile
+from memtui.engine import durability, reconcile
+from memtui.engine.durability import RollForward, SettledMark
 from memtui.engine.ledger import add_attributes, make_link_version
 from memtui.engine.lineage import find_moves
 from memtui.engine.moves import MoveStep, StrandedMove, find_nearest, restore_beside
@@ -189,12 +191,23 @@ _IN_STEPS = frozenset({"restore", "undo", "redo", "redact", "clear"})
 """What changes several paths one after the other, whoever does it, so that a crash may leave a part of it."""
 
 
+def _is_no_remnant(_: bytes) -> bool:
+    """Of a text: where no power was cut, none is left half."""
+    return False
+
+
 class Recovery:
     def __init__(self, store: Store, journal: Journal, settings: Settings) -> None:
         self._store = store
         self._journal = journal
         self._settings = settings
         self._protection = ProtectionGuard(store, journal)
+        self._is_this_start = False
+        self._is_remnant: Callable[[bytes], bool] = _is_no_remnant
+
+    def is_due(self) -> bool:
+        """Whether anything may have to be done before somebody looks."""
+        return not self._is_this_start or self._journal.has_intents()
 
     def recover(self, transaction: Transaction) -> bool:
         """Settle what dead processes had begun. The lock is held, so nobody alive is at it.
@@ -202,14 +215,64 @@ class Recovery:
         An intent goes last, with the event that tells what became of it: whoever is cut, or finds a disk that fails,
         leaves it to the next one.
 
+        Returns:
+            Whether an event was recorded.
+
         Raises:
             OSError, StateUnusable: What became of it cannot be known or recorded now, so nobody may write.
         """
+        if self._is_this_start:
+            intents = self._journal.get_intents() if self._journal.has_intents() else ()
+            return self._settle_intents(transaction, intents)
+        boot, mark = durability.read_boot_id() or "", SettledMark.load(self._journal)
+        if mark is None or mark.boot == boot != "":
+            has_recorded = self._settle_intents(transaction, self._journal.get_intents())
+        else:
+            has_recorded = self._follow_power_cut(transaction, mark)
+        if mark is None or mark.boot != boot:
+            SettledMark(boot, self._journal.get_head()[0]).save(self._journal)
+        self._is_this_start = True
+        return has_recorded
+
+    def _follow_power_cut(self, transaction: Transaction, mark: SettledMark) -> bool:
+        """Have everything come to pass that was begun, and the folder hold it."""
         intents = self._journal.get_intents()
+        in_steps = [intent for intent in intents if decode_steps(intent.event)]
+        for intent in intents:
+            if intent in in_steps:
+                continue
+            after = {each.path: each.after for each in intent.event.changes}
+            known = {path: KnownPath(each, UNSEEN) if each else None for path, each in after.items()}
+            event = self._note_protected(intent.event)
+            if event is intent.event:
+                self._journal.finish_intent(intent, known, durable=False)
+            else:
+                self._journal.append_events([event], known=known, intent=intent.id)
+        limit = self._settings.read_limit
+        self._is_remnant = RollForward(self._store, self._journal, limit, self._iter_events(mark.seq)).is_remnant
+        if in_steps:
+            self._settle_intents(transaction, in_steps)
+        else:
+            transaction.clean_up(is_known=self._is_kept)
+        RollForward(self._store, self._journal, limit, self._iter_events(mark.seq)).run(transaction)
+        self._is_remnant = _is_no_remnant
+        return bool(intents)
+
+    def _is_kept(self, text: bytes) -> bool:
+        """Whether a text is in the journal, or what a power cut has left of one that is."""
+        return self._journal.has_version(sha256(text)) or self._is_remnant(text)
+
+    def _iter_events(self, after: int) -> Iterator[Event]:
+        """The events with changes behind a number."""
+        for seq, body in self._journal.iter_bodies(after, self._journal.get_head()[0]):
+            if b'"changes":' in body and (event := self._journal.get_event(seq)) is not None:
+                yield event
+
+    def _settle_intents(self, transaction: Transaction, intents: Sequence[Intent]) -> bool:
         if not intents:
             if transaction.is_untidy:
                 with contextlib.suppress(OSError):  # it stays out of sight
-                    transaction.clean_up(is_known=self._journal.has_version)
+                    transaction.clean_up(is_known=self._is_kept)
             return False
         stranded: set[int] = set()
         begun: dict[int, UnfinishedMoves] = {}
@@ -224,7 +287,7 @@ class Recovery:
                         raise error.__cause__ from error
                     stranded.add(intent.id)  # the next writer tries again; till then nothing of it may be tidied away
         if not stranded:
-            transaction.clean_up(is_known=self._journal.has_version, place=_find_position(intents[0].event))
+            transaction.clean_up(is_known=self._is_kept, place=_find_position(intents[0].event))
         for intent in intents:
             if intent.id not in stranded:
                 self._finish_directories(intent.event, transaction)

@@ -6,11 +6,12 @@ Events, their hashes and the reason stay, so the chain still verifies; only text
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from memtui.core.events import Actor, EntryKind, Event, Memtui, Version, sha256
 from memtui.core.history import ActionResult, PruneResult, RedactionResult
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import MemoryPath
 from memtui.core.unicode import to_one_line, visible
 from memtui.core.wording import format_count
@@ -19,6 +20,7 @@ from memtui.engine.context import EngineContext
 from memtui.engine.history import JournalHistory
 from memtui.engine.restore import ActionRecord, Restorer
 from memtui.engine.stats import MassLossMonitor
+from memtui.journal.rows import list_damaged_journals
 
 REDACTED = b"[redacted]"
 _HASHES = 1_000
@@ -86,7 +88,7 @@ class Redactor:
         self._add_related_events(plan)
         plan.left += (
             f"The damaged journal {name} was not searched. It is beside the journal; remove it if it holds the text."
-            for name in self._context.journal.list_damaged_journals()
+            for name in list_damaged_journals(self._context.journal.path)
         )
         cleaned = self._redact_files(plan, match, reason, rehearse=rehearse, actor=actor)
         if cleaned.problem and not cleaned.changes:

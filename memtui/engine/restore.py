@@ -6,16 +6,18 @@ new event; nothing that was recorded is ever changed by it.
 
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypedDict, Unpack
 
 from memtui.core import diffs
 from memtui.core.errors import LockTimeout, Refusal, StateUnusable, SymlinkEscape, UnsettledChange
 from memtui.core.events import NEVER_TAKEN_BACK, Actor, Change, EntryKind, Event, Version, sha256, squash_changes
 from memtui.core.history import ActionResult, SkippedPath, SkipReason, describe_skipped
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.engine.apply import ChangeSet, PreparedChangeSet, Progress
 from memtui.engine.context import EngineContext
+from memtui.engine.durability import needs_sync
 from memtui.engine.history import JournalHistory
 from memtui.engine.ledger import Ledger, add_attributes
 from memtui.engine.lineage import find_moves
@@ -285,32 +287,38 @@ class Restorer:
     def _apply_prepared(
         self, prepared: PreparedChangeSet, ledger: Ledger, action: ActionRecord, at_us: int, transaction: Transaction
     ) -> ActionResult:
-        texts = {**ledger.texts, **prepared.new_texts}
-        relocation = prepared.relocation
+        context, relocation = self._context, prepared.relocation
+        store, journal = context.store, context.journal
+        if relocation.is_entangled and not store.is_synced:
+            context.settler.settle()  # by its steps things are told apart, and not by their texts
         relocation.prepare(transaction)
         event = self._make_event(action, prepared.changes, ledger, at_us, prepared.skipped, relocation, relocation.tops)
         if relocation.is_entangled:
-            self._record(ledger)  # whoever finds this half done tells the things by what is known of them
-            ledger.reset()
             event = replace(event, arguments=encode_steps(relocation.steps))
-        protection = self._context.protection
-        intent = self._context.journal.add_intent(event, texts, durable=bool(ledger.texts) or relocation.is_entangled)
+        protection = context.protection
+        texts, found = {**ledger.texts, **prepared.new_texts}, ledger.make_events()
+        intent = journal.add_intent(event, texts, found=found, known=ledger.known)
         try:
             done = prepared.apply(transaction)
+            if not store.is_synced and (relocation.moves or needs_sync(done.changes)):
+                try:
+                    store.sync_paths([change.path for change in done.changes])
+                except OSError:
+                    done.certain = False
         except DirectoriesLeft:
             raise  # recovery removes them by the intent
         except (ConcurrentChange, OSError):
-            self._context.journal.drop_intent(intent)
+            journal.drop_intent(intent.id)
             raise
         except UnsettledChange:
             stranded = protection.make_stranded_event(at_us, [(move.old, move.new) for move in relocation.moves])
             if stranded:
                 with contextlib.suppress(StateUnusable):
-                    self._context.journal.append_events(stranded)  # it is settled later, and an agent may be faster
+                    journal.append_events(stranded)  # it is settled later, and an agent may be faster
             raise
         skipped = (*prepared.skipped, *done.skipped)
         if not done.changes:
-            self._context.journal.drop_intent(intent)
+            journal.drop_intent(intent.id)
             why = describe_skipped(skipped) if skipped else "something came into the directory just now, so it stays"
             return ActionResult((), skipped, problem=f"{action.failure_prefix}: {why}.")
         try:  # from here on it is done, whatever becomes of the record
@@ -320,13 +328,12 @@ class Restorer:
                 event = replace(event, is_error=True, note="uncertain")
             event = replace(event, duration_us=max(self._context.get_now_us() - at_us, 0))
             event = protection.note_moves(event, relocation.locations.items())
-            known = {**ledger.known, **done.known}
-            events = [*ledger.make_events(), event]
-            recorded = self._context.journal.append_events(events, known=known, intent=intent)[-1]
+            recorded = journal.append_events([event], known=done.known, intent=intent.id)[-1]
         except StateUnusable as error:
             words = f"Changed, but the journal cannot be written ({error}); it is recorded once it can be again."
             return ActionResult(tuple(done.changes), skipped, replace(event, note="not recorded"), problem=words)
-        self._context.calls.mark_changed()
+        context.settler.note(sum(change.after.size for change in changes if change.after is not None))
+        context.calls.mark_changed()
         words = "" if done.certain else "Changed, but the disk did not confirm that it is kept. Look before going on."
         return ActionResult(tuple(done.changes), skipped, recorded, problem=words)
 

@@ -11,6 +11,7 @@ from memtui.core.history import Stats, StatsEntry
 from memtui.core.mass_loss import MassLoss, MassLossDetector
 from memtui.core.paths import ROOT_NAME
 from memtui.journal.chain import decode_changes
+from memtui.journal.rows import get_disk_size
 from memtui.journal.sqlite import Journal, KnownPath
 
 
@@ -51,7 +52,7 @@ def compute_stats(journal: Journal, limit: int) -> Stats:
         redacted=sum(sizes.get(each, (0, None))[1] is None for each in named),
         text_bytes=sum(size for size, _ in kept),
         kept_bytes=sum(packed or 0 for _, packed in kept),
-        journal_bytes=journal.get_disk_size(),
+        journal_bytes=get_disk_size(journal.path),
         paths=_make_entries(paths, sizes, limit, lambda share: (-share.bytes, -share.events, share.name)),
         actors=_make_entries(actors, sizes, limit, lambda share: (-share.events, share.name)),
         first=journal.get_event(1),

@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from memtui.core.approvals import Allow, Deny, Edit, Proposal, Verdict, covers, format_scope, is_ended_by
 from memtui.core.events import Actor, EntryKind, Event, format_actor_name
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_file_count, to_relative_path
 

@@ -4,10 +4,10 @@ A screen and the line by line mode each implement it. A dialog whose awaits neve
 """
 
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from memtui.core.events import Event
+from memtui.core.lazy_dataclass import dataclass
 
 T = TypeVar("T")
 

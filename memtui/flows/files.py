@@ -5,13 +5,13 @@ A question is asked where more than one file, or something protected, is at stak
 
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal, Protocol
 
 from memtui.core.errors import SymlinkEscape
 from memtui.core.events import Change, EntryKind
 from memtui.core.history import ActionResult, SkipReason, describe_rest
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count, format_file_count

@@ -4,9 +4,9 @@ Everything is checked before anything is done, and each problem is reported with
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import covers
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count

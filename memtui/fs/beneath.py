@@ -58,15 +58,17 @@ class PathHandle:
         fd: The directory, for calls that name something in it: to list or sync it, it is opened again.
         name: The name in it, which may be free; `"."` for the root itself.
         parts: Where it really is, from the root down.
+        seen: What stood there when it was looked whether that is a link; `None` if it was not, or nothing stood there.
     """
 
-    __slots__ = ("_owned", "fd", "name", "parts")
+    __slots__ = ("_owned", "fd", "name", "parts", "seen")
 
     def __init__(self, fd: int, name: str, parts: tuple[str, ...], *, owned: bool) -> None:
         self.fd = fd
         self.name = name
         self.parts = parts
         self._owned = owned
+        self.seen: os.stat_result | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -344,9 +346,10 @@ def close_quietly(fd: int) -> None:
 
 def _is_link(place: PathHandle) -> bool:
     try:
-        return stat.S_ISLNK(place.stat().st_mode)
+        place.seen = place.stat()
     except FileNotFoundError:
         return False
+    return stat.S_ISLNK(place.seen.st_mode)
 
 
 def _read_link(name: str, fd: int) -> str | None:
@@ -406,3 +409,25 @@ def _has_openat2(fd: int) -> bool:
 
 
 _RENAMEAT2 = getattr(_libc, "renameat2", None)
+
+_SYNCFS = getattr(_libc, "syncfs", None)
+
+
+def sync_file_system(fd: int) -> bool:
+    """Have the disk confirm all of the file system of a directory, whoever wrote it; `False` where that is not known.
+
+    Raises:
+        OSError: It does not.
+    """
+    if _SYNCFS is None:
+        return False
+    opened = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=fd)
+    try:
+        if _SYNCFS(opened) == 0:
+            return True
+        code = ctypes.get_errno()
+    finally:
+        close_quietly(opened)
+    if code in _REFUSED:
+        return False
+    raise OSError(code, os.strerror(code))

@@ -17,7 +17,8 @@ import struct
 import sys
 import threading
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from memtui.core.lazy_dataclass import dataclass
 
 # The calls' numbers are the same on every architecture.
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446

@@ -22,8 +22,9 @@ from memtui.fs.beneath import close_quietly
 Locking = Literal["flock", "record"]
 
 _PAUSES = (0.0002, 0.0005, 0.001, 0.002, 0.005)
-_NEXT_PAUSES = (*(0.0002,) * 20, *(0.0005,) * 200, 0.005)
-"""For the one that is next: the others wait for it."""
+_NEXT_PAUSES = (*(0.0,) * 400, *(0.0002,) * 20, *(0.0005,) * 200, 0.005)
+"""For the one that is next: the others wait for it. At first it only lets others run, for about a millisecond: a writer
+that holds the lock hardly ever needs more, and to sleep and wake takes a good part of that."""
 _TURN = 1
 """The byte of the lock's file that is held by who is next, besides the lock itself."""
 _UNKNOWN = (errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
@@ -62,20 +63,6 @@ def suspend_locking(seconds: float) -> Iterator[bool]:
             _holding.notify_all()
 
 
-@contextmanager
-def _count_holder() -> Iterator[None]:
-    holder = object()
-    with _holding:
-        _holding.wait_for(lambda: not _stopping)
-        _holders.add(holder)
-    try:
-        yield
-    finally:
-        with _holding:
-            _holders.discard(holder)  # in a forked child it is forgotten already
-            _holding.notify_all()
-
-
 def lock_file(fd: int, *, shared: bool = False, seconds: float = 0.0) -> bool:
     """Lock an open file or directory for as long as it is open.
 
@@ -104,21 +91,31 @@ def hold_lock(directory: int, seconds: float, locking: Locking | None = None) ->
         StateUnusable: The directory is gone, or its file system knows no locks.
         OSError: The file cannot be opened or locked.
     """
-    with _count_holder(), _hold_lock(directory, seconds, locking) as kind:
-        yield kind
-
-
-@contextmanager
-def _hold_lock(directory: int, seconds: float, locking: Locking | None) -> Iterator[Locking]:
     deadline = time.monotonic() + seconds
-    if locking != "record":
-        fd = _open_lock_file(directory)
-        try:
+    holder, fd = object(), -1
+    with _holding:
+        _holding.wait_for(lambda: not _stopping)
+        _holders.add(holder)
+    try:
+        if locking != "record":
+            fd = _open_lock_file(directory)
             if _lock_fairly(fd, deadline):
                 yield "flock"
                 return
-        finally:
             close_quietly(fd)
+            fd = -1
+        with _hold_record_lock(directory, deadline):
+            yield "record"
+    finally:
+        if fd >= 0:
+            close_quietly(fd)
+        with _holding:
+            _holders.discard(holder)  # in a forked child it is forgotten already
+            _holding.notify_all()
+
+
+@contextmanager
+def _hold_record_lock(directory: int, deadline: float) -> Iterator[None]:
     mutex = _get_mutex(directory)
     if not mutex.acquire(timeout=max(deadline - time.monotonic(), 0.0)):
         raise _make_lock_timeout()
@@ -127,7 +124,7 @@ def _hold_lock(directory: int, seconds: float, locking: Locking | None) -> Itera
         try:
             if not _poll_lock(lambda: fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB), deadline):
                 raise StateUnusable(_NONE) from OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
-            yield "record"
+            yield
         finally:
             close_quietly(fd)
     finally:
@@ -175,7 +172,10 @@ def _poll_lock(ask: Callable[[], None], deadline: float, pauses: Sequence[float]
         except BlockingIOError:
             if time.monotonic() >= deadline:
                 raise _make_lock_timeout() from None
-            time.sleep(pauses[min(attempt, len(pauses) - 1)])
+            if pause := pauses[min(attempt, len(pauses) - 1)]:
+                time.sleep(pause)
+            else:
+                os.sched_yield()
             attempt += 1
         except OSError as error:
             if error.errno not in _UNKNOWN:

@@ -48,10 +48,39 @@ def get_state_directory(folder: str, state: str | os.PathLike[str] | None = None
     return chosen
 
 
+UNJOURNALLED = frozenset({"ext2", "vfat", "msdos", "exfat", "minix", "ufs", "hfs", "sysv"})
+"""File systems that may lose a whole file by a power cut, whatever was synced in it."""
+REMOTE = ("nfs", "cifs", "smb", "9p", "fuse", "afs", "ceph", "virtiofs", "vboxsf")
+"""Beginnings of the names of file systems on which locks or change notices may not reach other machines."""
+
+_ESCAPED = ((r"\040", " "), (r"\011", "\t"), (r"\012", "\n"), (r"\134", "\\"))
+"""How the kernel's table of mounts writes what would end a word or a line there (proc_pid_mountinfo(5))."""
+
+
+def get_file_system_type(path: str) -> str | None:
+    """The type of the innermost mount that holds a path, from the kernel's table (Linux)."""
+    found: tuple[int, str] | None = None
+    try:
+        with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as table:
+            for row in table:
+                mount, _, right = row.partition(" - ")
+                point = mount.split()[4]
+                for escaped, character in _ESCAPED:
+                    point = point.replace(escaped, character)
+                inside = point in ("/", path) or path.startswith(point + "/")
+                if inside and (found is None or len(point) >= found[0]):
+                    found = (len(point), right.split()[0])
+    except (OSError, IndexError, ValueError):
+        return None
+    return found[1] if found else None
+
+
 # Folders with a journal: a line in the state directory names the folder.
 
 AUDITS = "audits.json"
 """The audits before, in a folder's journal directory."""
+CLEAN_NOTES = "clean-notes.json"
+"""What the last audit found nothing in, in the same directory."""
 _FILE = "folder"
 _JOURNAL = "journal.db"
 _MOST = 20

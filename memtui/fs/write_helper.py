@@ -13,6 +13,7 @@ import socket
 import struct
 import sys
 import threading
+from collections.abc import Collection
 from typing import NoReturn, Protocol, Self
 
 from memtui.fs.atomic import write_atomic
@@ -37,14 +38,19 @@ class FileWriter(Protocol):
         """Write a file whole, for its owner only, with missing directories; `force` replaces. Raises `WriteFailed`."""
         ...
 
+    def keep(self, path: str | os.PathLike[str], data: bytes) -> None:
+        """Replace one of the files in a state directory that were named for this. Raises `WriteFailed`."""
+        ...
+
     def close(self) -> None: ...
 
 
 class LocalWriter:
     """Writes in this process, by the same rules."""
 
-    def __init__(self, outgoing: ExportWriter) -> None:
+    def __init__(self, outgoing: ExportWriter, *, kept: Collection[str | os.PathLike[str]] = ()) -> None:
         self._outgoing = outgoing
+        self._kept = frozenset(os.fspath(path) for path in kept)
 
     def __enter__(self) -> Self:
         return self
@@ -54,6 +60,9 @@ class LocalWriter:
 
     def write(self, path: str, data: bytes, *, force: bool = False) -> None:
         self._outgoing.write(path, data, force=force, parents=True)
+
+    def keep(self, path: str | os.PathLike[str], data: bytes) -> None:
+        _keep_file(self._kept, os.fspath(path), data)
 
     def close(self) -> None:
         """Nothing to close."""
@@ -66,14 +75,14 @@ class WriteHelper:
 
     Args:
         outgoing: Where files may be written.
-        history: The one file in a state directory that it may replace, too; `None` for none.
+        kept: The files in a state directory that it may replace, too.
 
     Raises:
         RuntimeError: There are other threads already, which a forked process would do without.
         WriteFailed: No process can be made.
     """
 
-    def __init__(self, outgoing: ExportWriter, *, history: str | os.PathLike[str] | None = None) -> None:
+    def __init__(self, outgoing: ExportWriter, *, kept: Collection[str | os.PathLike[str]] = ()) -> None:
         if count_threads() > 1:
             raise RuntimeError("the process that writes has to be forked before there are threads")
         self._lock = threading.Lock()
@@ -89,7 +98,7 @@ class WriteHelper:
             words = f"No process can be begun that writes for this one: {reason}. Nothing was written."
             raise WriteFailed(WriteFailureReason.FAILED, words) from error
         if self._pid == 0:
-            _serve(its, outgoing, history)
+            _serve(its, outgoing, frozenset(os.fspath(path) for path in kept))
         its.close()
         self._socket = ours
         with contextlib.suppress(OSError, EOFError):  # what went wrong there is told by the first that is to be written
@@ -109,9 +118,8 @@ class WriteHelper:
     def write(self, path: str, data: bytes, *, force: bool = False) -> None:
         self._ask({"path": _resolve_path(path), "force": force}, data)
 
-    def keep_history(self, data: bytes) -> None:
-        """Replace the file that was named for this when the process began. Raises `WriteFailed`."""
-        self._ask({"path": None}, data)
+    def keep(self, path: str | os.PathLike[str], data: bytes) -> None:
+        self._ask({"kept": os.fspath(path)}, data)
 
     def _ask(self, asked: dict[str, object], data: bytes) -> None:
         words = json.dumps(asked).encode("ascii")
@@ -146,6 +154,16 @@ class WriteHelper:
             os.waitpid(pid, 0)
 
 
+def _keep_file(kept: frozenset[str], path: str, data: bytes) -> None:
+    if path not in kept:
+        raise WriteFailed(WriteFailureReason.FORBIDDEN, f"{path} is none of the files that may be replaced.")
+    try:
+        write_atomic(path, data)
+    except OSError as error:
+        reason = os.strerror(error.errno or 0).lower()
+        raise WriteFailed(WriteFailureReason.FAILED, f"The file could not be written: {reason}.") from error
+
+
 def _resolve_path(path: str) -> str:
     """A path for the helper, where `/proc/self` and `.` are others; the last name is for `ExportWriter` to judge."""
     given = os.path.expanduser(path)
@@ -172,7 +190,7 @@ def _receive_exactly(connection: socket.socket, count: int) -> bytes:
 # The helper process.
 
 
-def _serve(connection: socket.socket, outgoing: ExportWriter, history: str | os.PathLike[str] | None) -> NoReturn:
+def _serve(connection: socket.socket, outgoing: ExportWriter, kept: frozenset[str]) -> NoReturn:
     """Write until the parent ends. Never returns: nothing of the parent's is to run here."""
     code = 1
     try:
@@ -187,20 +205,20 @@ def _serve(connection: socket.socket, outgoing: ExportWriter, history: str | os.
             except EOFError:
                 code = 0
                 break
-            answer = json.dumps(_handle_write(outgoing, history, asked, data)).encode("ascii")
+            answer = json.dumps(_handle_write(outgoing, kept, asked, data)).encode("ascii")
             connection.sendall(_ANSWERED.pack(len(answer)) + answer)
     finally:
         os._exit(code)
 
 
 def _handle_write(
-    outgoing: ExportWriter, history: str | os.PathLike[str] | None, asked: dict[str, object], data: bytes
+    outgoing: ExportWriter, kept: frozenset[str], asked: dict[str, object], data: bytes
 ) -> dict[str, str | None]:
     try:
-        if asked["path"] is not None:
+        if "kept" in asked:
+            _keep_file(kept, str(asked["kept"]), data)
+        else:
             outgoing.write(str(asked["path"]), data, force=asked["force"] is True, parents=True)
-        elif history is not None:
-            write_atomic(history, data)
     except WriteFailed as not_written:
         return {"why": not_written.reason.value, "text": str(not_written)}
     except Exception as error:  # the parent has to be told, or it would wait for ever

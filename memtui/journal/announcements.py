@@ -11,9 +11,9 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from memtui.core.events import Agent, Event, Version, sha256
+from memtui.core.lazy_dataclass import dataclass
 from memtui.fs.atomic import write_atomic
 from memtui.fs.no_atime import open_without_atime
 

@@ -6,12 +6,12 @@ files is found and recorded like any other change from outside.
 
 import json
 import sqlite3
-from dataclasses import dataclass
 from typing import Any
 
 from memtui.core.errors import StateUnusable
 from memtui.core.events import IMPORTED
 from memtui.core.guards import IMPORTED_UNTIL
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.wording import format_count
 from memtui.journal.guards import find_imported_until, find_ineffective_notes
 from memtui.journal.schema import NOTING, get_declared_schema

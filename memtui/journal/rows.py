@@ -55,9 +55,9 @@ class EventRows:
         after = 0
         while True:
             try:
-                for row in self._iter_rows_after(after):
-                    after = row[0]
-                    yield row
+                for seq, body, hash in self._read_after(after):
+                    after = seq
+                    yield EventRow(seq, body or b"", hash or b"")
                 return
             except UNREADABLE as error:
                 behind = self._find_next_readable(after)
@@ -71,25 +71,27 @@ class EventRows:
     def get_row(self, seq: int) -> EventRow | None:
         """One row by its number; `None` if it is not there, or cannot be read."""
         try:
-            return next((row for row in self._iter_rows_after(seq - 1) if row.seq == seq), None)
+            for found, body, hash in self._read_after(seq - 1):
+                if found >= seq:
+                    return EventRow(seq, body or b"", hash or b"") if found == seq else None
         except UNREADABLE:
-            return None
+            pass
+        return None
 
-    def _iter_rows_after(self, after: int) -> Iterator[EventRow]:
+    def _read_after(self, after: int) -> Iterator[tuple[Any, ...]]:
         """The rows behind a number; without limit to what may be negative: such a number is none of ours."""
         where = f"WHERE seq > {after}" if after else ""
         rows = self._connection.execute(
             f"SELECT seq, CAST(body AS BLOB), CAST(hash AS BLOB) FROM events {where} ORDER BY seq"
         )
-        for seq, body, hash in iter_ascending(rows, after=after if where else None):
-            yield EventRow(seq, body or b"", hash or b"")
+        return iter_ascending(rows, after=after if where else None)
 
     def _find_next_readable(self, after: int) -> int | None:
         """The number of the first event that can be read again, as far as halving finds it."""
 
         def first(number: int) -> int | None:
             try:
-                return next((row.seq for row in self._iter_rows_after(number)), None)
+                return next((row[0] for row in self._read_after(number)), None)
             except UNREADABLE:
                 return None
 
@@ -129,17 +131,20 @@ class TextRows:
             self.problem = str(error)
 
     def get_texts(self, seq: int) -> tuple[bytes | None, bytes | None]:
+        row = self._next
+        if row is not None and row[0] == seq and seq > self._last:
+            self._last = seq
+            self._advance()
+            return row[1], row[2]
         if self.problem or seq <= self._last:
             return self._query_texts(seq)
         while self._next is not None and self._next[0] < seq:
             self.unnamed += 1
             self._advance()
+        if self._next is not None and self._next[0] == seq:
+            return self.get_texts(seq)
         self._last = seq
-        if self._next is None or self._next[0] != seq:
-            return self._query_texts(seq) if self.problem else (None, None)
-        found = self._next[1], self._next[2]
-        self._advance()
-        return found
+        return self._query_texts(seq) if self.problem else (None, None)
 
     def finish(self) -> int:
         """The largest number that a text stands beside; what was not asked for belongs to no event."""
@@ -229,6 +234,26 @@ def check_regular_mode(mode: int, name: str = "it") -> None:
     """Raise `OSError` if the mode of a file, called `name`, is that of something else."""
     if not stat.S_ISREG(mode):
         raise OSError(f"{name} is no regular file but {_KINDS.get(stat.S_IFMT(mode), 'something else')}")
+
+
+SET_ASIDE = "-damaged-"
+"""Stands in the name of a damaged journal, between its old name and the time."""
+
+
+def list_damaged_journals(path: str | None) -> list[str]:
+    """The names of journals beside one that were damaged and are kept; none beside one in memory (`None`)."""
+    if path is None:
+        return []
+    directory, _, name = path.rpartition("/")
+    start = name.partition(".")[0] + SET_ASIDE
+    return sorted(each for each in os.listdir(directory or ".") if each.startswith(start) and each.endswith(".db"))
+
+
+def get_disk_size(path: str | None) -> int:
+    """Bytes of a journal's files; 0 for one in memory (`None`)."""
+    if path is None:
+        return 0
+    return sum(os.stat(path + end).st_size for end in ("", "-wal") if os.path.exists(path + end))
 
 
 def make_read_only_uri(path: str) -> str:

@@ -7,17 +7,16 @@ stay as it was found, so it is opened in the way that changes nothing, and looke
 import contextlib
 import errno
 import os
-import shutil
 import sqlite3
 import struct
-import tempfile
 import time
 from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
+from memtui.core.lazy_dataclass import dataclass
 from memtui.fs.no_atime import open_without_atime
 from memtui.journal.rows import (
     BUSY_MS,
@@ -333,6 +332,9 @@ def _connect(
     elif locking and not seen.has_wal:
         address = address.replace("?mode=ro", "?mode=rw")
     elif seen.has_wal or seen.has_journal:
+        import shutil  # noqa: PLC0415 - start-up: only here
+        import tempfile  # noqa: PLC0415 - start-up: only here
+
         # Its process died: SQLite would mend it where it lies. Nobody has it open.
         aside = stack.enter_context(tempfile.TemporaryDirectory(prefix="memtui-"))
         for end, is_there in (("", True), ("-wal", seen.has_wal), ("-journal", seen.has_journal)):

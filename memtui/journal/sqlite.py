@@ -11,7 +11,7 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 from memtui.core.attributes import read_stamp
@@ -20,6 +20,7 @@ from memtui.core.events import EntryKind, Event, Version
 from memtui.core.guards import GUARDS, POSITIONS
 from memtui.core.unicode import to_one_line
 from memtui.journal import chain
+from memtui.journal.deferred import DeferredEvents
 from memtui.journal.guards import NotedValues, make_adoption_event, read_kept_guards
 from memtui.journal.rows import BUSY_MS, OPENING, begin_use, check_regular_files, end_use, get_identity
 from memtui.journal.schema import APPLICATION, FOREIGN, INDEX, NEWER, SCHEMA, TO_2, VERSION, find_non_table
@@ -36,11 +37,14 @@ _PAGE = 2_000
 _AT_ONCE = 500
 """Values in one query: older SQLite takes no more than 999."""
 _SELECT_EVENTS = "SELECT body, hash, answer, arguments FROM events LEFT JOIN texts_of_events USING (seq)"
+_SELECT_NUMBERED = _SELECT_EVENTS.replace(" FROM", ", seq FROM")
+_SMALL = 4_096
+"""Bytes of an event up to which many are read together; a large one may name thousands of paths."""
+_MOST_SMALL = 128
+_KINDS = {kind.value: kind for kind in EntryKind}
 _ENDLESS = 2**62
 _IN_USE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _AGAIN_SECONDS = 0.005
-SET_ASIDE = "-damaged-"
-"""Stands in the name of a damaged journal, between its old name and the time."""
 _SUSPECT = ".suspect"
 """Ending of a file beside the journal that marks it as damaged."""
 
@@ -56,8 +60,17 @@ class KnownPath(NamedTuple):
 
 
 class Intent(NamedTuple):
+    """An event that was begun.
+
+    Attributes:
+        seq: The number that it will have, if no other event is recorded before it.
+        body: What will stand in the chain then.
+    """
+
     id: int
     event: Event
+    seq: int
+    body: bytes
 
 
 class FolderTotals(NamedTuple):
@@ -65,6 +78,65 @@ class FolderTotals(NamedTuple):
 
     files: int
     bytes: int
+
+
+class _WriteTransaction:
+    """A transaction of SQLite's that writes: committed at its end, or taken back where something is raised.
+
+    Args:
+        journal: Where.
+        durable: Whether to wait until the disk confirms.
+        flush: Whether the deferred events are recorded before it.
+    """
+
+    __slots__ = ("_durable", "_flush", "_journal")
+
+    def __init__(self, journal: "Journal", *, durable: bool, flush: bool = True) -> None:
+        self._journal = journal
+        self._durable = durable or journal._must_sync
+        self._flush = flush
+
+    def __enter__(self) -> None:
+        journal = self._journal
+        journal._lock.acquire()
+        try:
+            if self._flush and journal.deferred.is_waiting:
+                journal.deferred.flush()
+            if self._durable is not journal._durable:
+                journal._db.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'NORMAL'}")
+                journal._durable = self._durable
+            journal._db.execute("BEGIN IMMEDIATE")
+            journal._check_file_identity()
+        except BaseException as error:
+            self._roll_back(error)
+            raise
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if error is None:
+            try:
+                self._journal._db.execute("COMMIT")
+            except BaseException as failed:
+                self._roll_back(failed)
+                raise
+            self._journal._lock.release()
+        else:
+            self._roll_back(error)
+
+    def _roll_back(self, error: BaseException) -> None:
+        """Take it back; raises `StateUnusable` in place of an error of SQLite's."""
+        journal = self._journal
+        try:
+            with contextlib.suppress(sqlite3.Error):
+                if journal._db.in_transaction:
+                    journal._db.execute("ROLLBACK")
+            if isinstance(error, sqlite3.Error):
+                raise journal._mark_damaged(_describe_fault("The journal cannot be written", error)) from error
+        finally:
+            journal._lock.release()
+
+
+class _Overtaken(Exception):
+    """Another event was recorded since the intent was."""
 
 
 class Journal:
@@ -82,6 +154,8 @@ class Journal:
     _durable: bool | None = None
     _must_sync = False
     _is_open = True
+    deferred: DeferredEvents
+    """Events that are recorded in a moment."""
 
     def __init__(self, path: str | None) -> None:
         self._prepare_fields()
@@ -115,12 +189,18 @@ class Journal:
         return journal
 
     @property
+    def is_write_ahead(self) -> bool:
+        """Whether a commit that is not synced may be lost by a power cut, but never without all later ones."""
+        return not self._must_sync
+
+    @property
     def path(self) -> str | None:
         """The database file; what else is kept of the folder lies beside it. `None` for a journal in memory."""
         return self._path
 
     def close(self) -> None:
         with self._lock, OPENING:
+            self.deferred.close()
             self._db.close()
             end_use(self._identity if self._is_open else None)
             self._is_open = False
@@ -158,6 +238,17 @@ class Journal:
         rows = self._query(f"{_SELECT_EVENTS} WHERE seq = ?", (seq,))
         return self._decode_row(rows[0]) if rows else None
 
+    def iter_small_events(self, seqs: Sequence[int]) -> Iterator[Event | None]:
+        """The events of some numbers, at first a few at a time and then more; `None` for a large one, or none."""
+        at, size = 0, 1
+        while at < len(seqs):
+            some = seqs[at : at + size]
+            at, size = at + size, min(2 * size, _MOST_SMALL)
+            where = f"WHERE seq IN ({','.join('?' * len(some))}) AND length(body) < {_SMALL}"
+            rows = {row[-1]: row[:-1] for row in self._query(f"{_SELECT_NUMBERED} {where}", some)}
+            for seq in some:
+                yield self._decode_row(rows[seq]) if seq in rows else None
+
     def get_event_texts(self, seq: int) -> tuple[str | None, str | None]:
         rows = self._query("SELECT answer, arguments FROM texts_of_events WHERE seq = ?", (seq,))
         return rows[0] if rows else (None, None)
@@ -191,9 +282,10 @@ class Journal:
         select = "SELECT min(seq) FROM touched WHERE path = ? AND seq > ?"
         return cast("int | None", self._query(select, (encode_path(path), seq))[0][0])
 
-    def get_touched_paths(self, seq: int) -> set[str]:
-        """The paths that events up to a number changed."""
-        return {decode_path(row[0]) for row in self._query("SELECT DISTINCT path FROM touched WHERE seq <= ?", (seq,))}
+    def get_touched_paths(self, seq: int) -> dict[str, int | None]:
+        """The paths that events up to a number changed, each with the number of the event, if only one did."""
+        select = "SELECT path, CASE count(*) WHEN 1 THEN max(seq) END FROM touched WHERE seq <= ? GROUP BY path"
+        return {decode_path(path): only for path, only in self._query(select, (seq,))}
 
     def get_missing_paths(self) -> dict[str, int]:
         """The paths that are not known to be there now, each with the number of the last event that touched it."""
@@ -213,21 +305,6 @@ class Journal:
         """The bytes of every version by SHA-256: unpacked, and as kept; `None` for one that is not kept."""
         rows = self._query("SELECT sha256, size, length(data) FROM versions")
         return {row[0].hex(): (row[1], row[2]) for row in rows}
-
-    def list_damaged_journals(self) -> list[str]:
-        """The names of journals beside this one that were damaged and are kept."""
-        if self._path is None:
-            return []
-        directory, _, name = self._path.rpartition("/")
-        start = name.partition(".")[0] + SET_ASIDE
-        return sorted(each for each in os.listdir(directory or ".") if each.startswith(start) and each.endswith(".db"))
-
-    def get_disk_size(self) -> int:
-        """Bytes of the journal's files; 0 for one in memory."""
-        if self._path is None:
-            return 0
-        ends = [self._path + end for end in ("", "-wal") if os.path.exists(self._path + end)]
-        return sum(os.stat(end).st_size for end in ends)
 
     def get_text(self, sha256: str) -> bytes | None:
         """The bytes of a version; `None` where they are not kept."""
@@ -255,7 +332,8 @@ class Journal:
         return bool(self._query("SELECT 1 FROM versions WHERE sha256 = ?", (bytes.fromhex(sha256),)))
 
     def get_known(self, path: str) -> KnownPath | None:
-        rows = self._query("SELECT kind, sha256, size, stamp FROM known WHERE path = ?", (encode_path(path),))
+        select = "SELECT kind, sha256, size, stamp FROM known WHERE path = ?"
+        rows = self._execute(select, (encode_path(path),), doing="read")  # no deferred event changes it
         return _make_known(rows[0]) if rows else None
 
     def get_known_below(self, path: str) -> dict[str, KnownPath]:
@@ -290,17 +368,28 @@ class Journal:
         """
         from memtui.journal.repair import remake_tables  # noqa: PLC0415 - start-up: seldom asked
 
-        with self._begin_transaction(durable=True):
+        with _WriteTransaction(self, durable=True):
             report = remake_tables(self._db, _encode_stamp(unseen))
             self._noted.forget()
             if report:
                 self._chain_events([make_event(report)])
         return report
 
-    def forget_stamps(self, unseen: Sequence[int]) -> None:
-        """Have every path looked at again, as its stamp could have been made that of another text."""
-        with self._begin_transaction(durable=False):
-            self._db.execute("UPDATE known SET stamp = ?", (_encode_stamp(unseen),))
+    def forget_stamps(self, unseen: Sequence[int], hashes: Mapping[str, str]) -> list[str]:
+        """Have the paths looked at again of which another SHA-256 is known than is given; returns these.
+
+        The stamp of each could have been made that of another text.
+        """
+        rows = self._query("SELECT path, sha256 FROM known WHERE sha256 IS NOT NULL")
+        known = {decode_path(path): sha256.hex() for path, sha256 in rows}
+        unlike = [path for path, sha256 in hashes.items() if known.get(path, sha256) != sha256]
+        if unlike:
+            stamp = _encode_stamp(unseen)
+            with _WriteTransaction(self, durable=False):
+                self._db.executemany(
+                    "UPDATE known SET stamp = ? WHERE path = ?", [(stamp, encode_path(path)) for path in unlike]
+                )
+        return unlike
 
     def get_metadata(self, name: str) -> str | None:
         """A small value that was kept under a name; what guards memories is read from the events (`Event.noted`)."""
@@ -320,27 +409,68 @@ class Journal:
 
     def get_intents(self) -> list[Intent]:
         """Events that were begun and neither recorded nor dropped: their process died, or is at it now."""
-        rows = self._query("SELECT body, x'', answer, arguments, id FROM intents ORDER BY id")
-        return [Intent(row[4], self._decode_row(row[:4])) for row in rows]
+        rows = self._query("SELECT CAST(body AS BLOB), x'', answer, arguments, id FROM intents ORDER BY id")
+        events = [self._decode_row(row[:4]) for row in rows]
+        return [Intent(row[4], event, event.seq, row[0]) for row, event in zip(rows, events, strict=True)]
+
+    def has_intents(self) -> bool:
+        """Whether there are any."""
+        return bool(self._query("SELECT 1 FROM intents LIMIT 1"))
 
     # Writing
 
-    def add_intent(self, event: Event, texts: Mapping[str, bytes], *, durable: bool = False) -> int:
-        """Note an event that is about to happen, with its texts by SHA-256; returns the intent's number.
+    def add_intent(
+        self,
+        event: Event,
+        texts: Mapping[str, bytes],
+        *,
+        found: Sequence[Event] = (),
+        known: Mapping[str, KnownPath | None] | None = None,
+        durable: bool = True,
+    ) -> Intent:
+        """Note an event that is about to happen, complete, with its texts by SHA-256.
 
-        `durable` waits until the disk confirms: for a text that will stand nowhere else.
+        Args:
+            event: What; it is given a number by `finish_intent`.
+            texts: Bytes by SHA-256, of versions that the events name.
+            found: Events that are recorded at once, before it.
+            known: The known state that those leave.
+            durable: Whether to wait until the disk confirms.
         """
-        with self._begin_transaction(durable=durable):
+        with _WriteTransaction(self, durable=durable):
             self._store_texts(texts)
-            cursor = self._db.execute(
-                "INSERT INTO intents (body, answer, arguments) VALUES (?, ?, ?)",
-                (chain.encode_event(event), event.answer, event.arguments),
-            )
-            return cursor.lastrowid or 0
+            if found:
+                self._chain_events(found)
+            self._store_known(known or {})
+            seq = self._read_head()[0] + 1
+            body = chain.encode_event(event, seq)
+            row = (body, event.answer, event.arguments)
+            number = self._db.execute("INSERT INTO intents (body, answer, arguments) VALUES (?, ?, ?)", row).lastrowid
+            return Intent(number or 0, event, seq, body)
+
+    def finish_intent(self, intent: Intent, known: Mapping[str, KnownPath | None], *, durable: bool) -> Event:
+        """Record an event that has come to pass as its intent said; returns it as recorded.
+
+        Not `durable`, it may be lost by a power cut that leaves the intent, from which the same event can be recorded
+        again: byte for byte, unless others were recorded in between. Then this waits until the disk confirms.
+        """
+        try:
+            with _WriteTransaction(self, durable=durable, flush=False):  # what waits comes after it
+                seq, previous = self._read_head()
+                event = intent.event
+                if seq + 1 != intent.seq or self._noted.note_first_look((event,))[0] is not event:
+                    raise _Overtaken
+                event = _assign_seq(event, intent.seq, chain.hash_link(previous, intent.body).hex())
+                self._insert_event(event, intent.body)
+                self._store_known(known)
+                self._db.execute("DELETE FROM intents WHERE id = ?", (intent.id,))
+            return event
+        except _Overtaken:
+            return self.append_events([intent.event], known=known, intent=intent.id)[-1]
 
     def drop_intent(self, intent: int) -> None:
         """What was intended did not happen."""
-        with self._begin_transaction(durable=False):
+        with _WriteTransaction(self, durable=True):
             self._db.execute("DELETE FROM intents WHERE id = ?", (intent,))
 
     def append_events(
@@ -364,20 +494,18 @@ class Journal:
         Returns:
             The events as recorded.
         """
-        with self._begin_transaction(durable=durable):
+        with _WriteTransaction(self, durable=durable):
             self._store_texts(texts or {})
             recorded = self._chain_events(events)
-            for path, now in (known or {}).items():
-                key = encode_path(path)
-                self._db.execute("DELETE FROM known WHERE path = ?", (key,))
-                if now is not None:
-                    version = now.version
-                    sha256 = bytes.fromhex(version.sha256) if version.sha256 else None
-                    row = (key, version.kind.value, sha256, version.size, _encode_stamp(now.stamp))
-                    self._db.execute("INSERT INTO known VALUES (?, ?, ?, ?, ?)", row)
+            self._store_known(known or {})
             if intent is not None:
                 self._db.execute("DELETE FROM intents WHERE id = ?", (intent,))
         return recorded
+
+    def _append_deferred(self, events: Sequence[Event], texts: Mapping[str, bytes]) -> list[Event]:
+        with _WriteTransaction(self, durable=False, flush=False):
+            self._store_texts(texts)
+            return self._chain_events(events)
 
     def import_events(self, events: Sequence[tuple[bytes, Event]], texts: Mapping[str, bytes | None]) -> None:
         """Take events and texts over as they were recorded elsewhere: bytes and hashes are not made anew.
@@ -386,7 +514,7 @@ class Journal:
             events: Canonical bytes and events, which must follow on the last one here: that is not checked again.
             texts: Bytes by SHA-256; `None` for a version that was removed.
         """
-        with self._begin_transaction(durable=False):
+        with _WriteTransaction(self, durable=False):
             self._store_texts({sha256: data for sha256, data in texts.items() if data is not None})
             gone = [(bytes.fromhex(sha256),) for sha256, data in texts.items() if data is None]
             self._db.executemany("INSERT OR IGNORE INTO versions VALUES (?, 0, 0, NULL)", gone)
@@ -399,7 +527,7 @@ class Journal:
         Events, hashes and reasons stay. Until `checkpoint(thoroughly=True)` the file may still hold the bytes. The
         `events` of the redaction together name the hash of each text in `redacted`; they are returned as recorded.
         """
-        with self._begin_transaction(durable=True):
+        with _WriteTransaction(self, durable=True):
             self._db.executemany(
                 "UPDATE versions SET data = NULL, packed = 0 WHERE sha256 = ?",
                 [(bytes.fromhex(sha256),) for sha256 in versions],
@@ -433,7 +561,7 @@ class Journal:
             raise ValueError(f"{name} is recorded by an event")
         if name in POSITIONS and self._noted.get_value(name) is not None:
             return  # it came to pass once
-        with self._begin_transaction(durable=False):
+        with _WriteTransaction(self, durable=False):
             self._db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
 
     # Inside
@@ -441,6 +569,7 @@ class Journal:
     def _prepare_fields(self) -> None:
         self._lock = threading.RLock()
         self._noted = NotedValues(self._lock, self._query, self._decode_row)
+        self.deferred = DeferredEvents(self._append_deferred, self._lock)
 
     def _prepare_or_close(self, problem: str) -> None:
         try:
@@ -485,7 +614,7 @@ class Journal:
 
     def _adopt_guards(self) -> None:
         """Record what guards memories in a journal that kept it without an event."""
-        with self._begin_transaction(durable=True):
+        with _WriteTransaction(self, durable=True):
             if self._db.execute("PRAGMA user_version").fetchone()[0] >= VERSION:
                 return  # another process was faster
             self._db.execute("DROP INDEX IF EXISTS noting")
@@ -524,6 +653,10 @@ class Journal:
             raise StateUnusable("The journal was emptied while it was open. Open the memory again.")
 
     def _query(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        if self.deferred.is_waiting:
+            with self._lock:
+                if not self._db.in_transaction:
+                    self.deferred.flush()
         return self._execute(sql, values, doing="read")
 
     def _execute(self, sql: str, values: Sequence[object] = (), *, doing: str = "written") -> list[tuple[Any, ...]]:
@@ -556,7 +689,7 @@ class Journal:
         seq, previous = self._read_head()
         for event in self._noted.note_first_look(events):
             seq += 1
-            body = chain.encode_event(_assign_seq(event, seq))
+            body = chain.encode_event(event, seq)
             previous = chain.hash_link(previous, body)
             recorded.append(_assign_seq(event, seq, previous.hex()))
             self._insert_event(recorded[-1], body)
@@ -575,39 +708,24 @@ class Journal:
             taken_back = {(each, seq) for each in event.undoes}
             self._db.executemany("INSERT INTO taken_back VALUES (?, ?)", list(taken_back))
 
-    def _store_texts(self, texts: Mapping[str, bytes]) -> None:
-        for sha256, data in texts.items():
-            key = bytes.fromhex(sha256)
-            if self._db.execute("SELECT 1 FROM versions WHERE sha256 = ? AND data IS NOT NULL", (key,)).fetchone():
-                continue
-            packed = zlib.compress(data, 1) if len(data) >= _PACK_FROM else data
-            row = (key, len(data), int(packed is not data), packed)
-            # One that was removed and stands in the folder again is kept again.
-            self._db.execute(
-                "INSERT INTO versions VALUES (?, ?, ?, ?) "
-                "ON CONFLICT (sha256) DO UPDATE SET packed = excluded.packed, data = excluded.data",
-                row,
-            )
+    def _store_known(self, known: Mapping[str, KnownPath | None]) -> None:
+        if not known:
+            return
+        keys = {path: encode_path(path) for path in known}
+        rows = [_make_known_row(keys[path], now) for path, now in known.items() if now is not None]
+        self._db.executemany("DELETE FROM known WHERE path = ?", [(key,) for key in keys.values()])
+        self._db.executemany("INSERT INTO known VALUES (?, ?, ?, ?, ?)", rows)
 
-    @contextmanager
-    def _begin_transaction(self, *, durable: bool) -> Iterator[None]:
-        with self._lock:
-            try:
-                durable = durable or self._must_sync
-                if durable is not self._durable:
-                    self._db.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-                    self._durable = durable
-                self._db.execute("BEGIN IMMEDIATE")
-                self._check_file_identity()
-                yield
-                self._db.execute("COMMIT")
-            except BaseException as error:
-                with contextlib.suppress(sqlite3.Error):
-                    if self._db.in_transaction:
-                        self._db.execute("ROLLBACK")
-                if isinstance(error, sqlite3.Error):
-                    raise self._mark_damaged(_describe_fault("The journal cannot be written", error)) from error
-                raise
+    def _store_texts(self, texts: Mapping[str, bytes]) -> None:
+        if not texts:
+            return
+        # One that was removed and stands in the folder again is kept again.
+        self._db.executemany(
+            "INSERT INTO versions VALUES (?, ?, ?, ?) "
+            "ON CONFLICT (sha256) DO UPDATE SET packed = excluded.packed, data = excluded.data "
+            "WHERE versions.data IS NULL",
+            (_make_version_row(sha256, data, pack=self._path is not None) for sha256, data in texts.items()),
+        )
 
     def _mark_damaged(self, error: StateUnusable) -> StateUnusable:
         """Leave word for whoever opens the journal next, if it is damaged: looking at all of it takes long."""
@@ -644,17 +762,36 @@ def _describe_fault(words: str, error: Exception) -> StateUnusable:
     return kind(f"{words} ({reason}).")
 
 
-def _assign_seq(event: Event, seq: int, hash: str = "") -> Event:
-    values = {name: getattr(event, name) for name in Event.__slots__}
-    return Event(**{**values, "seq": seq, "hash": hash})
+_FIELDS = Event.__slots__
+_get_fields = attrgetter(*_FIELDS)
+
+
+def _assign_seq(event: Event, seq: int, hash: str) -> Event:
+    values = dict(zip(_FIELDS, _get_fields(event), strict=True))
+    values["seq"], values["hash"] = seq, hash
+    return Event(**values)
 
 
 def _encode_stamp(stamp: Sequence[int]) -> str:
     return ",".join(map(str, stamp))
 
 
+def _make_version_row(sha256: str, data: bytes, *, pack: bool) -> tuple[bytes, int, int, bytes]:
+    """A text as it is kept: packed on a disk, and not in a journal that is gone with its process."""
+    packed = zlib.compress(data, 1) if pack and len(data) >= _PACK_FROM else data
+    return bytes.fromhex(sha256), len(data), int(packed is not data), packed
+
+
+def _make_known_row(key: bytes, now: KnownPath) -> tuple[bytes, str, bytes | None, int, str]:
+    version = now.version
+    sha256 = bytes.fromhex(version.sha256) if version.sha256 else None
+    return key, version.kind.value, sha256, version.size, _encode_stamp(now.stamp)
+
+
 def _make_known(row: Sequence[Any]) -> KnownPath:
     kind, sha256, size, stamp_text = row[:4]
     stamp = tuple(map(int, stamp_text.split(",")))
     attributes = read_stamp(kind, stamp)
-    return KnownPath(Version(EntryKind(kind), sha256.hex() if sha256 else None, size, attributes), stamp)
+    return KnownPath(
+        Version(_KINDS.get(kind) or EntryKind(kind), sha256.hex() if sha256 else None, size, attributes), stamp
+    )

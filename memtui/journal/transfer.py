@@ -29,12 +29,13 @@ import sqlite3
 import stat
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import sha256
 from typing import IO, Any
 
 from memtui.core.errors import StateUnusable
 from memtui.core.events import IMPORTED, EntryKind, Event, Outside, Version
+from memtui.core.lazy_dataclass import dataclass
 from memtui.fs.no_atime import open_without_atime
 from memtui.journal import chain
 from memtui.journal.rows import iter_ascending

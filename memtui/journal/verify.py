@@ -48,7 +48,7 @@ class EventEvidence:
 
     Attributes:
         named: The number of the first event that names a text, by the text's SHA-256.
-        redacted: SHA-256 of the texts that were redacted.
+        redacted: SHA-256 of the texts that were redacted; `there` of those that are there as they were recorded.
         touched: A sum over which event touched which path, the same in any order; `touched_count` is of how many pairs.
         taken_back: The same over which event took which one back.
         noting: Numbers of the events that say what guards memories; `noted` is what they name.
@@ -58,6 +58,7 @@ class EventEvidence:
     def __init__(self) -> None:
         self.named: dict[str, int] = {}
         self.redacted: set[str] = set()
+        self.there: set[str] = set()
         self.touched = self.touched_count = 0
         self.undone = self.undone_count = 0
         self.standing = Standing()
@@ -69,23 +70,21 @@ class EventEvidence:
         self._first_slip = 0
         self._jumps: list[tuple[int, str]] = []
         self._jump_count = 0
-        self._there: set[str] = set()
 
     def add_event(self, seq: int, record: dict[str, Any]) -> None:
         # A recovered one has the time at which it was begun, and may begin from a text that the crash kept from being
         # recorded; of several paths perhaps only some came to pass.
-        note = record.get("note", "")
-        is_recovered = note == ABORTED or note.startswith(RECOVERED)
+        is_recovered = "note" in record and (record["note"] == ABORTED or record["note"].startswith(RECOVERED))
         at_us = record["at_us"]
         if not is_recovered:
             if self._at_us is not None and at_us < self._at_us - _SLIP_US:
                 self._slips += 1
                 self._first_slip = self._first_slip or seq
             self._at_us = at_us
-        viewed = record.get("viewed")
-        if viewed is not None and viewed[1] is not None:
+        if (viewed := record.get("viewed")) is not None and viewed[1] is not None:
             self.named.setdefault(viewed[1], seq)
-        self.redacted.update(record.get("redacted", ()))
+        if "redacted" in record:
+            self.redacted.update(record["redacted"])
         if noted := record.get("noted"):
             if not all(isinstance(each, str) for each in noted.values()):
                 raise TypeError("a note that is none")
@@ -110,7 +109,7 @@ class EventEvidence:
             if after is not None and after[1] is not None:
                 named.setdefault(after[1], seq)
             was = standing.get_version(path)
-            is_same = was is ANYTHING or is_same_version(was, before)
+            is_same = was == before or was is ANYTHING or is_same_version(was, before)
             if not (is_same or is_recovered or path in seen or _may_follow(was, before, after)):
                 self._jump_count += 1
                 if len(self._jumps) < SHOWN:
@@ -125,9 +124,6 @@ class EventEvidence:
         """What stands where is not known any more: events are missing, or were changed."""
         self.standing.lose_track()
 
-    def add_text(self, name: str) -> None:
-        self._there.add(name)
-
     def get_remarks(self, intents: int) -> list[str]:
         """What is odd about the events, and proves nothing."""
         remarks = []
@@ -139,7 +135,7 @@ class EventEvidence:
         if self._slips:
             times = "once" if self._slips == 1 else f"{self._slips:,} times"
             remarks.append(f"The clock runs backwards {times}, first at event {self._first_slip:,}.")
-        there = len(self.redacted & self._there)
+        there = len(self.redacted & self.there)
         if there:
             texts = "text that was redacted is" if there == 1 else "texts that were redacted are"
             remarks.append(f"{there:,} {texts} there: recorded again, or not removed.")
@@ -200,7 +196,7 @@ class ChainWalker:
     def __iter__(self) -> Iterator[tuple[int, bytes, bool]]:
         """Each event's number and body, and whether it follows on the one before."""
         noted, noted_seq = (bytes.fromhex(self._noted.hash[:12]), self._noted.seq) if self._noted else (None, None)
-        while row := self._read_next():
+        while row := self._read_next() if self._ahead or self._moved else next(self._rows, None):
             self.count += 1
             seq, body, hash = row
             is_linked = True
@@ -485,34 +481,37 @@ class _JournalCheck:
             if not is_linked:
                 evidence.lose_track()
             try:
-                record = json.loads(body)
-                words = record.get("answer"), record.get("arguments")
+                record = chain.decode_body(body)
+                answer, arguments = record.get("answer"), record.get("arguments")
                 if record["seq"] != number and is_linked:
                     shown = f"{record['seq']!s:.20}"
                     text = f"The event at number {number:,} calls itself number {shown}: memtui did not write it."
                     self.found.add(FindingWeight.EVENT, text, number, sort="told")
                 evidence.add_event(number, record)
-                if not all(each is None or isinstance(each, str) for each in words):
+                if not (answer is None or isinstance(answer, str)) or not (
+                    arguments is None or isinstance(arguments, str)
+                ):
                     raise TypeError("a hash that is none")
             except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
                 if is_linked:
                     text = f"Event {number:,} cannot be understood: memtui did not write it."
                     self.found.add(FindingWeight.EVENT, text, number, sort="told")
                 continue
-            for name, expected, text_kept in zip(("answer", "arguments"), words, beside.get_texts(number), strict=True):
+            kept_answer, kept_arguments = beside.get_texts(number)
+            for name, expected, kept in (("answer", answer, kept_answer), ("arguments", arguments, kept_arguments)):
                 if expected is None:
-                    if text_kept is not None:
+                    if kept is not None:
                         count.damaged += 1
                         stand = "stands an answer" if name == "answer" else "stand arguments"
                         text = f"Beside event {number:,} {stand} that it does not name."
                         self.found.add(FindingWeight.TEXT, text, number, sort="words")
                     continue
                 count.named += 1
-                if text_kept is None:
+                if kept is None:
                     absent.append((name, number, expected))
-                elif sha256(text_kept).hexdigest() == expected:
+                elif sha256(kept).hexdigest() == expected:
                     count.intact += 1
-                    evidence.add_text(expected)
+                    evidence.there.add(expected)
                 else:
                     count.damaged += 1
                     verb = "was" if name == "answer" else "were"
@@ -559,7 +558,7 @@ class _JournalCheck:
                 if seq is None:
                     count.unnamed += 1
                 else:
-                    evidence.add_text(name)
+                    evidence.there.add(name)
                     count.intact += not problem
                     count.damaged += bool(problem)
                 if problem:
@@ -672,6 +671,8 @@ def _compute_digest(rows: Iterable[tuple[Any, ...]]) -> tuple[int, int]:
 
 
 def _find_problem(name: str, size: object, packed: object, data: bytes) -> str:
+    if not packed and len(data) == size and sha256(data).hexdigest() == name:
+        return ""
     digest, length = sha256(), 0
     try:
         for part in _iter_unpacked(data) if packed else (data,):

@@ -2,9 +2,10 @@
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
+
+from memtui.core.lazy_dataclass import dataclass
 
 SHOWN = 10
 """Findings of one sort that are told each by itself; the others are counted."""

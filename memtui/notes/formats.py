@@ -47,6 +47,8 @@ def check_json(text: str) -> FormatProblem | None:
             object_pairs_hook=_reject_duplicate_keys,
         )
     except json.JSONDecodeError as error:
+        if error.msg == "Extra data" and _has_json_lines(text[mark:]):
+            return None
         return FormatProblem("broken-json", error.pos + mark, f"{_lower_first(error.msg)}, line {error.lineno}")
     except RecursionError:
         return FormatProblem("broken-json", 0, "it is nested too deeply")
@@ -58,6 +60,15 @@ def check_json(text: str) -> FormatProblem | None:
     except _NonStandardJson as error:
         return FormatProblem("broken-json", max(0, text.find(str(error))), f"{error} is no number in JSON")
     return None
+
+
+_OF_SERVER = re.compile(r'\s*\{\s*"type"\s*:\s*"(?:entity|relation)"')
+
+
+def _has_json_lines(text: str) -> bool:
+    """Whether each line is an object with a type: so a server of MCP keeps a memory, in a file called `memory.json`."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    return all(_OF_SERVER.match(line) is not None and check_json(line) is None for line in lines)
 
 
 def check_jsonc(text: str) -> FormatProblem | None:

@@ -1,13 +1,16 @@
 """Front matter of a note: the YAML between two `---` lines at the top, as values.
 
 YAML is read as events: nothing is constructed, no alias is expanded, size and depth are limited. A value that begins
-with a character reserved by YAML (`globs: *.py`) is text. An entry that is not YAML is reported; the others are read.
+with a character reserved by YAML (`globs: *.py`) is text, and so is a description with a colon in it. An entry that is
+not YAML is reported; the others are read.
 """
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from memtui.core.lazy_dataclass import dataclass
 
 _MAX_CHARACTERS = 16_384
 _MAX_DEPTH = 16
@@ -16,6 +19,8 @@ _END = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?$\n?", re.MULTILINE)
 _ENTRY = re.compile(r"^(?![ \t\r\n#\]}]|-(?:\s|$))", re.MULTILINE)  # the beginning of an entry at the top level
 _RESERVED = re.compile(r"^([ ]*+(?:(?:-|[\w.-]++:)[ ]++)++)([&*!@`%][^\r\n]*)", re.MULTILINE)
 """A value that YAML takes for an anchor, an alias or a tag, or does not allow."""
+_SENTENCE = re.compile(r"^(description:[ ]++)([^\s\"'\[{|>#][^\r\n]*|\"[^\"\r\n]*\"[ ]+[^\s#][^\r\n]*)", re.MULTILINE)
+"""The sentence about a note, in which agents write colons; the programs that they run in read it to the line's end."""
 _INT = re.compile(r"[-+]?(?:0|[1-9][0-9_]{0,17})")
 _FLOAT = re.compile(r"[-+]?[0-9]{1,17}\.[0-9]{0,17}(?:[eE][-+]?[0-9]{1,3})?")
 _WORDS = {"true": True, "True": True, "false": False, "False": False, "null": None, "Null": None, "~": None, "": None}
@@ -101,7 +106,7 @@ def _read_entries(text: str) -> tuple[dict[str, object], list[str]]:
             try:
                 found = _read_mapping(entry, number, problems)
             except _YamlProblem:
-                found = _read_mapping(_RESERVED.sub(_quote_value, entry), number, problems)
+                found = _read_mapping(_SENTENCE.sub(_quote_value, _RESERVED.sub(_quote_value, entry)), number, problems)
         except _YamlProblem as error:
             problems.append(_format_problem(number + error.line, error.words))
             found = {}

@@ -9,10 +9,10 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import unquote, urlsplit
 
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import ROOT_NAME
 from memtui.core.unicode import to_one_line
 from memtui.notes.front_matter import find_front_matter_end, parse_front_matter, read_properties
@@ -285,7 +285,7 @@ class _LinkFinder:
         target = found[2] if found[2] is not None else re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", found[3] or "")
         if not target.strip():
             return None
-        label = re.sub(r"!\[([^\]]*)\]\([^)]*\)", r"\1", found[1])
+        label = re.sub(r"!\[([^\[\]]*)\]\([^()]*\)", r"\1", found[1])
         return self._make_markdown_link(found, target.strip(), re.sub(r"\\(.)", r"\1", label).strip())
 
     def _parse_reference(self, found: re.Match[str]) -> Link | None:

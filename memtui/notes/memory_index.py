@@ -6,8 +6,8 @@ whichever comes first, without front matter and block-level HTML comments.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.wording import estimate_token_count_from_length
 from memtui.notes.front_matter import parse_front_matter
 from memtui.notes.links import Link, find_links

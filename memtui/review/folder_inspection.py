@@ -6,9 +6,10 @@ its own right to write.
 
 import threading
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.audit.model import NO_CUSTOM_RULES, Audit, AuditFinding, CustomRules, Severity
@@ -16,6 +17,7 @@ from memtui.core.diffs import TextDiff
 from memtui.core.errors import MemoryClosed, StateUnusable
 from memtui.core.events import Agent, Event
 from memtui.core.history import ActionResult, SurroundingCalls
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import format_path
 from memtui.core.settings import AuditSettings, Settings
 from memtui.core.unicode import to_one_line
@@ -31,6 +33,8 @@ from memtui.review.marks import Review, ReviewFile, ReviewFileUnusable
 from memtui.review.verdicts import Head, build_finding_mark, build_marks, end_review, get_head, revert_and_mark
 
 if TYPE_CHECKING:
+    from memtui.audit.cache import AuditCache
+    from memtui.audit.opinions import OpinionAsker
     from memtui.engine import Engine, Observer
     from memtui.watch import FolderWatcher
 
@@ -63,6 +67,7 @@ class ReviewOptions:
         neutral: The rights that this process gave up, as sentences.
         enforced: The limits that the kernel enforces, as a sentence.
         is_confined: Whether the kernel enforces limits.
+        cache: Where it is kept what an audit found nothing in; `None` for nowhere.
     """
 
     folder: str
@@ -80,6 +85,7 @@ class ReviewOptions:
     neutral: tuple[str, ...] = ()
     enforced: str = ""
     is_confined: bool = False
+    cache: Path | None = None
 
 
 class FolderInspection:
@@ -101,6 +107,7 @@ class FolderInspection:
         *,
         engine: "Engine | None" = None,
         first: "Observer | None" = None,
+        asker: "OpinionAsker | None" = None,
     ) -> None:
         self.folder = options.folder
         self.state = options.state
@@ -113,6 +120,7 @@ class FolderInspection:
         self.review_location = format_path(options.review)
         self.can_revert = engine is not None
         self.observer: Observer | None = engine
+        self.asker = asker
         self._options = options
         self._first = first
         self._open = open
@@ -123,6 +131,7 @@ class FolderInspection:
         self._head: Head = (0, "")
         """The head of the record before the inbox was read: later events were not shown."""
         self._previous_observer: Observer | None = None
+        self._cache: AuditCache | None = None
         self._is_audited = False
         self._seen = -1
         self._watch: tuple[FolderWatcher, Callable[[], object]] | None = None
@@ -142,7 +151,9 @@ class FolderInspection:
         return self.observer
 
     def run_audit(self, callbacks: AuditCallbacks) -> Audit:
-        from memtui.audit.runner import run_audit  # noqa: PLC0415 - first paint: loads all rules
+        from memtui.audit.cache import keep_cache, read_cache  # noqa: PLC0415 - first paint: loads all rules
+        from memtui.audit.opinions import add_kept_opinions  # noqa: PLC0415 - as above
+        from memtui.audit.runner import run_audit  # noqa: PLC0415 - as above
 
         if self._is_audited and not self.can_revert:
             self._reopen()
@@ -155,7 +166,9 @@ class FolderInspection:
         self._seen = observer.get_head()[0]
         with self._lock:
             review = self._review
-        return run_audit(
+        if options.cache is not None and self._cache is None:
+            self._cache = read_cache(options.cache)
+        audit = run_audit(
             observer,
             title=options.title,
             place=options.folder,
@@ -172,7 +185,12 @@ class FolderInspection:
             found=callbacks.found,
             stop=callbacks.stop,
             custom=self.custom,
+            passages=self.asker is not None,
+            cache=self._cache,
         )
+        if options.cache is not None and self._cache is not None and audit.events:
+            keep_cache(self._cache, options.cache, self._writer)
+        return audit if self.asker is None else add_kept_opinions(audit, self.asker)
 
     def _reopen(self) -> None:
         """Open the record again, so that events of other processes are no outside changes.

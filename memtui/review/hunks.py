@@ -3,11 +3,12 @@
 import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from memtui.core import diffs
 from memtui.core.diffs import TextDiff
 from memtui.core.events import EntryKind, Version
+from memtui.core.lazy_dataclass import dataclass
 from memtui.engine import Observer
 from memtui.review.inbox import ChangedFile, ChangedHunk, ReviewMark, ReviewVerdict, TrackStep
 from memtui.review.marks import Review

@@ -1,13 +1,13 @@
 """Values of the inbox: the changes since the last review, file by file and hunk by hunk, with their verdicts."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, TypeVar
 
 from memtui.core import diffs
 from memtui.core.diffs import Hunk
 from memtui.core.events import Actor, Agent, EntryKind, Version
+from memtui.core.lazy_dataclass import dataclass
 from memtui.engine import Observer
 
 # Steps and tracks as small values: a long journal has many of them.

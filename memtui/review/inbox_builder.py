@@ -1,7 +1,7 @@
 """Builds the inbox of a reviewer: every file that changed since the last review, and its open verdicts."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from functools import partial
@@ -10,6 +10,7 @@ from memtui.audit.model import AuditFinding
 from memtui.core import times
 from memtui.core.errors import JournalDamaged
 from memtui.core.events import Agent, EntryKind, Event
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import covers
 from memtui.core.times import PointInTime
 from memtui.engine import Observer

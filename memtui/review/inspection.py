@@ -4,16 +4,17 @@ An *audit* checks rules, a *review* records the verdicts of a person; an *inspec
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from memtui.audit.model import Audit, AuditFinding, CustomRules
 from memtui.core.diffs import TextDiff
 from memtui.core.history import ActionResult, SurroundingCalls
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.settings import AuditSettings
 from memtui.review.inbox import ChangedFile, ChangedHunk, Inbox, MarkedFinding, ReviewMark, ReviewVerdict
 
 if TYPE_CHECKING:  # the engine is loaded behind the first paint
+    from memtui.audit.opinions import OpinionAsker
     from memtui.engine import Engine, Observer
 
 
@@ -74,6 +75,7 @@ class Inspection(Protocol):
         is_confined: Whether the kernel enforces limits.
         can_revert: Whether changes can be reverted: an ordinary session.
         observer: The open memory; `None` before it is open. Each audit opens another one.
+        asker: Who asks a model for opinions on findings; `None` where none can be asked.
     """
 
     folder: str
@@ -87,6 +89,7 @@ class Inspection(Protocol):
     is_confined: bool
     can_revert: bool
     observer: "Observer | None"
+    asker: "OpinionAsker | None"
 
     def open_folder(self) -> None:
         """Open the folder, once.

@@ -13,12 +13,13 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from memtui.core.errors import LockTimeout, MemtuiError, StateUnusable
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import format_path
 from memtui.core.unicode import to_one_line, visible_json
 from memtui.fs.atomic import ASIDE

@@ -7,12 +7,13 @@ such as `dream` or `clean-up`, two files with any removal are enough. A revert b
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 
 from memtui.audit.fact_loss import LONGEST, DroppedStatement, find_lost_statements, find_statements, normalize_statement
 from memtui.audit.masking import mask_lines
 from memtui.core.events import EntryKind, Outside, Version, format_actor_name
+from memtui.core.lazy_dataclass import dataclass
 from memtui.engine import Observer
 from memtui.review.inbox import ChangeRun, LostFact, TrackedEvent, TrackStep, VersionTexts
 from memtui.review.tracks import PathTrack, PathTracks

@@ -10,12 +10,13 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import attrgetter
 from typing import Any
 
 from memtui.core.events import Actor, EntryKind, Event, Version, format_actor_name, squash_changes
 from memtui.core.guards import FOUND_UNTIL
+from memtui.core.lazy_dataclass import dataclass
 from memtui.engine import Observer
 from memtui.engine.lineage import find_moves
 from memtui.journal.chain import decode_actor, decode_event, decode_version
@@ -210,7 +211,7 @@ class _PathTracker:
     def _was_touched(self, path: str) -> bool:
         if self._touched_before is None:
             after = self._followed.after
-            self._touched_before = self._observer.journal.get_touched_paths(after) if after else set()
+            self._touched_before = set(self._observer.journal.get_touched_paths(after)) if after else set()
         return path in self._touched_before
 
     def _apply_change(self, seq: int, path: str, before: Version | None, after: Version | None) -> None:

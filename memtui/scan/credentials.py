@@ -17,6 +17,7 @@ from memtui.scan.tokens import find_word, is_placeholder
 _ASSIGNMENT = r"[\"'`*]{0,3}[ \t]{0,4}(?::=|=>|[:=]|\bis\b)?[ \t]{0,4}[\"'`]?"
 """What may stand between a name and its value."""
 _LONGEST_BLOCK = 20_000
+_SIGNS_OF_HASH = 3  # signs of a dollar in the hash of a password
 _NEAR = 240  # characters around a match within which what belongs to it stands
 _SCHEME = re.compile(r"[A-Za-z0-9+.-]{1,21}")  # A scheme, read from its end
 _HEADER_NAME = "authorization"
@@ -210,6 +211,8 @@ def find_in_files(text: str, clues: frozenset[str]) -> Iterator[Spot]:
         yield from _find_values(text, "private-key", "web_key", "the private part of a JSON web key")
     if ("$" in text and ":$" in text) or ("{" in text and ":{SSHA}" in text):
         yield from _find_values(text, "password-hash", "hash", "a name and the hash of its password")
+    if text.count("$") >= _SIGNS_OF_HASH:
+        yield from _find_values(text, "password-hash", "bare", "the hash of a password")
 
 
 def _find_values(text: str, rule: str, name: str, words: str) -> Iterator[Spot]:

@@ -3,13 +3,12 @@
 Nothing is changed here; a spot says where to look.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
+from typing import TYPE_CHECKING
 
-from memtui.scan.hidden import find_hidden
-from memtui.scan.injection import find_injections
-from memtui.scan.secrets import find_secrets
-from memtui.scan.spots import Spot
-from memtui.scan.syntax import find_broken
+if TYPE_CHECKING:
+    from memtui.scan.spots import Spot
 
 FLAGS: Mapping[str, str] = {
     "secret": "a key, a token or a password that its issuer would know",
@@ -31,16 +30,26 @@ def find_flags(text: str | bytes, path: str) -> frozenset[str]:
             text = text.decode()
         except UnicodeDecodeError:
             return frozenset({"broken"})
-    finders = {
-        "secret": find_secrets(text),
-        "hidden": find_hidden(text, path),
-        "planted": find_injections(text, path),
-        "broken": find_broken(text, path),
-    }
-    return frozenset(flag for flag, spots in finders.items() if next(spots, None))
+    return frozenset(flag for flag, find in _load_finders().items() if next(find(text, path), None))
 
 
-def find_spots(text: str, path: str) -> list[Spot]:
+def find_spots(text: str, path: str) -> "list[Spot]":
     """All places of a note that are to be looked at, in order."""
-    spots = (*find_secrets(text), *find_hidden(text, path), *find_injections(text, path), *find_broken(text, path))
+    spots = chain.from_iterable(find(text, path) for find in _load_finders().values())
     return sorted(spots, key=lambda spot: (spot.start, spot.end))
+
+
+def _load_finders() -> "Mapping[str, Callable[[str, str], Iterator[Spot]]]":
+    """What finds each flag."""
+    # start-up: the rules take as long to load as all else that a search or the screens need
+    from memtui.scan.hidden import find_hidden  # noqa: PLC0415 - start-up
+    from memtui.scan.injection import find_injections  # noqa: PLC0415 - start-up
+    from memtui.scan.secrets import find_secrets  # noqa: PLC0415 - start-up
+    from memtui.scan.syntax import find_broken  # noqa: PLC0415 - start-up
+
+    return {
+        "secret": lambda text, _: find_secrets(text),
+        "hidden": find_hidden,
+        "planted": find_injections,
+        "broken": find_broken,
+    }

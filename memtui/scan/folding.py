@@ -7,9 +7,9 @@ characters of no width between them. Every character knows where it stands in th
 import re
 import unicodedata
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import lru_cache
 
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import INVISIBLE, SPACES, STYLED, skeleton
 
 _DISGUISED = f"{SPACES}{INVISIBLE}{STYLED}"  # spaces and characters of no width, wide, circled and mathematical letters

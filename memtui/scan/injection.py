@@ -23,6 +23,7 @@ from memtui.scan.ruleset import load_pattern
 from memtui.scan.spots import Spot
 
 _QUOTED = 60  # characters of what was found that are quoted in the words about it
+_LINE = 600  # characters of a line that may be a sentence about an attack
 _PROSE = frozenset({"md", "txt", "html"})  # formats in which tags are no data
 
 
@@ -32,12 +33,27 @@ def find_injections(text: str, path: str) -> Iterator[Spot]:
     pieces = split_pieces(fold.text)
     heads = collect_heads(pieces)
     for phrase, start, end in find_phrases(fold.text, pieces):
+        if _is_mention(fold.text, start, end):
+            continue
         yield _make_spot(phrase.rule, phrase.description, text, *fold.locate(start, end))
     for rule, why, start, end in find_payloads(text, heads, _is_order):
         yield Spot("planted", rule, start, end, why)
     if detect_format(path) in _PROSE and next(find_imitations(fold.text, heads), None):
         for why, start, end in find_imitations(blank_code(fold.text), heads):
             yield _make_spot("tool-imitation", why, text, *fold.locate(start, end))
+
+
+def _is_mention(text: str, start: int, end: int) -> bool:
+    """Whether a line quotes what was found, and says around the quotation what kind of attack it is."""
+    first = text.rfind("\n", 0, start) + 1
+    last = text.find("\n", end)
+    line = text[first : last if last >= 0 else len(text)]
+    if len(line) > _LINE or "\n" in text[start:end]:
+        return False
+    quotes = [found.span() for found in _get_pattern("quoted").finditer(line)]
+    if not any(begin + first < end and start < stop + first for begin, stop in quotes):
+        return False
+    return _get_pattern("attack").search(_get_pattern("quoted").sub(" ", line)) is not None
 
 
 def _is_order(decoded: str) -> bool:

@@ -6,8 +6,8 @@ Only one name is judged here, or the names of one directory against each other; 
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import (
     NOT_IN_NAMES,
     escape_character,
@@ -38,7 +38,8 @@ _USUAL = frozenset({
     ".gitignore", ".gitkeep", ".keep", ".gitattributes", ".DS_Store", ".localized", ".editorconfig", ".trash",
     ".vscode",
     ".markdownlint.json", ".prettierrc", ".stfolder", ".stignore", ".obsidian", ".git", ".nojekyll", ".directory",
-    ".Trash", ".nomedia", ".logseq", ".foam", ".dendron.yml", ".ignore",
+    ".Trash", ".nomedia", ".clinerules", ".cursorrules", ".gitmodules", ".logseq", ".foam", ".dendron.yml", ".ignore",
+    ".byterules", ".windsurfrules", ".roorules", ".roomodes", ".dreams", ".dockerignore", ".npmignore",
 })  # fmt: skip
 """Hidden names that programs leave in a folder of notes."""
 

@@ -27,6 +27,8 @@ from memtui.scan.secret_values import (
 )
 from memtui.scan.spots import Spot
 from memtui.scan.tokens import find_word
+from memtui.scan.weak_passwords import RULE as WEAK_RULE
+from memtui.scan.weak_passwords import is_beside_production, is_word_with_digits
 from memtui.scan.work_budget import WorkBudget
 
 _RULE = "password-assignment"
@@ -46,11 +48,13 @@ _BEHIND = re.compile(r"&(?:(?:quot|lt|gt|apos|nbsp|#\d{1,5});?|[A-Za-z_.-]{1,40}
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\dA-Za-z_]+")
 _TAG_END = re.compile(r">\s{0,20}(?:\{(?:[^\s{}<>]{1,100}[ \t]){0,3})?")
 """The end of a tag; what Jenkins has encrypted stands in braces, behind words of its own."""
+_SIGN_BEFORE = tuple("=:\"'`")
+"""What before `<name>` says that this stands in the place of a value."""
 _TAIL = re.compile(r"[^\s\w\"'`<>&)\]}]\w[^\s\"'`<>&]{0,300}")
 """What stands behind a value without a blank: it may be the rest of it, and is masked with it."""
 _NEXT_WORD = 12
 _PLAIN_KEY = re.compile(
-    r"[\"'`]?[ \t]{0,3}(?::{1,3}=|\?=|=>|=|:)[ \t]{0,3}[\"'`]?(?P<value>[A-Za-z0-9+/_-]{16,100}={0,2})(?![\w+/.-])"
+    r"[\"'`]?[ \t]{0,3}(?::{1,3}=|\?=|=>|=|:)[ \t]{0,3}[\"'`]?(?P<value>[A-Za-z0-9+/_-]{16,400}={0,2})(?![\w+/.-])"
 )
 _BLANK = re.compile(r"[ \t]{1,3}(?:[-–][ \t]{1,3})?(?P<quote>[\"'`]?)")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:PASSWORD|PASSWD|PWD|PASS)")
@@ -69,6 +73,8 @@ _OTHER_NAMES = ("contraseña", "mot de passe", "пароль", "كلمة الم�
 """How names begin beside which passwords stand; of those with letters of their own only where a text has such."""
 _LOUD = ("PRIVATE", "ACCESS", "SECRET", "TOKEN", "KEY")
 _ACCOUNTS = ("login", "log in", "cred", "zugang", "anmeldung")
+_STATEMENTS = ("convertto-securestring", "identified", "create role", "create user", "alter role", "alter user")
+"""What of statements with a password is in a text that has one."""
 _STATEMENT = re.compile(r"pass[ \t]{0,3}\r?\n")  # what in Python is none
 _TABLE_RULE = re.compile(
     r"^[ \t]{0,8}\|?[ \t]{0,8}:?-{2,200}:?[ \t]{0,8}(?:\|[ \t]{0,8}:?-{2,200}:?[ \t]{0,8}){1,40}\|?[ \t]{0,8}\r?$",
@@ -130,7 +136,7 @@ def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBu
             is_found = is_secret(value, is_password=is_password, is_prose=sign.is_prose)
             if not is_found and not is_password:
                 is_found = is_digest_key(value)
-            elif not is_found and _VARIABLE.fullmatch(text, begin, end) and is_weak_password(value):
+            elif not (is_found or sign.is_prose) and _VARIABLE.fullmatch(text, begin, end) and is_weak_password(value):
                 is_found = True
             elif not is_found and not quote and not sign.is_tag:
                 value = _read_odd_password(text, at)
@@ -139,7 +145,10 @@ def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBu
             seen = until or at + len(value)
             words = "a password behind its name" if is_password else "a key or a token behind its name"
             tail = _TAIL.match(text, seen) if not quote and not sign.is_tag else None
-            yield Spot("secret", _RULE, begin, seen, words, (at, tail.end() if tail else seen))
+            end = tail.end() if tail else seen
+            is_weak = is_password and is_word_with_digits(text[at:end]) and not is_beside_production(text, begin, end)
+            rule, words = (WEAK_RULE, "a weak password behind its name") if is_weak else (_RULE, words)
+            yield Spot("secret", rule, begin, seen, words, (at, end))
 
 
 class _Sign(NamedTuple):
@@ -160,7 +169,7 @@ class _Sign(NamedTuple):
 
 def _match_sign(text: str, begin: int, end: int, *, is_password: bool) -> _Sign | None:
     found = get_pattern("assignment").match(text, end)
-    if found is None and text[begin : begin + 2] == "--":
+    if found is None and text[begin : begin + 1] == "-" and (is_password or text[begin : begin + 2] == "--"):
         found = _FLAG.match(text, end)
     if found is None:
         pair = get_pattern("pair_of_value").match(text, end)
@@ -170,7 +179,8 @@ def _match_sign(text: str, begin: int, end: int, *, is_password: bool) -> _Sign 
             return _Sign(pair["quote"], pair.end())
         if is_password and (quoted := _QUOTED.match(text, end)) is not None:
             return _Sign(quoted["quote"], quoted.end())
-        if text[begin - 1 : begin] == "<" and (tag := _TAG_END.match(text, end)) is not None:
+        is_tag = text[begin - 1 : begin] == "<" and text[begin - 2 : begin - 1] not in _SIGN_BEFORE
+        if is_tag and (tag := _TAG_END.match(text, end)) is not None:
             return _Sign("", tag.end(), is_tag=True)
         blank = None if is_password else _BLANK.match(text, end)
         return _Sign(blank["quote"], blank.end(), is_blank=True) if blank is not None else None
@@ -243,8 +253,13 @@ def find_beside(text: str, lowered: str, clues: frozenset[str], budget: WorkBudg
         for found in _find_all(get_pattern("beside"), text, lowered, names, budget):
             if not _STATEMENT.match(text, found.start()):
                 yield from _find_password(text, *found.span("value"), found.start(), "a password beside its name")
+        for found in _find_all(get_pattern("short"), text, lowered, ("pass", "pw"), budget):
+            yield from _find_simple_password(text, found, is_prose=":" in found["how"] and not found["quote"])
         if "|" in text and "--" in text:
             yield from _find_in_tables(text)
+    if any(word in lowered for word in _STATEMENTS):
+        for found in get_pattern("statement").finditer(text):
+            yield from _find_simple_password(text, found, is_prose=False)
     if not clues.isdisjoint(("log", "cred", "zugang", "anmeldung")):
         for found in _find_all(get_pattern("pair"), text, lowered, _ACCOUNTS, budget):
             yield from _find_password(text, *found.span("value"), found.start(), "a name with its password")
@@ -260,6 +275,24 @@ def find_beside(text: str, lowered: str, clues: frozenset[str], budget: WorkBudg
     if " -" in text and any(name in lowered for name in ("redis-cli", "docker login", "sshpass")):
         for found in get_pattern("command").finditer(text):
             yield from _find_password(text, *found.span("value"), found.start(), "a password on a command line")
+
+
+def _find_simple_password(text: str, found: re.Match[str], *, is_prose: bool) -> Iterator[Spot]:
+    """A password behind a word that is followed by nothing else: it may be as simple as people make them."""
+    value = found["value"].rstrip(".:*!?,")
+    start = found.start("value")
+    end = start + len(value)
+    is_plain = not is_prose and (_is_made_up(value) or is_digest_key(value))
+    if not (is_plain or is_secret(value, is_password=True, is_prose=is_prose)):
+        return
+    is_weak = is_word_with_digits(value) and not is_beside_production(text, found.start(), end)
+    rule, words = (WEAK_RULE, "a weak password behind its name") if is_weak else (_RULE, "a password behind its name")
+    yield Spot("secret", rule, found.start(), end, words, (start, end))
+
+
+def _is_made_up(value: str) -> bool:
+    """Whether a word with a digit, and no name of code, is what somebody has set for a password."""
+    return value.isalnum() and any(map(str.isdigit, value)) and is_weak_password(value)
 
 
 def _find_plain_keys(text: str, lowered: str) -> Iterator[Spot]:

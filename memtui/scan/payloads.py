@@ -68,7 +68,7 @@ def find_payloads(
             data = decode(found.group()[:_LONGEST])
             decoded = _read_text(data)
             if kind == "link":
-                is_payload = bool(decoded) and is_order(decoded)
+                is_payload = bool(decoded) and is_order(decoded) and not is_order(found.group().lower())
             else:
                 is_payload = bool(decoded) and _is_payload(decoded, is_order)
             is_blob = (

@@ -6,9 +6,9 @@ numbers too. Numbers that are published for tests or printed as examples are non
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 
+from memtui.core.lazy_dataclass import dataclass
 from memtui.notes.spans import make_numeric_outline
 from memtui.scan.checksums import check_luhn, check_mod_97, find_check
 from memtui.scan.ruleset import Entry, join_lines, load_rules

@@ -7,11 +7,13 @@ each other without which it cannot match.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from memtui.scan.ruleset import Entry, join_lines, load_rules
 
 _HEAD = 5  # letters of a word by which it is looked for
+_get_head = itemgetter(slice(_HEAD))
 _LETTERS = b"abcdefghijklmnopqrstuvwxyz0123456789"
 _PARTS = bytes(byte if byte >= 128 or byte in _LETTERS else 32 for byte in range(256))
 """A blank for each ASCII character that is neither a small letter nor a digit."""
@@ -28,8 +30,8 @@ _BEHIND = 260  # characters behind its rarest word within which a phrase ends
 _FURTHEST = 260  # characters before its rarest word within which any phrase begins
 _LONG = 4_000  # characters that are looked through at once: in a long text nearly all words stand somewhere
 _ENDS = {
-    "clause": re.compile(r"[.!?,;](?=\s)|[\n。！？，、；]|,(?=[^\x00-\x7f])"),
-    "sentence": re.compile(r"[.!?](?=\s)|[\n。！？]"),
+    "clause": re.compile(r"[.!?,;](?=\s)|[\n。！？，、；]|[!?,](?=[^\x00-\x7f])"),
+    "sentence": re.compile(r"[.!?](?=\s)|[\n。！？]|[!?](?=[^\x00-\x7f])"),
     "line": re.compile(r"\n"),
 }
 """How far a combination may reach."""
@@ -97,9 +99,11 @@ class Phrase:
         for kind in self.kinds:
             if not kind.others and kind.heads.isdisjoint(piece.heads):
                 return
-        words = [kind.select(piece.heads) for kind in self.kinds]
-        if not all(words):
-            return
+        words: list[list[str]] = []
+        for kind in self.kinds:
+            if not (selected := kind.select(piece.heads)):
+                return
+            words.append(selected)
         for start, end in find_windows(text, words[0], self._before, _BEHIND, piece.start, piece.end):
             if all([_has_any(text, each, start, end) for each in words[1:]]):  # noqa: C419 - a list is twice as fast here
                 yield from self._find_stems(text, start, end) if self._lists else self._find_regex(text, start, end)
@@ -269,7 +273,8 @@ def split_pieces(text: str) -> list[Piece]:
 
 def collect_heads(pieces: list[Piece]) -> frozenset[str]:
     """The first letters of all words of a text, given its pieces."""
-    return pieces[0].heads.union(*[piece.heads for piece in pieces[1:]])
+    first, *others = pieces
+    return first.heads.union(*[piece.heads for piece in others]) if others else first.heads
 
 
 def find_heads(text: str) -> frozenset[str]:
@@ -277,14 +282,12 @@ def find_heads(text: str) -> frozenset[str]:
 
     Stems of three or four letters are common in scripts that write no vowels, or write them as marks.
     """
-    words = set(_split_words(text))
-    heads = [word[:_HEAD] for word in words]
-    if not text.isascii():
-        for word in words:
-            if not word.isascii():
-                bare = word.strip(_MARKS)
-                heads += (bare[:3], bare[:4], bare[:_HEAD])
-    return frozenset(heads)
+    words = _split_words(text)
+    heads = frozenset(map(_get_head, words))
+    if text.isascii():
+        return heads
+    bare = [word.strip(_MARKS) for word in set(words) if not word.isascii()]
+    return heads.union(*((word[:3], word[:4], word[:_HEAD]) for word in bare))
 
 
 def _split_words(text: str) -> list[str]:

@@ -10,9 +10,10 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.scan.rule_matches import Allowlist, Regex, RequiredRule, SecretRule, SecretRuleFile

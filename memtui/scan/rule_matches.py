@@ -6,10 +6,10 @@ each. So a text is read in windows, and only so many matches are looked at.
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Protocol
 
+from memtui.core.lazy_dataclass import dataclass
 from memtui.scan.spots import Spot
 from memtui.scan.tokens import measure_entropy
 

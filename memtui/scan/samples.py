@@ -153,6 +153,11 @@ def _make_nats_seed(source: random.Random) -> str:
     return base64.b32encode(raw + compute_crc16(raw)).decode().rstrip("=")
 
 
+def _make_weak_password(source: random.Random) -> str:
+    word = "".join(source.choice(("ter", "lin", "mar", "con", "der", "san")) for _ in range(3))
+    return f"APP_PASSWORD={word}{_draw_digits(source, 2)}"
+
+
 _MAKERS = {
     "payment-card": _make_card,
     "national-id": _make_national_id,
@@ -161,4 +166,5 @@ _MAKERS = {
     "discord-token": _make_discord_token,
     "bitcoin-key": _make_bitcoin_key,
     "nats-seed": _make_nats_seed,
+    "weak-password": _make_weak_password,
 }

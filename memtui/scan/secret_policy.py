@@ -4,9 +4,9 @@ Judged is what is new in a text. What only the audit's weaker rules find, such a
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from memtui.core.errors import Refusal
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.messages import MessageKey
 from memtui.core.paths import MemoryPath
 from memtui.core.settings import SecretPolicy

@@ -8,7 +8,7 @@ from memtui.scan.checksums import check_crc32
 from memtui.scan.ruleset import load_rules
 from memtui.scan.tokens import count_steps, is_placeholder, measure_entropy
 
-_FEWEST_OF_PASSWORD, _FEWEST_OF_KEY, LONGEST = 6, 16, 300
+_FEWEST_OF_PASSWORD, _FEWEST_OF_KEY, LONGEST = 6, 16, 1_200
 _STEPS = 0.6  # how many of its characters may follow the one before
 _DIGIT, _LETTER = re.compile(r"[0-9]"), re.compile(r"[A-Za-z]")
 _CHECKED = ("ghp_", "gho_", "ghu_", "ghr_", "npm_")
@@ -17,7 +17,7 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _HEX_KEY = re.compile(r"(?=.{0,16}[0-9])(?=.{0,40}[a-fA-F])[0-9a-fA-F]{32,128}")
 _BITS_OF_HEX = 3.0
 _FEWEST_LETTERS, _FEWEST_DIGITS, _BITS_OF_LETTERS = 20, 3, 3.6
-_KEY = re.compile(r"[A-Za-z0-9_+/.-]{16,200}")
+_KEY = re.compile(r"[A-Za-z0-9_+/.-]{16,400}")
 _CHARACTERS_OF_TURN, _STEPS_OF_KEY = 5, 0.3
 """Characters for each change between letters and digits in a key at most, and how many may follow the one before."""
 _BITS_OF_KEY = 3.0

@@ -30,6 +30,7 @@ def find_secrets(text: str, budget: WorkBudget | None = None) -> Iterator[Spot]:
     yield from _merge_overlaps([*others, *plain]) if others else plain
 
 
+_BY_NAME = ("password-assignment", "weak-password")
 _WORK = 8_000_000
 """Characters of a text that are looked at again, as a part of something else."""
 _MOST = 20_000
@@ -129,9 +130,15 @@ def _merge_overlaps(spots: list[Spot]) -> Iterator[Spot]:
             end = max(end, _get_span(following)[1])
             group.append(following)
         at += len(group)
-        known = [spot for spot in group if spot.rule != "password-assignment"] or group
+        best = min(map(_rank_knowledge, group))
+        known = [spot for spot in group if _rank_knowledge(spot) == best]
         widest = [spot for spot in known if _get_span(spot) == (start, end)]
         yield widest[-1] if widest else replace(known[0], masked=(start, end))
+
+
+def _rank_knowledge(spot: Spot) -> int:
+    """0 for a rule that knows an issuer's form, more for one that knows the name before the value only."""
+    return _BY_NAME.index(spot.rule) + 1 if spot.rule in _BY_NAME else 0
 
 
 def _start_detectors(text: str, spans: list[tuple[int, int]], budget: WorkBudget) -> list[Iterator[Spot]]:

@@ -1,6 +1,6 @@
 """A place in a note that somebody should look at, as a value."""
 
-from dataclasses import dataclass
+from memtui.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,8 @@ _NOT_SMALL = re.compile(r"[0-9A-Z]")  # no key is of small letters alone; addres
 _PARTED = bytes(byte if chr(byte) in _WORD else 32 for byte in range(256))
 
 _FEWEST_CHARACTERS = 6  # A key has at least so many different characters; `sk-ant-aaaaaaaa` is a picture of one
+_JOHN_DOE = "kpvaG4gRG9lI"
+"""What the name is in base64 that the signed tokens of introductions are issued to."""
 _STEPS = 0.5  # how many of its characters may follow the one before, as in `abcdef` and `123456`
 
 _CLUES = (
@@ -160,6 +162,8 @@ def join_words(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 def is_placeholder(value: str) -> bool:
     """Whether a value only shows how a secret looks, as documentation and examples do."""
+    if _JOHN_DOE in value:
+        return True
     fewest = min(_FEWEST_CHARACTERS, max(2, len(value) // 2))
     if len(set(value[:400])) < fewest:
         return True

@@ -42,6 +42,13 @@ _NOTES = 64
 """Notes per batch."""
 
 
+class _Times(dict[str, int]):
+    """When each note changed last, in microseconds since 1970; 0 where that is not known yet."""
+
+    def __missing__(self, path: str) -> int:
+        return 0
+
+
 class Finder:
     """Searches a memory.
 
@@ -58,11 +65,11 @@ class Finder:
         self._refreshing = threading.Lock()
         self._taking_in = threading.Lock()
         """Held while events are added; taken before `_lock`."""
-        self._names = NameIndex()
+        self._names: NameIndex | None = None
         self._texts = TextIndex(self._read)
         self._past = PastIndex(engine.history, current=self._texts.get)
         self._paths: dict[str, None] = {}
-        self._changed_us: dict[str, int] = {}
+        self._changed_us = _Times()
         self._unread: dict[str, None] = {}
         """Notes of the first listing that were not read yet."""
         self._news: dict[str, None] = {}
@@ -100,7 +107,9 @@ class Finder:
         changed = False
         with self._refreshing:
             if self._listed_at is None:
-                if not self._load_names(stop):
+                at_once = seconds is None and scope in (Scope.ALL, Scope.TEXT)
+                load = self._load_all if at_once else self._load_names
+                if not load(stop, scope):
                     return False
                 changed = True
             while True:
@@ -117,8 +126,30 @@ class Finder:
                 if stop() or (until is not None and time.monotonic() >= until):
                     return True
 
-    def _load_names(self, stop: Stop) -> bool:
-        """List all names; returns whether it was not stopped."""
+    def _load_all(self, stop: Stop, scope: Scope) -> bool:
+        """As `_load_names`, and read all notes in the same pass: nobody waits for the names alone."""
+        head = self.engine.get_head()[0]
+        paths: dict[str, None] = {}
+        for number, (node, data) in enumerate(self.engine.iter_contents(self._is_shown)):
+            if number % 256 == 0 and stop():
+                with self._lock:
+                    for path in paths:
+                        self._texts.remove(path)
+                return False
+            if node.kind is not EntryKind.DIRECTORY:
+                paths[node.path] = None
+            if node.kind is EntryKind.FILE:
+                with self._lock:
+                    self._changed_us.setdefault(node.path, node.mtime_ns // 1_000)
+                    self._texts.put(node.path, data)
+        names = NameIndex(paths) if scope is Scope.ALL else None
+        with self._lock:
+            self._texts.sort()
+            self._names, self._paths, self._listed_at = names, paths, head
+        return True
+
+    def _load_names(self, stop: Stop, scope: Scope) -> bool:
+        """List all names, and index them for a scope that has them; returns whether it was not stopped."""
         head = self.engine.get_head()[0]
         paths: dict[str, None] = {}
         files: dict[str, None] = {}
@@ -130,7 +161,7 @@ class Finder:
             paths[entry.path] = None
             if entry.kind is EntryKind.FILE:
                 files[entry.path] = None
-        names = NameIndex(paths)
+        names = NameIndex(paths) if scope in (Scope.ALL, Scope.NAMES) else None
         files = dict.fromkeys(sorted(files, reverse=True))  # the last one is read first
         with self._lock:
             self._names, self._paths, self._unread = names, paths, files
@@ -173,12 +204,14 @@ class Finder:
         with self._lock:
             if kind is None or kind is EntryKind.DIRECTORY:
                 self._paths.pop(path, None)
-                self._names.remove(path)
+                if self._names is not None:
+                    self._names.remove(path)
                 self._texts.remove(path)
                 return
             if path not in self._paths:
                 self._paths[path] = None
-                self._names.add(path)
+                if self._names is not None:
+                    self._names.add(path)
             if kind is EntryKind.FILE:
                 assert seen.node is not None
                 self._changed_us.setdefault(path, seen.node.mtime_ns // 1_000)
@@ -190,7 +223,9 @@ class Finder:
         return self.engine.inspect_path(path).data
 
     def _is_shown(self, path: str) -> bool:
-        return self.hidden or not any(part.startswith(".") or part == _LEFT_OUT for part in path.split("/"))
+        if self.hidden or not (path[:1] == "." or "/." in path or _LEFT_OUT in path):
+            return True
+        return not any(part.startswith(".") or part == _LEFT_OUT for part in path.split("/"))
 
     def find(
         self,
@@ -229,12 +264,15 @@ class Finder:
         with self._lock:
             if scope in (Scope.ALL, Scope.NAMES):
                 accept_path = filters.accepts_path if query.filters else None
-                names = self._names.find(query, limit=limit, recency=self.get_changed_us, accept=accept_path, stop=stop)
+                if self._names is None:
+                    self._names = NameIndex(self._paths)
+                recency = self._changed_us.__getitem__  # called for every name: by no function of ours
+                names = self._names.find(query, limit=limit, recency=recency, accept=accept_path, stop=stop)
             if scope in (Scope.ALL, Scope.TEXT):
                 text = self._texts.find(
                     matcher,
                     accept=filters.accepts if query.filters else None,
-                    recency=self.get_changed_us,
+                    recency=self._changed_us.__getitem__,
                     limit=limit,
                     per_note=per_note,
                     of=len(self._texts) + self._texts.unread + len(self._unread),
@@ -257,7 +295,7 @@ class Finder:
 
     def get_changed_us(self, path: str) -> int:
         """When a note changed last, in microseconds since 1970; 0 where that is not known yet."""
-        return self._changed_us.get(path, 0)
+        return self._changed_us[path]
 
     def get_note(self, path: str) -> bytes | None:
         """The bytes of a note; `None` if it is not there, or cannot be read."""

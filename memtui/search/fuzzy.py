@@ -290,9 +290,12 @@ class Vocabulary:
         self._folders: defaultdict[str, list[int]] = defaultdict(list)
         self._stems: list[str] = []
         self._lists: _WordLists | None = None
+        self._holders: dict[str, set[int]] = {}
+        """The results of `find_word_prefix`: each key asks anew for the words before it."""
 
     def add(self, number: int, path: str, low: str) -> None:
         """Add a path; numbers are consecutive."""
+        self._holders.clear()
         known = len(self._own) + len(self._folders)
         folders, _, name = low.rpartition("/")
         for word in _WORD_TYPOS.findall(folders):
@@ -321,7 +324,12 @@ class Vocabulary:
 
     def find_word_prefix(self, start: str) -> set[int]:
         """The files with a word in their own name that begins so."""
-        return set().union(*(self._own[word] for word in self._known.find_prefix(start) if word in self._own))
+        if (holders := self._holders.get(start)) is None:
+            holders = set().union(*(self._own[word] for word in self._known.find_prefix(start) if word in self._own))
+            if len(self._holders) >= _MOST_LISTS:
+                self._holders.clear()
+            self._holders[start] = holders
+        return holders
 
     @property
     def _known(self) -> "_WordLists":

@@ -3,14 +3,13 @@
 A note keeps its past when it is renamed, and takes it up again when something is written where it stood.
 """
 
-import json
 from collections.abc import Collection
 from typing import NamedTuple
 
 from memtui.core.events import EntryKind, Version, format_actor_name
 from memtui.engine.history import JournalHistory
 from memtui.engine.lineage import find_moves
-from memtui.journal.chain import decode_actor
+from memtui.journal.chain import decode_actor, decode_body
 
 NOTHING = ""
 """The text of a step that deletes."""
@@ -97,7 +96,7 @@ class JournalView:
         has_changes = b'"changes":' in body
         if not has_changes and _REDACTED not in body:
             return EventChanges()
-        fields = json.loads(body)
+        fields = decode_body(body)
         changes = fields.get("changes", ())
         moved: dict[str, str] = {}
         if len(changes) > 1 and (_RENAMED in body or fields.get("command") != _FOUND):

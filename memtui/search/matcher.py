@@ -173,6 +173,8 @@ class SearchText:
 
 
 def is_utf8(data: bytes) -> bool:
+    if data.isascii():
+        return True
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:
@@ -278,6 +280,7 @@ class QueryMatcher:
         self._positive = tuple(
             group for group in (tuple(n for n in group if not n.negated) for group in self.groups) if group
         )
+        self._only = self._positive[0][0] if self.is_one_word and len(self._positive[0]) == 1 else None
 
     def has_words(self, text: SearchText) -> bool:
         """Whether a text holds all words that it must, and none that it must not."""
@@ -317,6 +320,8 @@ class QueryMatcher:
 
     def may_have_line(self, text: SearchText) -> bool:
         """Whether a line of a text may hold everything: a quick test."""
+        if (only := self._only) is not None:
+            return only.word in (text.data if only.case else text.folded)
         texts = {True: text.data, False: text.folded}
         if not all(any(needle.word in texts[needle.case] for needle in group) for group in self._positive):
             return False

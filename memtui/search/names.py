@@ -7,12 +7,13 @@ matches is worked out only for those that can be among the best: first those in 
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import compress, repeat
+from heapq import nsmallest
+from itertools import chain, compress, repeat
 from operator import contains
 
+from memtui.core.lazy_dataclass import dataclass
 from memtui.search import fuzzy
-from memtui.search.fuzzy import Vocabulary, fold, split_words
+from memtui.search.fuzzy import Positions, Vocabulary, fold, split_words
 from memtui.search.matcher import SearchPattern
 from memtui.search.query import Alternatives, MatchKind, Query, Term
 from memtui.search.results import NameHit, NameResults, Span, Stop, check_cancelled, never_stop
@@ -92,7 +93,7 @@ class NameIndex:
         query: Query,
         *,
         limit: int = 200,
-        recency: Recency = lambda _: 0,
+        recency: Recency | None = None,
         accept: Callable[[str], bool] | None = None,
         stop: Stop = never_stop,
     ) -> NameResults:
@@ -101,7 +102,7 @@ class NameIndex:
         Args:
             query: Without words all names that are accepted are found, the newest first.
             limit: Most hits.
-            recency: When a path changed last; decides between equally good names.
+            recency: When a path changed last; decides between equally good names. `None` if nobody knows.
             accept: Whether a path passes the filters; `None` for all.
             stop: Asked now and then whether to give up.
 
@@ -118,10 +119,11 @@ class NameIndex:
         is_plain = pattern is None and accept is None
         promising = self._select_candidates(numbers, query, limit, recency, is_plain=is_plain, stop=stop)
         best = self._score(promising, query, pattern, stop)
-        best.sort(key=lambda hit: (-hit.score, not _is_whole_name(hit), -recency(hit.path), len(hit.path), hit.path))
+        when = recency or _never
+        best.sort(key=lambda hit: (-hit.score, not _is_whole_name(hit), -when(hit.path), len(hit.path), hit.path))
         similar: tuple[NameHit, ...] = ()
         if total < _SIMILAR_UP_TO and pattern is None:
-            similar = self._find_similar(query, set(numbers), recency, accept, stop)
+            similar = self._find_similar(query, set(numbers), when, accept, stop)
         return NameResults(tuple(best[:limit]), similar, total)
 
     def _find_matching(self, terms: tuple[Alternatives, ...], stop: Stop) -> Sequence[int]:
@@ -181,7 +183,7 @@ class NameIndex:
         return kept
 
     def _select_candidates(
-        self, numbers: Sequence[int], query: Query, limit: int, recency: Recency, *, is_plain: bool, stop: Stop
+        self, numbers: Sequence[int], query: Query, limit: int, recency: Recency | None, *, is_plain: bool, stop: Stop
     ) -> Sequence[int]:
         """The names that can be among the best, by class of match, and within a class the newest."""
         room = max(limit, _SCORED)
@@ -228,7 +230,8 @@ class NameIndex:
     def _intersect(self, numbers: Sequence[int], some: Collection[int], is_sure: bool) -> Sequence[int]:
         """Those of the names that match which are among some others; all of those, if `is_sure`."""
         if is_sure:
-            return [number for number in some if self._low[number] is not _GONE]
+            has_gone = len(self._number) < len(self._paths)
+            return [number for number in some if self._low[number] is not _GONE] if has_gone else list(some)
         if not some:
             return ()
         some = set(some)
@@ -255,9 +258,11 @@ class NameIndex:
             numbers = list(compress(numbers, map(contains, self._get_values(values, numbers), repeat(part))))
         return numbers
 
-    def _select_newest(self, numbers: Sequence[int], most: int, recency: Recency) -> Sequence[int]:
+    def _select_newest(self, numbers: Sequence[int], most: int, recency: Recency | None) -> Sequence[int]:
         if len(numbers) <= most:
             return numbers
+        if recency is None:
+            return nsmallest(most, numbers)
         times = list(map(recency, map(self._paths.__getitem__, numbers)))
         some = sorted(times[:: max(1, len(times) // _SAMPLE)])
         enough = some[max(0, len(some) - 8 - len(some) * most * 4 // (3 * len(times)))]
@@ -277,17 +282,18 @@ class NameIndex:
                 check_cancelled(stop)
             path, low = self._paths[number], self._low[number]
             own = path.rfind("/") + 1
-            worth, places = 0, list[int]()
+            worth, places = 0, list[Positions]()
             for group in groups:
-                if found := max(
-                    filter(None, (fuzzy.score_path(term, path, low, own) for term in group)),
-                    key=lambda one: one[0],
-                    default=None,
-                ):
-                    worth += found[0]
-                    places += found[1]
+                best: tuple[int, Positions] | None = None
+                for term in group:
+                    found = fuzzy.score_path(term, path, low, own)
+                    if found is not None and (best is None or found[0] > best[0]):
+                        best = found
+                if best is not None:
+                    worth += best[0]
+                    places.append(best[1])
             if pattern is not None and (run := pattern.search(path)):
-                places += range(*run)
+                places.append(range(*run))
             hits.append(NameHit(path, _to_spans(places), float(worth)))
         return hits
 
@@ -379,12 +385,18 @@ def _is_whole_name(hit: NameHit) -> bool:
     return len(hit.spans) == 1 and hit.spans[0] in ((own, dot), (own, len(hit.path)))
 
 
-def _to_spans(places: Iterable[int]) -> tuple[Span, ...]:
+def _to_spans(matches: Sequence[Positions]) -> tuple[Span, ...]:
     """Positions as runs."""
+    if len(matches) == 1 and isinstance(run := matches[0], range):
+        return ((run.start, run.stop),)
     spans: list[Span] = []
-    for place in sorted(set(places)):
+    for place in sorted(set(chain.from_iterable(matches))):
         if spans and spans[-1][1] == place:
             spans[-1] = (spans[-1][0], place + 1)
         else:
             spans.append((place, place + 1))
     return tuple(spans)
+
+
+def _never(_: str) -> int:
+    return 0

@@ -1,10 +1,10 @@
 """The search of every kept version, with the time and the author of each matching line."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
 from heapq import heapify, heappop, heapreplace
-from itertools import islice
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from memtui.core.diffs import measure_common_prefix, measure_common_suffix
@@ -22,6 +22,8 @@ from memtui.search.text_index import TextCache
 
 _MOST = 50_000
 """Pairs that are cached."""
+_MOST_JOINED = 1_000
+"""Notes of which all differences are cached together."""
 
 
 class DifferenceCache:
@@ -30,6 +32,7 @@ class DifferenceCache:
     def __init__(self, text: Callable[[str], SearchText | None]) -> None:
         self._text = text
         self._known: dict[tuple[str, str], tuple[SearchText, SearchText]] = {}
+        self._joined: dict[tuple[str, ...], SearchText] = {}
 
     def get_difference(self, old: str, new: str) -> tuple[SearchText, SearchText] | None:
         """The lines from the first to the last difference, of either text; `None` if a text is not kept."""
@@ -43,9 +46,21 @@ class DifferenceCache:
             self._known[pair] = _compute_difference(before.data, after.data)
         return self._known[pair]
 
+    def get_all_differences(self, versions: tuple[str, ...]) -> SearchText | None:
+        """All lines in which successive versions differ, of each pair; `None` if a text is not kept."""
+        if versions not in self._joined:
+            pairs = [self.get_difference(old, new) for old, new in pairwise(versions)]
+            if None in pairs:
+                return None
+            if len(self._joined) >= _MOST_JOINED:
+                self._joined.clear()
+            self._joined[versions] = SearchText(b"\n".join(text.data for pair in pairs if pair for text in pair))
+        return self._joined[versions]
+
     def evict(self) -> None:
         """Drop everything: no part of a removed text may stay in memory."""
         self._known.clear()
+        self._joined.clear()
 
 
 def _compute_difference(before: bytes, after: bytes) -> tuple[SearchText, SearchText]:
@@ -67,7 +82,8 @@ class MatchingTexts:
         self, cache: TextCache, hashes: Collection[str], matcher: QueryMatcher, differences: DifferenceCache
     ) -> None:
         self.hashes = frozenset(hashes)
-        self.known: Container[object] = cache
+        self.known = cache.keys()
+        self.is_one_word = matcher.is_one_word
         self._cache = cache
         self._matcher = matcher
         self._differences = differences
@@ -88,6 +104,13 @@ class MatchingTexts:
             return False
         differing = self._differences.get_difference(old, new)
         return differing is not None and not any(map(self._matcher.may_have_line, differing))
+
+    def are_all_alike(self, versions: tuple[str, ...]) -> bool:
+        """Whether this holds for all successive texts of a note."""
+        if not self.hashes.issuperset(versions):
+            return False
+        differing = self._differences.get_all_differences(versions)
+        return differing is not None and not self._matcher.may_have_line(differing)
 
 
 class LineLifetime:
@@ -151,8 +174,11 @@ class _DistinctVersions:
             self.steps.append(step)
         self._matching = matching
         self._only_gone = only_gone
+        versions = tuple(map(self._get_sha256, range(len(self.steps))))
+        self._are_all_alike = bool(versions) and self._holds_all and matching.are_all_alike(versions)
         self._numbered: dict[int, dict[bytes, list[int]]] = {}
         self._alike: dict[int, bool] = {}
+        self._starts: dict[int, int] = {}
         self._floor: Counter[bytes] = Counter()
         """How many of each line have stood ever since the version that was visited last."""
 
@@ -161,7 +187,7 @@ class _DistinctVersions:
         end = len(self.steps) - 1
         if end >= 0:
             self._floor = self._count_lines(end)
-        for at in range(end, -1, -1):
+        for at in (0,) if self._are_all_alike else range(end, -1, -1):
             before_is_empty = at == 0 or self._is_empty(at - 1)
             if before_is_empty and (self._only_gone or self._is_empty(at)):
                 self._floor = Counter() if before_is_empty else self._floor
@@ -190,9 +216,20 @@ class _DistinctVersions:
 
     def find_first_with(self, line: bytes, count: int, at: int) -> int:
         """The first version of the unbroken run up to `at` that holds a line `count` times."""
-        while at > 0 and (self._is_like_previous(at) or self._count_line(at - 1, line) >= count):
+        while (at := self._skip_alike(at)) > 0 and self._count_line(at - 1, line) >= count:
             at -= 1
         return at
+
+    def _skip_alike(self, at: int) -> int:
+        """The first version of the run up to `at` whose versions seem to hold the same matching lines."""
+        if self._are_all_alike:
+            return 0
+        if at not in self._starts:
+            start = at
+            while self._is_like_previous(start):
+                start -= 1
+            self._starts |= dict.fromkeys(range(start, at + 1), start)
+        return self._starts[at]
 
     def get_line_numbers(self, at: int, line: bytes) -> list[int]:
         return self._get_matching_lines(at)[line]
@@ -235,8 +272,10 @@ class _DistinctVersions:
     @cached_property
     def _holds_all(self) -> bool:
         """Whether only lines with all words are hits: if any version has one."""
+        if self._only_gone or self._matching.is_one_word:
+            return True
         hashes = {step.sha256 for step in self.steps if step.sha256 in self._matching.hashes}
-        return self._only_gone or any(self._matching.get_lines(sha256).hold_all for sha256 in hashes if sha256)
+        return any(self._matching.get_lines(sha256).hold_all for sha256 in hashes if sha256)
 
 
 def find_line_lifetimes(
@@ -512,8 +551,11 @@ class PastIndex:
         )
         return PastResults(hits, len(best), is_cut, looked, of, missing, names, total_names)
 
-    def _find_timelines(self, hashes: Iterable[str]) -> list[NoteTimeline]:
+    def _find_timelines(self, hashes: frozenset[str]) -> list[NoteTimeline]:
         """The notes that ever held one of these texts."""
+        if len(hashes) > len(self.record.timelines):
+            notes = self.record.timelines
+            return [note for note in notes if not hashes.isdisjoint(step.sha256 for step in note.steps)]
         holders = self.record.holders
         return list({id(timeline): timeline for sha256 in hashes for timeline in holders.get(sha256, ())}.values())
 

@@ -8,12 +8,13 @@ capitals. Beyond fzf, `"two words"` is a run with a space, and `name:value` a fi
 import re
 import warnings
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 
 from memtui.core import times
 from memtui.core.errors import MemtuiError
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import ROOT_NAME
 from memtui.core.suggestion import format_suggestion
 from memtui.core.times import PointInTime

@@ -1,12 +1,13 @@
 """Results of a search, shared by the find screen, `memtui search` and the MCP tool."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TypeVar
 
 from memtui.core.errors import MemtuiError
 from memtui.core.events import Event, Version
+from memtui.core.lazy_dataclass import dataclass
 
 Span = tuple[int, int]
 """Start and end of a match."""

@@ -1,9 +1,9 @@
 """The texts of the present notes, and their matching lines."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, KeysView, Sequence
 
+from memtui.core.lazy_dataclass import dataclass
 from memtui.search.matcher import Group, MatchedLines, QueryMatcher, SearchText, build_line_hit, is_utf8
 from memtui.search.results import NoteHits, Stop, TextResults, check_cancelled, iter_until_stopped, never_stop
 
@@ -49,6 +49,13 @@ class TextCache:
 
     def __contains__(self, key: object) -> bool:
         return key in self._texts
+
+    def sort(self) -> None:
+        """Put the texts in the order of their keys: of equally good ones the first come first."""
+        self._texts = dict(sorted(self._texts.items()))
+
+    def keys(self) -> KeysView[str]:
+        return self._texts.keys()
 
     def put(self, key: str, text: SearchText) -> None:
         self._evict(key)
@@ -186,6 +193,10 @@ class TextIndex:
         else:
             self._unread.discard(path)
             self._cache.put(path, SearchText(data))
+
+    def sort(self) -> None:
+        """Have the notes in the order of their paths."""
+        self._cache.sort()
 
     def remove(self, path: str) -> None:
         self._cache.remove(path)

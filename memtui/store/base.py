@@ -6,9 +6,8 @@ above may assume a local disk. Faults arrive as `OSError` with their `errno`, wh
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from memtui.core.attributes import PERMISSIONS, UNKNOWN, Attributes
@@ -34,9 +33,8 @@ def get_lasting_stamp(stamp: Stamp) -> Stamp:
     return stamp[1:] or stamp
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
-    """One thing in the store, looked at.
+class Node(NamedTuple):
+    """One thing in the store, looked at. (A named tuple: a folder has many thousands of them.)
 
     Attributes:
         path: Where it really is, relative to the root; links on the way have been followed.
@@ -144,11 +142,11 @@ class Transaction(Protocol):
         """
         ...
 
-    def clean_up(self, *, is_known: Callable[[str], bool] | None = None, place: MemoryPath = ROOT) -> None:
+    def clean_up(self, *, is_known: Callable[[bytes], bool] | None = None, place: MemoryPath = ROOT) -> None:
         """Remove the leftovers of a writer that was killed.
 
         Args:
-            is_known: Whether a text is kept elsewhere, by its SHA-256. Another text came from outside in the moment of
+            is_known: Whether a text is kept elsewhere. Another one came from outside in the moment of
                 the kill: it is put back and not removed. `None` if all is known.
             place: Where it is put back, or beside that if something is there.
 
@@ -281,6 +279,17 @@ class ReadableStore(Protocol):
         """
         ...
 
+    def scan_contents(
+        self, *, limit: int, wanted: Callable[[str], bool] | None = None
+    ) -> Iterator["tuple[Node, FileContent | Exception | None]"]:
+        """Everything in the folder, as `scan` has it, each file with what `read` returns or raises.
+
+        Args:
+            limit: Bytes of the largest file that is read.
+            wanted: Whether a path is looked at; `None` for all.
+        """
+        ...
+
     def iter_names(self) -> Iterator[FolderEntry]:
         """Everything in the store, each directory before what is in it, not looked at where that would cost."""
         ...
@@ -291,6 +300,22 @@ class ReadableStore(Protocol):
 
 
 class Store(ReadableStore, Protocol):
+    """A place where memories are kept, and changed.
+
+    Attributes:
+        is_synced: Whether a change is on the disk once it is made; else `sync_paths` sees to that, later.
+    """
+
+    is_synced: bool
+
+    def sync_paths(self, paths: Collection[str]) -> None:
+        """Have the disk confirm what stands at paths, relative to the root, and in their directories.
+
+        Raises:
+            OSError: It does not. What was written there may be lost by a power cut, also after a later call.
+        """
+        ...
+
     def begin_transaction(self, seconds: float) -> AbstractContextManager[Transaction]:
         """Take the writer lock within some seconds.
 
@@ -324,7 +349,7 @@ def read_consistently(fd: int, path: str, limit: int) -> FileContent:
         if before.st_size > limit:
             raise FileTooLarge(before.st_size)
         data = os.pread(fd, before.st_size + 1, 0)
-        while 0 < len(data) <= limit and (more := os.pread(fd, 1 << 20, len(data))):
+        while 0 < len(data) <= limit and len(data) != before.st_size and (more := os.pread(fd, 1 << 20, len(data))):
             data += more
         after = os.fstat(fd)
         if make_stamp(after) == make_stamp(before) and len(data) == after.st_size:
@@ -343,8 +368,8 @@ def make_node(path: str, seen: os.stat_result) -> Node:
     """The node of a stat result, at a real path relative to the root."""
     mode = seen.st_mode
     if stat.S_ISREG(mode):
-        stamp, bits = make_stamp(seen), mode & PERMISSIONS
-        return Node(path, EntryKind.FILE, seen.st_size, seen.st_mtime_ns, stamp, seen.st_nlink, mode=bits)
+        stamp = make_stamp(seen)
+        return Node(path, EntryKind.FILE, stamp[1], stamp[2], stamp, seen.st_nlink, "", stamp[3])
     if stat.S_ISDIR(mode):
         bits = mode & PERMISSIONS
         return Node(path, EntryKind.DIRECTORY, 0, seen.st_mtime_ns, (bits, seen.st_ino), mode=bits)

@@ -2,17 +2,19 @@
 
 import contextlib
 import errno
+import itertools
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from operator import itemgetter
 from typing import NoReturn
 
 from memtui.core.attributes import PERMISSIONS, UNKNOWN, Attributes
 from memtui.core.errors import SymlinkEscape, UnconfirmedChange, UnsettledChange
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.fs.atomic import link_nameless
-from memtui.fs.beneath import PathHandle, close_quietly
+from memtui.fs.beneath import PathHandle, close_quietly, sync_file_system
 from memtui.fs.locks import hold_lock
 from memtui.store.base import (
     NEW_DIRECTORY,
@@ -37,6 +39,8 @@ from memtui.store.recovery import (
     SyncBatch,
     as_unconfirmed,
     remove_if_empty,
+    sync_directory,
+    sync_file,
 )
 
 
@@ -47,7 +51,7 @@ class FolderTransaction:
         self.is_untidy = False
         self._folder = folder
         self._root = folder.root
-        self._confirming = SyncBatch(folder.root)
+        self._confirming = SyncBatch(folder.root, wanted=folder.is_synced)
         self._aside = StagingArea(folder)
         self._tidying = CrashCleanup(folder, self._aside, self._confirming)
 
@@ -166,7 +170,7 @@ class FolderTransaction:
         return self._confirming.batch_sync()
 
     def clean_up(
-        self, *, is_known: Callable[[str], bool] | None = None, place: MemoryPath = ROOT, only_judged: bool = False
+        self, *, is_known: Callable[[bytes], bool] | None = None, place: MemoryPath = ROOT, only_judged: bool = False
     ) -> None:
         """See `Transaction.clean_up`; with `only_judged` what nobody has looked at is left alone."""
         self._tidying.clean_up(is_known=is_known, place=place, only_judged=only_judged)
@@ -270,9 +274,12 @@ class FolderTransaction:
             write_all(fd, data)
             if replaced is not None:
                 _copy_mode(fd, replaced)
-            if attributes != UNKNOWN:
+            if attributes.mode is not None:
                 _set_attributes(fd, attributes)
-            os.fsync(fd)
+            elif attributes.mtime_ns is not None:
+                _set_time(fd, attributes.mtime_ns)
+            if self._folder.is_synced:
+                os.fsync(fd)
             made_as = os.fstat(fd)
         except BaseException:
             close_quietly(fd)
@@ -363,7 +370,7 @@ class ReadOnlyTransaction:
     def batch_sync(self) -> AbstractContextManager[None]:
         return contextlib.nullcontext()
 
-    def clean_up(self, *, is_known: Callable[[str], bool] | None = None, place: MemoryPath = ROOT) -> None:
+    def clean_up(self, *, is_known: Callable[[bytes], bool] | None = None, place: MemoryPath = ROOT) -> None:
         pass
 
 
@@ -385,6 +392,15 @@ def _copy_mode(fd: int, replaced: os.stat_result) -> None:
     if (mine.st_uid, mine.st_gid) != (replaced.st_uid, replaced.st_gid):
         with contextlib.suppress(PermissionError):
             os.fchown(fd, replaced.st_uid, replaced.st_gid)
+
+
+def _set_time(fd: int, mtime_ns: int) -> None:
+    """Give a file that was just made a time, as far as its file system keeps that."""
+    try:
+        os.utime(fd, ns=(mtime_ns, mtime_ns))
+    except OSError as error:
+        if error.errno not in (errno.EPERM, *NO_SUCH_THING):
+            raise
 
 
 def _set_attributes(fd: int, attributes: Attributes) -> None:
@@ -413,8 +429,26 @@ def _unless_unsupported() -> Iterator[None]:
             raise
 
 
+_EACH = 16
+"""Paths up to which each is synced by itself; more are left to `syncfs`, which syncs all of the file system at once."""
+
+
 class FolderStore(WritableFolder):
     """A directory of memory files that may be changed. Every file is moved into place whole."""
+
+    def sync_paths(self, paths: Collection[str]) -> None:
+        """See `Store.sync_paths`. What is not there any more is synced with its directory."""
+        if len(paths) > _EACH and sync_file_system(self.root.fd):
+            return
+        for directory, inside in itertools.groupby(sorted(path.rpartition("/")[::2] for path in paths), itemgetter(0)):
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError, SymlinkEscape):
+                fd = self.root.open_directory(tuple(directory.split("/")) if directory else ())
+                try:
+                    for _, name in inside:
+                        sync_file(fd, name)
+                    sync_directory(fd)
+                finally:
+                    close_quietly(fd)
 
     @contextmanager
     def begin_transaction(self, seconds: float) -> Iterator[Transaction]:

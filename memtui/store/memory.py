@@ -7,9 +7,8 @@ import errno
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 
 from memtui.core.attributes import PERMISSIONS, UNKNOWN, Attributes
 from memtui.core.errors import LockTimeout, SymlinkEscape
@@ -39,6 +38,7 @@ class MemoryStore:
     def __init__(self, *, title: str = "in memory") -> None:
         self.title = title
         self.is_untidy = False
+        self.is_synced = True
         self._files: dict[str, bytes] = {}
         self._links: dict[str, bytes] = {}
         self._nodes: dict[str, Node] = {}
@@ -86,9 +86,26 @@ class MemoryStore:
     def scan(self, below: MemoryPath, *, complete: bool = False) -> Iterator[Node]:  # noqa: ARG002 - all is readable
         yield from (node for node in self._iter_below(below.relative) if not self._is_hidden(node))
 
+    def scan_contents(
+        self, *, limit: int, wanted: Callable[[str], bool] | None = None
+    ) -> Iterator[tuple[Node, FileContent | Exception | None]]:
+        for node in self.scan(ROOT):
+            if wanted is not None and not wanted(node.path):
+                continue
+            content: FileContent | Exception | None = None
+            if node.kind is EntryKind.FILE:
+                try:
+                    content = self.read(MemoryPath.from_relative(node.path), limit=limit)
+                except (OSError, NotRegularFile, FileTooLarge) as error:
+                    content = error
+            yield node, content
+
     def iter_names(self) -> Iterator[FolderEntry]:
         for node in self.scan(ROOT):
             yield FolderEntry(node.path, node.kind, node.size, node.mtime_ns)
+
+    def sync_paths(self, paths: Collection[str]) -> None:
+        """There is no disk."""
 
     @contextmanager
     def begin_transaction(self, seconds: float) -> Iterator[Transaction]:
@@ -123,7 +140,7 @@ class MemoryStore:
             self._files.pop(node.path, None)
             self._links.pop(node.path, None)
 
-    def clean_up(self, *, is_known: Callable[[str], bool] | None = None, place: MemoryPath = ROOT) -> None:
+    def clean_up(self, *, is_known: Callable[[bytes], bool] | None = None, place: MemoryPath = ROOT) -> None:
         """Nothing is ever left."""
 
     def unmake(self, paths: Iterable[str]) -> None:
@@ -143,7 +160,7 @@ class MemoryStore:
                 self._files[path] = self._files.pop(node.path)
             elif node.kind is EntryKind.LINK:
                 self._links[path] = self._links.pop(node.path)
-            self._nodes[path] = replace(node, path=path)
+            self._nodes[path] = node._replace(path=path)
         return made
 
     def make_directory(self, path: MemoryPath) -> tuple[str, ...]:
@@ -263,4 +280,4 @@ def _give_attributes(node: Node, attributes: Attributes, number: int) -> Node:
     bits = (mode or 0) & PERMISSIONS
     mtime_ns = mtime_ns or 0
     stamp = (bits, number) if node.kind is EntryKind.DIRECTORY else (number, node.size, mtime_ns, bits, number)
-    return replace(node, mtime_ns=mtime_ns, stamp=stamp, mode=None if mode is None else bits)
+    return node._replace(mtime_ns=mtime_ns, stamp=stamp, mode=None if mode is None else bits)

@@ -21,7 +21,16 @@ from memtui.fs.atomic import get_nameless_flag
 from memtui.fs.beneath import Moving, PathHandle, Resolver, RootDirectory, close_quietly, exchange, rename_noreplace
 from memtui.fs.locks import Locking, hold_lock
 from memtui.fs.no_atime import open_without_atime
-from memtui.store.base import READ, FileContent, Node, NotRegularFile, make_node, read_consistently, write_all
+from memtui.store.base import (
+    READ,
+    FileContent,
+    FileTooLarge,
+    Node,
+    NotRegularFile,
+    make_node,
+    read_consistently,
+    write_all,
+)
 
 # Temporary names, and the token that marks them as ours.
 
@@ -270,14 +279,19 @@ class ReadOnlyFolder:
             return None
         try:
             with self.root.resolve_path(path.parts, follow=follow) as place:
-                seen = place.stat()
+                seen = place.seen or place.stat()
                 return None if self._is_passing(place.name, seen.st_ino) else make_node("/".join(place.parts), seen)
         except (FileNotFoundError, NotADirectoryError):
             return None
 
     def read(self, path: MemoryPath, *, limit: int) -> FileContent:
         with self.root.resolve_path(path.parts, follow=True) as place:
-            if not stat.S_ISREG(place.stat().st_mode):
+            seen = place.seen or place.stat()
+            if self._temporary_prefix in path.relative and (
+                self._is_passing(place.name, seen.st_ino) or any(map(self._is_passing, path.parts[:-1]))
+            ):
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+            if not stat.S_ISREG(seen.st_mode):
                 raise NotRegularFile
             fd = self._open_for_reading(place)
             try:
@@ -316,6 +330,39 @@ class ReadOnlyFolder:
                 continue  # a directory that may be listed, but not entered
             yield make_node(directory + entry.name, seen)
 
+    def scan_contents(
+        self, *, limit: int, wanted: Callable[[str], bool] | None = None
+    ) -> Iterator[tuple[Node, FileContent | Exception | None]]:
+        """See `ReadableStore.scan_contents`. A file is opened below its directory, which is open already."""
+        self.attach()
+        held: list[int] = []
+        for directory, entry in self.iter_raw_entries((), check=lambda fd: held.__setitem__(slice(None), [fd])):
+            path, content = directory + entry.name, None
+            if wanted is not None and not wanted(path):
+                continue
+            try:
+                if entry.is_file(follow_symlinks=False):
+                    content = self._read_entry(entry.name, held[0], path, limit)
+                    if isinstance(content, FileContent):
+                        yield content.node, content
+                        continue
+                seen = entry.stat(follow_symlinks=False)
+            except (FileNotFoundError, PermissionError):
+                continue  # gone meanwhile; or in a directory that may be listed, but not entered
+            yield make_node(path, seen), content if stat.S_ISREG(seen.st_mode) else None
+
+    def _read_entry(self, name: str, directory: int, path: str, limit: int) -> FileContent | Exception:
+        try:
+            fd = self._open_entry(name, directory)
+        except (OSError, NotRegularFile) as error:
+            return error
+        try:
+            return read_consistently(fd, path, limit)
+        except (OSError, NotRegularFile, FileTooLarge) as error:
+            return error
+        finally:
+            close_quietly(fd)
+
     def iter_names(self) -> Iterator[FolderEntry]:
         self.attach()
         for directory, entry in self.iter_raw_entries(()):
@@ -341,7 +388,7 @@ class ReadOnlyFolder:
         `complete`: an unreadable directory inside is an error, else `skip` is told. `check` gets each descriptor before
         it is listed.
         """
-        root = root or self.root
+        root, temporary = root or self.root, self._temporary_prefix
         top = "/".join(parts)
         todo = [top]
         while todo:
@@ -361,8 +408,11 @@ class ReadOnlyFolder:
                 check(fd)
                 with os.scandir(fd) as entries:
                     for entry in entries:
-                        if self.is_temporary_name(entry.name) and (
-                            self._is_passing(entry.name, entry.inode()) or not _is_there(entry.name, fd)
+                        if (
+                            temporary
+                            and entry.name.startswith(temporary)
+                            and self.is_temporary_name(entry.name)
+                            and (self._is_passing(entry.name, entry.inode()) or not _is_there(entry.name, fd))
                         ):
                             continue
                         if entry.is_dir(follow_symlinks=False):
@@ -382,8 +432,11 @@ class ReadOnlyFolder:
         return bool(start) and name.startswith(start) and _RANDOM.fullmatch(name, len(start)) is not None
 
     def _open_for_reading(self, place: PathHandle) -> int:
+        return self._open_entry(place.name, place.fd)
+
+    def _open_entry(self, name: str, directory: int) -> int:
         try:
-            return open_without_atime(place.name, READ, directory=place.fd)
+            return open_without_atime(name, READ, directory=directory)
         except OSError as error:
             if error.errno in (errno.ELOOP, errno.ENXIO):
                 raise NotRegularFile from None  # swapped for a link or a socket since it was looked at
@@ -406,8 +459,10 @@ class WritableFolder(ReadOnlyFolder):
         nameless: Whether new files are made without a name (`O_TMPFILE`) where the system can.
         moving: The best way to move things that is tried; see `Moving`.
         locking: How writers exclude each other; by default as the file system of the state directory can.
+        synced: Whether every change is confirmed by the disk when it is made.
 
     Attributes:
+        is_synced: See `Store`.
         tmpfile: The flag by which a file is made that has no name yet; 0 where that is not done, or cannot be.
         is_clean: Whether leftovers were removed, and none was left since.
         is_searched: Whether it was looked for some that nobody has marked, and none was left since.
@@ -423,8 +478,10 @@ class WritableFolder(ReadOnlyFolder):
         nameless: bool = True,
         moving: Moving = "renameat2",
         locking: Locking | None = None,
+        synced: bool = True,
     ) -> None:
         super().__init__(path, title=title, resolver=resolver)
+        self.is_synced = synced
         self.tmpfile = get_nameless_flag() if nameless else 0
         self.moving: Moving = moving
         self.is_clean = self.is_searched = False

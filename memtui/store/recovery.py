@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from memtui.core.attributes import PERMISSIONS
 from memtui.core.errors import SymlinkEscape, UnconfirmedChange, UnsettledChange
-from memtui.core.events import sha256
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.fs.beneath import PathHandle, RootDirectory, close_quietly
+from memtui.fs.no_atime import open_without_atime
 from memtui.store.base import NEW_DIRECTORY, READ, read_consistently
 from memtui.store.open_folder import WritableFolder, is_safe_to_remove
 
@@ -146,10 +146,11 @@ def as_unconfirmed() -> Iterator[None]:
 
 
 class SyncBatch:
-    """The directories that one transaction has the system confirm."""
+    """The directories that one transaction has the system confirm; none if it is not `wanted`."""
 
-    def __init__(self, root: RootDirectory) -> None:
+    def __init__(self, root: RootDirectory, *, wanted: bool) -> None:
         self._root = root
+        self._wanted = wanted
         self._unconfirmed: dict[tuple[int, int], int] | None = None
 
     @contextmanager
@@ -175,6 +176,8 @@ class SyncBatch:
 
     def sync(self, fd: int, made: Iterable[str]) -> None:
         """Have the system confirm a directory, and the parents of directories just made."""
+        if not self._wanted:
+            return
         with as_unconfirmed():
             self._sync_or_defer(fd)
             for directory in made:
@@ -184,7 +187,7 @@ class SyncBatch:
     def _sync_or_defer(self, fd: int) -> None:
         """Sync a directory now, or at the end of a batch; till then it is held open, wherever it is moved."""
         if self._unconfirmed is None:
-            _sync_directory(fd)
+            sync_directory(fd)
             return
         seen = os.fstat(fd)
         identity = (seen.st_dev, seen.st_ino)
@@ -196,7 +199,25 @@ class SyncBatch:
         self._unconfirmed[identity] = descriptor  # the last one touched is the last one
 
 
-def _sync_directory(fd: int) -> None:
+def sync_file(directory: int, name: str) -> None:
+    """Have the system confirm what a file holds; nothing else is opened. Raises `OSError`."""
+    try:
+        if not stat.S_ISREG(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode):
+            return
+        fd = open_without_atime(name, READ, directory=directory)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO, errno.EACCES):
+            return  # another program's by now, or closed to us
+        raise
+    try:
+        os.fsync(fd)
+    finally:
+        close_quietly(fd)
+
+
+def sync_directory(fd: int) -> None:
     """Have the system confirm what stands in a directory, where it can: some file systems know no such thing."""
     opened = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=fd)
     try:
@@ -213,7 +234,7 @@ def _sync_all(directories: list[int]) -> None:
     failed: OSError | None = None
     for fd in directories:
         try:
-            _sync_directory(fd)
+            sync_directory(fd)
         except OSError as error:
             failed = error
         finally:
@@ -253,7 +274,7 @@ class CrashCleanup:
         self._confirming = confirming
 
     def clean_up(
-        self, *, is_known: Callable[[str], bool] | None = None, place: MemoryPath = ROOT, only_judged: bool = False
+        self, *, is_known: Callable[[bytes], bool] | None = None, place: MemoryPath = ROOT, only_judged: bool = False
     ) -> None:
         """See `FolderTransaction.clean_up`. Every directory is searched: things may wait beside their places."""
 
@@ -320,7 +341,7 @@ class CrashCleanup:
             close_quietly(fd)
         return tidied
 
-    def _has_unknown_text(self, aside: StagedEntry, is_known: Callable[[str], bool]) -> bool:
+    def _has_unknown_text(self, aside: StagedEntry, is_known: Callable[[bytes], bool]) -> bool:
         """Whether something that was moved aside holds a text, or is a link, that is kept nowhere else.
 
         Raises:
@@ -333,7 +354,7 @@ class CrashCleanup:
         except PermissionError:
             return True  # nobody will be able to tell, so it is not for us to remove
 
-    def _is_unknown(self, aside: StagedEntry, is_known: Callable[[str], bool]) -> bool:
+    def _is_unknown(self, aside: StagedEntry, is_known: Callable[[bytes], bool]) -> bool:
         top = aside.original.stat()
         below = self._aside.iter_below(aside) if stat.S_ISDIR(top.st_mode) else ()
         for path, seen in (("", top), *below):
@@ -348,7 +369,7 @@ class CrashCleanup:
                         content = read_consistently(fd, path, seen.st_size + _GROWN).data
                     finally:
                         close_quietly(fd)
-            if content and not is_known(sha256(content)):
+            if content and not is_known(content):
                 return True
         return False
 

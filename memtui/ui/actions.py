@@ -6,7 +6,7 @@ list of commands that could disagree with the keys.
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -14,6 +14,7 @@ from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.screen import Screen
 
+from memtui.core.lazy_dataclass import dataclass
 from memtui.ui.controller import Controller
 from memtui.ui.key_names import format_key
 

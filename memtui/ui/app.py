@@ -14,27 +14,40 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import work
 from textual.app import App
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 from textual.driver import Driver
-from textual.events import Event, Key, MouseDown, Paste
+from textual.events import Event, InputEvent, Key, MouseDown, Paste
 from textual.screen import Screen
+from textual.theme import Theme
 from textual.widget import Widget
+from textual.worker import get_current_worker
 
 from memtui.config import Config, LoadedConfig
 from memtui.core.errors import MemtuiError
 from memtui.core.paths import format_path
 from memtui.core.unicode import to_one_line
-from memtui.ui import key_names, terminal
+from memtui.ui import key_names, palettes
 from memtui.ui.controller import ControlledScreen
 from memtui.ui.frame import HELD_SECONDS
+from memtui.ui.garbage import GarbageSchedule
 from memtui.ui.key_names import label_key
 from memtui.ui.key_queue import KeyQueue
 from memtui.ui.messages import ChatRequested, FolderRequested
 from memtui.ui.screens.browse import BrowseScreen
+from memtui.ui.startup import get_query
 from memtui.ui.terminal import BackgroundDetected, TerminalDriver, TerminalSanitizer
-from memtui.ui.textual_private import add_line_filter, can_suspend, get_bindings, suppress_error_output
-from memtui.ui.theme import AUTO, OURS, choose_theme, find_theme_problems, keep_theme, load_kept_theme
+from memtui.ui.textual_drawing import draw_faster
+from memtui.ui.textual_private import (
+    add_line_filter,
+    add_styles_ahead,
+    can_suspend,
+    get_bindings,
+    keep_parsed_styles,
+    suppress_error_output,
+)
+from memtui.ui.theme import AUTO, choose_theme, find_theme_problems, keep_theme, load_kept_theme
 
 if TYPE_CHECKING:
     from memtui.agents.chat.events import ChatOptions
@@ -91,11 +104,13 @@ class MemtuiApp(App[int]):
 
             self._keymap_of_person, self._rebind = build_keymap(self.config.keys), rebind
         key_names.set_keymap(self._keymap_of_person)
+        draw_faster()
         super().__init__()
+        keep_parsed_styles(self)
         if self._keymap_of_person:
             self._rebind(get_bindings(self), self._keymap_of_person)
         add_line_filter(self, TerminalSanitizer())
-        for theme in OURS:
+        for theme in palettes.OWN:
             self.register_theme(theme)
         self._folder = folder
         self._state = state
@@ -103,6 +118,7 @@ class MemtuiApp(App[int]):
         self._label = label
         self._asked_to_quit = 0.0
         self._key_queue = KeyQueue(self, super().on_event)
+        self._garbage = GarbageSchedule(self)
         self._recent_commands: list[str] = []
         self.when_opened: Callable[[], object] | None = None
         """Called once, when the first folder is on screen."""
@@ -111,9 +127,11 @@ class MemtuiApp(App[int]):
         self.chat_options: Callable[[], ChatOptions] | None = None
         """The options of a conversation that is begun from the browser; the defaults if not set."""
         self._settings_reported = False
+        self.wants_demo = False
+        """Whether the person asked for the demo, which is shown in place of this."""
         self.bug: Exception | None = None
         """The exception that ended the application."""
-        question = terminal.get_query()
+        question = get_query()
         self._is_light = question.is_light() if question is not None and "TEXTUAL_THEME" not in os.environ else None
         self._chosen_theme = AUTO
         if "TEXTUAL_THEME" in os.environ:
@@ -130,6 +148,12 @@ class MemtuiApp(App[int]):
         for number in _SIGNALS:
             loop.add_signal_handler(number, self.exit, 128 + number, 128 + number)
             signal.signal(number, self._handle_signal)  # beside the loop, which is woken up all the same
+        self.call_later(self._open_first)  # not in the batch that Textual mounts in: it draws a frame that it drops
+
+    def on_unmount(self) -> None:
+        self._garbage.stop()
+
+    def _open_first(self) -> None:
         if self._folder is None:
             self.action_places()
         else:
@@ -147,12 +171,27 @@ class MemtuiApp(App[int]):
 
     def on_folder_shown(self) -> None:
         """Run `when_opened`, and report problems of the settings once."""
+        self._garbage.plan()
         when_opened, self.when_opened = self.when_opened, None
         if when_opened is not None:
             when_opened()
         if not self._settings_reported:
+            self._garbage.start()
+            self._garbage.note_input()  # not at once: somebody may be about to press a key
+            self._load_next_screens()
             self._settings_reported = True
             self._report_settings_problems()
+
+    @work(thread=True, group="next screens", exit_on_error=False)
+    def _load_next_screens(self) -> None:
+        from memtui.ui.preload import load_next_screens  # noqa: PLC0415 - start-up: behind the first paint
+
+        worker = get_current_worker()
+        load_next_screens(
+            lambda: self._garbage.input_at,
+            lambda: worker.is_cancelled,
+            lambda module: self.call_later(add_styles_ahead, self, module),
+        )
 
     @work(thread=True, group="settings", exit_on_error=False)
     def _report_settings_problems(self) -> None:
@@ -213,18 +252,21 @@ class MemtuiApp(App[int]):
             self.push_screen(screen)
 
     def action_places(self) -> None:
-        from memtui.ui.screens.places import FolderPickerScreen  # noqa: PLC0415 - start-up: loads Input and lists
+        from memtui.ui.screens.places import DEMO, FolderPickerScreen  # noqa: PLC0415 - start-up: loads Input and lists
 
         first = not any(isinstance(screen, BrowseScreen) for screen in self.screen_stack)
 
         def chosen(folder: str | None) -> None:
             self._key_queue.discard()  # keys behind a choice are of the path, and no commands in the folder
-            if folder is not None:
+            if folder == DEMO:
+                self.wants_demo = True
+                self.exit(0)
+            elif folder is not None:
                 self.open_folder(folder)
             elif first:
                 self.exit(0)
 
-        self.push_screen(FolderPickerScreen(), chosen)
+        self.push_screen(FolderPickerScreen(offers_demo=first), chosen)
 
     def action_help(self) -> None:
         """The keys of the focused pane, then all others; Enter runs one."""
@@ -236,9 +278,7 @@ class MemtuiApp(App[int]):
         around = [node for node in screen.focused.ancestors_with_self if node is not screen] if screen.focused else []
         focused = [action for action in actions if action.node in around and action.node is not self]
         others = sorted((each for each in actions if each not in focused), key=lambda each: not each.binding.show)
-        self.push_screen(
-            HelpScreen([("This pane", focused), ("Everywhere", others)]), partial(self._run_chosen, screen)
-        )
+        self.push_screen(HelpScreen([*focused, *others]), partial(self._run_chosen, screen))
 
     def action_find_command(self) -> None:
         """Find a command by its name, its key or another word for it."""
@@ -264,8 +304,12 @@ class MemtuiApp(App[int]):
         """Choose the colours; each theme is shown while the cursor is on it."""
         from memtui.ui.screens.commands import ThemeScreen  # noqa: PLC0415 - start-up: loads Input and lists
 
-        names = [AUTO, *sorted(self.available_themes)]
-        self.push_screen(ThemeScreen(names, self._chosen_theme, self._show_theme), self._keep_theme)
+        self.push_screen(ThemeScreen((AUTO, *palettes.OFFERED), self._chosen_theme, self._show_theme), self._keep_theme)
+
+    def get_theme(self, theme_name: str) -> Theme | None:
+        """The first theme of a name, or of several behind commas, with legible texts; `None` if there is none."""
+        names = (each.strip() for each in theme_name.split(","))
+        return next((palettes.get_theme(each) for each in names if each in palettes.NAMES), None)
 
     def _show_theme(self, name: str) -> None:
         self.theme = choose_theme(name, light=self._is_light, no_color=self.no_color)
@@ -314,9 +358,15 @@ class MemtuiApp(App[int]):
         self._suspend_signal()
         os.killpg(os.getpgrp(), signal.SIGTSTP)  # with what started us, such as a script
 
+    def pop_screen(self) -> AwaitComplete:
+        self._garbage.plan(self.screen)
+        return super().pop_screen()
+
     async def on_event(self, event: Event) -> None:
         """As Textual does, but no key before the one that came first has been handled, and a controller that wants the
         mouse has it before the next event, which may be there already."""
+        if isinstance(event, InputEvent):
+            self._garbage.note_input()
         if isinstance(event, Key | Paste) and not event.is_forwarded:
             await self._key_queue.put(event)
             return
@@ -373,11 +423,16 @@ def browse(
     read_only: bool = False,
     loaded: LoadedConfig | None = None,
     chat_options: "Callable[[], ChatOptions] | None" = None,
+    run_demo: Callable[[], int] | None = None,
 ) -> int:
-    """Run the browser until the person leaves it; returns the exit code. Arguments as of `MemtuiApp`."""
+    """Run the browser until the person leaves it, and then the demo if she asked for it; returns the exit code.
+
+    Arguments as of `MemtuiApp`.
+    """
     app = MemtuiApp(folder, state=state, read_only=read_only, loaded=loaded)
     app.chat_options = chat_options
-    return run(app)
+    code = run(app)
+    return run_demo() if app.wants_demo and run_demo is not None else code
 
 
 def filter_screen_settings(loaded: LoadedConfig | None) -> LoadedConfig:

@@ -9,7 +9,7 @@ from memtui.config import LoadedConfig
 from memtui.core.paths import format_path
 from memtui.fs import state as fs_state
 from memtui.review.inspection import Inspection
-from memtui.ui import terminal
+from memtui.ui import startup
 from memtui.ui.app import MemtuiApp, run
 from memtui.ui.frame import HELD_SECONDS, MessageLine
 from memtui.ui.messages import FolderShown
@@ -72,6 +72,7 @@ def run_audit_app(
     custom: CustomRules = NO_CUSTOM_RULES,
     watch: bool = False,
     on_changes: bool = False,
+    keeps: bool = True,
 ) -> int:
     """Audit and review a folder on the terminal, until the person leaves; returns the exit code.
 
@@ -92,12 +93,14 @@ def run_audit_app(
         custom: The rules of the person's own files.
         watch: Whether the audit runs again at each change of the folder.
         on_changes: Whether the changes have the focus at first, and not the findings.
+        keeps: Whether a model's opinions are kept for the next time, and in which notes nothing was found.
 
     Raises:
         ReviewUnusable: The review file would lie within the agent's reach.
         StateUnusable: The state directory would.
     """
     from memtui import memory as memory_module  # noqa: PLC0415 - start-up: loads the engine
+    from memtui.agents.opinion_askers import OpinionProcess  # noqa: PLC0415 - start-up: only for audits
     from memtui.fs.exports import ExportWriter  # noqa: PLC0415 - start-up: only for audits
     from memtui.fs.landlock import restrict_writes  # noqa: PLC0415 - start-up: only for audits
     from memtui.fs.write_helper import WriteHelper  # noqa: PLC0415 - start-up: only for audits
@@ -109,18 +112,22 @@ def run_audit_app(
     path = os.path.realpath(os.path.expanduser(folder))
     place = resolve_review_path(review, path, state)
     look = partial(memory_module.observe, path, state=state, journal=journal, settings=loaded.config.memory, look=False)
-    with WriteHelper(ExportWriter(path, fs_state.get_state_directory(path, state))) as scribe, look() as first:
+    directory, chat = fs_state.get_state_directory(path, state), loaded.config.chat
+    cache = directory / fs_state.CLEAN_NOTES if keeps and journal is None else None
+    asker = OpinionProcess(path, model=chat.model or None, provider=chat.provider, keeps=keeps)
+    kept = [cache] if cache is not None else []
+    with asker, WriteHelper(ExportWriter(path, directory), kept=kept) as scribe, look() as first:
         confined = restrict_writes()  # only now: a journal that a crash left is mended in a copy, which is written
         wanted = ReviewOptions(
             folder=path, title=format_path(path), review=str(place), reviewer=reviewer or get_reviewer(), state=state,
             settings=loaded.config.audit, memory=loaded.config.memory, since=since, repo=repo, only=only,
             baseline=baseline, custom=custom, neutral=(confined.sentence,), enforced=confined.sentence,
-            is_confined=bool(confined.version),
+            is_confined=bool(confined.version), cache=cache,
         )  # fmt: skip
         if loaded.config.theme == "auto":
-            terminal.start_query()  # a thread: only now that there may be another one
+            startup.start_query()  # a thread: only now that there may be another one
         try:
-            inspection = FolderInspection(wanted, look, scribe, first=first)
+            inspection = FolderInspection(wanted, look, scribe, first=first, asker=asker)
             return run(AuditApp(inspection, watch=watch, on_changes=on_changes, loaded=loaded))
         finally:
-            terminal.reset_query()
+            startup.reset_query()

@@ -1,7 +1,7 @@
 """Starts a conversation in a thread: its session is opened or created, and its earlier events are read."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +9,7 @@ from textual.message import Message
 
 from memtui.agents.chat.events import ChatEvent, ChatOptions, Prompt
 from memtui.core.approvals import ApprovalPolicy
+from memtui.core.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:  # loaded behind the first paint
     from memtui.agents.chat.conversation import ChatController

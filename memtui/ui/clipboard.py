@@ -8,12 +8,12 @@ import asyncio
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from textual.app import App, SuspendNotSupported
 
 from memtui.core.errors import MemtuiError
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.editing.external_editor import EditorUnavailable, create_private_file, edit_copy, parse_editor_command
 from memtui.ui.textual_private import set_local_clipboard

@@ -5,7 +5,7 @@ A controller has bindings, message handlers, workers and state of its own. Textu
 runs one.
 """
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial, wraps
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
@@ -19,6 +19,9 @@ from textual.screen import Screen
 from textual.worker import Worker
 
 from memtui.ui.textual_private import get_handler_selectors, get_handlers
+
+if TYPE_CHECKING:
+    from memtui.flows.dialog import Choice
 
 ScreenT = TypeVar("ScreenT", bound=Screen[Any])
 ControllerT = TypeVar("ControllerT", bound="Controller[Any]")
@@ -39,6 +42,12 @@ class Controller(Generic[ScreenT]):
     def app(self) -> App[Any]:
         """The application that shows the screen."""
         return self.screen.app
+
+    async def choose(self, title: str, choices: "Sequence[Choice]") -> str | None:
+        """Have the person choose, from a worker; `None` if nothing is chosen."""
+        from memtui.ui.screens.dialogs import MenuScreen  # noqa: PLC0415 - start-up: only for a question
+
+        return await self.app.push_screen_wait(MenuScreen(title, choices))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether an action of this controller can run; `None` shows it as disabled."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from memtui.agents.chat.sessions.replay import ReplayedRecord
-from memtui.agents.demo import play_story, prepare_folder
+from memtui.agents.demo import load_captions, play_story, prepare_folder
 from memtui.config import LoadedConfig
 from memtui.core.errors import MemtuiError
 from memtui.engine import Engine
@@ -14,17 +14,21 @@ from memtui.memory import open as open_memory
 from memtui.ui.app import MemtuiApp, filter_screen_settings, run
 from memtui.ui.key_names import label_key
 from memtui.ui.messages import FailureReported, NoticePosted
+from memtui.ui.screens.tour import TourGuide
 
 _LABEL = "scripted demo"
 _END_SECONDS = 2.0
 
 
-def run_demo_app(*, speed: float = 1.0, keep: str | None = None, loaded: LoadedConfig | None = None) -> int:
+def run_demo_app(
+    *, speed: float = 1.0, keep: str | None = None, tour: bool = True, loaded: LoadedConfig | None = None
+) -> int:
     """Run the demo until the person leaves; returns the exit code.
 
     Args:
         speed: How many times as fast as at human pace.
         keep: A directory that keeps the memories; it must be missing or empty. By default they are temporary.
+        tour: Whether captions explain the screen on the way.
         loaded: The settings of the screen; the demo's memory has the defaults.
 
     Raises:
@@ -38,15 +42,16 @@ def run_demo_app(*, speed: float = 1.0, keep: str | None = None, loaded: LoadedC
         prepare_folder(folder)
         state = str(Path(temporary, "state"))
 
-        def play(memory: Engine, stop: threading.Event) -> str:
-            play_story(memory, speed=speed, stop=stop)
-            return f"The scripted story is over. Everything can still be looked at. {label_key('app.back')} quits."
+        def play(app: MemtuiApp, memory: Engine, stop: threading.Event) -> str:
+            guide = TourGuide(app, stop, load_captions() if tour else [])
+            play_story(memory, speed=speed, stop=stop, listener=guide.follow)
+            return f"The scripted story is over. Look around as long as you like; {label_key('app.back')} quits."
 
         return _run_story(str(folder), state, _LABEL, play, "The scripted agent stopped", loaded)
 
 
 def _run_story(
-    folder: str, state: str, label: str, play: Callable[[Engine, threading.Event], str], failure: str,
+    folder: str, state: str, label: str, play: Callable[[MemtuiApp, Engine, threading.Event], str], failure: str,
     loaded: LoadedConfig | None,
 ) -> int:  # fmt: skip
     """Run the browser over a folder in which a thread plays a story, which returns a notice for its end."""
@@ -56,7 +61,7 @@ def _run_story(
     def run_thread() -> None:
         try:
             with open_memory(folder, state=state) as memory:
-                notice = play(memory, stop)
+                notice = play(app, memory, stop)
         except (MemtuiError, OSError) as error:
             if not stop.is_set():
                 app.screen.post_message(FailureReported(f"{failure}: {error}"))
@@ -88,7 +93,7 @@ def run_replay_app(folder: str, state: str, label: str, replay: Replay, *, loade
         loaded: The settings of the screen; a replay's memory has the defaults.
     """
 
-    def play(memory: Engine, stop: threading.Event) -> str:
+    def play(_: MemtuiApp, memory: Engine, stop: threading.Event) -> str:
         def wait(seconds: float) -> None:
             if stop.wait(seconds):
                 raise InterruptedError  # not reported: the person has left

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from types import MappingProxyType
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -13,11 +13,13 @@ from textual.events import Click
 from textual.geometry import Size
 from textual.reactive import reactive
 from textual.screen import Screen
+from textual.timer import Timer
 from textual.widget import Widget
 
 from memtui.core import wording
 from memtui.core.approvals import EVERYWHERE, format_scope
-from memtui.core.events import LastChange, format_actor_name
+from memtui.core.events import Agent, Event, LastChange, format_actor_name
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.settings import AuditSettings, Budget, Settings, compute_budgets
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import estimate_token_count_from_length
@@ -32,6 +34,11 @@ HELD_SECONDS = 2.0
 """Seconds for which no news replaces an answer to the person."""
 _GAP = 2
 """Cells between two keys."""
+_WORK_SECONDS = 4.0
+"""For how long an agent is said to be at work after an event."""
+_TURN_SECONDS = 0.25
+_SIGNS = "▖▘▝▗"
+_NAME_WIDTH = 20
 _FOLDER_WIDTH = 12
 """Least cells of the folder's name, where others can make room."""
 
@@ -84,6 +91,45 @@ class Header(Widget):
     """
 
     status: reactive[HeaderStatus] = reactive(HeaderStatus(""))
+    _working: Mapping[str, tuple[str, float]] = MappingProxyType({})
+    """What agents do, each with the time until which it is shown."""
+    _timer: Timer | None = None
+    _frame = 0
+
+    def show_work(self, events: Sequence[Event]) -> None:
+        """Show for a moment what agents do by these events."""
+        until = time.monotonic() + _WORK_SECONDS
+        verbs = {
+            format_actor_name(event.actor): ("reading" if event.command == "view" else "writing", until)
+            for event in events
+            if isinstance(event.actor, Agent)
+        }
+        if verbs:
+            self._working = {**self._working, **verbs}
+            self.refresh()
+            if self._timer is None:
+                self._timer = self.set_interval(_TURN_SECONDS, self._turn)
+
+    def _turn(self) -> None:
+        """Turn the sign of work, and stop with the work."""
+        now, before = time.monotonic(), self._working
+        self._frame += 1
+        self._working = {name: (verb, until) for name, (verb, until) in before.items() if until > now}
+        if not self._working and self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        if self._working != before or self.app.animation_level != "none":
+            self.refresh()
+
+    def _describe_work(self) -> str:
+        """`Claude is writing`, with a sign that turns where motion is wanted; empty if no agent is at work."""
+        if not self._working:
+            return ""
+        name, more = next(reversed(list(self._working))), len(self._working) - 1
+        verb, _ = self._working[name]
+        sign = "" if self.app.animation_level == "none" else f"{_SIGNS[self._frame % len(_SIGNS)]} "
+        others = f" +{more}" if more else ""
+        return f"{sign}{truncate(to_one_line(name), _NAME_WIDTH)} is {verb}{others}"
 
     def render(self) -> RenderResult:
         """The line; where there is little room, words go one by one, then the folder is shortened."""
@@ -92,7 +138,7 @@ class Header(Widget):
         if not status.live:
             return Content.assemble((program, "bold $text-primary"), "  ", to_one_line(status.folder))
         folder = to_one_line(status.folder)
-        words = [word for word in _list_items(status) if word.text]
+        words = [word for word in _list_items(status, self._describe_work()) if word.text]
         while True:
             right = Content("  ").join([Content.styled(word.text, word.style) for word in words])
             room = width - cell_len(right.plain) - cell_len(program) - 5
@@ -114,22 +160,22 @@ def format_consents(scopes: Sequence[str]) -> str:
     return f"not asked: {first}" + (f" +{len(scopes) - 1}" if len(scopes) > 1 else "")
 
 
-def _list_items(status: HeaderStatus) -> list[HeaderItem]:
-    follow = HeaderItem("FOLLOW", "$text-accent bold", 2) if status.follow else HeaderItem("follow off", "", 2)
-    live = HeaderItem(status.live, "$text-warning bold")
-    if status.live.startswith("snapshot"):
-        live = HeaderItem(status.live)
-    elif status.live == "LIVE":
-        live = HeaderItem("LIVE", "$text-success bold", 2 if status.words else 0)
+_LIVE = {"LIVE": "", "POLLING": "not live", "GONE": "missing"}
+"""What the header says of how changes are noticed: nothing of the ordinary way."""
+
+
+def _list_items(status: HeaderStatus, working: str) -> list[HeaderItem]:
+    is_plain = status.live.startswith(("snapshot", "watching")) or status.live == "opening"
     return [
+        HeaderItem(working, "$text-secondary", 1),
         HeaderItem(status.label, "$text-warning bold"),
         *status.words,
         HeaderItem(format_consents(status.consents), "$text-warning bold"),
+        HeaderItem("following" if status.follow else "", "$text-accent", 2),
         HeaderItem(status.files, "", 1),
         *status.meter,
-        HeaderItem("READ-ONLY", "$text-warning bold") if status.read_only else HeaderItem("[RW]"),
-        live,
-        HeaderItem("") if status.follow is None else follow,
+        HeaderItem("READ-ONLY" if status.read_only else "", "$text-warning bold"),
+        HeaderItem(_LIVE.get(status.live, status.live), "" if is_plain else "$text-warning bold"),
     ]
 
 

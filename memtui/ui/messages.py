@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -10,6 +9,7 @@ from textual.message import Message
 from memtui.core.errors import MemoryClosed, MemtuiError
 from memtui.core.events import Event, FolderEntry, LastChange, WatchStatus
 from memtui.core.history import Blame
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.mass_loss import MassLoss
 
 if TYPE_CHECKING:  # the engine is loaded by the session's thread, behind the first paint

@@ -8,12 +8,13 @@ import contextlib
 import os
 import stat
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any
 
 from memtui.config.settings import UiSettings
 from memtui.core.events import FolderEntry
+from memtui.core.lazy_dataclass import dataclass
 from memtui.fs.atomic import write_atomic
 from memtui.ui.widgets.preview import PreviewMode
 from memtui.ui.widgets.tree.outline import Outline, SortOrder

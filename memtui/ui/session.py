@@ -168,8 +168,16 @@ class FolderSession:
         if engine := self.engine:
             self._post(EntryDetailsRead([entry for path in paths if (entry := engine.get_entry(path))]))
 
-    def read_entry(self, path: str, *, as_model: bool, again: bool, cancelled: Callable[[], bool]) -> None:
-        """Read the entry at a path, from a worker; `EntryRead` follows."""
+    def read_entry(
+        self,
+        path: str,
+        *,
+        as_model: bool,
+        again: bool,
+        prepare: Callable[[EntryRead], object],
+        cancelled: Callable[[], bool],
+    ) -> None:
+        """Read the entry at a path, from a worker; `EntryRead` follows, once it has been prepared."""
         engine = self.engine
         if engine is None:
             return
@@ -177,8 +185,11 @@ class FolderSession:
             seen = engine.inspect_path(path)
             answer = engine.preview_view(MemoryPath.from_relative(path)) if as_model else None
             change = engine.history.get_last_change(path, seen.data)
+            entry = EntryRead(path, seen, as_model=answer, change=change, again=again)
             if not cancelled():
-                self._post(EntryRead(path, seen, as_model=answer, change=change, again=again))
+                prepare(entry)
+            if not cancelled():
+                self._post(entry)
 
     def read_blame(self, path: str, data: bytes, cancelled: Callable[[], bool]) -> None:
         """Find the author of each line of a text, from a worker; `BlameRead` follows, then one with prompts."""

@@ -11,9 +11,7 @@ import os
 import re
 import select
 import signal
-import sys
 import termios
-import threading
 import time
 from collections.abc import Callable, Iterable
 from io import TextIOWrapper
@@ -29,143 +27,8 @@ from textual.filter import LineFilter
 from textual.message import Message
 
 from memtui.core.unicode import UNSAFE
+from memtui.ui.startup import get_query, parse_background
 from memtui.ui.textual_private import XTermParser
-
-# Whether the terminal is light or dark: it is asked, while everything else is being loaded.
-#
-# The question (OSC 11) is followed by one that every terminal answers (its attributes), so that a terminal which
-# does not know the first is not waited for. Whatever else arrives meanwhile was typed by the person, and is handed
-# on to the application; an answer that comes too late is left to `AnswerFilter`. Nothing here knows Textual: it runs
-# before Textual is there.
-
-LIMIT = 0.1
-"""Seconds to wait for an answer."""
-_QUESTION = b"\x1b]11;?\x1b\\\x1b[c"
-_COLOUR = re.compile(
-    rb"\x1b\]11;rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})[^\x07\x1b]*(?:\x07|\x1b\\)"
-)
-_ATTRIBUTES = re.compile(rb"\x1b\[\?[0-9;]*c")
-_SILENT = ("", "dumb", "linux", "unknown")
-"""Terminals that would show the query."""
-
-_asked: "BackgroundQuery | None" = None
-
-
-def start_query() -> "BackgroundQuery | None":
-    """Query the background in a thread; `None` without a terminal."""
-    global _asked  # noqa: PLW0603 - a process has one terminal
-    if _asked is None and _can_query():
-        _asked = BackgroundQuery(sys.__stdin__.fileno(), sys.__stdout__.fileno())  # type: ignore[union-attr]
-        _asked.start()
-    return _asked
-
-
-def get_query() -> "BackgroundQuery | None":
-    return _asked
-
-
-def reset_query() -> None:
-    global _asked  # noqa: PLW0603 - as above
-    if _asked is not None:
-        _asked.restore()
-    _asked = None
-
-
-def _can_query() -> bool:
-    if os.environ.get("TERM", "") in _SILENT:
-        return False
-    try:
-        fds = [stream.fileno() for stream in (sys.__stdin__, sys.__stdout__) if stream is not None]
-        # Who is in the background would be stopped for it.
-        return len(fds) == 2 and all(map(os.isatty, fds)) and os.tcgetpgrp(fds[0]) == os.getpgrp()
-    except (OSError, ValueError):
-        return False
-
-
-class BackgroundQuery:
-    """One query of the terminal's background; `attributes` are the terminal's before it, if they can be read."""
-
-    def __init__(self, read_fd: int, write_fd: int) -> None:
-        self._read_fd = read_fd
-        self._write_fd = write_fd
-        self._started_at = time.monotonic()
-        self._buffer = b""
-        self._light: bool | None = None
-        self._waiting = True
-        self._enough = threading.Event()
-        self._finished = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="memtui-background", daemon=True)
-        self.attributes: list[Any] | None = None
-
-    def start(self) -> None:
-        try:
-            self.attributes = termios.tcgetattr(self._read_fd)
-            silent = termios.tcgetattr(self._read_fd)
-            silent[3] &= ~(termios.ECHO | termios.ICANON)
-            silent[0] &= ~termios.ICRNL  # Enter typed ahead arrives as the application will expect it
-            silent[6][termios.VMIN], silent[6][termios.VTIME] = 1, 0
-            termios.tcsetattr(self._read_fd, termios.TCSANOW, silent)  # what was typed before stays
-        except termios.error:
-            self._waiting = False
-            self._finished.set()
-            return
-        self._thread.start()
-
-    def is_light(self) -> bool | None:
-        """Whether the background is light; waits up to `LIMIT`, `None` without an answer."""
-        self._finished.wait(max(self._started_at + LIMIT - time.monotonic(), 0.0))
-        return self._light
-
-    def hand_over(self) -> bytes:
-        """Stop reading; returns the input read so far, without whole answers."""
-        self._enough.set()
-        if self._thread.is_alive():
-            self._thread.join(LIMIT)
-        held, self._buffer = self._buffer, b""
-        return held
-
-    def restore(self) -> None:
-        self._enough.set()
-        if self.attributes is not None:
-            try:
-                termios.tcsetattr(self._read_fd, termios.TCSANOW, self.attributes)
-            except termios.error:  # it has gone
-                return
-
-    def _run(self) -> None:
-        try:
-            os.write(self._write_fd, _QUESTION)
-            while self._waiting and not self._enough.is_set():
-                if not select.select([self._read_fd], [], [], 0.02)[0]:
-                    continue
-                data = os.read(self._read_fd, 4_096)
-                if not data:
-                    return
-                self._buffer = self._extract_answers(self._buffer + data)
-        except OSError:
-            return
-        finally:
-            self._finished.set()
-
-    def _extract_answers(self, data: bytes) -> bytes:
-        """The input without whole answers; the last one ends the wait."""
-        if (color := _COLOUR.search(data)) is not None:
-            self._light = parse_background(color[0])
-            data = data[: color.start()] + data[color.end() :]
-        if (attributes := _ATTRIBUTES.search(data)) is not None:
-            self._waiting = False
-            data = data[: attributes.start()] + data[attributes.end() :]
-        return data
-
-
-def parse_background(answer: bytes) -> bool | None:
-    """Whether a background is light, by a terminal's answer; `None` for another answer."""
-    color = _COLOUR.fullmatch(answer)
-    if color is None:
-        return None
-    red, green, blue = (int(part, 16) / float(16 ** len(part) - 1) for part in color.groups())
-    return bool(0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.5)
-
 
 # Answers of a terminal are taken out of the input for as long as the program runs: one may come late, behind another,
 # in pieces, or to a question of a program that ended before. What Textual itself asks for (modes, sizes) is left in.
@@ -268,6 +131,8 @@ def _find_start(data: bytes, marker: bytes) -> int:
 
 
 _TICK_SECONDS = 0.1
+_TICKS = int(2 * _UNFINISHED_SECONDS / _TICK_SECONDS)
+"""For so many ticks after the last input something may be held that is to be let go; then nothing is."""
 _LETTING_GO_SECONDS = 2.0
 """How long a write in progress is waited for before memtui is stopped."""
 _CHUNK = 4_096
@@ -298,17 +163,30 @@ class TerminalDriver(LinuxDriver):
         super().__init__(*arguments, **options)
         self._running_loop: asyncio.AbstractEventLoop | None = None
         self._code = 0
+        self._waking: tuple[int, int] | None = None
+        """The ends of a pipe on which the input thread waits as well: it need not ask whether it is to end."""
         if self._file is not None:
             self._file = cast("TextIOWrapper[Any]", _HangupSafeFile(self._file))
 
     def start_application_mode(self) -> None:
         """As Textual does; the attributes to restore are those from before the query."""
+        self._waking = os.pipe()
         super().start_application_mode()  # type: ignore[no-untyped-call]
         question = get_query()
         if question is not None and question.attributes is not None:
             self.attrs_before = question.attributes
         self._running_loop = asyncio.get_running_loop()
         signal.signal(signal.SIGALRM, self._end_stuck)
+
+    def disable_input(self) -> None:
+        """As Textual does, for a thread that is asleep."""
+        waking, self._waking = self._waking, None
+        if waking is not None:
+            os.write(waking[1], b"x")
+        super().disable_input()
+        if waking is not None:
+            for fd in waking:
+                os.close(fd)
 
     def stop_application_mode(self) -> None:
         """As Textual does; what takes the terminal now, such as an editor, may take as long as it wants."""
@@ -353,6 +231,8 @@ class TerminalDriver(LinuxDriver):
         decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         question = get_query()
         answers = AnswerFilter()
+        waits_for = [self.fileno] if self._waking is None else [self.fileno, self._waking[0]]
+        ticks = _TICKS
         typed = question.hand_over() if question is not None else b""
         while True:
             typed, found = answers.feed(typed)
@@ -364,7 +244,9 @@ class TerminalDriver(LinuxDriver):
             if self.exit_event.is_set():
                 break
             typed = b""
-            if select.select([self.fileno], [], [], _TICK_SECONDS)[0]:
+            ticks -= 1
+            if self.fileno in select.select(waits_for, [], [], _TICK_SECONDS if ticks > 0 else None)[0]:
+                ticks = _TICKS
                 typed = os.read(self.fileno, _CHUNK)
                 if not typed:  # a pipe at its end
                     self.exit_event.wait(_TICK_SECONDS)

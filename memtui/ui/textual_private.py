@@ -5,12 +5,16 @@ Those of text documents are in `memtui.ui.widgets.editor.textual_document`, whic
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from types import ModuleType, SimpleNamespace
+from typing import Any, ClassVar
 
 from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.binding import Binding, BindingsMap
+from textual.cache import LRUCache
 from textual.content import Content
+from textual.css.styles import RenderStyles
+from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
 from textual.filter import LineFilter
 from textual.geometry import Region, Size
@@ -20,13 +24,76 @@ from textual.scroll_view import ScrollView
 from textual.widget import Widget
 
 __all__ = [
-    "CHECKED_WITH", "XTermParser", "add_line_filter", "can_suspend", "character_to_key", "get_bindings",
-    "get_handler_selectors", "get_handlers", "get_key_bindings", "set_border_titles", "set_local_clipboard",
-    "set_virtual_height", "suppress_error_output",
+    "CHECKED_WITH", "LazyStyles", "XTermParser", "add_line_filter", "add_styles_ahead", "can_suspend",
+    "character_to_key", "get_bindings", "get_handler_selectors", "get_handlers", "get_key_bindings",
+    "keep_parsed_styles", "set_border_titles", "set_local_clipboard", "set_virtual_height", "suppress_error_output",
 ]  # fmt: skip
 
 CHECKED_WITH = "8.2.8"
 """The version of Textual whose private parts were checked."""
+
+
+class LazyStyles(Widget):
+    """Has the styles of those component classes only that were drawn.
+
+    Textual makes those of all classes whenever a widget is styled, which it is several times before the first frame:
+    half of the time to it went to roles that no note on screen had.
+    """
+
+    ROLE_CSS: ClassVar[str] = ""
+    """Styles of component classes, like `DEFAULT_CSS`, which are parsed when the first of them is drawn."""
+
+    _drawn_classes: frozenset[str] = frozenset()
+
+    def _get_component_classes(self) -> frozenset[str]:  # type: ignore[override] # of an instance, not of its class
+        """The classes that Textual makes anew with each style of the widget, so that a change repaints it."""
+        return self._drawn_classes
+
+    def get_component_styles(self, *names: str) -> RenderStyles:
+        for name in names:
+            if name not in self._component_styles and name in super()._get_component_classes():
+                if self.ROLE_CSS:
+                    source, scope = (type(self).__module__, f"{self._css_type_name}.ROLE_CSS"), self._css_type_name
+                    self.app.stylesheet.add_source(self.ROLE_CSS, source, is_default_css=True, scope=scope)
+                self._drawn_classes |= {name}
+                node = DOMNode(classes=name)
+                node._attach(self)
+                self.app.stylesheet.apply(node)
+                self._component_styles[name] = node.styles
+        return super().get_component_styles(*names)
+
+
+class _KeptStylesheet(Stylesheet):
+    """Parses a source once for each theme, however often Textual asks: twice before the first frame.
+
+    Textual itself keeps 64 sources, so with more widgets than that each new one has it parse them all.
+    """
+
+    def __init__(self, variables: dict[str, str]) -> None:
+        super().__init__(variables=variables)
+        self._parse_cache = LRUCache(1_000)
+
+    def set_variables(self, variables: dict[str, str]) -> None:
+        if variables != self._variables:
+            super().set_variables(variables)
+
+    def reparse(self) -> None:
+        self.parse()
+
+
+def keep_parsed_styles(app: App[Any]) -> None:
+    """Have an application parse its styles once."""
+    app.stylesheet = _KeptStylesheet(app.stylesheet._variables)
+
+
+def add_styles_ahead(app: App[Any], module: ModuleType) -> None:
+    """Parse the styles of the widgets that a module makes, before the first of them is mounted."""
+    for kind in list(vars(module).values()):
+        if isinstance(kind, type) and issubclass(kind, Widget):
+            bases: Any = SimpleNamespace(_node_bases=kind._css_bases(kind))
+            for location, css, tie_breaker, scope in DOMNode._get_default_css(bases):
+                app.stylesheet.add_source(css, location, True, tie_breaker, scope)
+    app.stylesheet.rules_map  # noqa: B018 - is made here
 
 
 def set_virtual_height(view: ScrollView, height: int) -> bool:
@@ -41,10 +108,13 @@ def set_virtual_height(view: ScrollView, height: int) -> bool:
 
 
 def set_border_titles(pane: Widget, title: str, subtitle: str) -> None:
-    """Set the words in the upper and the lower edge of a pane. What is in it is not painted anew."""
-    pane._border_title, pane._border_subtitle = Content(title), Content(subtitle)
+    """Set the words in the upper and the lower edge of a pane. Only an edge with other words is painted anew."""
+    before = pane._border_title, pane._border_subtitle
+    pane._border_title, pane._border_subtitle = after = Content(title), Content(subtitle)
     (x, y), (width, height) = pane.content_offset, pane.outer_size
-    pane.refresh(Region(-x, -y, width, 1), Region(-x, height - 1 - y, width, 1))
+    edges = Region(-x, -y, width, 1), Region(-x, height - 1 - y, width, 1)
+    if changed := [edge for edge, old, new in zip(edges, before, after, strict=True) if old != new]:
+        pane.refresh(*changed)
 
 
 def get_bindings(node: DOMNode) -> BindingsMap:

@@ -3,48 +3,22 @@
 import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
-from textual.theme import BUILTIN_THEMES
 
 from memtui.core.suggestion import format_suggestion
 from memtui.core.unicode import visible
 from memtui.fs.atomic import write_atomic
 from memtui.fs.state import get_state_home, make_private_directory
+from memtui.ui import palettes
 
 if TYPE_CHECKING:
     from memtui.config import ConfigProblem, LoadedConfig
 
 
 AUTO = "auto"
-OURS = (
-    # Blue on black, and green or cyan on white, cannot be read in the palettes of most terminals.
-    replace(
-        BUILTIN_THEMES["ansi-dark"],
-        primary="ansi_bright_blue",
-        secondary="ansi_bright_cyan",
-        error="ansi_bright_red",
-        variables={
-            **BUILTIN_THEMES["ansi-dark"].variables,
-            "block-cursor-background": "ansi_blue",
-            "block-cursor-foreground": "ansi_bright_white",
-        },
-    ),
-    replace(
-        BUILTIN_THEMES["ansi-light"],
-        secondary="ansi_magenta",
-        success="ansi_blue",
-        variables={
-            **BUILTIN_THEMES["ansi-light"].variables,
-            "block-cursor-background": "ansi_black",
-            "block-cursor-foreground": "ansi_bright_white",
-        },
-    ),
-)
-"""Themes that replace Textual's of the same name."""
 _KEPT = "theme"
 """The file of the chosen theme, beside the journals."""
 _NAME_BYTES = 100
@@ -64,13 +38,13 @@ def choose_theme(
         no_color: Whether everything becomes gray: the 16 colors have no grays.
         environ: The environment.
     """
-    if wanted in BUILTIN_THEMES:
+    if wanted in palettes.NAMES:
         return wanted
     if light is None:
         light = environ.get("COLORFGBG", "").rpartition(";")[2] in ("7", "15")
     if not has_many_colors(environ) and not no_color:
-        return "ansi-light" if light else "ansi-dark"
-    return "catppuccin-latte" if light else "textual-dark"
+        return palettes.ANSI_LIGHT if light else palettes.ANSI_DARK
+    return palettes.LIGHT if light else palettes.DARK
 
 
 def load_kept_theme() -> str:
@@ -79,7 +53,7 @@ def load_kept_theme() -> str:
         name = (get_state_home() / _KEPT).read_bytes()[:_NAME_BYTES].decode("utf-8", "replace").strip()
     except OSError:
         return AUTO
-    return name if name in BUILTIN_THEMES else AUTO
+    return name if name in palettes.NAMES else AUTO
 
 
 def keep_theme(name: str) -> None:
@@ -106,10 +80,10 @@ def find_theme_problems(loaded: "LoadedConfig") -> "list[ConfigProblem]":
 
     name = loaded.config.theme
     names = [each.strip() for each in name.split(",")] if loaded.get_origin("theme") == "TEXTUAL_THEME" else [name]
-    if name == AUTO or any(each in BUILTIN_THEMES for each in names):
+    if name == AUTO or any(each in palettes.NAMES for each in names):
         return []
-    there = f"There are: {', '.join((AUTO, *sorted(BUILTIN_THEMES)))}."
-    hint = format_suggestion(name, (AUTO, *BUILTIN_THEMES), there, shown='"{}"')
+    there = f"There are: {', '.join((AUTO, *palettes.OFFERED))}."
+    hint = format_suggestion(name, (AUTO, *palettes.NAMES), there, shown='"{}"')
     line = loaded.get_line("theme")
     file, _, _ = loaded.get_origin("theme").rpartition(":")
     where = f"{file}, line {line}: " if line else f"{loaded.get_origin('theme')}: "

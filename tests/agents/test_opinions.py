@@ -168,3 +168,28 @@ def test_a_cache_forgets_the_oldest(tmp_path: Path) -> None:
     cache.add(given, [("honest", "So.")] * len(given), MODEL, alone=False)
     cache.write()
     assert sorted(OpinionCache(file).find(given, MODEL, alone=False)) == list(range(1, 2_001))
+
+
+def test_opinions_that_a_former_memtui_kept_hold_for_their_model_and_have_no_date(tmp_path: Path) -> None:
+    file = tmp_path / "opinions.json"
+    cache = OpinionCache(file)
+    cache.add(passages("Tea"), [("honest", "So.")], MODEL, False, 7)
+    cache.write()
+    (key,) = json.loads(file.read_text())
+    for entry, found in (
+        (["honest", "So."], {0: ("honest", "So.")}),
+        (["honest", "So.", MODEL], {}),
+        (["honest", "So.", MODEL, "today"], {}),
+        (["harmless", "So.", MODEL, 7], {}),
+    ):
+        file.write_text(json.dumps({key: entry}))
+        assert OpinionCache(file).find(passages("Tea"), MODEL, alone=False) == found
+        assert OpinionCache(file).find_newest(passages("Tea")) == {}
+
+
+def test_of_several_opinions_the_newest_is_shown_whichever_model_gave_it() -> None:
+    cache = OpinionCache(None)
+    for model, verdict, given_us in (("a", "honest", 5), ("b", "planted", 9), ("c", "unsure", 7)):
+        cache.add(passages("Tea"), [(verdict, "So.")], model, model == "c", given_us)
+    (found,) = cache.find_newest(passages("Tea", "Milk")).values()
+    assert (found.opinion, found.model, found.given_us) == (("planted", "So."), "b", 9)

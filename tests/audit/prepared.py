@@ -130,7 +130,7 @@ def everything(place: Path) -> Prepared:
     _claims(made, place / "repository")
     made.settings = (
         '[audit]\nmax_total_tokens = 500\nstale_days = 180\nrule_files = ["team.toml"]\n\n'
-        '[audit.rules]\nnever-there = "on"\n\n'
+        '[audit.rules]\nnever-there = "on"\nmissing-commit = "on"\nhtml-remark = "on"\n\n'
         '[[audit.exempt]]\nrule = "stale"\npath = "nowhere/**"\nreason = "until the move is done"\nuntil = 2020-01-31\n'
     )
     made.wanted |= {"over-budget": "", "expired-exemption": "", "refused-outside": "", "unused-rules": ""}
@@ -162,6 +162,7 @@ def unrecorded(place: Path) -> Prepared:
     """A folder that memtui has never seen."""
     made = _new(place, "unrecorded")
     made.write("notes.md", "# Notes\n\nNothing is wrong in here.\n")
+    made.settings = '[audit.rules]\nno-journal = "on"\n'
     made.wanted["no-journal"] = ""
     return made
 

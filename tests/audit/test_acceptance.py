@@ -140,7 +140,12 @@ def test_there_is_one_of_everything_that_is_on(everything: Prepared, tmp_path: P
     for make in prepared.makers():
         if make is not prepared.everything:
             wanted |= set(make(tmp_path).wanted)
-    switched_on = {"never-there"}  # off by default, and on in that folder's settings
+    switched_on = {
+        "never-there",
+        "missing-commit",
+        "no-journal",
+        "html-remark",
+    }  # off by default, and on in those folders' settings
     assert {rule.id for rule in RULES.values() if rule.is_on} - set(OURS) | switched_on == wanted & set(RULES)
 
 

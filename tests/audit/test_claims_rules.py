@@ -176,6 +176,10 @@ def test_paths_that_the_repository_lacks_are_found(folder: Folder, repo: Repo, t
         "Create src/shop/orders.py for it. Plan: src/shop/next.py",
         "```\nsrc/shop/lexer.py\n```",
         "`setup.cfg` and `shop.parser` and `README.md`",
+        "Names of files are in camel case (e.g., `lexer.py`, `tillLexer.py`), for example `lexer.py`",
+        "4 modified files: `lexer.py`, `src/shop/lexer.py`",
+        "A safety net: no `src/shop/lexer.py` link or second plugin exists",
+        "| **Deliverable** | `src/shop/lexer.py` (483 lines) |",
     ],
 )
 def test_what_is_no_claim_of_a_path_is_passed_over(folder: Folder, repo: Repo, text: str) -> None:
@@ -562,3 +566,22 @@ def test_what_is_in_order_is_only_said_of_what_could_be_compared(folder: Folder,
     without = f"{words}, as far as can be told without its history"
     assert [[said for said, _ in each] for each in told] == [[words], [without], []]
     assert told[0][0][1] == counts
+
+
+def test_a_name_is_told_once_in_a_note(folder: Folder, repo: Repo) -> None:
+    text = "Read `src/shop/lexer.py` first.\n\nThen read `src/shop/lexer.py` again.\n"
+    assert found(folder, repo, text) == [("missing-path", "src/shop/lexer.py")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "| 2026-02-01 | split `src/shop/lexer.py` in two |",
+        "- refactor(shop): split `src/shop/lexer.py` in two",
+        "- fix: an empty line in `src/shop/lexer.py`",
+        "- ✅ Added `src/shop/lexer.py` for the till",
+    ],
+)
+def test_a_line_of_a_log_claims_nothing_of_today(folder: Folder, repo: Repo, line: str) -> None:
+    assert found(folder, repo, f"{line}\n") == []
+    assert found(folder, repo, "docs: `src/shop/lexer.py` says it\n") == [("missing-path", "src/shop/lexer.py")]

@@ -165,6 +165,7 @@ def test_code_and_comments_are_told_apart() -> None:
         ("v1.2.sh", set()),
         (".secret", {"hidden-file"}),
         (".gitkeep", set()),
+        (".windsurfrules", set()),
         (".DS_Store", set()),
         ("👍.md", set()),
     ],
@@ -299,3 +300,9 @@ def test_what_reads_otherwise_than_it_is_written_is_found(text: str, rule: str) 
 )
 def test_words_of_one_alphabet_formulas_and_symbols_are_passed_over(text: str) -> None:
     assert list(find_hidden(text, "a.md")) == []
+
+
+def test_a_paragraph_of_sentences_is_no_long_line_unless_it_never_ends(folder: Folder) -> None:
+    paragraph = "The boat lies on its side at low tide, so nobody sleeps well. "
+    folder.write({"a.md": paragraph * 60, "b.md": paragraph * 200, "c.md": "the boat lies on its side " * 140})
+    assert [hit.path for hit in folder.hits(hidden, rules=["overlong-line"])] == ["b.md", "c.md"]

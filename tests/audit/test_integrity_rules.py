@@ -411,3 +411,17 @@ def test_texts_of_other_encodings_are_named(folder: Folder) -> None:
 def test_json_with_comments_is_read_in_passing(text: str) -> None:
     with at_most(5):
         assert list(find_broken(text, "settings.json"))
+
+
+def test_the_lines_of_a_memory_server_are_no_broken_json_and_other_lines_are() -> None:
+    entity = '{"type":"entity","name":"Wren","entityType":"boat","observations":["leaks"]}'
+    relation = '{"type": "relation", "from": "Wren", "to": "Ada", "relationType": "of"}'
+    assert list(find_broken(f"{entity}\n{relation}\n", "memory.json")) == []
+    assert [spot.rule for spot in find_broken(f"{entity}\nleaks\n", "memory.json")] == ["broken-json"]
+    assert [spot.rule for spot in find_broken('{"name": 1}\n{"name": 2}\n', "memory.json")] == ["broken-json"]
+
+
+def test_the_limit_of_a_file_is_told_where_agents_have_it(folder: Folder) -> None:
+    folder.write({"log.md": "x" * 1_000_001})
+    assert "over-limit" not in rules_of(looked(folder))
+    assert "over-limit" in rules_of(looked(folder, memory=Settings(max_file_bytes=900_000)))

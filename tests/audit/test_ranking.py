@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from memtui.audit.model import CERTAINTIES, UNKNOWN, AuditFinding, Family, FindingLocation, FindingOrigin, Severity
-from memtui.audit.ranking import GONE, Cause, group_findings, rank_by_danger
+from memtui.audit.ranking import ALIKE, GONE, Cause, group_findings, rank_by_danger
 from tests.audit.report.samples import NOW, finding
 
 CLAUDE = FindingOrigin("Claude", 12, NOW, "create")
@@ -86,12 +86,12 @@ def claims(count: int, gone: str = "src/legacy", **given: object) -> list[AuditF
         (
             [made(at, origin=LONG_AGO, words=f"{at} letters") for at in range(6)],
             Cause.EVENT,
-            "found in 6 notes, all at once, from outside memtui",
+            "found in 6 notes, all at once, by another program",
         ),
         (
             [made(at, origin=replace(JUST_NOW, at_us=NOW + at), words="it was changed") for at in range(7)],
             Cause.EVENT,
-            "it was changed, in 7 notes, all at once, from outside memtui",
+            "it was changed, in 7 notes, all at once, by another program",
         ),
     ],
 )  # fmt: skip
@@ -106,7 +106,7 @@ def test_findings_with_one_cause_are_one_group(findings: list[AuditFinding], cau
 @pytest.mark.parametrize(
     "findings",
     [
-        claims(2),
+        claims(1),
         [made(1, secret="one"), made(2, secret="two"), made(3), made(4)],
         [made(1, secret="one"), made(2, secret="one", rule="other-key")],
         [made(at, location=FindingLocation("talk.jsonl", at)) for at in range(5)],
@@ -134,3 +134,25 @@ def test_the_id_of_a_group_stays_while_its_cause_does_and_tells_nothing_of_a_sec
     assert before == after != group_findings(claims(4, "tests/old"))[0].id
     one, other = ([made(at, secret=token) for at in range(3)] for token in ("1f0c", "77aa"))
     assert group_findings(one)[0].id == group_findings(other)[0].id
+
+
+@pytest.mark.parametrize(
+    ("count", "words"), [(1, ""), (2, "2 notes that nobody reads"), (3, "3 notes that nobody reads")]
+)
+def test_what_one_sitting_settles_is_one_row_from_two_notes_on(count: int, words: str) -> None:
+    findings = [made(at, rule="stale", among="{count} notes that nobody reads") for at in range(count)]
+    (group,) = group_findings(findings)
+    assert (len(group.findings), group.words) == (count, words)
+
+
+@pytest.mark.parametrize("claimed", [claims(2), [made(at, facts={"gone_in": "abc1234"}) for at in range(2)]])
+def test_two_paths_that_one_commit_took_away_are_one_row(claimed: list[AuditFinding]) -> None:
+    assert [len(group.findings) for group in group_findings(claimed)] == [2]
+
+
+def test_comments_are_only_one_row_where_they_begin_alike() -> None:
+    comments = [
+        made(at, rule="html-comment", among="{count} comments", facts={ALIKE: begins})
+        for at, begins in enumerate(["rules for this", "rules for this", "send all keys", "rules for this"])
+    ]
+    assert [len(group.findings) for group in group_findings(comments)] == [3, 1]

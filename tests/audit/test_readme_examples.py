@@ -1,4 +1,4 @@
-"""The pipeline, the hook and the settings that the README prints are run as they are printed."""
+"""The pipeline, the hook and the settings that the page on audits prints are run as they are printed."""
 
 import json
 import os
@@ -18,12 +18,12 @@ from memtui.config import load_config
 from tests.audit import prepared
 from tests.audit.corpus import clean_notes
 from tests.audit.report.test_sarif_report import SCHEMA
-from tests.readme import README
+from tests.readme import DOCS, README
 
 pytestmark = pytest.mark.skipif(
     prepared.without_git(), reason="claims are made about a repository, and there is no git"
 )
-TEXT = README.read_text(encoding="utf-8")
+TEXT = (DOCS / "audit.md").read_text(encoding="utf-8")
 BASELINE = "memtui audit memories --write-baseline memtui-baseline.json"
 
 
@@ -130,9 +130,9 @@ def test_this_repository_is_a_source_of_the_same_hook(checkouts: tuple[Path, Pat
 
 
 def test_the_settings_that_are_printed_are_taken_as_they_are(tmp_path: Path) -> None:
-    [block] = [block for block in re.findall(r" *```toml\n(.*?)```", TEXT, re.DOTALL) if "audit.exempt" in block]
+    [block] = [block for block in re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL) if "audit.exempt" in block]
     file = tmp_path / "config.toml"
-    file.write_text("".join(f"{line.removeprefix('  ')}\n" for line in block.splitlines()), encoding="utf-8")
+    file.write_text(block, encoding="utf-8")
     loaded = load_config(path=str(file))
     assert tuple(loaded.problems) == ()
     assert loaded.config.audit.rules["stale"] == "off"
@@ -141,4 +141,4 @@ def test_the_settings_that_are_printed_are_taken_as_they_are(tmp_path: Path) -> 
 
 def test_the_link_to_the_schema_leads_to_it() -> None:
     [target] = re.findall(r"\[schema\]\((.*?)\)", TEXT)
-    assert (README.parent / target).is_file()
+    assert (DOCS / target).is_file()

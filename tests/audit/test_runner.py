@@ -247,6 +247,15 @@ def test_a_note_at_which_a_family_did_not_look_to_its_end_is_a_finding(
     assert not found.passed
 
 
+def test_the_time_before_the_first_hit_does_not_count_against_what_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([100.0, 100.5, 110.0])
+    monkeypatch.setattr(hit_budget.time, "process_time", lambda: next(clock))
+    budget = hit_budget.HitBudget("words", {"many": rule("many")})
+    hits = [Hit(rule="many", path="", words=f"a {at}") for at in range(40)]
+    assert len(list(budget.limit(iter(hits), ""))) == 16  # the third look at the clock is behind sixteen hits
+    assert budget.is_over
+
+
 def test_a_hit_of_no_rule_is_a_bug_and_told_as_one(look: Look) -> None:
     found = look(Whole(rule("known"), lambda _: [Hit(rule="unknown", path="", words="x")]))
     assert [each.rule for each in found.findings] == [CRASHED]
@@ -447,6 +456,7 @@ def test_every_check_that_is_in_order_says_what_it_counted(folder: Path, tmp_pat
     ("rule", "reason", "settings"),
     [
         ("stale", "stale_days is 0", {"stale_days": 0}),
+        ("stale", "without a journal nobody knows what was read", {}),
         ("near-duplicate", "near_duplicate is 0", {"near_duplicate": 0.0}),
         ("long-index", "there is no MEMORY.md", {}),
     ],
@@ -476,7 +486,7 @@ def test_an_entry_of_the_index_into_a_directory_that_is_not_there_is_missing(
 def test_no_advice_deletes_a_note_of_a_team(folder: Path, look: Look) -> None:
     (folder / "MEMORY.md").write_text("- [A](a.md)\n- [B](b.md)\n")
     own = {"a.md": "# A\n\nThe service listens on port 8080 of the host.\n", "b.md": "See [[nothing]].\n"}
-    theirs = {**own, "e.md": "", "c.md": "[x](gone.md) is not there\n", "long.md": "word " * 9_000}
+    theirs = {**own, "e.md": "", "c.md": "[x](gone.md) is not there\n", "long.md": "word " * 18_000}
     for name, text in own.items():
         (folder / name).write_text(text)
     for mount, index in (("platform", ""), ("web", "- [A](a.md)\n- [B](b.md)\n- [E](e.md)\n- [C](c.md)\n")):

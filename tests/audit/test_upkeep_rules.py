@@ -1,5 +1,6 @@
 """Upkeep: what nobody needs, what is said twice, what contradicts itself, leads nowhere or is too long."""
 
+import os
 import random
 from pathlib import Path
 
@@ -55,9 +56,11 @@ def test_a_note_that_nobody_read_or_changed_is_stale_and_the_words_say_what_is_k
         "no agent has read it since memtui began to record, 200 days ago"
     )
     assert dict(hit.facts) == {"days": 210, "known": "both"}
-    (hit,) = folder.hits(upkeep, rules=["stale"], days_later=200, with_journal=False)
-    assert hit.words.endswith("there is no journal, so nobody knows when it was read")
-    assert hit.facts["known"] == "file time"
+
+
+def test_without_a_journal_no_note_is_stale_and_the_report_says_that_nobody_looked(folder: Folder) -> None:
+    folder.write({"old.md": "An old text.\n"}, days=900)
+    assert folder.hits(upkeep, rules=["stale"], with_journal=False) == []
 
 
 def test_a_note_that_an_agent_reads_is_not_stale(folder: Folder) -> None:
@@ -74,7 +77,7 @@ def test_a_change_that_nobody_recorded_counts_by_the_time_of_the_file(folder: Fo
     folder.write({"old.md": "An old text.\n"}, days=300)
     assert [hit.path for hit in folder.hits(upkeep, rules=["stale"])] == ["old.md"]
     folder.write({"old.md": "A new text.\n"})
-    assert folder.hits(upkeep, rules=["stale"], with_journal=False) == []
+    assert folder.hits(upkeep, rules=["stale"]) == []
 
 
 def test_pinned_and_loaded_and_hidden_and_empty_notes_are_never_stale(folder: Folder) -> None:
@@ -117,6 +120,12 @@ def test_near_copies_are_told_with_how_alike_they_are(folder: Folder) -> None:
     loose = folder.hits(upkeep, rules=["near-duplicate"], audit=AuditSettings(near_duplicate=0.4))
     assert {hit.path for hit in loose} >= {"sub/b.md"}
     assert folder.hits(upkeep, rules=["near-duplicate"], audit=AuditSettings(near_duplicate=0)) == []
+
+
+def test_reports_of_two_days_that_are_nearly_alike_are_not_told(folder: Folder) -> None:
+    words = prose(1, 200).split()
+    folder.write({"2026-04-18.md": " ".join(words), "2026-04-19.md": " ".join([*words[:90], "otherwise", *words[91:]])})
+    assert folder.hits(upkeep, rules=["near-duplicate"]) == []
 
 
 @pytest.mark.parametrize("size", [40, 300])
@@ -439,6 +448,11 @@ def test_long_and_empty_notes_are_told(folder: Folder) -> None:
     assert folder.hits(upkeep, rules=["long-note"], audit=AuditSettings(max_note_tokens=0)) == []
 
 
+def test_a_diary_may_be_long(folder: Folder) -> None:
+    folder.write({"2026-04-13.md": "x" * 16_001})
+    assert folder.hits(upkeep, rules=["long-note"]) == []
+
+
 def test_a_full_folder_is_told_with_its_budget(folder: Folder) -> None:
     folder.write({"a.md": "x" * 400, "b.md": "y" * 400})
     assert folder.hits(upkeep, rules=["over-budget"]) == []
@@ -486,3 +500,17 @@ def test_hostile_notes_are_looked_at_in_passing(folder: Folder, text: str) -> No
     with at_most(40):
         hits = folder.hits(upkeep, act=Engine.reconcile, memory=Settings(max_total_bytes=1))
     assert not any("\x1b" in hit.words for hit in hits)
+
+
+def test_an_index_names_several_notes_by_a_pattern(folder: Folder) -> None:
+    names = ["a", "b", "c", "boat-rig", "boat-sail", "lost"]
+    lines = "- [A](a.md)\n- [B](b.md)\n- [C](c.md)\n\nThe rest is in `boat-*`, and `*` is no name.\n"
+    folder.write({"MEMORY.md": lines, **{f"{name}.md": f"All about {name}.\n" for name in names}})
+    assert [hit.path for hit in folder.hits(upkeep, rules=["not-in-index"])] == ["lost.md"]
+
+
+def test_what_is_kept_of_a_day_is_never_stale(folder: Folder) -> None:
+    folder.write({"2020-03-01.md": "We moored at noon.\n", "harbour.md": "The harbour is on the west side.\n"})
+    for name in ("2020-03-01.md", "harbour.md"):
+        os.utime(folder.path / name, (1_500_000_000, 1_500_000_000))
+    assert [hit.path for hit in folder.hits(upkeep, rules=["stale"])] == ["harbour.md"]

@@ -1,4 +1,4 @@
-"""`python -m tests.bench [NAME ...]`: measure, and print one Markdown table.
+"""`python -m tests.bench [--write] [NAME ...]`: measure, and print one Markdown table.
 
 Absolute times say little about another machine, so whatever can be compared is measured in turn with its
 counterpart and printed as a ratio.
@@ -29,6 +29,7 @@ from tests.bench import (
     trust,
 )
 from tests.bench.memories import Memories
+from tests.bench.page import write_section
 from tests.bench.table import Row, markdown
 
 MEASUREMENTS: dict[str, Callable[[Memories], Iterable[Row]]] = {
@@ -56,7 +57,11 @@ def main() -> int:
     """Run what was asked for, or everything; returns how many targets were missed."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(MEASUREMENTS) + "; all if none is given")
-    names = parser.parse_args().names or list(MEASUREMENTS)
+    parser.add_argument(
+        "--write", action="store_true", help="write memtui/docs/benchmarks.md as well, section by section"
+    )
+    arguments = parser.parse_args()
+    names = arguments.names or list(MEASUREMENTS)
     for name in names:
         if name not in MEASUREMENTS:
             parser.error(f"there is no measurement {name!r}")
@@ -65,7 +70,11 @@ def main() -> int:
         print(machine.line(memories.scratch), end="\n\n")
         for name in names:
             began = time.monotonic()
-            rows += MEASUREMENTS[name](memories)
+            taken_on = machine.line(memories.scratch)
+            measured = list(MEASUREMENTS[name](memories))
+            rows += measured
+            if arguments.write:
+                write_section(name, measured, taken_on)
             print(f"{name}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
     print(markdown(rows))
     return sum(row.missed for row in rows)

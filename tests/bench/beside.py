@@ -50,7 +50,7 @@ def measure(memories: Memories) -> Iterable[Row]:
     with ExitStack() as opened:
         browsers = [opened.enter_context(Terminal(memtui(folder, state))) for _ in range(BROWSERS)]
         for browser in browsers:
-            browser.when("LIVE")
+            browser.when(" note")
             browser.settle(1.0)
         before = [_processor_time(browser) for browser in browsers]
         beside = _write(folder, state, RATE * SECONDS, RATE)
@@ -67,7 +67,7 @@ def _grown(folder: Path, state: Path) -> Iterable[Row]:
     written = 0
     memory, files = [], []
     with Terminal(memtui(folder, state)) as browser:
-        browser.when("LIVE")
+        browser.when(" note")
         for events in EVENTS:
             _write(folder, state, events - written, 0, first=written)
             written = events

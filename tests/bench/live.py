@@ -73,7 +73,7 @@ def _seen(folder: Path, state: Path) -> tuple[list[float], list[float]]:
     paths: list[Path] = []
     try:
         with Terminal(memtui(folder, state)) as terminal:
-            terminal.when("LIVE")
+            terminal.when(" note")
             terminal.settle(1.0)
             for number in range(WRITES):
                 path = folder / f"live-{number:02d}.md"

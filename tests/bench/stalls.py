@@ -4,7 +4,7 @@ Every repaint takes its time, and so do other programs; so an ordinary note stan
 twice, of which the better counts.
 
 `keys` does everything that there is to a note to each text of a unit again and again, and looks at each key by
-itself.
+itself. A standstill is counted by the loop's processor time, so that it is no other program's.
 """
 
 import os
@@ -102,9 +102,10 @@ def _watch(memories: Memories, name: str, texts: Mapping[str, str]) -> Iterator[
 
         def report() -> float:
             terminal.process.send_signal(signal.SIGUSR1)
-            return float(reports.readline())
+            _, used = map(float, reports.readline().split())
+            return used
 
-        terminal.when(f"{len(texts)} files")
+        terminal.when(f"{len(texts)} notes")
         terminal.settle(0.5)
         report()
         yield terminal, report

@@ -20,7 +20,7 @@ from anthropic.tools import BetaLocalFilesystemMemoryTool
 
 from memtui.core import diffs
 from memtui.core.events import Agent, Change, EntryKind, Event, Version, sha256
-from memtui.journal.sqlite import Journal
+from memtui.journal.sqlite import Journal, KnownPath
 from memtui.journal.verify import verify_journal
 from memtui.memory import JOURNAL
 from memtui.memory import open as open_memory
@@ -80,8 +80,9 @@ def _verify(memories: Memories) -> Iterable[Row]:
     for start in range(0, events, 1_000):
         made = [_event(number) for number in range(start, start + 1_000)]
         texts = {sha256(data): data for data in map(_text, range(start, start + 1_000))}
+        known = {change.path: KnownPath(change.after, ()) for event in made for change in event.changes if change.after}
         began = time.perf_counter()
-        journal.append_events(made, texts=texts, durable=False)
+        journal.append_events(made, texts=texts, known=known, durable=False)
         wrote += time.perf_counter() - began
     journal.close()
     with closing(sqlite3.connect(path)) as connection:

@@ -12,7 +12,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from memtui.audit.report.many import FORMATS
+import memtui
+from memtui.audit.report import FORMATS
 from memtui.cli.audit_many import _receive
 from memtui.scan.samples import make_sample
 from tests.audit.report.test_sarif_report import VALIDATOR
@@ -50,6 +51,16 @@ def test_the_worst_folder_is_first_and_one_that_is_not_there_before_all(run: Run
     assert ran.code == 3
 
 
+def test_each_folder_with_a_journal_keeps_which_notes_are_clean(run: Run, folders: list[str], state_home: Path) -> None:
+    for folder in folders[:2]:
+        memtui.open(folder).close()
+    first = run("audit", *folders[:3], "--format", "csv")
+    kept = {path: path.read_bytes() for path in state_home.rglob("clean-notes.json")}
+    assert len(kept) == 2
+    assert run("audit", *folders[:3], "--format", "csv").out == first.out
+    assert {path: path.read_bytes() for path in state_home.rglob("clean-notes.json")} == kept
+
+
 @pytest.mark.parametrize(
     ("chosen", "level", "code"),
     [((0, 1), "fail", 1), ((1, 2), "fail", 0), ((1, 2), "warn", 1), ((2, 2), "warn", 0), ((0, 3), "never", 3)],
@@ -84,7 +95,7 @@ def test_every_format_is_one_file_of_its_kind(run: Run, folders: list[str]) -> N
     assert (suites.get("failures"), suites.get("errors")) == ("1", "1")
     log = json.loads(report("sarif"))
     VALIDATOR.validate(log)
-    assert [len(each["results"]) > 1 for each in log["runs"]] == [False, True, True, False]
+    assert [len(each["results"]) for each in log["runs"]] == [0, 1, 1, 0]
     assert report("md").startswith("# 4 folders, 1 of them not audited")
 
 
@@ -139,9 +150,14 @@ def test_what_is_about_one_folder_is_refused(option: str, run: Run, folders: lis
     assert (ran.code, f"{option} is about one folder" in ran.err.decode()) == (2, True)
 
 
-def test_a_page_about_one_folder_is_refused(run: Run, folders: list[str]) -> None:
+def test_a_page_has_every_folder_the_worst_first_and_is_no_page_in_a_page(run: Run, folders: list[str]) -> None:
     ran = run("audit", *folders, "--format", "html")
-    assert (ran.code, "do not go together" in ran.err.decode()) == (2, True)
+    page = ran.out.decode()
+    assert (ran.code, page.count("<!DOCTYPE html>"), page.count("<h1>")) == (3, 1, 1)
+    rows = [page.index(f"/{name}</bdi>") for name in ("gone", "leaky", "led", "clean")]
+    assert rows == sorted(rows)
+    assert page.index("anthropic-key</code>") < page.index("ignore-instructions</code>")
+    assert make_sample("anthropic-key")[20:] not in page
 
 
 def test_the_report_goes_into_none_of_the_folders(run: Run, folders: list[str], tmp_path: Path) -> None:

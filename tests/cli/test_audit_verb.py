@@ -1,5 +1,6 @@
 """`memtui audit`: what it prints, where it writes, how it ends, and that it changes nothing."""
 
+import hashlib
 import json
 import os
 import random
@@ -9,6 +10,7 @@ import string
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ import pytest
 
 import memtui
 from memtui import memory as memory_module
+from memtui.audit.context import Note
 from memtui.cli.audit_watch import ChangeSignal, iter_change_lines
 from memtui.core.events import WatchMode, WatchStatus
 from tests.audit.report import samples
@@ -203,7 +206,7 @@ def test_a_report_that_cannot_be_printed_is_said(format: str, leaky: Path) -> No
 def test_a_checkout_needs_no_journal(folder: Path, run: Run) -> None:
     (folder / ".hidden").unlink()
     ran = run("audit", "--json", "--fail-on", "warn")
-    assert findings(ran) == ["no-journal"]
+    assert findings(ran) == []
     assert ran.code == 0
 
 
@@ -345,8 +348,8 @@ def test_nothing_is_changed_or_made(leaky: Path, run: Run, state_home: Path) -> 
         run("audit", "--since", "last", "--format", format)
     assert tree(leaky) == folder
     kept = {path for path in state_home.rglob("*") if path.is_file()}
-    (history,) = (path for path in kept if str(path) not in repr(before))
-    assert (history.name, history.stat().st_mode & 0o777) == ("audits.json", 0o600)
+    made = {path.name: path.stat().st_mode & 0o777 for path in kept if str(path) not in repr(before)}
+    assert made == {"audits.json": 0o600, "clean-notes.json": 0o600}
 
 
 def test_an_audit_says_what_is_new_and_gone_since_the_last(leaky: Path, run: Run, state_home: Path) -> None:
@@ -363,6 +366,63 @@ def test_an_audit_says_what_is_new_and_gone_since_the_last(leaky: Path, run: Run
     history.mkdir()  # that it can neither be read nor be written is no error
     ran = run("audit", "--json")
     assert (ran.code, ran.err, json.loads(ran.out)["trend"]) == (1, b"", None)
+
+
+def bare(ran: Any) -> dict[str, Any]:
+    """A report without what differs from one audit to the next."""
+    return {
+        name: value
+        for name, value in json.loads(ran.out).items()
+        if name not in ("taken", "seconds", "trend", "growth")
+    }
+
+
+def test_a_second_audit_says_the_same_also_where_what_is_kept_is_damaged(
+    leaky: Path, run: Run, state_home: Path
+) -> None:
+    (leaky / "tea.md").write_text("# Tea\n\nAt four.\n")
+    memtui.open(leaky).close()  # what nobody has recorded is found anew by each audit, at another time
+    first = bare(run("audit", "--json"))
+    (kept,) = state_home.rglob("clean-notes.json")
+    data = kept.read_bytes()
+    assert bare(run("audit", "--json")) == first
+    assert kept.read_bytes() == data
+    kept.write_bytes(data[:-9])
+    assert bare(run("audit", "--json")) == first
+    assert kept.read_bytes() == data
+    kept.unlink()
+    kept.mkdir()  # that it can neither be read nor be written is no error
+    ran = run("audit", "--json")
+    assert (bare(ran), ran.err) == (first, b"")
+
+
+def test_a_read_only_audit_trusts_nothing_that_was_kept(leaky: Path, run: Run, state_home: Path) -> None:
+    run("audit", "--json")
+    (kept,) = state_home.rglob("clean-notes.json")
+    document = json.loads(kept.read_bytes().partition(b"\n")[2])
+    forged = Note("keys.md", (leaky / "keys.md").read_bytes(), 0, 0).digest
+    document["notes"] = {"secret": forged}
+    body = json.dumps(document).encode()
+    kept.write_bytes(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+    assert "anthropic-key" not in findings(run("audit", "--json"))  # so it would have been of use
+    kept.write_bytes(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+    assert "anthropic-key" in findings(run("audit", "--json", "--read-only"))
+    assert kept.read_bytes().endswith(body)
+
+
+def test_two_audits_at_once_keep_what_either_would(leaky: Path, run: Run, state_home: Path) -> None:
+    for number in range(300):
+        (leaky / f"tea-{number}.md").write_text(f"# Tea {number}\n\nAt four.\n")
+    memtui.open(leaky).close()
+    first = bare(run("audit", "--json"))
+    (kept,) = state_home.rglob("clean-notes.json")
+    data = kept.read_bytes()
+    kept.unlink()
+    with ThreadPoolExecutor() as pool:
+        ran = list(pool.map(lambda _: run("audit", "--json"), range(4)))
+    assert [bare(each) for each in ran] == [first] * 4
+    assert kept.read_bytes() == data
+    assert [path.name for path in kept.parent.iterdir() if path.name.startswith("clean-notes")] == [kept.name]
 
 
 def test_it_says_what_this_process_gave_up(leaky: Path, run: Run) -> None:  # noqa: ARG001

@@ -21,6 +21,8 @@ search Berlin
 stats
 places
 demo --help
+help
+help undo
 log
 log --follow
 log --head

@@ -18,6 +18,7 @@ import memtui
 from memtui import watch
 from memtui.cli import doctor, main
 from memtui.fs import beneath
+from memtui.fs.inotify import Notices
 
 
 def report(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> dict[str, dict[str, str]]:
@@ -38,6 +39,7 @@ def test_all_that_it_looks_at_has_a_line(folder: Path, capsys: pytest.CaptureFix
         "file system",
         "confinement",
         "state",
+        "durability",
         "journal",
         "O_TMPFILE",
         "renameat2",
@@ -133,11 +135,21 @@ def without_wal(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(sqlite3, "connect", lambda path: connect("file:probe?mode=memory", uri=True) if path else None)
 
 
-def without_watches(patch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
-        raise WatchfilesRustInternalError("OS file watch limit reached.")
+def refuse(error: Exception) -> Callable[..., None]:
+    def make_watches(*_: object) -> None:
+        raise error
 
-    patch.setattr(watch, "RustNotify", refuse)
+    return make_watches
+
+
+def without_more_watches(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(watch, "InotifyWatches", refuse(OSError(errno.ENOSPC, "No space left on device")))
+
+
+def with_library(patch: pytest.MonkeyPatch, notify: Callable[..., object]) -> None:
+    """As on other systems."""
+    patch.setattr(watch, "InotifyWatches", refuse(OSError(errno.ENOSYS, "not here")))
+    patch.setattr(watch, "RustNotify", notify)
 
 
 class Deaf:
@@ -148,6 +160,9 @@ class Deaf:
 
     def watch(self, *_: object) -> str:
         return "timeout"
+
+    def wait(self, _: float) -> Notices:
+        return Notices(set())
 
     def close(self) -> None:
         pass
@@ -163,8 +178,15 @@ class Deaf:
         (without_locks, "locks", "fail", "none here: nothing is written, browsing works"),
         (with_locks_that_do_nothing, "locks", "fail", "two writers could collide"),
         (without_wal, "journal mode", "warn", "memory, not WAL"),
-        (without_watches, "watches", "warn", "the system's watch limit is reached. Checking every 2 s."),
-        (lambda patch: patch.setattr(watch, "RustNotify", Deaf), "watches", "warn", "not reported here"),
+        (without_more_watches, "watches", "warn", "the system's watch limit is reached. Checking every 2 s."),
+        (
+            lambda patch: with_library(patch, refuse(WatchfilesRustInternalError("OS file watch limit reached."))),
+            "watches",
+            "warn",
+            "the system's watch limit is reached. Checking every 2 s.",
+        ),
+        (lambda patch: patch.setattr(watch, "InotifyWatches", Deaf), "watches", "warn", "not reported here"),
+        (lambda patch: with_library(patch, Deaf), "watches", "warn", "not reported here"),
     ],
 )
 def test_what_is_missing_here_is_said_with_what_it_means(
@@ -181,3 +203,30 @@ def test_what_is_missing_here_is_said_with_what_it_means(
     assert (checks[name].state, words in checks[name].text) == (state, True), checks[name]
     others = {"renameat2", "links", "directory sync", "locks", "journal mode", "watches"} - {name}
     assert {each for each in others if checks[each].state != "ok"} == set()
+
+
+@pytest.mark.parametrize(
+    ("setting", "kind", "state", "begin"),
+    [
+        ("journal", "ext4", "ok", "journal: the journal is on the disk"),
+        ("folder", "ext4", "ok", "folder: files and journal are on the disk"),
+        ("journal", "vfat", "warn", "folder: files and journal are on the disk"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_it_says_what_is_on_the_disk_when_a_command_answers(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    setting: str,
+    kind: str,
+    state: str,
+    begin: str,
+) -> None:
+    settings = tmp_path / "config.toml"
+    settings.write_text(f'[memory]\ndurability = "{setting}"\n')
+    monkeypatch.setenv("MEMTUI_CONFIG", str(settings))
+    monkeypatch.setattr("memtui.cli.doctor.get_file_system_type", lambda _: kind)
+    check = report(capsys)["durability"]
+    assert check["state"] == state
+    assert check["text"].startswith(begin)

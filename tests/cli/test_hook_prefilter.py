@@ -104,3 +104,10 @@ def test_a_call_that_is_done_with_loads_next_to_nothing(tmp_path: Path) -> None:
         "memtui", "memtui.__main__", "memtui.agents", "memtui.agents.hooks", "memtui.agents.hooks.prefilter",
     ]  # fmt: skip
     assert others == ""
+
+
+def test_the_version_is_printed_without_the_command_line() -> None:
+    program = f"import sys; sys.argv[1:] = ['--version']\nfrom memtui.__main__ import main\nmain()\n{LOADED}"
+    environment = {**os.environ, "PYTHONPATH": str(Path(memtui.__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr.split()) == (f"memtui {memtui.__version__}\n", ["memtui", "memtui.__main__"])

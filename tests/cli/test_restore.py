@@ -25,7 +25,7 @@ def tree(folder: Path) -> dict[str, bytes | None]:
 def test_a_deleted_note_comes_back_as_it_was_last(story: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["restore", "prefs.md"]) == 0
     out, err = capsys.readouterr()
-    assert out.startswith("Restored prefs.md as of #1 (outside memtui, ")
+    assert out.startswith("Restored prefs.md as of #1 (another program, ")
     assert out.endswith("). Nothing is lost: memtui undo takes it back.\n")
     assert err == ""
     assert (story / "prefs.md").read_text() == "- short answers\n- Berlin\n"
@@ -74,7 +74,7 @@ def test_a_directory_becomes_exactly_what_it_was(story: Path, capsys: pytest.Cap
     assert tree(story / "notes") == {"today.md": b"standup at ten\n"}
     assert not (story / "prefs.md").exists()
     out = capsys.readouterr().out
-    assert "Restored notes as of #1 (outside memtui, " in out
+    assert "Restored notes as of #1 (another program, " in out
     assert "; 2 files: 1 changes, 1 goes. Nothing is lost" in out
     assert len(events(story)) == 8
 
@@ -87,7 +87,7 @@ def test_the_whole_folder_becomes_what_it_was(story: Path, capsys: pytest.Captur
         "prefs.md": b"- short answers\n- Berlin\n",
         ".hidden": b"x",
     }
-    assert "Restored the whole folder as of #1 (outside memtui, " in capsys.readouterr().out
+    assert "Restored the whole folder as of #1 (another program, " in capsys.readouterr().out
     assert main(["restore", "--all", "--at", "2", "-y"]) == 0
     assert (story / "new.md").read_text() == "a\nb\n"
 

@@ -211,6 +211,51 @@ def test_secrets_by_rules_of_ones_own_are_shown_nowhere_and_sought_by_their_rule
         assert "a.md" not in out
 
 
+def state(folder: Path) -> dict[str, tuple[bytes, int]]:
+    """All that memtui keeps, with what lies beside it, and when it was written."""
+    return tree(Path(os.environ["XDG_STATE_HOME"])) | tree(folder.parent)
+
+
+def test_what_only_reads_records_nothing(changed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["review", "done", "--reviewer", "ada"]) == 0
+    record = changed.parent / "record.json"
+    assert main(["review", "export", "--format", "json", "-o", str(record)]) == 0
+    (changed / "a.md").write_text("by hand again\n")
+    with memtui.open(changed, read_only=True) as memory:
+        unrecorded = memory.get_head()[0]
+    before = state(changed)
+    capsys.readouterr()
+    for words, code, told in (
+        ([], 1, "a.md"),
+        (["--diff"], 1, "+ by hand again"),
+        (["--json"], 1, f'"until": {unrecorded}'),
+        (["dismissed"], 0, "Nothing is dismissed."),
+        (["export"], 0, "ada"),
+        (["verify", str(record)], 0, "is what the review file and the journal say"),
+    ):
+        assert main(["review", *words]) == code
+        assert told in capsys.readouterr().out
+        assert state(changed) == before, words
+    assert main(["review", "accept", "a.md"]) == 0, "a verdict records what it is about"
+    assert state(changed) != before
+
+
+def test_a_number_of_the_list_that_nothing_was_recorded_under_is_not_what_was_seen(
+    changed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, document = said(capsys, "review")
+    assert document["until"] == document["head"]["seq"] + 1, "the change from outside is not recorded yet"
+    seen = str(document["until"])
+    (changed / "a.md").write_text("by hand after the list\n")
+    assert main(["review", "accept", "a.md", "--seen", seen]) == 5
+    assert "Not accepted: a.md was changed by what is recorded only now: " in capsys.readouterr().err
+    (changed / "e.md").write_text("by hand, too\n")
+    newest = str(int(seen) + 2)
+    assert main(["review", "done", "--seen", newest]) == 5
+    assert f"Not signed off: event #{newest} is recorded only now. Nothing was noted." in capsys.readouterr().err
+    assert main(["review", "done", "--seen", newest]) == 0
+
+
 def test_what_changed_after_it_was_seen_is_not_accepted(changed: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, document = said(capsys, "review")
     seen = str(document["until"])
@@ -292,7 +337,7 @@ def test_a_review_that_was_tampered_with_is_said(
         (["accept", "a.md", "--hunk", "9"], 3, "has 2 hunks, and no hunk 9"),
         (["accept", "e.md"], 3, "/memories/e.md has not changed since the record's beginning"),
         (["accept", "../x"], 4, "outside the memory folder"),
-        (["--since", "soon"], 2, "is no moment"),
+        (["--since", "soon"], 2, "as a time"),
         (["--since", "999"], 3, "There is no event #999"),
         (["done", "--seen", "999"], 3, "There is no event #999"),
     ],

@@ -40,7 +40,7 @@ def test_several_events_are_taken_back_as_one(story: Path, capsys: pytest.Captur
 
 def test_without_a_number_it_is_the_last_change_that_stands(story: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["undo", "-y"]) == 0
-    assert "Undone: #7 (outside memtui, " in capsys.readouterr().out
+    assert "Undone: #7 (another program, " in capsys.readouterr().out
     assert main(["undo", "-y"]) == 0
     assert "Undone: #6 (Claude, " in capsys.readouterr().out
     assert (story / "prefs.md").exists()
@@ -63,7 +63,7 @@ def test_somebody_elses_is_asked_about(story: Path, run_in_terminal: Any) -> Non
     ran = run_in_terminal("undo", typed=b"n\n")
     assert ran.code == 1
     assert b"  ~ notes/today.md\n" in ran.out
-    assert b"Undo #7 (outside memtui, " in ran.out
+    assert b"Undo #7 (another program, " in ran.out
     assert b"): modified notes/today.md?  y yes  n no: " in ran.out
     assert b"Nothing was written." in ran.out
     assert head(story).seq == 7
@@ -108,7 +108,7 @@ def test_what_has_changed_since_is_refused_with_who_did_it(story: Path, capsys: 
     assert main(["undo", "6"]) == 5
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith("Not undone: prefs.md has changed since (outside memtui, ")
+    assert err.startswith("Not undone: prefs.md has changed since (another program, ")
     assert err.endswith("). See: memtui diff prefs.md\n")
     assert (story / "prefs.md").read_text() == "by hand\n"
     assert main(["undo", "6", "--json"]) == 5
@@ -125,7 +125,7 @@ def test_partly_is_possible_where_it_is_said(story: Path, capsys: pytest.Capture
     assert main(["undo", "6", "7", "--yes", "--partial"]) == 0
     out, err = capsys.readouterr()
     assert "1 file changes" in out
-    assert "Left as it is: prefs.md has changed since (outside memtui, " in err
+    assert "Left as it is: prefs.md has changed since (another program, " in err
     assert (story / "notes" / "today.md").read_text() == "standup at ten\n"
 
 

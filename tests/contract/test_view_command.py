@@ -188,6 +188,10 @@ def test_what_is_no_file_is_never_opened(resolver_world: Any, kind: str, monkeyp
 
 def test_a_file_that_goes_between_two_looks_is_said_to_be_gone(plain_world: Any) -> None:
     class Hasty(StandIn):
+        def get_node(self, path: Any, *, follow: bool = False) -> Any:
+            plain_world.put("f", "x")
+            return self._real.get_node(path, follow=follow)
+
         def read(self, path: Any, *, limit: int) -> Any:
             (plain_world.folder / path.relative).unlink()
             return self._real.read(path, limit=limit)

@@ -134,7 +134,7 @@ def test_an_age_beyond_all_calendars_is_the_beginning() -> None:
     ],
 )
 def test_what_is_no_moment_is_told_what_is_possible(words: str) -> None:
-    with pytest.raises(ValueError, match=r"is no moment\. It may be an event's number"):
+    with pytest.raises(ValueError, match=r"as a time\. It may be an event's number"):
         read(words)
 
 

@@ -12,6 +12,7 @@ from memtui.core.wording import (
     PLAIN,
     SCREEN,
     SPOKEN,
+    compute_age_lifetime,
     count_unseen_changes,
     describe_event,
     format_age,
@@ -87,11 +88,11 @@ def make_event(**fields: object) -> Event:
 @pytest.mark.parametrize(
     ("fields", "seen", "heard"),
     [
-        ({}, "Claude changed a.md (+1 -2)", "Claude changed a.md, 1 line added, 2 removed"),
+        ({}, "Claude edited a.md (+1 -2)", "Claude edited a.md, 1 line added, 2 removed"),
         ({"actor": Person(), "command": "undo", "undoes": (7,), "added": None, "removed": None},
          "You undid #7 in a.md", "You undid event 7 in a.md"),
         ({"actor": Outside(), "command": "modified", "added": 0, "removed": 0},
-         "Somebody outside memtui changed a.md", "Somebody outside memtui changed a.md"),
+         "Another program edited a.md", "Another program edited a.md"),
     ],
 )  # fmt: skip
 def test_an_event_is_one_sentence_on_the_screen_and_another_one_aloud(
@@ -140,3 +141,11 @@ def test_what_is_unseen_is_counted_by_kind_and_without_what_the_person_did(
         for actor, path, before, after in story
     ]
     assert count_unseen_changes(events) == words
+
+
+@pytest.mark.parametrize("seconds", [-90, -60, -3.5, 0, 0.4, 59.2, 60, 3_599, 86_399.5, 86_400, 8_639_999, 1e9])
+def test_an_age_reads_the_same_for_its_lifetime_and_otherwise_right_after(seconds: float) -> None:
+    lifetime = compute_age_lifetime(seconds)
+    assert lifetime > 0
+    assert format_age(seconds + lifetime * 0.99, COLUMN) == format_age(seconds, COLUMN)
+    assert format_age(seconds + lifetime + 0.01, COLUMN) != format_age(seconds, COLUMN)

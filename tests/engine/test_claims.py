@@ -58,7 +58,7 @@ def test_a_change_that_is_found_as_announced_is_the_agents(memory: memtui.Engine
     assert (event.actor, event.command, event.call_id, event.note) == (CLAUDE, "modified", "toolu_1", "Write")
     assert event.result is Result.OK
     assert (event.added, event.removed) == (1, 1)
-    assert wording.describe_event(event) == "Claude Code changed prefs.md (+1 -1)."
+    assert wording.describe_event(event) == "Claude Code edited prefs.md (+1 -1)."
 
 
 def test_a_new_file_and_its_new_directory_are_the_agents_together(memory: memtui.Engine, folder: Path) -> None:

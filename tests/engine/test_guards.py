@@ -298,7 +298,7 @@ def test_events_that_note_something_are_found_by_their_index() -> None:
     ("event", "sentence", "spoken"),
     [
         ({"command": "pin", "path": "/memories/a.md"}, "You pinned a.md.", "You pinned a.md."),
-        ({"command": "unpin", "path": "/memories/a.md"}, "You took the pin from a.md.", "You took the pin from a.md."),
+        ({"command": "unpin", "path": "/memories/a.md"}, "You unpinned a.md.", "You unpinned a.md."),
         (
             {"command": "dismiss", "path": "/memories", "note": "#7"},
             "You left what was lost until #7 as it is.",

@@ -212,7 +212,7 @@ for command in commands:
                 module.os = Counting(os, POINTS, count)
             open_folder.rename_noreplace = Counting(beneath, ("rename_noreplace",), count).rename_noreplace
             open_folder.exchange = Counting(beneath, ("exchange",), count).exchange
-            journal = Counting(memory.journal, ("add_intent", "append_events", "drop_intent"), count)
+            journal = Counting(memory.journal, ("add_intent", "finish_intent", "append_events", "drop_intent"), count)
             memory._executor._context = replace(memory._context, journal=journal)
             answer = memory.execute(command, actor=ME)
             os._exit(0 if not answer.is_error else 5)

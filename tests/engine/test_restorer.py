@@ -101,7 +101,7 @@ def test_undo_is_refused_with_the_reason_when_the_path_has_changed_since(filled:
     filled.put("f", "somebody else\n")
     undone = filled.main.undo([done.seq])
     assert undone.event is None
-    assert undone.problem.startswith("Not undone: f has changed since (outside memtui, ")
+    assert undone.problem.startswith("Not undone: f has changed since (another program, ")
     assert undone.skipped[0].reason is SkipReason.CHANGED
     assert isinstance(undone.skipped[0].since.actor, Outside)
     assert filled.tree()["f"] == b"somebody else\n"
@@ -154,7 +154,7 @@ def test_of_a_group_only_what_nobody_else_touched_is_taken_back(filled: Any) -> 
     filled.ask(command="create", path="/memories/f", file_text="agent again\n")
     filled.ask(command="create", path="/memories/n", file_text="n\n")
     refused = engine.undo_since(start, actor_name="tester")
-    assert "f has changed since (outside" in refused.problem
+    assert "f has changed since (another program" in refused.problem
     assert "n" in filled.tree()
     done = engine.undo_since(start, actor_name="tester", partial=True)
     assert [left.path for left in done.skipped] == ["f"]

@@ -86,15 +86,16 @@ def test_what_is_tried_really_fails() -> None:
 _LIAR = """
 import json
 import os
+from memtui.core.attributes import UNKNOWN
 from memtui.store import base
 from memtui.store.folder import FolderTransaction
 from tests.faults import trying
 
 write = FolderTransaction.write
 
-def in_place(self, path, data, *, expected):
+def in_place(self, path, data, *, expected, attributes=UNKNOWN):
     if expected is None:
-        return write(self, path, data, expected=None)
+        return write(self, path, data, expected=None, attributes=attributes)
     with self._root.resolve_path(path.parts, follow=True) as place:
         fd = os.open(place.name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600, dir_fd=place.fd)
         try:

@@ -113,7 +113,7 @@ def test_a_change_since_the_newest_known_version_is_not_written_over(note: Note,
     outcome = note.restore(dialog, first, newest, is_shown=meanwhile == "without a question")
     assert len(dialog.asked) == (meanwhile == "before the answer")
     assert outcome.is_warning
-    assert outcome.words.startswith("Not restored: a.md has changed since (outside memtui, ")
+    assert outcome.words.startswith("Not restored: a.md has changed since (another program, ")
     assert note.file.read_text() == "somebody's\n"
 
 

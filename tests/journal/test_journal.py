@@ -112,15 +112,39 @@ def test_the_events_of_a_path_come_newest_first(journal: Journal) -> None:
 
 def test_an_intent_is_kept_with_its_text_until_it_is_settled(journal: Journal) -> None:
     event = changed(b"x")
-    number = journal.add_intent(event, {sha256(b"x"): b"x"})
-    assert [(intent.id, intent.event) for intent in journal.get_intents()] == [(number, event)]
+    begun = journal.add_intent(event, {sha256(b"x"): b"x"})
+    (kept,) = journal.get_intents()
+    assert (kept.id, kept.seq, kept.body) == (begun.id, 1, begun.body)
+    assert kept.event == dataclasses.replace(event, seq=1)
     assert journal.get_events() == []
     assert journal.get_text(sha256(b"x")) == b"x"
-    journal.append_events([event], intent=number)
+    journal.append_events([event], intent=begun.id)
     assert journal.get_intents() == []
     other = journal.add_intent(event, {})
-    journal.drop_intent(other)
+    journal.drop_intent(other.id)
     assert journal.get_intents() == []
+
+
+def test_what_an_intent_said_is_recorded_byte_for_byte(journal: Journal) -> None:
+    begun = journal.add_intent(changed(b"x"), {sha256(b"x"): b"x"}, found=[changed(b"w")])
+    assert [event.seq for event in journal.get_events()] == [1]
+    known = KnownPath(Version(EntryKind.FILE, sha256(b"x"), 1), (1, 1, 1, 0o600, 7))
+    recorded = journal.finish_intent(begun, {"f": known}, durable=False)
+    assert journal.get_intents() == []
+    assert journal.get_events()[-1] == recorded
+    assert list(journal.iter_bodies(1, 2)) == [(2, begun.body)]
+    assert journal.get_known("f") == known
+    assert journal.verify().intact_until == 2
+
+
+def test_an_event_that_was_overtaken_is_recorded_behind_what_came_in_between(journal: Journal) -> None:
+    begun = journal.add_intent(changed(b"x"), {sha256(b"x"): b"x"})
+    journal.append_events([changed(b"w", "g")], texts={sha256(b"w"): b"w"})
+    recorded = journal.finish_intent(begun, {}, durable=False)
+    assert (begun.seq, recorded.seq) == (1, 2)
+    assert dataclasses.replace(recorded, seq=0, hash="") == begun.event
+    assert journal.get_intents() == []
+    assert journal.verify().intact_until == 2
 
 
 def test_all_events_are_recorded_or_none(journal: Journal) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import memtui
 from memtui import memory as memory_module
+from memtui.audit.runner import run_audit
 from memtui.cli import main
 from memtui.core.errors import StateUnusable
 from memtui.core.events import Event, Memtui, Outside
@@ -94,7 +95,8 @@ def test_a_session_that_is_read_only_shows_the_edit_and_changes_nothing(folder: 
 
 def test_an_edit_that_was_hidden_by_its_stamp_is_found_where_every_file_is_read(folder: Path, state: Path) -> None:
     edit_unseen(folder, state, row=False)
-    with memory_module.observe(folder, state=state, thoroughly=True) as observer:
+    with memory_module.observe(folder, state=state) as observer:
+        run_audit(observer, title="m")
         (event,) = observer.events(3)
         assert (event.command, event.actor) == ("modified", Outside())
     with memtui.open(folder, state=state) as memory:

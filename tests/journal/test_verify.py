@@ -769,7 +769,7 @@ def test_a_journal_that_somebody_is_just_closing_is_read_under_a_lock_after_all(
         if source.endswith("-wal"):
             Journal(path).close()
 
-    monkeypatch.setattr("memtui.journal.snapshot.shutil.copyfile", copied_while_it_is_closed)
+    monkeypatch.setattr("shutil.copyfile", copied_while_it_is_closed)
     with open_read_only(path, locking=True) as opened:
         assert not os.path.exists(path + "-wal") or os.path.exists(path + "-shm")
         os.utime(path, ns=(0, 0))
@@ -790,7 +790,7 @@ def test_a_log_that_is_gone_and_made_anew_between_two_looks_is_looked_at_again(
             raise FileNotFoundError(source)  # and once it is asked for again, the next writer has made its own
         copy(source, target)
 
-    monkeypatch.setattr("memtui.journal.snapshot.shutil.copyfile", copied_between_two_writers)
+    monkeypatch.setattr("shutil.copyfile", copied_between_two_writers)
     with open_read_only(path) as opened:
         assert verify_journal(opened.connection).seq == 30
         assert opened.is_steady()

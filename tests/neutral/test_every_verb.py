@@ -78,6 +78,8 @@ audit --write-baseline {folder}/known.json  | 4
 audit --rules                               | 0
 replay {commands}                           | 3
 demo                                        | 2
+help                                        | 0
+help undo                                   | 0
 mcp                                         | 0
 """
 

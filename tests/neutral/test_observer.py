@@ -31,11 +31,13 @@ _LOOKING = {
     "inspect_path",
     "is_baseline_recorded",
     "iter_names",
+    "iter_contents",
     "journal",
     "loss",
     "preview_view",
     "read_only",
     "reconcile",
+    "reconcile_read",
     "recorded",
     "settings",
     "store",
@@ -99,6 +101,7 @@ def test_its_store_hands_out_no_transaction(observer: Observer) -> None:
         "read",
         "read_link",
         "scan",
+        "scan_contents",
     }
 
 

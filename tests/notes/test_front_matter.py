@@ -84,6 +84,14 @@ def test_values_that_begin_with_a_character_of_yaml_are_text_and_nothing_expands
     assert (matter.properties, matter.problem) == ({**text, "when": "2024-05-06", "old": "yes"}, "")
 
 
+def test_a_description_is_text_to_the_end_of_its_line_and_no_other_value_is() -> None:
+    matter = parse_front_matter("---\nname: tides\ndescription: When to sail: two hours before the 'top'\n---\n")
+    assert (matter.properties["description"], matter.problem) == ("When to sail: two hours before the 'top'", "")
+    quoted = parse_front_matter('---\nname: tides\ndescription: "neap" is when it is low\n---\n')
+    assert (quoted.properties["description"], quoted.problem) == ('"neap" is when it is low', "")
+    assert parse_front_matter("---\nsummary: When to sail: at noon\n---\n").problem
+
+
 def test_aliases_within_a_value_are_refused() -> None:
     lines = ["a: &a [x, x]", *(f"{name}: [&{name} [1], *a, *a]" for name in "bcdefgh"), "good: 1"]
     matter = parse_front_matter("---\n" + "\n".join(lines) + "\n---\n")

@@ -239,7 +239,7 @@ def test_it_can_begin_at_a_number_a_time_or_a_head(table: Any) -> None:
     for wrong, words in (
         (99, "There is no event #99"),
         ("00112233aabb", "no event with the hash"),
-        ("soon", "no moment"),
+        ("soon", "as a time"),
     ):
         with pytest.raises(ValueError, match=words):
             table.inbox(since=wrong)

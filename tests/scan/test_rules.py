@@ -33,7 +33,7 @@ from tests.bench.limits import at_most
 FILES = sorted(file.stem for file in Path(scan.__file__).parent.glob("rules/*.toml"))
 ENTRIES = [(file, entry) for file in FILES for entry in load_rules(file).values()]
 _TEXTS = {"id", "title", "description", "family", "severity", "why", "do", "bad", "good", "on"} | {
-    *("settings", "together", "needs", "certainty", "cwe")
+    *("settings", "together", "among", "needs", "certainty", "cwe")
 }
 _FORM = {"regex", "description", "keywords", "contains", "lengths", "checksum", "boundary", "assigned_to", "near"}
 KEYS = {
@@ -60,7 +60,7 @@ PATHS = {
 }
 """Rules about syntax, and a name for a file with their examples."""
 CARRIERS = ("{}", "key={}\n", '"{}",', "`{}`", "(see {})", "a\n\n{}\nb")
-_BY_WORDS = frozenset({"password-assignment", "authorization-header", "private-key", "google-account"})
+_BY_WORDS = frozenset({"password-assignment", "weak-password", "authorization-header", "private-key", "google-account"})
 """Rules whose samples bring other words with them, so that they do not stand in any line."""
 _BLOCKS = frozenset({"private-key", "google-account"})
 """Rules whose samples have several lines."""

@@ -140,7 +140,15 @@ def test_the_checksums_are_those_that_are_published() -> None:
         "teamPRIVATE=5d1f" + _HEX[4:],
         "<secret>{team AQAAABAAA " + _KEY + "}</secret>",
         "CREATE USER app WITH PASSWORD 'tram" + "way7b'",
-        "APP_ROOT_PASSWORD=" + "nextboat",
+        "Connect-Server -User ada -Password Tram" + "Way7!x",
+        "ALTER USER app IDENTIFIED BY Tram" + "Way7x container=all;",
+        'ConvertTo-SecureString "Tram' + 'Way7!x" -AsPlainText -Force',
+        "db_pass=Tram" + "Way_7x",
+        "[*] Input password                : Tram" + "Way7!x",
+        'fbApiKey:            "171e84fd57f430fc59af' + 'a8fad3dbda2a"',
+        'variable "corp_api_token" {\n  default = "' + _KEY + '"\n}',
+        "curl -X POST https://x.example.com \\\n  -u ada:" + _W,
+        "/masterkey:" + _HEX + _HEX[::-1],
     ],
 )
 def test_a_value_behind_the_name_of_a_secret_is_found(text: str) -> None:
@@ -156,6 +164,22 @@ def test_a_value_behind_the_name_of_a_secret_is_found(text: str) -> None:
     "text",
     [
         "password: ${DB_PASSWORD}",
+        "rootPassword=<Password>\nbindDN1=cn=Directory Manager1",
+        "docker run -e ADMIN_PASSWORD=<admin_password> -e DB=db -p 80 oracle/platform:12.2.1.3",
+        "ORACLE_PWD=###Default value is generated###",
+        "Note that `DB_TSAM_PASSWD` is correctly set",
+        "curl -u ACCOUNT_SID:AUTH_TOKEN https://example.com",
+        "http://127.1.1.1:80\\@127.2.2.2:80/",
+        "[plan](https://docs.example.com/d/1O5G?resourcekey=0-MlCEZ-y_BA3Ee4K4bI_jxw)",
+        '<input name="authenticity_token" value="' + _KEY + '">',
+        "if user:\n    pass\nelse: pass = config_value2",
+        "The role is identified by its name, as in identified by name",
+        "video_box.ico-7a388b69018576d24b59" + "331fd60aab0c.png",
+        "xoxe.xoxp-1-SlackAppConfiguration" + "AccessTokenHere",
+        "Authorization: Bearer eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6Ikpv"
+        "aG4gRG9lIiwiaWF0IjoxNzQ2MjM2MDIyfQ.q9Zx7Lm2Rt8Kp4Vw6Ns3Bd1Gh",
+        "-----BEGIN " + "RSA PRIVATE KEY-----\nMIIEogIBAAKCAQEAtDSH\n...\n-----END RSA PRIVATE KEY-----",
+        "-----BEGIN " + "RSA PRIVATE KEY-----\nBIIEogIBAAk15x0ID[...]\n[...]\n-----END RSA PRIVATE KEY-----",
         "password = $PASSWORD",
         "password: {{ vault.db }}",
         'api_key = os.environ["API_KEY"]',
@@ -462,6 +486,17 @@ def test_a_number_of_a_person_is_found_with_its_check_digits_and_not_with_others
         ("deploy:{}\n", "password-hash", "$2y$10$" + "q9Zx7Lm2Rt8Kp4Vw6Ns3Bd1GhQq7Tz5Yc0Xw2Ve8Ub4Ta6Rs9Pq1M"),
         ("root:{}:19000:0:99999:7:::\n", "password-hash", "$6$" + "Xw2Ve8Ub$" + "q9Zx7Lm2Rt8Kp4Vw6Ns3Bd1GhQq7Tz5Yc0"),
         ("postgres://app:{}@db.example.com/x", "password-in-address", "p@ss" + "w0rdK9"),
+        ("the hash is ${}\n", "password-hash", "2a$12$" + "q9Zx7Lm2Rt8Kp4Vw6Ns3Bd1GhQq7Tz5Yc0Xw2Ve8Ub4Ta6Rs9Pq1M"),
+        ("`${}`\n", "password-hash", "1$" + "OKgLCmVl$" + "d02jECa4DXn/oXX0R.MoQ/"),
+        (
+            "https://{}\n",
+            "slack-hook",
+            "hooks." + "slack.com/workflows/T016M3G1GHZ/A04J3BAF7AA/442660231806210747/" + _W,
+        ),
+        ("storagekey {} -x\n", "azure-key", _W * 4 + "hGeB3W=="),
+        ("  account_key\n      = '{}';\n", "azure-key", _W * 4 + "hGeB3W=="),
+        ("Unseal Key 2: {}\n", "vault-token", "0tZn+7QQCxphpHwTm7/dC3LpP5JGIbYl3PK8Sy81R+" + "P2"),
+        ("bootstrap-token {}\n", "service-key", "x7k2m9." + "q4w8e1r5t9y3u7i2"),
     ],
 )
 def test_what_files_of_programs_hold_is_found(text: str, rule: str, value: str) -> None:
@@ -470,3 +505,9 @@ def test_what_files_of_programs_hold_is_found(text: str, rule: str, value: str) 
     assert spot.rule == rule
     assert spot.masked is not None
     assert whole[slice(*spot.masked)] == value
+
+
+@pytest.mark.parametrize("name", ["token_issued_by", "secret_created_at", "token_last4"])
+def test_what_is_known_about_a_token_is_no_token(name: str) -> None:
+    assert list(find_secrets(f'"{name}": "5f0c2b7e-91d4-4e7a-8c36-0d1f2a9b7c55"')) == []
+    assert list(find_secrets('"token": "5f0c2b7e-91d4-4e7a-8c36-0d1f2a9b7c55"'))

@@ -379,3 +379,41 @@ def test_an_expression_that_is_given_up_is_told_with_the_answer(memory: Engine, 
     assert found.text.notes == ()
     assert found.problem.startswith("re:^(a|aa)+$ took too long at ")
     assert find(finder, "re:^a+-$", Scope.TEXT).problem == ""
+
+
+def test_notes_that_are_read_at_once_are_found_as_those_that_are_read_bit_by_bit(
+    memory: Engine, tmp_path: Path
+) -> None:
+    folder = tmp_path / "memories"
+    for name, data in {
+        "b/two.md": b"a word\n", "a.md": b"a Word\n", ".hidden/x.md": b"a word\n", "node_modules/y.md": b"a word\n",
+        "binary": b"a word\xff", "large.md": b"a word\n" * 200_000, "zz.md": b"nothing\n",
+    }.items():  # fmt: skip
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(data)
+    (folder / "link.md").symlink_to("a.md")
+    (folder / "gone.md").symlink_to("nowhere")
+    memory.reconcile()
+    for hidden in (False, True):
+        at_once, by_bits = Finder(memory, hidden=hidden), Finder(memory, hidden=hidden)
+        at_once.refresh()
+        while by_bits.refresh(seconds=0.0):
+            pass
+        assert at_once.is_complete
+        assert list(at_once.paths) == list(by_bits.paths)
+        for query in ("word", "w", "md"):
+            found = [
+                (each.names, each.text)
+                for each in (one.find(parse_query(query, now_us=NOW_US), Scope.ALL) for one in (at_once, by_bits))
+            ]
+            assert found[0] == found[1]
+            assert found[0][1].notes or query == "md"
+
+
+def test_a_first_reading_that_is_stopped_leaves_nothing_behind(memory: Engine) -> None:
+    create(memory, "gone.md", "a word\n")
+    finder = Finder(memory)
+    assert not finder.refresh(stop=lambda: True)
+    do(memory, command="delete", path="/memories/gone.md")
+    finder.refresh()
+    assert not finder.find(parse_query("word", now_us=NOW_US), Scope.TEXT).text.notes

@@ -33,6 +33,7 @@ import memtui
 from memtui.config import LoadedConfig
 from memtui.engine import Engine
 from memtui.ui.app import MemtuiApp
+from memtui.ui.garbage import GarbageSchedule
 from memtui.ui.key_names import set_keymap
 from memtui.ui.screens.browse import BrowseScreen
 from memtui.ui.session import EventPace
@@ -54,6 +55,12 @@ FILES: Mapping[str, str] = {
     "zeta.txt": "plain text\n",
     ".hidden.md": "hidden\n",
 }
+
+
+@pytest.fixture(autouse=True)
+def no_garbage_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave nothing out of the collection of garbage: in a test, everything goes."""
+    monkeypatch.setattr(GarbageSchedule, "REST_SECONDS", 3_600.0)
 
 
 @pytest.fixture(autouse=True)
@@ -96,6 +103,8 @@ class ScreenDriver:
 
 class ScreenApp(App[int]):
     """Nothing but one screen, above an empty one."""
+
+    CSS_PATH = Path(memtui.__file__).parent / "ui" / "app.tcss"
 
     def __init__(self, pushed: Screen[None]) -> None:
         super().__init__()

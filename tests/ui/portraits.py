@@ -71,6 +71,7 @@ def _still_clock() -> Iterator[None]:
         mock.patch("time.time", return_value=now / 1e9),
         mock.patch("time.time_ns", return_value=now),
         mock.patch("time.perf_counter_ns", return_value=0),
+        mock.patch("memtui.search.finder.time", mock.Mock(perf_counter=lambda: 0.0, monotonic=time.monotonic)),
         mock.patch.dict(defaults, {"now": lambda: min(real(), now + _LATEST_NS)}),
         mock.patch.dict(engines, {"now_ns": lambda: second + next(ticks) * 1_000}),
         mock.patch("memtui.ui.widgets.tree.view.FRESH", 0.01),  # no row is still lit when it is looked at

@@ -13,13 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from memtui.ui.terminal import AnswerFilter, BackgroundQuery, parse_background
+from memtui.ui.startup import BackgroundQuery, parse_background
+from memtui.ui.terminal import AnswerFilter
 from memtui.ui.theme import choose_theme, has_many_colors
 from tests.ui.conftest import Starting, Terminal
 
 WHITE, BLACK = b"\x1b]11;rgb:ffff/ffff/fafa\x1b\\", b"\x1b]11;rgb:1e/1e/1e\x07"
 ATTRIBUTES = b"\x1b[?62;22c"
-LATTE, DARK = b"48;2;239;241;245", b"48;2;18;18;18"
+LIGHT, DARK = b"48;2;251;250;253", b"48;2;20;21;27"
 """The backgrounds of the light theme and of the dark one."""
 
 
@@ -187,14 +188,14 @@ def test_the_terminal_is_as_it_was_afterwards(asked: type[Asked]) -> None:
 @pytest.mark.parametrize(
     ("wanted", "light", "environ", "theme"),
     [
-        ("auto", None, {"TERM": "xterm-256color"}, "textual-dark"),
-        ("auto", None, {"TERM": "xterm-256color", "COLORFGBG": "0;15"}, "catppuccin-latte"),
-        ("auto", False, {"TERM": "xterm-256color", "COLORFGBG": "0;15"}, "textual-dark"),
-        ("auto", True, {"TERM": "xterm-256color"}, "catppuccin-latte"),
+        ("auto", None, {"TERM": "xterm-256color"}, "memtui-dark"),
+        ("auto", None, {"TERM": "xterm-256color", "COLORFGBG": "0;15"}, "memtui-light"),
+        ("auto", False, {"TERM": "xterm-256color", "COLORFGBG": "0;15"}, "memtui-dark"),
+        ("auto", True, {"TERM": "xterm-256color"}, "memtui-light"),
         ("auto", None, {"TERM": "screen"}, "ansi-dark"),
         ("auto", True, {"TERM": "xterm-16color"}, "ansi-light"),
         ("nord", True, {"TERM": "screen"}, "nord"),
-        ("nrod", None, {"TERM": "xterm-256color"}, "textual-dark"),
+        ("nrod", None, {"TERM": "xterm-256color"}, "memtui-dark"),
     ],
 )
 def test_the_theme_goes_with_the_terminal_unless_one_is_named(
@@ -218,7 +219,7 @@ def without_ages(text: str) -> str:
 
 
 PATIENT = (
-    "import sys; from memtui.ui import terminal; terminal.LIMIT = 20.0; from memtui.cli import main; sys.exit(main())"
+    "import sys; from memtui.ui import startup; startup.LIMIT = 20.0; from memtui.cli import main; sys.exit(main())"
 )
 """memtui, which waits for the answer of a terminal that a busy machine keeps from answering in time."""
 
@@ -238,8 +239,8 @@ def test_a_light_terminal_gets_light_colors_and_what_was_typed_ahead_arrives(
     window.press("jj")  # nothing is on the screen yet
     window.wait_for(lambda: b"\x1b]11;?" in window.raw)
     window.press((WHITE + ATTRIBUTES).decode())
-    window.wait_for("LIVE")
-    assert LATTE in window.raw
+    window.wait_for(" note")
+    assert LIGHT in window.raw
     assert DARK not in window.raw
     window.press("q")
     assert window.end() == 0
@@ -249,8 +250,8 @@ def test_a_light_terminal_gets_light_colors_and_what_was_typed_ahead_arrives(
 
 def test_an_answer_that_comes_late_changes_the_colors_and_presses_no_key(terminal: Starting, tmp_path: Path) -> None:
     window = opened(terminal, tmp_path)
-    window.wait_for("LIVE")
-    window.wait_for("3 files 20 B")
+    window.wait_for(" note")
+    window.wait_for("3 notes")
     window.settle()
     assert DARK in window.raw
     before = without_ages(window.text)
@@ -267,7 +268,7 @@ def test_an_answer_that_comes_late_changes_the_colors_and_presses_no_key(termina
     for piece in late:
         window.press(piece)
         window.settle()
-    window.wait_for(lambda: LATTE in window.raw)
+    window.wait_for(lambda: LIGHT in window.raw)
     assert without_ages(window.text) == before
     window.press("q")
     assert window.end() == 0
@@ -275,6 +276,6 @@ def test_an_answer_that_comes_late_changes_the_colors_and_presses_no_key(termina
 
 def test_a_theme_that_is_named_is_asked_nobody_about(terminal: Starting, tmp_path: Path) -> None:
     window = opened(terminal, tmp_path, TEXTUAL_THEME="nord")
-    window.wait_for("LIVE")
+    window.wait_for(" note")
     assert b"\x1b]11;?" not in window.raw
     assert b"48;2;46;52;64" in window.raw

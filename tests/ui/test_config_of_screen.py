@@ -34,7 +34,7 @@ async def test_what_cannot_be_used_is_said_once_on_the_message_line(opened: Open
     words = "2 things in the settings cannot be used: memtui config show. config.toml, line 3: no y."
     async with opened(loaded=loaded) as app:
         await app.wait_for(lambda: app.message == words, "the warning")
-        assert app.app.theme == "textual-dark"
+        assert app.app.theme == "memtui-dark"
 
 
 def test_a_demo_takes_of_the_settings_what_is_about_the_screen() -> None:

@@ -19,7 +19,7 @@ def opened(terminal: Starting, tmp_path: Path) -> Terminal:
     folder.mkdir()
     (folder / "one.md").write_text("one")
     window = terminal("-m", "memtui", folder)
-    window.wait_for("LIVE")
+    window.wait_for(" note")
     return window
 
 

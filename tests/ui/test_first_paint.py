@@ -36,19 +36,31 @@ FORBIDDEN = {
     "memtui.review",
     "memtui.ui.widgets.diff.layout",
     "memtui.ui.widgets.versions",
+    "memtui.ui.widgets.find_line",
     "memtui.ui.widgets.markdown.blame",
+    "memtui.ui.widgets.markdown.chunks",
+    "memtui.ui.widgets.markdown.inline",
+    "memtui.ui.widgets.markdown.links",
+    "memtui.ui.widgets.markdown.render",
+    "memtui.notes",
     "memtui.ui.actions",
     "memtui.ui.screens.audit",
     "memtui.ui.screens.audit_lists",
     "memtui.ui.screens.deleted",
+    "memtui.ui.screens.dialogs",
     "memtui.ui.screens.help",
     "memtui.ui.screens.history",
     "memtui.ui.screens.past",
     "memtui.ui.screens.places",
     "memtui.ui.flows.undo",
+    "textual.command",  # and with it a seventh of Textual
     "textual.widgets._data_table",
+    "textual.widgets._input",
     "textual.widgets._markdown",
+    "textual.widgets._option_list",
+    "textual.widgets._select",
     "textual.widgets._text_area",
+    "textual.widgets._tree",
     # What nothing here needs.
     "anthropic",
     "hashlib",  # opens OpenSSL
@@ -60,7 +72,14 @@ FORBIDDEN = {
 }
 """A name stands for the modules inside it as well. What Textual itself loads (asyncio, rich.table) cannot be here."""
 
-FOR_A_CHAT = (FORBIDDEN - {"json", "memtui.agents", "memtui.ui.widgets.diff.layout", "textual.widgets._text_area"}) | {
+_IN_A_CHAT = {
+    *("json", "memtui.agents", "memtui.notes", "memtui.ui.screens.dialogs", "memtui.ui.widgets.diff.layout"),
+    *("memtui.ui.widgets.markdown.chunks", "memtui.ui.widgets.markdown.inline", "memtui.ui.widgets.markdown.render"),
+    *("textual.widgets._input", "textual.widgets._option_list", "textual.widgets._text_area"),
+}
+"""What a conversation draws."""
+
+FOR_A_CHAT = (FORBIDDEN - _IN_A_CHAT) | {
     # The conversation, its sessions and the SDK: threads load them, behind the first frame.
     "memtui.agents.chat.conversation",
     "memtui.agents.chat.sessions.records",
@@ -76,6 +95,9 @@ import asyncio
 import sys
 
 import memtui.cli.browse  # the way that `memtui DIR` takes
+from memtui.ui.startup import load_textual
+
+load_textual()
 from memtui.ui.app import MemtuiApp
 from memtui.ui.session import FolderSession as SessionFolderSession
 
@@ -147,3 +169,40 @@ def test_the_chat_was_really_there(loaded_for_a_chat: Set[str]) -> None:
         "memtui.ui.widgets.transcript.view",
         "memtui.ui.widgets.composer",
     } <= loaded_for_a_chat
+
+
+def test_the_first_frame_makes_the_styles_of_no_role_that_it_does_not_draw(tmp_path: Path) -> None:
+    program = _PROGRAM.replace('sys.stdout.write("\\n".join(painted))', "").replace(
+        'assert app.screen.query("#files, #note, #activity")',
+        'sys.stdout.write("\\n".join(role for each in app.screen.query("*") for role in each._component_styles))',
+    )
+    assert "noteview--h1" not in _loaded(program, tmp_path)
+
+
+def test_the_palette_that_is_left_out_can_still_be_loaded(tmp_path: Path) -> None:
+    program = (
+        "from memtui.ui.startup import load_textual; load_textual()\n"
+        "from textual.command import CommandPalette, Provider\n"
+        "from textual.system_commands import SystemCommandsProvider\n"
+        "assert issubclass(SystemCommandsProvider, Provider) and CommandPalette.is_open"
+    )
+    _loaded(program, tmp_path)
+
+
+def test_no_style_is_parsed_twice_before_the_first_frame(tmp_path: Path) -> None:
+    program = "\n".join(
+        [
+            "import os; os.environ |= {'TERM': 'xterm', 'COLORTERM': ''}  # another theme than Textual's",
+            "from collections import Counter",
+            "from textual.css import stylesheet",
+            "parsed, parse = Counter(), stylesheet.parse",
+            "def count(scope, css, read_from, *arguments, **options):",
+            "    parsed[css] += 1",
+            "    return parse(scope, css, read_from, *arguments, **options)",
+            "stylesheet.parse = count",
+            _PROGRAM.replace("import memtui.cli.browse", "import sys, memtui.cli.browse"),
+            "ours = [times for css, times in parsed.items() if 'NoteView' in css or 'FolderScreen' in css]",
+            "assert len(ours) > 1 and set(ours) == {1}, parsed",
+        ]
+    )
+    _loaded(program, tmp_path)

@@ -221,7 +221,7 @@ def usual(shared_terminal: Starting, tmp_path_factory: pytest.TempPathFactory) -
     for number in range(40):
         (folder / "d" / f"{number}.md").write_text("# Note\n\n**bold** `code` ~~gone~~ *slanted*\n\n- [ ] item\n")
     screen = shared_terminal("-m", "memtui", folder)
-    screen.wait_for("LIVE")
+    screen.wait_for(" note")
     press_all(screen, "harmless")
     screen.kill(signal.SIGTERM)
     screen.end()
@@ -254,7 +254,7 @@ def test_nothing_in_a_hostile_folder_acts(
     state = tmp_path / "state"
     act(hostile, state)
     screen = terminal("-m", "memtui", "--state", state, hostile, size=size)
-    screen.wait_for("LIVE")
+    screen.wait_for(" note")
     press_all(screen, "[/x][@click=app.quit]x[/] \u202e\u2066 漢字")
     act(hostile, state)  # while it is looked at
     (hostile / "late \x1b]52;c;eA==\x07\u202e[bold").write_text("\x1b[2J late\n")
@@ -274,7 +274,7 @@ def test_hostile_paste_into_a_text_box_is_text(terminal: Starting, usual: set[tu
     folder.mkdir()
     (folder / "a.md").write_text("a\n")
     screen = terminal("-m", "memtui", folder)
-    screen.wait_for("LIVE")
+    screen.wait_for(" note")
     for opening in ("/", "o\t", ":"):
         screen.press(opening)
         screen.settle()

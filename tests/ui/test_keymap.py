@@ -9,7 +9,7 @@ from memtui.ui.frame import KeyLine
 from memtui.ui.key_names import format_key
 from memtui.ui.keymap import build_keymap, find_key_problems, parse_key
 from memtui.ui.screens.help import HelpScreen
-from memtui.ui.widgets.preview import FindLine
+from memtui.ui.widgets.find_line import FindLine
 from tests.ui.conftest import Opening
 
 
@@ -122,15 +122,14 @@ def test_a_key_that_two_things_have_is_said_unless_the_other_one_goes() -> None:
     assert said(help_back="f") == []  # where it is shown nothing else is in force
 
 
-async def test_help_lists_the_pane_first_filters_and_runs(opened: Opening) -> None:
+async def test_help_lists_what_is_most_used_first_then_groups_filters_and_runs(opened: Opening) -> None:
     async with opened() as app:
         await app.press("question_mark")
         await app.wait_for(lambda: isinstance(app.app.screen, HelpScreen) and "Collapse the folder" in app.text)
         lines = [line.strip("│ ") for line in app.text.splitlines()]
-        here, everywhere = (
-            next(at for at, line in enumerate(lines) if name in line) for name in ("This pane", "Every")
-        )
-        assert here < next(at for at, line in enumerate(lines) if "files.close" in line) < everywhere
+        most, look = (next(at for at, line in enumerate(lines) if name in line) for name in ("Most used here", "Look"))
+        assert look - most == 12
+        assert look < next(at for at, line in enumerate(lines) if "Collapse the folder" in line)
         await app.press(*"go where")
         await app.wait_for(lambda: "browse.follow" in app.text and "files.close" not in app.text)
         await app.press("enter")
@@ -145,10 +144,10 @@ async def test_help_lists_the_pane_first_filters_and_runs(opened: Opening) -> No
 async def test_words_of_the_help_that_do_not_fit_go_on_below_themselves(opened: Opening) -> None:
     async with opened(size=(62, 20)) as app:
         await app.press("question_mark")
-        await app.wait_for(lambda: "files.close" not in app.text and "Collapse the" in app.text)
+        await app.wait_for(lambda: "Find in names" in app.text)
         lines = app.text.splitlines()
-        at = next(index for index, line in enumerate(lines) if "Collapse the folder" in line)
-        assert lines[at].index("Collapse") == lines[at + 1].index("the one around")
+        at = next(index for index, line in enumerate(lines) if "Find in names" in line)
+        assert lines[at].index("Find") == lines[at + 1].index("the past")
 
 
 async def test_a_click_on_a_key_of_the_key_line_presses_it(opened: Opening) -> None:

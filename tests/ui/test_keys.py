@@ -38,10 +38,10 @@ from memtui.ui.widgets.composer import Composer
 from memtui.ui.widgets.conflict import ConflictDiffScreen
 from memtui.ui.widgets.editor.area import EditorArea
 from memtui.ui.widgets.editor.find_bar import FindBar, FindInput
+from memtui.ui.widgets.find_line import FindLine
 from memtui.ui.widgets.findings import FindingsView
 from memtui.ui.widgets.markdown.view import NoteView
 from memtui.ui.widgets.name_line import NameLineScreen
-from memtui.ui.widgets.preview import FindLine
 from memtui.ui.widgets.row_list import DeletedView
 from memtui.ui.widgets.transcript.view import TranscriptView
 from memtui.ui.widgets.tree.view import TreeView

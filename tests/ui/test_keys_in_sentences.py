@@ -68,7 +68,7 @@ def find_ids(source: str) -> set[str]:
 @pytest.mark.parametrize(
     "words",
     [
-        "Staying here. f follows again.", "^S saves it", "Ctrl+R brings them back.", "a makes one.", "Esc back",
+        "Staying here. f follows again.", "^S saves it", "Ctrl+R restores them.", "a makes one.", "Esc back",
         "[ goes to older versions.", "Only changes are reviewed. 3 goes to them.", "Press q to quit.", "F9 answers",
         "y yes  n no", "Nothing is here: V shows them", "Tab looks elsewhere",
     ],

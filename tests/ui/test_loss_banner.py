@@ -32,12 +32,12 @@ async def test_a_wipe_raises_the_banner_and_one_key_brings_everything_back(opene
     async with opened() as app:
         before = held(app.folder)
         wipe(app.folder)
-        await app.wait_for(lambda: "5 of 5 memories went at" in app.text, "the banner")
-        line = next(line for line in app.text.splitlines() if "memories went" in line)
-        assert "(outside memtui). Ctrl+R brings them back.   x keeps it so" in line
+        await app.wait_for(lambda: "5 of 5 notes were deleted at" in app.text, "the banner")
+        line = next(line for line in app.text.splitlines() if "notes were deleted" in line)
+        assert "(another program). Ctrl+R restores them.   x keeps them deleted" in line
         await app.press("ctrl+r")
         await app.wait_for(lambda: app.message == "5 memories are back.")
-        await app.wait_for(lambda: "memories went" not in app.text, "no banner")
+        await app.wait_for(lambda: "notes were deleted" not in app.text, "no banner")
         assert held(app.folder) == before
         await app.wait_for(lambda: "alpha.md" in app.rows and app.shown("alpha.md")[1] == " ")
         assert ("you", "restore", "/memories") in app.actors
@@ -49,7 +49,7 @@ async def test_the_key_works_in_every_pane_and_while_typing(opened: Opening, pan
         before = held(app.folder)
         await app.press(pane)
         wipe(app.folder)
-        await app.wait_for(lambda: "5 of 5 memories went at" in app.text)
+        await app.wait_for(lambda: "5 of 5 notes were deleted at" in app.text)
         await app.press("ctrl+r")
         await app.wait_for(lambda: held(app.folder) == before)
 
@@ -70,34 +70,34 @@ async def test_the_banner_is_there_in_the_empty_state_too_and_after_opening_anew
     monkeypatch.setattr(changes, "GONE_SECONDS", 0.05)
     async with opened() as app:
         wipe(app.folder)
-        await app.wait_for(lambda: "memories went" in app.text)
+        await app.wait_for(lambda: "notes were deleted" in app.text)
         await app.wait_for(lambda: "Nothing is remembered here any more." in app.text, "the empty state")
         await app.wait_for(lambda: "5 memories were here" in app.text)
-        assert "memories went" in app.text
+        assert "notes were deleted" in app.text
     async with opened({}) as again:
-        await again.wait_for(lambda: "5 of 5 memories went at" in again.text, "the banner")
+        await again.wait_for(lambda: "5 of 5 notes were deleted at" in again.text, "the banner")
         await again.press("ctrl+r")
         await again.wait_for(lambda: "alpha.md" in again.rows)
-        await again.wait_for(lambda: "memories went" not in again.text)
+        await again.wait_for(lambda: "notes were deleted" not in again.text)
 
 
 async def test_it_is_kept_so_only_after_a_question_and_that_is_remembered(opened: Opening) -> None:
     async with opened() as app:
         wipe(app.folder)
-        await app.wait_for(lambda: "memories went" in app.text)
+        await app.wait_for(lambda: "notes were deleted" in app.text)
         await app.press("x")
         await app.wait_for(lambda: isinstance(app.app.screen, ConfirmScreen))
         await app.press("enter")
         await app.rest()
-        assert "memories went" in app.text
+        assert "notes were deleted" in app.text
         await app.press("x")
         await app.wait_for(lambda: isinstance(app.app.screen, ConfirmScreen) and "Leave it so?" in app.text)
         await app.press("y")
-        await app.wait_for(lambda: "memories went" not in app.text)
+        await app.wait_for(lambda: "notes were deleted" not in app.text)
         assert not held(app.folder)
     async with opened({}) as again:
         await again.rest()
-        assert "memories went" not in again.text
+        assert "notes were deleted" not in again.text
 
 
 async def test_a_read_only_session_has_the_banner_without_the_key(opened: Opening) -> None:
@@ -105,8 +105,8 @@ async def test_a_read_only_session_has_the_banner_without_the_key(opened: Openin
         pass
     async with opened({}, read_only=True) as app:
         wipe(app.folder)
-        await app.wait_for(lambda: "memories went" in app.text)
-        assert "Start without --read-only to bring them back." in app.text
+        await app.wait_for(lambda: "notes were deleted" in app.text)
+        assert "Start without --read-only to restore them." in app.text
         assert "Ctrl+R" not in app.text
         await app.press("ctrl+r")
         await app.wait_for(lambda: app.message.startswith("Read-only session."))
@@ -123,7 +123,7 @@ async def test_a_folder_removed_and_made_again_raises_the_banner_and_goes_on(
         if is_seen_gone:
             await app.wait_for(lambda: app.browse._watching.mode is WatchMode.GONE)
         app.folder.mkdir()
-        await app.wait_for(lambda: "5 of 5 memories went at" in app.text, "the banner")
+        await app.wait_for(lambda: "5 of 5 notes were deleted at" in app.text, "the banner")
         await app.wait_for(lambda: app.browse._watching.mode is WatchMode.LIVE)
         app.put("after.md", "# After it was made again\n")
         await app.wait_for(lambda: "After it was made again" in app.text)
@@ -137,7 +137,7 @@ async def test_one_deleted_note_of_several_is_no_loss(opened: Opening) -> None:
         (app.folder / "alpha.md").unlink()
         await app.wait_for(lambda: app.actors[-1][1] == "deleted")
         await app.rest()
-        assert "memories went" not in app.text
+        assert "notes were deleted" not in app.text
 
 
 async def test_a_great_wipe_is_dropped_in_one_go_and_does_not_hold_the_screen_up(
@@ -151,13 +151,13 @@ async def test_a_great_wipe_is_dropped_in_one_go_and_does_not_hold_the_screen_up
         drop, refresh = files_view.drop, []
         files_view.drop = lambda paths: (refresh.append(len(list(paths))), drop(paths))
         wipe(app.folder)
-        await app.wait_for(lambda: "600 of 600 memories went" in app.text, "the banner")
+        await app.wait_for(lambda: "600 of 600 notes were deleted" in app.text, "the banner")
         await app.wait_for(lambda: not len(files_view.outline), "no rows")
         assert len(refresh) <= 20, "rows were dropped a few at a time"
         await app.press("ctrl+r")
         await app.wait_for(lambda: app.message == "600 memories are back.")
         await app.wait_for(lambda: files_view.outline.files == 600)
-        await app.wait_for(lambda: "memories went" not in app.text, "no banner")
+        await app.wait_for(lambda: "notes were deleted" not in app.text, "no banner")
 
 
 async def test_a_folder_that_vanishes_is_said_as_such_and_stays_on_screen_as_it_was(
@@ -173,7 +173,7 @@ async def test_a_folder_that_vanishes_is_said_as_such_and_stays_on_screen_as_it_
         assert "1 Files  not current" in app.text
         assert "alpha.md" in app.rows
         assert "The first note." in app.text
-        assert "memories went" not in app.text
+        assert "notes were deleted" not in app.text
         aside.rename(app.folder)
         await app.wait_for(lambda: app.browse._watching.mode is WatchMode.LIVE)
         await app.wait_for(lambda: "What you see is how it was" not in app.text)
@@ -188,11 +188,11 @@ def test_the_banner_stands_in_a_real_terminal(terminal: Starting, tmp_path: Path
     for number in range(6):
         (folder / f"note{number}.md").write_text(f"# Note {number}\n")
     screen = terminal("-m", "memtui", folder, size=(80, 24))
-    screen.wait_for("LIVE")
-    screen.wait_for("6 files")
+    screen.wait_for(" note")
+    screen.wait_for("6 notes")
     screen.settle()
     wipe(folder)
-    screen.wait_for("6 of 6 memories went at")
+    screen.wait_for("6 of 6 notes were deleted at")
     screen.press("\x12")
     screen.wait_for("6 memories are back.")
     assert len(list(folder.iterdir())) == 6

@@ -54,11 +54,11 @@ async def test_u_asks_about_the_last_change_of_another_and_takes_it_back(opened:
         await change_alpha(app)
         await app.press("u")
         question = await asked(app)
-        assert "Undo: Clara changed alpha.md (+1 -1)," in question
+        assert "Undo: Clara edited alpha.md (+1 -1)," in question
         assert "ago?" in question
         await app.press("y")
         await app.wait_for(lambda: app.message.startswith("Undone: "), "the word on it")
-        assert app.message == "Undone: Clara changed alpha.md (+1 -1). U redoes it."
+        assert app.message == "Undone: Clara edited alpha.md (+1 -1). U redoes it."
         assert "first" in (app.folder / "alpha.md").read_text()
         await app.wait_for(lambda: ("you", "undo", "/memories/alpha.md") in app.actors)
         await app.wait_for(lambda: app.shown("alpha.md")[1] == " ", "no mark: she did it herself")
@@ -215,5 +215,5 @@ async def test_the_question_has_its_answers_in_sight_however_long_it_is(opened: 
         await app.wait_for(lambda: name in app.rows)
         await app.press("u")
         question = await asked(app)
-        assert "Undo: Somebody outside memtui created" in question
+        assert "Undo: Another program created" in question
         assert len(app.text.splitlines()) == 15

@@ -68,7 +68,7 @@ def assert_usable(screen: Any) -> None:
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_ends_it_cleanly(terminal: Starting, folder: Path, number: signal.Signals, code: int) -> None:
     screen = terminal("-m", "memtui", folder)
-    screen.wait_for("LIVE")
+    screen.wait_for(" note")
     screen.kill(number)
     assert screen.end() == code
     assert_usable(screen)
@@ -77,7 +77,7 @@ def test_a_signal_ends_it_cleanly(terminal: Starting, folder: Path, number: sign
 @pytest.mark.parametrize(("keys", "code"), [("q", 0), ("\x11", 0), ("\x03\x03", 130)], ids=["q", "Ctrl+Q", "Ctrl+C"])
 def test_a_key_ends_it_cleanly(terminal: Starting, folder: Path, keys: str, code: int) -> None:
     screen = terminal("-m", "memtui", folder)
-    screen.wait_for("LIVE")
+    screen.wait_for(" note")
     screen.press(keys)
     assert screen.end() == code
     assert_usable(screen)
@@ -90,7 +90,7 @@ def test_it_ends_also_while_something_is_drawn_without_an_end(
 ) -> None:
     begun = tmp_path / "begun"
     screen = terminal("-c", DRAWING, folder, env={"BEGUN": str(begun)})
-    screen.wait_for("LIVE")
+    screen.wait_for(" note")
     (folder / "alpha.md").write_text("# endless\n")
     screen.wait_for(begun.exists)  # such a program never settles
     if isinstance(end, str):
@@ -103,7 +103,7 @@ def test_it_ends_also_while_something_is_drawn_without_an_end(
 
 def test_a_terminal_that_goes_away_ends_it(terminal: Starting, folder: Path) -> None:
     screen = terminal("-m", "memtui", folder)
-    screen.wait_for("LIVE")
+    screen.wait_for(" note")
     screen.close()
     assert screen.process.wait(timeout=20) in (129, 70)
 
@@ -115,7 +115,7 @@ def test_a_terminal_that_goes_away_ends_it(terminal: Starting, folder: Path) -> 
 )
 def test_a_key_that_does_not_end_it_says_what_to_do(terminal: Starting, folder: Path, key: str, words: str) -> None:
     screen = terminal("-m", "memtui", folder)
-    screen.wait_for("LIVE")
+    screen.wait_for(" note")
     screen.press(key)
     screen.wait_for(words)
     screen.press("q")
@@ -165,7 +165,7 @@ def test_ctrl_z_leaves_the_terminal_to_the_shell_and_fg_brings_it_back(
 
     wait_for_prompt(1)
     screen.press(f"{sys.executable} -m memtui {folder}\r")
-    screen.wait_for("LIVE")
+    screen.wait_for(" note")
     screen.press("\x1a")
     wait_for_prompt(2)
     assert_usable(screen)

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
+from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import TextArea
 
 import memtui
@@ -15,6 +17,8 @@ from memtui import watch
 from memtui.ui import textual_private
 
 OVERRIDDEN = [
+    (Widget, "_get_component_classes"),
+    (Screen, "_screen_resized"),
     *((App, name) for name in ("_handle_exception", "_print_error_renderables", "_register_child")),
     *((LinuxDriver, name) for name in ("_sigtstp_application", "_sigcont_application")),
     *(
@@ -27,7 +31,7 @@ OVERRIDDEN = [
     ),
 ]  # fmt: skip
 """Private methods that a class of memtui overrides or calls on itself."""
-ADAPTERS = {"ui/textual_private.py", "ui/widgets/editor/textual_document.py", "watch.py"}
+ADAPTERS = {"ui/textual_drawing.py", "ui/textual_private.py", "ui/widgets/editor/textual_document.py", "watch.py"}
 
 
 def test_the_private_parts_were_checked_with_these_versions() -> None:

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
 from memtui.config.settings import Provider
 from memtui.core.approvals import ApprovalPolicy, Proposal
 from memtui.core.events import Event
+from memtui.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,13 @@ import re
 import socket
 import ssl
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from memtui.agents.chat.client import CONNECT_SECONDS, READ_SECONDS, ClientUnavailable
 from memtui.agents.chat.events import FaultKind
 from memtui.core.errors import MemtuiError
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 
 _LONGEST_WORDS = 300

@@ -9,13 +9,13 @@ import math
 import os
 import stat
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from memtui.agents.chat.events import Attachment, Model, Prompt
 from memtui.agents.chat.sessions.records import Message, repair_messages
 from memtui.core.images import Image, build_content_blocks
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 
 Block = dict[str, Any]

@@ -5,13 +5,14 @@ import contextlib
 import random
 import time
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from memtui.agents.chat.events import ChatEvent, FaultKind, Model, Notice, RetryScheduled
 from memtui.agents.chat.faults import ClassifiedFault, Endpoint, classify_error
 from memtui.agents.chat.sessions.records import Message
 from memtui.agents.chat.stream import AnswerStream
+from memtui.core.lazy_dataclass import dataclass
 
 CONTEXT_BETA = "context-management-2025-06-27"
 COMPACT_BETA = "compact-2026-01-12"

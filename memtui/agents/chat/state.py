@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -20,6 +20,7 @@ from memtui.agents.gate import ApprovalGate
 from memtui.agents.guidance import build_system_prompt
 from memtui.core.diffs import count_changes
 from memtui.core.events import Agent, EntryKind, Event, Version
+from memtui.core.lazy_dataclass import dataclass
 from memtui.engine import Engine
 from memtui.engine.lineage import find_moves
 

@@ -10,11 +10,12 @@ import json
 import re
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from memtui.agents.chat.events import CallDelta, ChatEvent, TextDelta, ThinkingDelta
 from memtui.agents.chat.history import Block, sanitize_value
+from memtui.core.lazy_dataclass import dataclass
 
 EVERY = 1 / 30
 """Seconds between two deltas."""

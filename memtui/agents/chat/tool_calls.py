@@ -5,7 +5,6 @@ import contextlib
 import queue
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from memtui.agents.chat.events import ApprovalNeeded, ApprovalResolved, ChatEvent
@@ -15,6 +14,7 @@ from memtui.core.approvals import Edit, Proposal, Stop, Verdict
 from memtui.core.errors import MemoryClosed, MemtuiError
 from memtui.core.events import Actor, Answer, Event, Person
 from memtui.core.images import Image
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.messages import MessageKey, quote_value
 
 T = TypeVar("T")

@@ -4,7 +4,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from memtui.agents.hooks.payload import HookCall, MemoryFileLocation, locate_entry, predict_results
 from memtui.agents.hooks.recorder import read_file
@@ -13,6 +13,7 @@ from memtui.agents.remote_approval import request_approval
 from memtui.core.approvals import SHELL_COMMAND, Allow, Deny, Edit, Proposal, Stop, Unanswered, Verdict
 from memtui.core.errors import MemtuiError
 from memtui.core.events import Change, EntryKind, Person, Version, sha256
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.messages import MessageKey
 from memtui.core.paths import MemoryPath, format_path
 from memtui.core.unicode import to_one_line

@@ -4,7 +4,6 @@ It never blocks an agent by accident: a fault is reported, and the agent goes on
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from memtui.agents.hooks.payload import (
     parse_call,
     predict_results,
 )
+from memtui.core.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from memtui.agents.hooks.approval import HookDecision

@@ -4,11 +4,11 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtui.core.errors import StateUnusable
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.settings import Settings
 from memtui.fs.state import get_state_directory
 

@@ -8,11 +8,11 @@ import os
 import re
 import shlex
 import stat
-from dataclasses import dataclass
 from typing import Any
 
 from memtui.agents.hooks.payload import AFTER, BEFORE, MATCHER
 from memtui.core.errors import MemtuiError
+from memtui.core.lazy_dataclass import dataclass
 from memtui.fs.atomic import write_atomic
 
 _EVENTS = (BEFORE, AFTER)

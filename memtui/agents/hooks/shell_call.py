@@ -6,13 +6,14 @@ Claude Code has no tool to delete or to move a file but its shell.
 import os
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from typing import NamedTuple
 
 from memtui.agents.hooks.payload import HookCall, MemoryFileLocation
 from memtui.agents.hooks.recorder import LARGEST, read_file
 from memtui.agents.transcripts.shell import FileEffect, foresee_effects
+from memtui.core.lazy_dataclass import dataclass
 
 _MANY = 200
 """Files that one command may change; of more, each is not asked about and announced."""

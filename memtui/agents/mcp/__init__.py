@@ -4,9 +4,10 @@ The protocol takes more than a second to load, and it is an extra: `memtui.cli.m
 only to serve.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from memtui.core.approvals import ApprovalPolicy
+from memtui.core.lazy_dataclass import dataclass
 
 ASK_SECONDS = 50.0
 """Clients give up on a call after about a minute; ours is answered before that."""

@@ -5,7 +5,6 @@ hidden characters made visible; texts of notes are given as they are.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 
@@ -13,6 +12,7 @@ from memtui.core import diffs
 from memtui.core.errors import MemtuiError, Refusal
 from memtui.core.events import Agent, EntryKind, Event, Result, Version, format_actor_in_sentence
 from memtui.core.history import PathVersion
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import ROOT, MemoryPath, parse_path
 from memtui.core.unicode import to_one_line
 from memtui.engine import Engine

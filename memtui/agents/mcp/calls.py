@@ -12,7 +12,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 from mcp.server import ServerRequestContext
@@ -21,6 +21,7 @@ from mcp.server.connection import Connection
 from memtui.agents.gate import ApprovalGate
 from memtui.core.approvals import ApprovalPolicy, Proposal, Stop, Unanswered, Verdict
 from memtui.core.events import Agent, Answer
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.engine import Engine
 
@@ -102,7 +103,7 @@ class McpCallExecutor:
         is_view = isinstance(command, dict) and command.get("command") == "view"
         pool = self._looking if is_view else self._changing
         reporting = None
-        if prompt is not None and self._asks and not is_view:
+        if prompt is not None and not is_view:
             reporting = asyncio.create_task(self._report_waiting(prompt, arrived))
         try:
             return await loop.run_in_executor(pool, work)

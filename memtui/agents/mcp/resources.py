@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from urllib.parse import quote, unquote_to_bytes
 
@@ -14,6 +14,7 @@ from memtui.agents.mcp.answers import format_error, list_files
 from memtui.core.edits import format_human_size
 from memtui.core.errors import MemtuiError
 from memtui.core.events import Agent, Change, EntryKind, Event
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import MemoryPath
 from memtui.core.unicode import to_one_line
 from memtui.engine import Engine

@@ -92,8 +92,9 @@ class HttpServer(uvicorn.Server):
 
 _RETRY_SECONDS = 2.0
 _PAGE = 1_000
-_TOGETHER_SECONDS = 0.02
-"""Events within it are read together: reading the journal after each call would cost as much as a call."""
+_TOGETHER_SECONDS = 0.05
+"""Events within it are read together, and changes of the folder looked at: doing it after each call would cost as much
+as a call."""
 
 Say = Callable[[str], None]
 """Takes a sentence for the server's standard error."""
@@ -137,7 +138,7 @@ async def _serve_pipes(
     async def serve_client() -> None:
         task = asyncio.current_task()
         assert task is not None
-        async with open_streams(wire, closed=task.cancel) as (requests, answers):
+        with open_streams(wire, closed=task.cancel) as (requests, answers):
             await built.run(requests, answers, options)
 
     task = asyncio.create_task(serve_client())
@@ -190,6 +191,8 @@ async def _feed_hub(
     news = asyncio.Event()
 
     def wake() -> None:
+        if news.is_set():  # it is read soon, and this with it
+            return
         with contextlib.suppress(RuntimeError):  # the loop has ended
             loop.call_soon_threadsafe(news.set)
 
@@ -199,7 +202,9 @@ async def _feed_hub(
 
     last = memory.get_head()[0]
     leave = memory.subscribe(wake)
-    watch = FolderWatcher(memory, serving.folder, serving.state, changed=wake, mode_changed=note)
+    watch = FolderWatcher(
+        memory, serving.folder, serving.state, changed=wake, mode_changed=note, pause=_TOGETHER_SECONDS
+    )
     watch.start()
     bringing = asyncio.create_task(_publish_changes(memory, calls, hub, news, last))
     try:

@@ -78,7 +78,7 @@ class MemoryServer:
         self, calls: McpCallExecutor, hub: resources.SubscriptionHub, serving: ServerOptions, *, one_client: bool
     ) -> None:
         self._calls = calls
-        self._one_turn = anyio.Lock() if one_client else None
+        self._one_turn = _make_turn() if one_client else None
         self._hub = hub
         self._serving = serving
         self._resources = resources.NoteResources(calls.memory)
@@ -114,7 +114,7 @@ class MemoryServer:
             on_completion=self._complete,
         )
         server.add_notification_handler("notifications/initialized", types.NotificationParams, self._handle_initialized)
-        server.middleware.append(_ErrorMiddleware())
+        server.middleware[:] = [_ErrorMiddleware()]  # without the library's tracing, which nothing here collects
         return server
 
     @staticmethod
@@ -158,16 +158,21 @@ class MemoryServer:
         overtakes = self._calls.can_overtake(given)
         async with nullcontext() if overtakes else self._get_lock(context):  # of one client, in the order of its asking
             actor = await self._refine_actor(context, get_actor(context, self._serving.name))
-            elicit = partial(elicitation.elicit_verdict, context) if elicitation.can_elicit(context) else None
-            prompt = ClientPrompt(elicit, context.session.report_progress)
             answer = await self._calls.execute(
-                given, actor=actor, call_id=get_call_id(context), arrived=arrived, prompt=prompt
+                given, actor=actor, call_id=get_call_id(context), arrived=arrived, prompt=self._build_prompt(context)
             )
         result = _build_text_result(answer.text, is_error=answer.is_error)
         if (image := answer.image) is not None:
             data = base64.b64encode(image.data).decode("ascii")
             result.content.append(types.ImageContent(data=data, mime_type=image.media_type))
         return result
+
+    def _build_prompt(self, context: Context) -> ClientPrompt | None:
+        """How the client is reached, where a person is asked."""
+        if self._serving.policy is not ApprovalPolicy.ASK:
+            return None
+        elicit = partial(elicitation.elicit_verdict, context) if elicitation.can_elicit(context) else None
+        return ClientPrompt(elicit, context.session.report_progress)
 
     async def _refine_actor(self, context: Context, actor: Agent) -> Agent:
         """The actor with the session that Claude Code's hook announced, where it is installed."""
@@ -178,7 +183,7 @@ class MemoryServer:
         return actor if announced is None else replace(actor, session=announced.actor.session)
 
     def _get_lock(self, context: Context) -> anyio.Lock:
-        return self._one_turn or self._turns.setdefault(get_connection(context), anyio.Lock())
+        return self._one_turn or self._turns.setdefault(get_connection(context), _make_turn())
 
     # Resources
 
@@ -309,6 +314,11 @@ class MemoryServer:
                 await anyio.sleep(resources.PAUSE)
         finally:
             self._hub.close(mailbox)
+
+
+def _make_turn() -> anyio.Lock:
+    """A lock that does not go round the loop where nobody waits."""
+    return anyio.Lock(fast_acquire=True)
 
 
 class _ErrorMiddleware:

@@ -10,19 +10,19 @@ import contextlib
 import json
 import os
 import select
-import threading
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from fcntl import F_DUPFD_CLOEXEC, fcntl
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 LONGEST = 32_000_000
 """Bytes of the longest message that is read."""
 DRAIN_SECONDS = 3.0
 """How long open answers are waited for after the last request."""
 _CHUNK = 65_536
-_AHEAD = 16
-"""Chunks that are read ahead."""
+_AHEAD = 64
+"""Lines that are read ahead, or those of a chunk."""
 
 
 class StdioPipes(NamedTuple):
@@ -42,64 +42,106 @@ def take_stdio() -> StdioPipes:
     return wire
 
 
-class _LineReader:
-    """Reads lines of a descriptor in a thread, which may wait for ever: it ends with the process."""
+class LineReader:
+    """Reads lines of a descriptor in the event loop: a thread would hand each line over to it.
+
+    Args:
+        fd: A pipe, a socket or a terminal; or a file, which is always readable.
+        loop: The running loop.
+    """
 
     def __init__(self, fd: int, loop: asyncio.AbstractEventLoop) -> None:
         self._fd = fd
         self._loop = loop
-        self._lines: asyncio.Queue[list[bytes | None] | None] = asyncio.Queue()
-        self._room = threading.Semaphore(_AHEAD)
-        threading.Thread(target=self._run, name="memtui-stdin", daemon=True).start()
+        self._lines: deque[bytes | None] = deque()
+        self._begun = bytearray()
+        self._is_too_long = False
+        self._has_ended = False
+        self._is_watched = False
+        self._waiting: asyncio.Future[None] | None = None
 
-    async def iter_lines(self) -> AsyncIterator[bytes | None]:
-        """Each line; `None` for one that was too long."""
-        while (lines := await self._lines.get()) is not None:
-            for line in lines:
-                yield line
-            self._room.release()
+    async def get_line(self) -> bytes | None:
+        """The next line; `None` for one that was too long.
 
-    def _run(self) -> None:
-        begun, is_too_long = bytearray(), False
-
-        def put(lines: list[bytes | None] | None) -> None:
-            self._loop.call_soon_threadsafe(self._lines.put_nowait, lines)
-
-        with contextlib.suppress(RuntimeError):  # the loop has ended
-            while data := self._read():
-                *ended, rest = data.split(b"\n")
-                lines: list[bytes | None] = []
-                for end in ended:
-                    lines.append(None if is_too_long else bytes(begun) + end)
-                    begun, is_too_long = bytearray(), False
-                begun += rest
-                if len(begun) > LONGEST:
-                    begun, is_too_long = bytearray(), True
-                if lines:
-                    self._room.acquire()
-                    put(lines)
-            if begun:
-                put([bytes(begun)])
-            put(None)
-
-    def _read(self) -> bytes:
-        while True:
+        Raises:
+            EOFError: There is none.
+        """
+        while not self._lines:
+            if self._has_ended:
+                raise EOFError
+            if not self._watch():
+                self._read()
+                continue
+            self._waiting = self._loop.create_future()
             try:
-                return os.read(self._fd, _CHUNK)
-            except BlockingIOError:  # another process with the pipe made it non-blocking
-                select.select([self._fd], [], [])
-            except OSError:
-                return b""
+                await self._waiting
+            finally:
+                self._waiting = None
+        line = self._lines.popleft()
+        if self._has_ended or len(self._lines) < _AHEAD:
+            return line
+        self._unwatch()  # until these are taken
+        return line
+
+    def close(self) -> None:
+        """Read no more."""
+        self._has_ended = True
+        self._unwatch()
+
+    def _watch(self) -> bool:
+        """Have the loop read whatever comes; `False` where the system does not tell when that is."""
+        if not self._is_watched:
+            try:
+                self._loop.add_reader(self._fd, self._read)
+            except OSError:  # a file
+                return False
+            self._is_watched = True
+        return True
+
+    def _unwatch(self) -> None:
+        if self._is_watched:
+            self._loop.remove_reader(self._fd)
+            self._is_watched = False
+
+    def _read(self) -> None:
+        try:
+            data = os.read(self._fd, _CHUNK)
+        except BlockingIOError:  # another process with the pipe made it non-blocking, or has read it
+            return
+        except OSError:
+            data = b""
+        if data:
+            self._split(data)
+        else:
+            if self._begun:
+                self._lines.append(bytes(self._begun))
+            self.close()
+        if (waiting := self._waiting) is not None and not waiting.done() and (self._lines or self._has_ended):
+            waiting.set_result(None)
+
+    def _split(self, data: bytes) -> None:
+        *ended, rest = data.split(b"\n")
+        for end in ended:
+            self._lines.append(None if self._is_too_long else bytes(self._begun) + end)
+            self._begun, self._is_too_long = bytearray(), False
+        self._begun += rest
+        if len(self._begun) > LONGEST:
+            self._begun, self._is_too_long = bytearray(), True
 
 
-class _LineWriter:
-    """Writes lines, in order, and never more at once than fits: a client that does not read blocks nothing else."""
+class LineWriter:
+    """Writes lines, in order, and never more at once than fits: a client that does not read blocks nothing else.
 
-    def __init__(self, fd: int) -> None:
+    A line that was begun is finished, also if the task that writes it is cancelled.
+    """
+
+    def __init__(self, fd: int, loop: asyncio.AbstractEventLoop) -> None:
         self._fd = fd
+        self._loop = loop
         self._poll = select.poll()
         self._poll.register(fd, select.POLLOUT)
-        self._turn = asyncio.Lock()
+        self._rest = bytearray()
+        self._written: asyncio.Future[None] | None = None
 
     async def write(self, line: bytes) -> None:
         """Write one line.
@@ -107,20 +149,39 @@ class _LineWriter:
         Raises:
             OSError: The other end is closed.
         """
-        async with self._turn:
-            rest = memoryview(line)
-            while rest:
-                if not self._poll.poll(0):
-                    await self._wait_writable()
-                rest = rest[os.write(self._fd, rest[: select.PIPE_BUF]) :]
+        self._rest += line
+        if self._written is None:
+            self._flush()
+            if not self._rest:
+                return
+            self._written = self._loop.create_future()
+            self._loop.add_writer(self._fd, self._continue)
+        await asyncio.shield(self._written)
 
-    async def _wait_writable(self) -> None:
-        loop, room = asyncio.get_running_loop(), asyncio.Event()
-        loop.add_writer(self._fd, room.set)
+    def _flush(self) -> None:
         try:
-            await room.wait()
-        finally:
-            loop.remove_writer(self._fd)
+            while self._rest and self._poll.poll(0):
+                written = os.write(self._fd, self._rest[: select.PIPE_BUF])
+                del self._rest[:written]
+        except OSError:
+            self._rest.clear()
+            raise
+
+    def _continue(self) -> None:
+        """Write on, now that there is room."""
+        written = self._written
+        assert written is not None
+        try:
+            self._flush()
+        except OSError as error:
+            written.set_exception(error)
+            written.exception()  # it is told to those who wait, if anybody does
+        if self._rest:
+            return
+        self._loop.remove_writer(self._fd)
+        self._written = None
+        if not written.done():
+            written.set_result(None)
 
 
 class _PendingRequests:
@@ -145,42 +206,83 @@ class _PendingRequests:
             await asyncio.wait_for(self._none.wait(), DRAIN_SECONDS)
 
 
-@asynccontextmanager
-async def open_streams(wire: StdioPipes, *, closed: Callable[[], object]) -> AsyncIterator[tuple[Any, Any]]:
-    """The two streams of the library's server; `gone` is called when the other end is closed."""
-    import anyio  # noqa: PLC0415 - loaded after `take_stdio`
-    import mcp_types as types  # noqa: PLC0415 - loaded after `take_stdio`
-    from mcp.shared.message import SessionMessage  # noqa: PLC0415 - loaded after `take_stdio`
+class _Stream:
+    """What the library asks of both of its streams. They are closed with the pipes."""
 
-    request_sender, requests = anyio.create_memory_object_stream[Any](0)
-    answers, answered = anyio.create_memory_object_stream[Any](0)
-    writer, pending = _LineWriter(wire.write), _PendingRequests()
+    async def __aenter__(self) -> Self:
+        return self
 
-    async def read() -> None:
-        async with request_sender:
-            with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-                async for line in _LineReader(wire.read, asyncio.get_running_loop()).iter_lines():
-                    if line is not None and not line.strip():
-                        continue
-                    message = _parse_message(line)
-                    if isinstance(message, bytes):
-                        await write_line(message)
-                        continue
-                    match message:
-                        case types.JSONRPCRequest() if message.method != "subscriptions/listen":
-                            pending.add(message.id)
-                        case types.JSONRPCNotification(method="notifications/cancelled", params=dict() as params):
-                            pending.drop(params.get("requestId"))
-                    await request_sender.send(SessionMessage(message))
-                await pending.wait()
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
 
-    async def write() -> None:
-        async with answered:
-            async for session_message in answered:
-                message = session_message.message
-                await write_line(_serialize_message(message))
-                if isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
-                    pending.drop(message.id)
+    async def aclose(self) -> None:
+        """Nothing: `open_streams` closes it."""
+
+
+class RequestStream(_Stream):
+    """The messages of the client, for the library."""
+
+    def __init__(self, reader: LineReader, write_line: Callable[[bytes], Awaitable[None]], pending: _PendingRequests):
+        import mcp_types as types  # noqa: PLC0415 - loaded after `take_stdio`
+        from mcp.shared.message import SessionMessage  # noqa: PLC0415 - loaded after `take_stdio`
+
+        self._types = types
+        self._wrap = SessionMessage
+        self._reader = reader
+        self._write_line = write_line
+        self._pending = pending
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        """The next message; ends once every request is answered."""
+        types = self._types
+        while True:
+            try:
+                line = await self._reader.get_line()
+            except EOFError:
+                await self._pending.wait()
+                raise StopAsyncIteration from None
+            if line is not None and not line.strip():
+                continue
+            message = _parse_message(line)
+            if isinstance(message, bytes):
+                await self._write_line(message)
+                continue
+            match message:
+                case types.JSONRPCRequest() if message.method != "subscriptions/listen":
+                    self._pending.add(message.id)
+                case types.JSONRPCNotification(method="notifications/cancelled", params=dict() as params):
+                    self._pending.drop(params.get("requestId"))
+            return self._wrap(message)
+
+
+class AnswerStream(_Stream):
+    """Takes the messages of the library to the client."""
+
+    def __init__(self, write_line: Callable[[bytes], Awaitable[None]], pending: _PendingRequests) -> None:
+        import mcp_types as types  # noqa: PLC0415 - loaded after `take_stdio`
+
+        self._answers = (types.JSONRPCResponse, types.JSONRPCError)
+        self._write_line = write_line
+        self._pending = pending
+
+    async def send(self, session_message: Any) -> None:
+        """Write a message."""
+        message = session_message.message
+        try:
+            await self._write_line(_serialize_message(message))
+        finally:
+            if isinstance(message, self._answers):
+                self._pending.drop(message.id)
+
+
+@contextmanager
+def open_streams(wire: StdioPipes, *, closed: Callable[[], object]) -> Iterator[tuple[Any, Any]]:
+    """The two streams of the library's server; `closed` is called when the other end is closed."""
+    loop = asyncio.get_running_loop()
+    reader, writer, pending = LineReader(wire.read, loop), LineWriter(wire.write, loop), _PendingRequests()
 
     async def write_line(line: bytes) -> None:
         try:
@@ -188,11 +290,10 @@ async def open_streams(wire: StdioPipes, *, closed: Callable[[], object]) -> Asy
         except OSError:
             closed()
 
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(read)
-        tasks.start_soon(write)
-        yield requests, answers
-        tasks.cancel_scope.cancel()
+    try:
+        yield RequestStream(reader, write_line, pending), AnswerStream(write_line, pending)
+    finally:
+        reader.close()
 
 
 def _parse_message(line: bytes | None) -> Any:

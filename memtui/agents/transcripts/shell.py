@@ -8,8 +8,10 @@ there is a substitution, a loop or a condition: an effect is certain, or not tol
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
+
+from memtui.core.lazy_dataclass import dataclass
 
 _LONGEST = 1_000_000
 """Characters of the longest command that is looked at."""

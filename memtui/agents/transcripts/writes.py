@@ -4,11 +4,12 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from memtui.agents.transcripts import parse
 from memtui.agents.transcripts.edits import TranscriptReplay
 from memtui.core.events import Agent, ImportedChange
+from memtui.core.lazy_dataclass import dataclass
 from memtui.places import list_config_directories
 
 _NAME = "Claude Code"

@@ -7,9 +7,9 @@ chart says in its title and description what it shows; the numbers stand in a ta
 import html
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from memtui.audit.report.wording import format_day, format_minute, format_second, sanitize_text
+from memtui.core.lazy_dataclass import dataclass
 
 WIDTH, HEIGHT = 560, 250
 _LEFT, _RIGHT, _TOP, _BOTTOM = 80, 14, 28, 34
@@ -132,12 +132,11 @@ def _render_chart(
     marks: Iterable[str],
     label: Callable[[float], str] = format_number,
 ) -> str:
-    name = "chart-" + "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in title.lower())
     above = f'<text class="tick" x="0" y="13">{html.escape(unit)}</text>' if unit else ""
     drawn = "".join([*_render_grid(scale, label), *marks, *_render_time_labels(moments)])
     return (
-        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-labelledby="{name}-t {name}-d">'
-        f'<title id="{name}-t">{html.escape(title)}</title><desc id="{name}-d">{html.escape(words)}</desc>'
+        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{html.escape(title)}">'
+        f"<title>{html.escape(title)}</title><desc>{html.escape(words)}</desc>"
         f"{above}{drawn}</svg>"
     )
 

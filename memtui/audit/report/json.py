@@ -152,6 +152,7 @@ def opinion_to_json(opinion: Opinion) -> dict[str, str | None]:
         "verdict": opinion.verdict,
         "reason": opinion.reason,
         "model": opinion.model,
+        "given": format_utc(opinion.given_us),
         "severity_before": before.value if before is not None else None,
     }
 

@@ -3,65 +3,29 @@
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 from xml.etree import ElementTree
 
-from memtui.audit.model import Audit, Family, Severity
+from memtui.audit.model import Family, Severity
+from memtui.audit.report.folder_report import FolderReport, format_total
 from memtui.audit.report.json import SCHEMA
 from memtui.audit.report.wording import SEVERITIES, sanitize_text
-from memtui.core.wording import format_count
 
 KIND = "memtui audit of folders"
-FORMATS = ("text", "json", "jsonl", "md", "sarif", "csv", "junit")
-"""Those in which many folders can be told; a page in HTML is about one."""
 _WIDEST = 40
 """Characters of a folder's name in a table; of a longer one its end is shown."""
 _NOTHING = "-"
 
-Counts = Mapping[str, Sequence[int]]
 
-
-class FolderReport(NamedTuple):
-    """What became of one folder.
-
-    Attributes:
-        title: The folder as a person writes it.
-        code: The exit code of its audit.
-        counts: By family, the numbers of findings of each severity, the gravest first; empty if it was not audited.
-        report: In the format that was asked for; empty if it was not audited.
-        problem: Why it was not audited, as sentences; else empty.
-    """
-
-    title: str
-    code: int
-    counts: Counts
-    report: str = ""
-    problem: str = ""
-
-    def count(self, severity: Severity) -> int:
-        """How many findings there are of a severity."""
-        return sum(numbers[severity.rank] for numbers in self.counts.values())
-
-    @property
-    def danger(self) -> tuple[object, ...]:
-        """What folders are sorted by: first those of which nothing is known, then by their gravest findings."""
-        return (not self.problem, *(-self.count(severity) for severity in SEVERITIES), self.title)
-
-
-def count_by_family(audit: Audit) -> dict[str, list[int]]:
-    """The numbers of findings, as `FolderReport` has them."""
-    counts = {family.value: [0] * len(SEVERITIES) for family in Family}
-    for finding in audit.findings:
-        counts[finding.family.value][finding.severity.rank] += 1
-    return counts
-
-
-def merge_reports(reports: Sequence[FolderReport], format: str, *, everything: bool = False) -> str:
+def merge_reports(
+    reports: Sequence[FolderReport], format: str, *, taken_us: int | None = None, everything: bool = False
+) -> str:
     """One report of many.
 
     Args:
-        format: One of `FORMATS`, in which each of them is.
+        format: That in which each of them is.
+        taken_us: When the first of them was begun, for a page.
         everything: Whether text shows the reports of folders in which nothing is to be looked at, too.
     """
     ordered = sorted(reports, key=lambda each: each.danger)
@@ -72,6 +36,10 @@ def merge_reports(reports: Sequence[FolderReport], format: str, *, everything: b
             return "".join(each.report or f"{_describe_problem(each)}\n" for each in ordered)
         case "csv":
             return _merge_csv(ordered)
+        case "html":
+            from memtui.audit.report.html_many import render_folders  # noqa: PLC0415 - start-up: one format of a run
+
+            return render_folders(ordered, taken_us)
         case "sarif":
             return _merge_sarif(ordered)
         case "junit":
@@ -81,15 +49,6 @@ def merge_reports(reports: Sequence[FolderReport], format: str, *, everything: b
         case _:
             shown = [each for each in ordered if each.report and (everything or _is_to_be_looked_at(each))]
             return "\n".join([*_render_table(ordered), "", *(each.report for each in shown)])
-
-
-def format_total(reports: Sequence[FolderReport]) -> str:
-    """The result as one sentence."""
-    fails, warns = (sum(each.count(severity) for each in reports) for severity in (Severity.FAIL, Severity.WARN))
-    unread = sum(bool(each.problem) for each in reports)
-    but = f", {unread:,} of them not audited" if unread else ""
-    found = f"{format_count(fails, 'finding')} must not stay, {warns:,} should be looked at"
-    return f"{format_count(len(reports), 'folder')}{but}: {found}."
 
 
 def _is_to_be_looked_at(each: FolderReport) -> bool:

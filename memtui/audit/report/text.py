@@ -242,8 +242,7 @@ def _format_place(finding: AuditFinding, *, everything: bool) -> str:
 
 def _format_actor_count(name: str) -> str:
     """An actor as a count of events says whose they are: `3 by you`."""
-    words = sanitize_text(name)
-    return f"{words} memtui" if name == "outside" else f"by {words}"
+    return f"by {sanitize_text(format_actor(name))}"
 
 
 def _format_origin(origin: FindingOrigin) -> str:

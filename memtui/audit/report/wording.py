@@ -158,9 +158,10 @@ def format_trend(trend: AuditTrend) -> str:
 
 
 def format_opinion(opinion: Opinion) -> str:
-    """What a model says of a finding: `honest, says claude-x: It is addressed to people. (It was warn before.)`."""
+    """A model's opinion: `honest, says claude-x on 2026-11-25: It is addressed to people. (It was warn before.)`."""
     before = f" (It was {opinion.severity_before} before.)" if opinion.severity_before is not None else ""
-    return f"{opinion.verdict}, says {sanitize_text(opinion.model)}: {sanitize_text(opinion.reason)}{before}"
+    when = f" on {day}" if opinion.given_us is not None and (day := format_day(opinion.given_us)) else ""
+    return f"{opinion.verdict}, says {sanitize_text(opinion.model)}{when}: {sanitize_text(opinion.reason)}{before}"
 
 
 def format_message(words: str) -> str:
@@ -171,8 +172,8 @@ def format_message(words: str) -> str:
 
 
 def format_actor(actor: str) -> str:
-    """Who did something, where no column says what it is: `outside memtui`; an agent cannot be called `outside`."""
-    return "outside memtui" if actor == "outside" else actor
+    """Who did something, where no column says what it is: `another program`; an agent cannot be called `outside`."""
+    return "another program" if actor == "outside" else actor
 
 
 def has_known_origins(audit: Audit) -> bool:

@@ -486,8 +486,12 @@ def _iter_doubtful_claims(path: str, text: str, subject: AuditContext, repositor
     if is_dated_note(path) or not _may_make_claim(text):
         return
     counts = dict.fromkeys(ClaimKind, 0)
+    seen: set[tuple[ClaimKind, str]] = set()
     for said in iter_claim_lines(text):
         for claim in _iter_line_claims(path, said, subject, repository):
+            if (claim.kind, claim.name) in seen:
+                continue  # to put it right at one place is to look for it in the whole note
+            seen.add((claim.kind, claim.name))
             counts[claim.kind] += 1
             if counts[claim.kind] <= _MOST:
                 yield claim
@@ -507,7 +511,12 @@ def _iter_line_claims(note: str, said: ClaimLine, subject: AuditContext, reposit
     for claim in claims:
         start = claim.start - said.start
         mood = said.get_mood(start, start + len(claim.name))
-        if not mood.is_past:
+        is_example = (
+            claim.kind is ClaimKind.PATH
+            and "/" not in claim.name
+            and _get_pattern("example").search(_blank_code_spans(said.text[:start])) is not None
+        )
+        if not (mood.is_past or is_example):
             yield claim._replace(only_once=claim.only_once or mood.is_plan)
 
 

@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from operator import add
 from zlib import crc32
 
-from memtui.audit.context import AuditContext, Note, get_body, is_hidden, is_prose
+from memtui.audit.context import AuditContext, Note, get_body, is_dated_note, is_hidden, is_prose
 from memtui.audit.model import Hit
 from memtui.core.events import sha256
 from memtui.core.unicode import to_one_line
@@ -106,7 +106,10 @@ def _find_near_duplicates(subject: AuditContext, repeated: set[str]) -> Iterator
     notes = [
         note
         for note in subject.notes.values()
-        if is_prose(note.path) and note.path not in repeated and not _BACKUP.search(note.path)
+        if is_prose(note.path)
+        and note.path not in repeated
+        and not _BACKUP.search(note.path)
+        and not is_dated_note(note.path)  # a program's reports of two days are alike, and nobody mistakes them
     ]
     notes.sort(key=lambda note: _get_original_order(note.path))
     hashes = _WordHashes()

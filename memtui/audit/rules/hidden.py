@@ -1,10 +1,12 @@
 """Deceptive text and names: what a person does not see, or sees otherwise than an agent reads it."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from memtui.audit.context import AuditContext, Note
 from memtui.audit.model import AuditRule, Hit, read_rules
+from memtui.audit.ranking import ALIKE
 from memtui.notes.formats import detect_format
 from memtui.scan.hidden import find_hidden
 from memtui.scan.names import Oddity, find_oddities, find_twins, is_hidden, is_usual_hidden
@@ -22,6 +24,10 @@ _UNTOLD = frozenset({
 """Formats that no person reads line by line: a long line is nothing new in them."""
 
 
+_SENTENCE_END = re.compile(r"[.!?;:](?=[\s*_`)\"'])|[。！？；：]")
+_PARAGRAPH, _SENTENCES = 5, 4
+"""Times the limit that a paragraph may have, and ends of sentences and clauses in as many characters as the limit."""
+_ALIKE = 3  # words with which comments of one template begin
 _ONCE_A_LINE = frozenset({"invisible-character", "control-code", "unused-definition"})
 """Of these rules one place a line is enough."""
 
@@ -75,7 +81,13 @@ def _build_hit(path: str, spot: Spot, known: list[tuple[int, int]]) -> Hit:
     ):
         start, end = words.find("“"), words.rfind("”")
         words = f"{words[:start]}words that hold a secret{words[end + 1 :] if end > start else ''}"
-    return replace(Hit.from_spot(spot, path), words=words)
+    hit = replace(Hit.from_spot(spot, path), words=words)
+    return replace(hit, facts={ALIKE: _get_beginning(words)}) if spot.rule == "html-comment" else hit
+
+
+def _get_beginning(words: str) -> str:
+    """The first words of what is quoted: comments of one template share them."""
+    return " ".join(words.partition("“")[2].casefold().split()[:_ALIKE])
 
 
 def _find_long_line(path: str, text: str, limit: int) -> Iterator[Hit]:
@@ -84,7 +96,7 @@ def _find_long_line(path: str, text: str, limit: int) -> Iterator[Hit]:
         return
     start, longest, count = 0, (0, 0), 0
     for line in text.split("\n"):
-        if len(line) > limit and _is_prose_line(line):
+        if len(line) > limit and _is_prose_line(line) and not _is_paragraph(line, limit):
             count += 1
             longest = max(longest, (len(line), -start))
         start += len(line) + 1
@@ -106,8 +118,18 @@ def _is_prose_line(line: str) -> bool:
     return len(words) * 20 > len(probe) and probe.count(",") + probe.count(";") + probe.count('"') < len(words)
 
 
+def _is_paragraph(line: str, limit: int) -> bool:
+    """Whether a line is a paragraph of sentences: programs that write notes break no lines, and screens do."""
+    sentences = sum(1 for _ in _SENTENCE_END.finditer(line))
+    return len(line) <= _PARAGRAPH * limit and sentences * limit >= _SENTENCES * len(line)
+
+
 def check_folder(subject: AuditContext) -> Iterator[Hit]:
     """What is deceptive about names."""
+    return subject.find_in_all("deceptive names", _check_names)
+
+
+def _check_names(subject: AuditContext) -> Iterator[Hit]:
     below: dict[str, list[str]] = {}
     for path in (*subject.notes, *subject.others):
         directory, _, name = path.rpartition("/")

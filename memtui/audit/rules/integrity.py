@@ -10,6 +10,7 @@ from memtui.core.errors import Refusal
 from memtui.core.events import EntryKind
 from memtui.core.messages import MessageKey, summarize_refusal
 from memtui.core.paths import MAX_LEVELS, ROOT_NAME, parse_path
+from memtui.core.settings import Settings
 from memtui.core.text_format import DecodedText
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import PLAIN, format_count, format_size
@@ -41,7 +42,8 @@ def check_note(note: Note, subject: AuditContext) -> Iterator[Hit]:
         if not note.is_binary:
             yield from (Hit.from_spot(spot, note.path) for spot in find_broken(note.decoded.text, note.path))
     limit = subject.memory.max_file_bytes
-    if limit and note.size > limit:
+    is_applied = bool(subject.on_disk) or limit != Settings().max_file_bytes  # agents without memtui have no such limit
+    if limit and note.size > limit and is_applied:
         words = f"it has {format_human_size(note.size)}, and {format_human_size(limit)} are the limit of a file"
         yield Hit.for_file(note.path, "over-limit", words, bytes=note.size, limit=limit)
     if note.links > 1:
@@ -68,7 +70,7 @@ def check_folder(subject: AuditContext) -> Iterator[Hit]:
     for other in subject.others.values():
         yield from _check_other_entry(other)
     _count_checks(subject)
-    yield from _check_names(subject)
+    yield from subject.find_in_all("names", _check_names)
     yield from _check_limits(subject)
     yield from _check_journal(subject)
 

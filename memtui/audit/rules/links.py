@@ -1,5 +1,6 @@
 """Links that lead to no note, notes that no link leads to, and the index of a memory, `MEMORY.md`."""
 
+import fnmatch
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -26,6 +27,8 @@ _EXTENSIONS = "md markdown mdx txt json jsonl yaml yml toml xml html csv tsv pdf
 _NOTES = frozenset(_EXTENSIONS.split())
 """Extensions of what stands in a memory folder; a link to anything else is rather one into somebody's code."""
 _NO_NAME = re.compile(r"[$={}<>*|\"']|\.\.\.|\A[-\d\s,.;:]*\Z|\A-|\\")
+_GLOB = re.compile(r"`((?=[^`\n]*[\w/])[\w./*-]{1,80}\*[\w./*-]{0,80})`")
+"""Notes that an index names together: `plan-*.md`."""
 _PLACEHOLDER = re.compile(
     r"(?:.*/)?(?:path|file|filename|name|note|page|title|url|link|target|example|foo|bar|x+|your[-_ ].*)(?:\.\w+)?\Z",
     re.IGNORECASE,
@@ -40,6 +43,13 @@ class LinkMap(NamedTuple):
 
     paths: LinkTargets
     links: Mapping[str, list[Link]]
+
+
+def find_broken(subject: AuditContext) -> Iterator[Hit]:
+    """What is wrong with links and indexes. Beside a repository it depends on that, too."""
+    linked = collect_links(subject)
+    yield from check_links(subject, linked)
+    yield from check_indexes(subject, linked)
 
 
 def collect_links(subject: AuditContext) -> LinkMap:
@@ -303,9 +313,10 @@ def _follow_links(starts: set[str], places: LinkTargets, links: Mapping[str, lis
 
 
 def _find_named_notes(text: str, notes: Iterable[str], below: str) -> set[str]:
-    """The notes that an index names without linking to them, by file or by directory."""
+    """The notes that an index names without linking to them: by file, by directory, or several as `plan-*`."""
     words = set(re.findall(r"[\w./-]+", text))
     words |= {word.strip(".").removeprefix("./") for word in words}
+    globs = [re.compile(fnmatch.translate(each)) for each in _GLOB.findall(text)[:_MOST_SOUGHT]]
     found: set[str] = set()
     for path in notes:
         inside = path[len(below) :]
@@ -313,6 +324,6 @@ def _find_named_notes(text: str, notes: Iterable[str], below: str) -> set[str]:
         spelled = {path, inside, name}
         if above:
             spelled |= {inside.rpartition(".")[0], f"{above}/", f"{above.partition('/')[0]}/"}
-        if not words.isdisjoint(spelled):
+        if not words.isdisjoint(spelled) or any(glob.match(each) for glob in globs for each in (inside, name)):
             found.add(path)
     return found

@@ -66,10 +66,13 @@ def _collect_candidates(subject: AuditContext) -> Iterator[_Candidate]:
     """Orders of which the journal knows who wrote them, and that it was not the person."""
     for note in subject.notes.values():
         subject.check_cancelled()
-        if note.text is None or note.is_binary or not subject.origins.has_known_author(note.path):
+        if not subject.origins.has_known_author(note.path) or subject.is_clean(note, "orders"):
             continue
-        offsets = LineOffsets(note.text)
-        for order in find_orders(note.text):
+        orders = [] if note.text is None or note.is_binary else list(find_orders(note.text))
+        if not orders and subject.cache is not None:
+            subject.cache.add_clean(note, "orders")
+        offsets = LineOffsets(note.text or "")
+        for order in orders:
             line, _ = offsets.to_position(order.start)
             origin = subject.origins.trace(Hit(COPIED, note.path, "", order.start), note.data, line)
             if origin.is_known and origin.actor != _PERSON:

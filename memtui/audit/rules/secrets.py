@@ -39,6 +39,10 @@ def check_folder(subject: AuditContext) -> Iterator[Hit]:
     The place is told whole. It is what a person opens the file by, and what a baseline, an exemption and SARIF know it
     by: a masked one would lead nowhere, and two files might have the same. The words and the evidence do not repeat it.
     """
+    return subject.find_in_all("secret names", _check_names)
+
+
+def _check_names(subject: AuditContext) -> Iterator[Hit]:
     for path in (*subject.notes, *subject.others):
         name, rules = path.rpartition("/")[2], subject.custom.matcher
         spots = list(find_secrets(name)) if _LONG.search(name) else []

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from memtui.audit.context import AuditContext, Note, is_hidden, is_prose
+from memtui.audit.context import DATED, AuditContext, Note, is_dated_note, is_hidden, is_prose
 from memtui.audit.model import AuditRule, Hit, read_rules
-from memtui.audit.outside import NoteUses, collect_uses
+from memtui.audit.outside import collect_uses
 from memtui.audit.pruning import compute_age, find_auto_loaded, find_unrecorded_changes
 from memtui.audit.rules import contradictions, duplicates, links
 from memtui.core.settings import compute_budgets
@@ -12,6 +12,9 @@ from memtui.core.wording import estimate_token_count, format_count
 from memtui.notes.memory_index import is_index, is_team_note
 
 RULES: tuple[AuditRule, ...] = read_rules("upkeep")
+
+_OWN_READER = 5
+"""Times what memtui's tool shows of a note at once, as Claude Code's own tool reads (25,000 tokens at most)."""
 
 
 def check_note(note: Note, subject: AuditContext) -> Iterator[Hit]:
@@ -21,11 +24,13 @@ def check_note(note: Note, subject: AuditContext) -> Iterator[Hit]:
     if not text.strip("\ufeff \t\r\n"):
         yield Hit("empty-note", note.path, "says nothing", identity="")
         return
-    tokens, most = estimate_token_count(text), subject.audit.max_note_tokens
-    if most and tokens > most and not is_index(note.path):
+    # Agents without memtui read with tools of their own, which take more at once.
+    most = subject.audit.max_note_tokens * (1 if subject.on_disk else _OWN_READER)
+    tokens = estimate_token_count(text)
+    if most and tokens > most and not is_index(note.path) and not is_dated_note(note.path):
         words = f"~{tokens:,} tokens, where {most:,} are the most"
         limit = subject.memory.view_char_limit
-        if limit and len(text) > limit:
+        if subject.on_disk and limit and len(text) > limit:
             words += f"; an agent that views it is shown the first {limit:,} characters of {len(text):,}"
         yield Hit("long-note", note.path, words, facts={"tokens": tokens, "characters": len(text)}, identity="")
 
@@ -35,13 +40,11 @@ def check_folder(subject: AuditContext) -> Iterator[Hit]:
     if subject.has_enabled_rule("stale"):
         yield from _find_stale_notes(subject)
     if subject.has_enabled_rule(*duplicates.IDS):
-        yield from duplicates.find_duplicates(subject)
+        yield from subject.find_in_all("duplicates", duplicates.find_duplicates)
     if subject.has_enabled_rule(*contradictions.IDS):
-        yield from contradictions.find_contradictions(subject)
+        yield from subject.find_in_all("contradictions", contradictions.find_contradictions)
     if subject.has_enabled_rule(*links.IDS):
-        linked = links.collect_links(subject)
-        yield from links.check_links(subject, linked)
-        yield from links.check_indexes(subject, linked)
+        yield from links.find_broken(subject) if subject.repo else subject.find_in_all("links", links.find_broken)
     yield from _check_folder_size(subject)
 
 
@@ -51,15 +54,18 @@ def _find_stale_notes(subject: AuditContext) -> Iterator[Hit]:
     if not days:
         subject.log.skip("stale_days is 0", "stale")
         return
-    uses = collect_uses(subject.observer, until=subject.on_disk) if subject.on_disk else NoteUses()
+    if not subject.on_disk:
+        subject.log.skip("without a journal nobody knows what was read", "stale")
+        return
+    uses = collect_uses(subject.observer, until=subject.on_disk)
     unrecorded = find_unrecorded_changes(subject.observer, subject.on_disk)
     loaded = find_auto_loaded(subject.notes.keys(), lambda path: subject.notes[path].text)
     for note in subject.notes.values():
         path = note.path
         if not note.size or path in subject.pins or is_hidden(path) or path in loaded:
             continue
-        if is_team_note(path):
-            continue  # who reads it elsewhere is not known
+        if is_team_note(path) or DATED.search(path.rpartition("/")[2]):
+            continue  # who reads a team's is not known, and a diary is not out of date
         judged += 1
         mtime_us, is_recorded = note.mtime_ns // 1_000, path not in unrecorded
         age = compute_age(path, uses, mtime_us=mtime_us, now_us=subject.now_us, is_recorded=is_recorded)
@@ -68,7 +74,7 @@ def _find_stale_notes(subject: AuditContext) -> Iterator[Hit]:
     left = len(subject.notes) - judged
     words = f"{format_count(judged, 'file was', 'files were')} read or changed in the last {days} days"
     subject.log.counted["stale"] = words + (
-        f"; {left:,} empty, hidden, pinned, a team's or always loaded" if left else ""
+        f"; {left:,} empty, hidden, pinned, dated, a team's or always loaded" if left else ""
     )
 
 

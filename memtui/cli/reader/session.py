@@ -4,7 +4,6 @@ import time
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,6 +16,7 @@ from memtui.cli.reader.sentences import format_event_sentence, is_file
 from memtui.config import Config
 from memtui.core.errors import LockTimeout, StateUnusable
 from memtui.core.events import EntryKind, Event, FolderEntry, Person, Version, WatchStatus
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import covers
 from memtui.core.wording import SPOKEN, format_changed_lines, format_count, format_event_clause, format_event_time
 from memtui.engine import Engine

@@ -25,17 +25,12 @@ class OverlayScreen(ControlledScreen[None], DismissOnceScreen[None]):
     """A screen that was opened from the browser, which goes on below it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+r", "restore_loss", "bring back", id="browse.restore_loss",
-                tooltip="Bring back the memories that went at once", show=False, priority=True),
+        Binding("ctrl+r", "restore_loss", "restore", id="browse.restore_loss",
+                tooltip="Restore the deleted notes", show=False, priority=True),
     ]  # fmt: skip
 
     DEFAULT_CSS = """
     OverlayScreen {
-        .pane {
-            border: round $foreground 35%; background: $background;
-            border-title-color: $foreground; border-subtitle-color: $foreground;
-        }
-        .pane:focus { border: round $accent; border-title-color: $text-accent; border-title-style: bold; }
         #read-only, #too-small { display: none; }
         #read-only { height: 1; padding: 0 1; color: $text-warning; }
         &.-read-only #read-only { display: block; }

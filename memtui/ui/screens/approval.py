@@ -131,7 +131,7 @@ class ApprovalScreen(OverlayScreen):
 
     def end_question(self, question: ApprovalQuestion) -> None:
         """Go on after the end of a question; a text that the person is writing stays until she leaves it."""
-        if question is not self._question:
+        if question is not self._question or not self.query(_RemoteQuestionView):  # no view: the app is closing
             return
         if self.view.has_class("-editing") or self.view.has_class("-reasoning"):
             words = f"What you wrote stays here until you leave it with {label_key('question.later')}."

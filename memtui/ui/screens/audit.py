@@ -24,6 +24,7 @@ from memtui.ui.key_names import ENTER, label_key, list_labels
 from memtui.ui.screens.above_browser import DiffPaneScreen
 from memtui.ui.screens.audit_detail import DetailController
 from memtui.ui.screens.audit_lists import ListsController
+from memtui.ui.screens.audit_opinions import OpinionsController
 from memtui.ui.screens.audit_review import ExportController, RevealController, VerdictController
 from memtui.ui.screens.audit_run import RunController
 from memtui.ui.screens.audit_triage import TriageController
@@ -87,7 +88,7 @@ class AuditScreen(DiffPaneScreen):
 
     CONTROLLERS = (
         ListsController, DetailController, RunController, VerdictController, RevealController, TriageController,
-        ExportController,
+        OpinionsController, ExportController,
     )  # fmt: skip
     BINDINGS: ClassVar[list[BindingType]] = [  # of the controllers too: the key line and the help keep this order
         Binding("space", "review('accept')", "reviewed", id="audit.accept",
@@ -122,8 +123,10 @@ class AuditScreen(DiffPaneScreen):
         Binding("full_stop", "excepted", "excepted", id="audit.excepted", tooltip="Show what is excepted", show=False),
         Binding("i", "about", "about", id="audit.about", tooltip="All about this audit: rules, settings, what holds it",
                 show=False),
+        Binding("O", "ask_model", "ask a model", id="audit.ask_model",
+                tooltip="Ask a model for its opinion on findings; what is sent is shown first", show=False),
         Binding("R,f5", "rescan", "look again", id="audit.rescan", tooltip="Look at everything again", show=False),
-        Binding("W", "watch", "live", id="audit.watch", tooltip="Look again at each change, or no longer", show=False),
+        Binding("W", "watch", "live", id="audit.watch", tooltip="Live audit on/off", show=False),
         Binding("u", "undo_here", "undo", id="audit.undo", tooltip="Undo what was dismissed or taken back here last",
                 show=False),
         Binding("U", "redo_here", "redo", id="audit.redo", tooltip="Take it back again", show=False),
@@ -210,6 +213,7 @@ class AuditScreen(DiffPaneScreen):
         self.verdicts = self.attach(VerdictController(self, self.run))
         self.reveal = self.attach(RevealController(self, self.run))
         self.triage = self.attach(TriageController(self, self.reveal))
+        self.opinions = self.attach(OpinionsController(self, self.run))
         self.export = self.attach(ExportController(self, self.lists))
 
     def compose(self) -> ComposeResult:

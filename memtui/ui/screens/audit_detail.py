@@ -193,7 +193,7 @@ class DetailController(Controller[DiffPaneScreen]):
         try:
             text = self.lists.inspection.read_text(path)
             if text is None:
-                problem = "It is no text, or it is gone."
+                problem = "It is not text, or it was deleted."
         except MemoryClosed:
             return
         except (MemtuiError, OSError) as error:

@@ -1,13 +1,13 @@
 """Messages of the audit's workers to its screen."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
 from memtui.audit.model import Audit, AuditFinding
 from memtui.core.history import SurroundingCalls
+from memtui.core.lazy_dataclass import dataclass
 from memtui.review.inbox import ChangedFile, Inbox
 from memtui.review.inspection import ChangeComparison
 from memtui.ui.widgets.diff.layout import DiffComparison

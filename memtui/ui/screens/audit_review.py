@@ -4,12 +4,13 @@ import asyncio
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from memtui.core import wording
 from memtui.core.errors import MemoryClosed, MemtuiError
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import format_path
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count

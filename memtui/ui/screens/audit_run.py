@@ -289,6 +289,6 @@ class RunController(Controller[DiffPaneScreen]):
         clock = datetime.fromtimestamp(taken).strftime("%H:%M:%S") if taken else ""
         live = f"snapshot {clock}" if clock else "looking" if self.audit_worker else "stopped"
         if self._end_watch is not None:
-            live = f"LIVE {clock}".rstrip()
+            live = f"watching {clock}".rstrip()
         self._status = replace(self._status, live=live)
         self.header.status = self._status

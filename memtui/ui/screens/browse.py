@@ -15,6 +15,7 @@ A key is bound where its action is, in one of the controllers:
 The screen itself has `1`, `2`, `3`, `o`, `:chat` and Escape. The order of `CONTROLLERS` is that of the help.
 """
 
+import time
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
@@ -43,6 +44,7 @@ from memtui.ui.screens.folder import FolderScreen
 from memtui.ui.screens.panes import PaneController
 from memtui.ui.textual_private import get_key_bindings
 from memtui.ui.widgets.activity import ActivityView
+from memtui.ui.widgets.age_timer import AgeTimer
 from memtui.ui.widgets.change import ChangeView
 from memtui.ui.widgets.empty import EmptyFolderView
 from memtui.ui.widgets.markdown.view import NoteView
@@ -85,6 +87,7 @@ class BrowseScreen(FolderScreen):
         self, folder: str, *, title: str, state: str | None = None, label: str = "", read_only: bool = False
     ) -> None:
         super().__init__(folder, title=title, state=state, label=label, read_only=read_only)
+        self._age_timer = AgeTimer(self, self.show_titles)
         self.panes = self.attach(self.PANE_CONTROLLER(self))
         self.approvals = self.attach(ApprovalController(self))
         self.edit = self.attach(EditController(self))
@@ -104,6 +107,7 @@ class BrowseScreen(FolderScreen):
         self.live = self.attach(LiveController(self, self.note_view, self.tree_list, self.panes, self.edit))
 
     def compose(self) -> ComposeResult:
+        self.set_size_classes()
         yield Header()
         with Horizontal(id="body"):
             yield TreeView(id="files", classes="pane")
@@ -132,7 +136,6 @@ class BrowseScreen(FolderScreen):
         self.message.show_message(f"Opening {self.status.folder}", is_news=True)
         self.query_one(self.FIRST).focus()
         self._load_settings()
-        self.set_interval(1.0, self.show_titles)  # ages pass
         self.call_after_refresh(self.session.start)
 
     async def on_unmount(self) -> None:
@@ -144,6 +147,13 @@ class BrowseScreen(FolderScreen):
             )
             self.session.save_view_state(state)
         self.session.stop()
+
+    def show_titles(self) -> None:
+        super().show_titles()
+        if self.blame is not None:
+            self._age_timer.expect(0)  # of the line on top, whichever it is by then
+        elif (change := self.change.change) is not None:
+            self._age_timer.expect(time.time() - change.event.at_us / 1e6)
 
     def _load_settings(self) -> None:
         config = getattr(self.app, "config", None)

@@ -15,7 +15,6 @@ from memtui.flows.approvals import ApprovalQueue, describe_request, format_deadl
 from memtui.ui.controller import controller_work
 from memtui.ui.key_names import label_key
 from memtui.ui.messages import APPROVAL_BANNER, EventsRecorded, RemoteApprovalEnded, RemoteApprovalRequested
-from memtui.ui.screens.dialogs import Choice, MenuScreen, number_choices
 from memtui.ui.screens.folder import FolderController, FolderScreen
 
 if TYPE_CHECKING:  # loaded with the server that receives questions, behind the first paint
@@ -111,13 +110,15 @@ class ApprovalController(FolderController):
     @controller_work()
     async def _revoke_consent(self) -> None:
         """List the consents, and revoke one or all."""
+        from memtui.ui.screens.dialogs import Choice, number_choices  # noqa: PLC0415 - start-up: only for a question
+
         consents = self.questions.consents
         choices = [
             *number_choices((str(each), str(number)) for number, each in enumerate(consents)),
             Choice("0", "all of these", "all"),
         ]
         title = "Changed without a question until you quit. Ask again about"
-        chosen = await self.app.push_screen_wait(MenuScreen(title, choices))
+        chosen = await self.choose(title, choices)
         if chosen is None:
             return
         consent = None if chosen == "all" else consents[int(chosen)]

@@ -16,11 +16,11 @@ from textual.worker import Worker, WorkerError
 
 from memtui.core.events import EntryKind
 from memtui.core.unicode import to_one_line
+from memtui.flows.dialog import Choice
 from memtui.ui.controller import controller_work
 from memtui.ui.key_names import label_key
 from memtui.ui.messages import EntryDetailsRead, EventsRecorded
 from memtui.ui.screens.browse_edit import EditController
-from memtui.ui.screens.dialogs import Choice, MenuScreen
 from memtui.ui.screens.folder import FolderController, FolderScreen
 from memtui.ui.textual_private import get_key_bindings
 from memtui.ui.widgets.tree.outline import SortOrder, apply_moves, find_topmost, get_name, get_parent, is_at_or_below
@@ -82,7 +82,7 @@ class SelectionController(FolderController):
         targets = self.list_targets()
         if not targets:
             path = self.files.cursor_path
-            words = f"{to_one_line(path)} is gone already." if path else "There is nothing under the cursor."
+            words = f"{to_one_line(path)} is already deleted." if path else "There is nothing under the cursor."
             self.message.show_message(words)
         return targets[0] if targets else ""
 
@@ -227,7 +227,7 @@ class FileController(FolderController):
 
         templates = {template.name: template for template in list_templates(path)}
         choices = [Choice(template.key, template.label, name) for name, template in templates.items()]
-        chosen = await self.app.push_screen_wait(MenuScreen(f"{to_one_line(get_name(path))} begins as", choices))
+        chosen = await self.choose(f"{to_one_line(get_name(path))} begins as", choices)
         return templates.get(chosen or "")
 
     @controller_work()
@@ -264,7 +264,7 @@ class FileController(FolderController):
             Choice("e", "in a text, one name a line", "text"),
             Choice("m", "move all of them to a folder", "folder"),
         )
-        chosen = await self.app.push_screen_wait(MenuScreen(f"Rename {what}", choices))
+        chosen = await self.choose(f"Rename {what}", choices)
         if chosen == "text":
             await self._selection.run_flow(lambda engine: flows.rename_many(self.app, engine, targets, known))
         elif chosen == "folder":
@@ -361,7 +361,7 @@ class FileController(FolderController):
                 choices.append(Choice(key if len(key) == 1 else "", action.description, name))
         count = len(self.files.selection)
         title = f"{to_one_line(message.path)}{f'   {count:,} marked' if count else ''}"
-        chosen = await self.app.push_screen_wait(MenuScreen(title, choices))
+        chosen = await self.choose(title, choices)
         if (action := offered.get(chosen or "")) is not None:
             await self.app.run_action(action.binding.action, default_namespace=action.node)
 
@@ -400,7 +400,7 @@ class TreeController(FolderController):
 
     @controller_work()
     async def action_sort(self) -> None:
-        chosen = await self.app.push_screen_wait(MenuScreen("Sort the files", _SORTS))
+        chosen = await self.choose("Sort the files", _SORTS)
         if chosen is None:
             return
         sort = SortOrder(chosen.removeprefix("-"))

@@ -36,7 +36,7 @@ class HistoryController(FolderController):
         Binding("u", "undo", "undo", id="browse.undo", tooltip="Take the last change back, or this event"),
         Binding("U", "redo", "redo", id="browse.redo", tooltip="Redo what was undone", show=False),
         Binding("Z", "undo_since", "undo everything", id="browse.undo_since",
-                tooltip="Undo everything by somebody since some time", show=False),
+                tooltip="Undo one actor's changes", show=False),
     ]  # fmt: skip
 
     @controller_work()
@@ -115,10 +115,10 @@ class LossController(FolderController):
     """Shows the banner of a mass loss, and restores or accepts it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+r", "restore_loss", "bring back", id="browse.restore_loss",
-                tooltip="Bring back the memories that went at once", show=False, priority=True),
-        Binding("x", "dismiss_loss", "keep it so", id="browse.dismiss_loss",
-                tooltip="Leave gone the memories that went at once", show=False),
+        Binding("ctrl+r", "restore_loss", "restore", id="browse.restore_loss",
+                tooltip="Restore the deleted notes", show=False, priority=True),
+        Binding("x", "dismiss_loss", "keep deleted", id="browse.dismiss_loss",
+                tooltip="Keep the notes deleted", show=False),
     ]  # fmt: skip
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -127,12 +127,12 @@ class LossController(FolderController):
     @on(LossChanged)
     def _show_loss(self, message: LossChanged) -> None:
         self.screen.loss = message.loss
-        above = f"{label_key('browse.restore_loss')} brings them back."
-        remedy = f"{above}   {label_key('browse.dismiss_loss')} keeps it so"
+        above = f"{label_key('browse.restore_loss')} restores them."
+        remedy = f"{above}   {label_key('browse.dismiss_loss')} keeps them deleted"
         if self.screen.status.read_only:
-            remedy = above = "Start without --read-only to bring them back."
+            remedy = above = "Start without --read-only to restore them."
             if self.screen.read_only_reason != READ_ONLY:
-                remedy = above = "They cannot be brought back in this session."
+                remedy = above = "They cannot be restored in this session."
         case = describe_loss(message.loss) if message.loss else ""
         self.screen.raise_alarm("loss", case, remedy, above=above)
         self.screen.refresh_bindings()

@@ -11,27 +11,18 @@ from textual.binding import Binding, BindingType
 from memtui.config import Config
 from memtui.core.paths import ROOT_NAME
 from memtui.core.unicode import to_one_line
-from memtui.notes.links import (
-    Backlink,
-    ExternalLink,
-    InternalLink,
-    Link,
-    LinkTarget,
-    UnresolvedLink,
-    resolve_link_target,
-    shorten_target,
-)
+from memtui.flows.dialog import Choice
 from memtui.ui.controller import controller_work
 from memtui.ui.key_names import label_key
 from memtui.ui.messages import EntryRead, report_errors
 from memtui.ui.screens.browse_edit import EditController
 from memtui.ui.screens.browse_note import NoteController
-from memtui.ui.screens.dialogs import Choice, MenuScreen
 from memtui.ui.screens.folder import FolderController, FolderScreen
 from memtui.ui.widgets.markdown.view import NoteView
 
 if TYPE_CHECKING:  # loaded when a key asks for it, behind the first paint
     from memtui.engine import Engine
+    from memtui.notes.links import ExternalLink, InternalLink, Link, LinkTarget
     from memtui.review.folder_inspection import FolderInspection
     from memtui.search.finder import Finder
     from memtui.ui.links import FolderTexts
@@ -123,6 +114,8 @@ class LinkController(FolderController):
         if link is None:
             self.message.show_message("There is no link in this note.")
             return
+        from memtui.notes.links import shorten_target  # noqa: PLC0415 - start-up: only for a link
+
         kind = "Outside" if link.kind == "url" else "To"
         others = f"{label_key('note.next_link')} {label_key('note.previous_link')} others"
         self.message.show_message(
@@ -137,13 +130,20 @@ class LinkController(FolderController):
             self._resolve_and_follow(message.link, message.source, path)
 
     @controller_work(exclusive=True, group="follow link")
-    async def _resolve_and_follow(self, link: Link, source: str, path: str) -> None:
+    async def _resolve_and_follow(self, link: "Link", source: str, path: str) -> None:
         """Resolve a link, and go to its target."""
+        from memtui.notes.links import (  # noqa: PLC0415 - start-up: only for a link
+            ExternalLink,
+            InternalLink,
+            UnresolvedLink,
+            resolve_link_target,
+        )
+
         engine = self.session.engine
         if engine is None:
             return
 
-        def resolve() -> LinkTarget:
+        def resolve() -> "LinkTarget":
             texts = self._get_texts(engine)
             places, text_of = texts.index_notes, texts.read_text
             return resolve_link_target(link, source=source, path=path, places=places, text_of=text_of)
@@ -163,7 +163,7 @@ class LinkController(FolderController):
 
         return FolderTexts(self._find.make_finder(engine))
 
-    def _follow_internal_link(self, goal: InternalLink, path: str) -> None:
+    def _follow_internal_link(self, goal: "InternalLink", path: str) -> None:
         """Go to a note, or to another place in this one."""
         self._push_trail(path)
         if goal.path == path and goal.line is not None:
@@ -182,7 +182,7 @@ class LinkController(FolderController):
         note = self.screen.note
         self._trail.append(TrailEntry(path, note.scroll_offset.y, note.links.number))
 
-    async def _confirm_external_link(self, goal: ExternalLink) -> None:
+    async def _confirm_external_link(self, goal: "ExternalLink") -> None:
         """Show the address, and open it only if the person confirms."""
         from memtui.ui.screens import external_link  # noqa: PLC0415 - start-up: loads a screen
 
@@ -232,6 +232,8 @@ class LinkController(FolderController):
             engine, path, folder=self.session.folder, marks=tuple(marks), texts=lambda: self._get_texts(engine)
         )
         chosen = await self.app.push_screen_wait(screen)
+        from memtui.notes.links import Backlink  # noqa: PLC0415 - start-up: loaded by the screen of the details
+
         if isinstance(chosen, Backlink):
             self._push_trail(path)
             self._note.open_at(chosen.path, chosen.link.line, "")
@@ -273,7 +275,7 @@ class LinkController(FolderController):
             "t": ("target of the chosen link", "target", self.screen.note.links.target),
         }
         choices = tuple(Choice(key, label, key) for key, (label, _, text) in what.items() if text)
-        chosen = await self.app.push_screen_wait(MenuScreen("Copy", choices))
+        chosen = await self.choose("Copy", choices)
         if chosen:
             _, name, text = what[chosen]
             self.copy_text(text, name)
@@ -304,9 +306,10 @@ class AuditController(FolderController):
     def _make_inspection(self, engine: "Engine") -> "FolderInspection":
         """The folder as it is audited here; from a thread."""
         from memtui import memory  # noqa: PLC0415 - start-up: loads the engine
+        from memtui.agents.opinion_askers import LocalAsker  # noqa: PLC0415 - start-up: for the audit only
         from memtui.audit.rule_files import load_custom_rules  # noqa: PLC0415 - start-up: for the audit only
         from memtui.fs.exports import ExportWriter  # noqa: PLC0415 - start-up: for the audit only
-        from memtui.fs.state import get_state_directory  # noqa: PLC0415 - start-up: for the audit only
+        from memtui.fs.state import CLEAN_NOTES, get_state_directory  # noqa: PLC0415 - start-up: for the audit only
         from memtui.fs.write_helper import LocalWriter  # noqa: PLC0415 - start-up: for the audit only
         from memtui.review.folder_inspection import FolderInspection, ReviewOptions  # noqa: PLC0415 - start-up: loads the audit
         from memtui.review.marks import get_review_path  # noqa: PLC0415 - start-up: loads the review
@@ -315,11 +318,16 @@ class AuditController(FolderController):
         session, config = self.session, getattr(self.app, "config", None)
         config = config if isinstance(config, Config) else Config()
         folder = session.folder
+        state = get_state_directory(folder, session.state)
+        cache = None if engine.read_only else state / CLEAN_NOTES
         options = ReviewOptions(
             folder=folder, title=self.screen.folder_title, review=str(get_review_path(folder)), reviewer=get_reviewer(),
             settings=config.audit, memory=config.memory,
-            custom=load_custom_rules((), config.audit.rule_files, folder),
+            custom=load_custom_rules((), config.audit.rule_files, folder), cache=cache,
         )  # fmt: skip
         look = partial(memory.observe, folder, state=session.state, settings=config.memory, look=False)
-        outgoing = ExportWriter(folder, get_state_directory(folder, session.state))
-        return FolderInspection(options, look, LocalWriter(outgoing), engine=None if engine.read_only else engine)
+        chat, keeps = config.chat, not engine.read_only
+        asker = LocalAsker(folder, model=chat.model or None, provider=chat.provider, keeps=keeps)
+        writer = LocalWriter(ExportWriter(folder, state), kept=[cache] if cache is not None else [])
+        own = None if engine.read_only else engine
+        return FolderInspection(options, look, writer, engine=own, asker=asker)

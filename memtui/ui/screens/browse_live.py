@@ -23,6 +23,8 @@ from memtui.ui.widgets.tree.outline import SortOrder
 
 _INDEXES = ("MEMORY.md", "README.md")
 """Notes that say what is in a folder: the first one is shown when the folder is opened for the first time."""
+_MOST_FRESH = 100
+"""Rows that are new, at most: more than a third of any terminal."""
 LAST_SEQ_KEY = "browse.last"
 """The key in `remembered_words` of the number of the last event that was on screen."""
 
@@ -98,8 +100,10 @@ class LiveController(FolderController):
         if began is not None and not message.complete:
             self.screen.show_banner("began", wording.describe_event(began), "Nothing of earlier is remembered.")
         unwatched = [event for event in message.unseen if event.seq > self._find_last_watched()]
-        words = describe_unseen_changes(unwatched) or f"Watching {self.screen.status.folder}"
-        self.message.show_message(words, is_news=True)
+        words = describe_unseen_changes(unwatched)
+        self.message.show_message(words or f"Watching {self.screen.status.folder}", is_news=True)
+        if not words and message.complete:
+            self._teach()
         self.screen.show_counts(self.files.outline.files, None)
         self.screen.show_titles()
         self.app.post_message(FolderShown())
@@ -110,6 +114,7 @@ class LiveController(FolderController):
         if message.complete and not self._complete:
             self._complete = True
             self.message.show_message(f"Watching {self.screen.status.folder}", is_news=True)
+            self._teach()
         if self.screen.is_paused:
             self.screen.paused_count += len(message.events)
         else:
@@ -139,7 +144,9 @@ class LiveController(FolderController):
         """Bring the panes up to date with events, in one go."""
         self.screen.last_seq = events[-1].seq
         self.screen.activity.append_rows(map(build_activity_row, events))
+        self.screen.activity.fresh_rows = min(self.screen.activity.fresh_rows + len(events), _MOST_FRESH)
         self.screen.event_marks.apply_events(events)
+        self.screen.header.show_work(events)
         shown = next((event for event in reversed(events) if event.command != "view"), events[-1])
         if shown.command == "found" and not self._complete:
             words = f"Looking at the folder for the first time: {self.screen.status.files} so far."
@@ -172,6 +179,20 @@ class LiveController(FolderController):
         if wording.to_relative_path(event.new_path or event.path) == self.files.cursor_path or self.screen.follow:
             return f"{label_key('browse.diff')} shows it{', ' if undo else '.'}{undo}"
         return undo
+
+    def _teach(self) -> None:
+        """Show a tip, if there is a person for it, and it may be noted that it was shown."""
+        status = self.screen.status
+        if self.screen.ui_settings.tips and not (status.read_only or status.label or self.app.is_headless):
+            self._show_tip()
+
+    @controller_work(thread=True, group="tip", exit_on_error=False)
+    def _show_tip(self) -> None:
+        from memtui.ui.tips import take_tip  # noqa: PLC0415 - start-up: behind the first paint
+
+        tip = take_tip()
+        if tip:
+            self.app.call_from_thread(self.message.show_message, tip, is_news=True)
 
     def show_remaining_rows(self) -> None:
         """Update counts and titles once struck-through rows are dropped."""
@@ -231,6 +252,7 @@ class LiveController(FolderController):
         self.screen.event_marks.mark_seen(paths)
         if not len(self.screen.event_marks):
             self._save_seen(self.screen.last_seq)
+            self.screen.activity.fresh_rows = 0
         self.screen.note.highlight_lines(())
         self.message.show_message("Marked as seen." if paths else "There was nothing to mark here.")
         self.screen.show_titles()

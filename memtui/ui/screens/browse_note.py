@@ -12,7 +12,7 @@ from memtui.ui.key_names import label_key
 from memtui.ui.messages import BlameRead, EntryRead
 from memtui.ui.screens.folder import FolderController, FolderScreen
 from memtui.ui.widgets.markdown.view import NoteView
-from memtui.ui.widgets.preview import FindLine, PreviewMode
+from memtui.ui.widgets.preview import PreviewMode
 from memtui.ui.widgets.tree.view import TreeView
 
 
@@ -25,6 +25,8 @@ class NoteFindController(FolderController):
     ]  # fmt: skip
 
     def action_find_in_note(self) -> None:
+        from memtui.ui.widgets.find_line import FindLine  # noqa: PLC0415 - start-up: loads Input
+
         if self.screen.query(FindLine):
             self.screen.query_one("#find Input").focus()
         else:
@@ -36,7 +38,7 @@ class NoteController(FolderController):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("t", "switch_view", "view", id="note.view", tooltip="Rendered, source, or as the model sees it"),
-        Binding("B", "blame", "blame", id="note.blame", tooltip="Who wrote each line, or no longer", show=False),
+        Binding("B", "blame", "blame", id="note.blame", tooltip="Blame on/off", show=False),
     ]
 
     def __init__(self, screen: FolderScreen) -> None:
@@ -61,7 +63,6 @@ class NoteController(FolderController):
         if self._blaming and self.screen.preview.view is PreviewMode.SOURCE and self.screen.preview.data is not None:
             self._read_blame(message.path, self.screen.preview.data)
         self.screen.change.change = message.change
-        self.screen.set_class(message.change is not None, "-changed")
         self.screen.show_titles()
 
     @on(BlameRead)
@@ -143,8 +144,11 @@ class NoteController(FolderController):
 
     @controller_work(thread=True, exclusive=True, group="read", exit_on_error=False)
     def _read_in_thread(self, path: str, again: bool) -> None:
-        worker, as_model = get_current_worker(), self.screen.preview.view is PreviewMode.MODEL
-        self.session.read_entry(path, as_model=as_model, again=again, cancelled=lambda: worker.is_cancelled)
+        worker, preview, note = get_current_worker(), self.screen.preview, self.screen.note
+        self.session.read_entry(
+            path, as_model=preview.view is PreviewMode.MODEL, again=again,
+            prepare=lambda entry: preview.prepare(entry, note), cancelled=lambda: worker.is_cancelled,
+        )  # fmt: skip
 
     @controller_work(thread=True, exclusive=True, group="blame", exit_on_error=False)
     def _read_blame(self, path: str, data: bytes) -> None:

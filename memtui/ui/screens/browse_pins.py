@@ -13,7 +13,6 @@ from memtui.ui.controller import controller_work
 from memtui.ui.key_names import label_key
 from memtui.ui.messages import EventsRecorded, FolderOpened
 from memtui.ui.screens.browse_files import SelectionController
-from memtui.ui.screens.dialogs import MenuScreen, number_choices
 from memtui.ui.screens.folder import FolderController, FolderScreen
 from memtui.ui.widgets.tree.changes import get_moves
 from memtui.ui.widgets.tree.outline import is_in_any
@@ -23,10 +22,10 @@ class PinController(FolderController):
     """Pins memories (`b`), lists the pinned ones (`'`), and protects memories from agents."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("b", "pin", "pin", id="file.pin", tooltip="Pin it on top, or no longer", show=False),
+        Binding("b", "pin", "pin", id="file.pin", tooltip="Pin or unpin", show=False),
         Binding("apostrophe", "pins", "pins", id="file.pins", tooltip="To a pinned memory", show=False),
         Binding("colon_protect", "protect", "protect", id="file.protect",
-                tooltip="Protect it from agents, or no longer", show=False),
+                tooltip="Protect from agents on/off", show=False),
     ]  # fmt: skip
 
     def __init__(self, screen: FolderScreen, selection: SelectionController) -> None:
@@ -62,8 +61,10 @@ class PinController(FolderController):
             key = label_key("file.pin")
             self.message.show_message(f"Nothing is pinned. {key} pins what is under the cursor on top.")
             return
+        from memtui.ui.screens.dialogs import number_choices  # noqa: PLC0415 - start-up: only for a question
+
         choices = number_choices((to_one_line(path), path) for path in pins)
-        chosen = await self.app.push_screen_wait(MenuScreen("Pinned", choices))
+        chosen = await self.choose("Pinned", choices)
         if chosen is not None:
             self.files.focus()
             self.files.move_to(chosen)

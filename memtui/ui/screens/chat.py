@@ -195,6 +195,7 @@ class ChatScreen(ConversationScreen, inherit_css=False):
         self.attach(ComposerController(self, prompts, questions, self.command_controller))
 
     def compose(self) -> ComposeResult:
+        self.set_size_classes()
         yield Header()
         with Container(id="body"):
             with Vertical(id="talk"):

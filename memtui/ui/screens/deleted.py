@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import getters, on, work
@@ -16,6 +15,7 @@ from textual.worker import get_current_worker
 from memtui.core import wording
 from memtui.core.events import EntryKind, Event, format_actor_name
 from memtui.core.history import DeletedPath
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.engine import Engine
 from memtui.flows.undo import explain_not_restorable
@@ -41,7 +41,7 @@ class DeletedScreen(OverlayScreen):
         Binding("u", "undo_here", "undo", id="deleted.undo", tooltip="Take back what was restored last", show=False),
         Binding("U", "redo_here", "redo", id="deleted.redo", tooltip="Restore it again", show=False),
         Binding("v", "history(True)", "diff", id="deleted.diff", tooltip="What removed it", show=False),
-        Binding("T", "past", "time travel", id="deleted.past", tooltip="The folder as it was when it went", show=False),
+        Binding("T", "past", "time travel", id="deleted.past", tooltip="The folder before the deletion", show=False),
         Binding("tab", "app.focus_next", "next pane", id="deleted.next", tooltip="To the next pane", show=False),
         Binding("shift+tab", "app.focus_previous", "previous pane", id="deleted.previous", tooltip="To the pane before",
                 show=False),
@@ -131,13 +131,13 @@ class DeletedScreen(OverlayScreen):
         if self.browser is not None and self.browser.no_history_reason:
             words = f"What was deleted is not known: {self.browser.no_history_reason}"
         elif first is not None and first.command == "began":
-            words = "Nothing has gone since a new record began here. Of earlier nothing is remembered."
+            words = "Nothing was deleted since a new record began here. Earlier deletions are not known."
         elif not found:
-            words = "No memory that memtui ever saw here is gone."
+            words = "No note was deleted here since memtui first saw the folder."
         elif self.is_read_only:
             words = ""
         else:
-            words = f"{label_key('deleted.mark')} marks, {label_key('deleted.restore')} brings back."
+            words = f"{label_key('deleted.mark')} selects, {label_key('deleted.restore')} restores."
         self.message.show_message(words)
 
     @on(_DeletedRead)

@@ -62,6 +62,7 @@ class ConfirmScreen(ModalScreen[bool], DismissOnceScreen[bool]):
         height: auto; max-height: 3; padding: 0 1;
         background: $warning; color: $background; text-style: bold;
     }
+    ConfirmScreen:ansi #question { color: ansi_black; background: ansi_yellow; }
     ConfirmScreen #calm { height: 1; padding: 0 1; background: $panel; color: $foreground; }
     """
 
@@ -135,6 +136,8 @@ def number_choices(answers: Iterable[tuple[str, str]]) -> list[Choice]:
 
 class MenuScreen(ModalScreen[str | None], DismissOnceScreen[str | None]):
     """Asks with a key for each answer, and answers with a choice's value, or `None`."""
+
+    CSS_PATH = "dialogs.tcss"
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Back", id="menu.back", tooltip="Close without choosing")

@@ -42,6 +42,8 @@ if TYPE_CHECKING:  # the engine is loaded behind the first paint
 _PREVIEW_FROM = 120
 """Columns from which there is room for a preview."""
 _PREVIEW_SECONDS = 0.2
+_LARGE_PREVIEW = 10_000
+"""Characters from which a preview is made in a thread."""
 _CLOSE_CHOICES = (
     Choice("s", "save, and close", "save"),
     Choice("d", "close without saving; the text is kept as a draft", "discard"),
@@ -88,12 +90,11 @@ class EditScreen(OverlayScreen):
             background: $warning-muted; color: $text-warning; text-style: bold;
         }
 
+        &:ansi #underneath { color: ansi_black; background: ansi_yellow; }
         &.-previewing #preview { display: block; }
         &.-previewing #text { width: 7fr; }
         &.-previewing.-narrow #text { display: none; }
         &.-underneath #underneath { display: block; }
-        &.-read-only .pane { border: double $foreground 35%; }
-        &.-read-only .pane:focus { border: double $accent; }
     }
     """
 
@@ -291,8 +292,7 @@ class EditScreen(OverlayScreen):
             self._show_position()
         for bar in self.query(FindBar):
             bar.refresh_matches()
-        if self.has_class("-previewing") and self._preview_timer is None:
-            self._preview_timer = self.set_timer(_PREVIEW_SECONDS, self._draw_preview)
+        self._plan_preview()
 
     @on(TextArea.SelectionChanged)
     def _handle_cursor_move(self, message: TextArea.SelectionChanged) -> None:
@@ -306,11 +306,26 @@ class EditScreen(OverlayScreen):
             self.set_class(is_shown, "-previewing")
             self._draw_preview()
 
-    def _draw_preview(self) -> None:
+    def _plan_preview(self) -> None:
+        if self.has_class("-previewing") and self._preview_timer is None:
+            self._preview_timer = self.set_timer(_PREVIEW_SECONDS, self._draw_preview_behind)
+
+    @work(group="preview")
+    async def _draw_preview_behind(self) -> None:
+        """Draw the preview of a text that changed, and once more if it changed meanwhile."""
+        text = self.area.text
+        if len(text) >= _LARGE_PREVIEW:
+            syntax = detect_syntax(self.saver.path, text)
+            await asyncio.to_thread(self.preview.prepare, text, syntax=syntax, mode="rendered", keep_place=True)
         self._preview_timer = None
+        self._draw_preview(text)
+        if text != self.area.text:
+            self._plan_preview()
+
+    def _draw_preview(self, text: str | None = None) -> None:
         if not self.has_class("-previewing") or not self.drafts.is_open:
             return
-        text = self.area.text
+        text = self.area.text if text is None else text
         self.preview.show(text, syntax=detect_syntax(self.saver.path, text), mode="rendered", keep_place=True)
         if self.area.cursor_location[0] > 0:
             self.preview.reveal_line(self.area.cursor_location[0] + 1)

@@ -5,7 +5,6 @@ Nothing is written before the person has chosen, and what is typed is kept as a 
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -15,6 +14,7 @@ from textual.timer import Timer
 from textual.widgets import TextArea
 
 from memtui.core.errors import MemoryClosed, MemtuiError
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.editing.drafts import DraftNotSaved, DraftReason, EditDraft, EditDraftStore, open_drafts
 from memtui.editing.external_editor import create_private_file

@@ -32,6 +32,8 @@ class _FilterInput(ChoiceInput):
 class FilteredListScreen(ModalScreen[str | None], DismissOnceScreen[str | None]):
     """Answers with the id of a row, or `None`. A subclass builds the rows."""
 
+    CSS_PATH = "dialogs.tcss"
+
     TITLE_WORDS: ClassVar[str]
     PLACEHOLDER: ClassVar[str] = "filter"
     CLOSING: ClassVar[str] = ""

@@ -5,7 +5,6 @@ Searches run in a thread; a newer query cancels the older one, and typing never 
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import getters, on, work
@@ -21,6 +20,7 @@ from textual.worker import get_current_worker
 from memtui.core import wording
 from memtui.core.errors import MemoryClosed, MemtuiError
 from memtui.core.events import Event, format_actor_in_sentence
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.search.finder import Finder
@@ -107,8 +107,6 @@ class FindScreen(OverlayScreen):
         & Input { width: 1fr; }
         & #count { width: auto; min-width: 10; text-align: right; color: $foreground; }
         & #body { height: 1fr; }
-        & .pane { border: round $foreground 35%; border-title-color: $foreground; background: $background; }
-        & .pane { border-subtitle-color: $foreground; }
         & #found { width: 1fr; height: 1fr; }
         & #beside { width: 1fr; height: 1fr; }
         & #note { width: 1fr; height: 1fr; }
@@ -346,7 +344,7 @@ class FindScreen(OverlayScreen):
         self._titles.set_title(self.note, name, f"line {line.line:,}" if line else "")
         if message.data is None:
             self._preview.clear()
-            self.note.show_notice(name, "It holds no text that could be shown, or is gone by now.")
+            self.note.show_notice(name, "It holds no text to show, or it was deleted.")
         else:
             lines = frozenset({line.line}) if line else frozenset[int]()
             self._preview.show_data(hit.path, message.data, self.note, lines=lines, follow=False, again=False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from textual import getters, on, work
 from textual.content import Content
+from textual.events import ScreenResume
 from textual.reactive import var
 from textual.widgets import Static
 
@@ -123,6 +124,15 @@ class FolderScreen(ControlledScreen[None]):
         self._flow_lock = asyncio.Lock()
         self._titles = frame.PaneTitles()
 
+    def on_screen_resume(self, event: ScreenResume) -> None:
+        """Have the first frame styled once: all widgets have just been, with the classes of this size of screen."""
+        event.refresh_styles = event.refresh_styles and self.is_opened
+
+    def set_size_classes(self) -> None:
+        """Set the classes of the terminal's size before the widgets are there, or all of them are styled again."""
+        for size, breakpoints in zip(self.app.size, (HORIZONTAL_BREAKPOINTS, VERTICAL_BREAKPOINTS), strict=True):
+            self.add_class(next(name for least, name in reversed(breakpoints) if size >= least), update=False)
+
     @property
     def is_read_only(self) -> bool:
         """Whether nothing can be changed."""
@@ -223,10 +233,10 @@ class FolderScreen(ControlledScreen[None]):
             return
         if not complete:
             files = max(files, self.files.outline.files)
-        words = wording.format_count(files, "file")
+        words = wording.format_count(files, "note")
         self.status = replace(
             self.status,
-            files=words if size is None else f"{words} {wording.format_size(size)}",
+            files=words,
             meter=frame.build_budget_items(files, size, self.session.settings or Settings(), self.audit_settings),
         )
         empty = not files and not len(self.files.outline)
@@ -255,7 +265,7 @@ class FolderScreen(ControlledScreen[None]):
         """Update the header."""
         live = "PAUSED" if self.is_paused else self._watching.mode.name if self.is_opened else "opening"
         if self.is_paused and self.paused_count:
-            live = f"PAUSED {self.paused_count}"
+            live = f"PAUSED, {self.paused_count:,} new"
         self.status = replace(self.status, live=live)
         self.header.status = self.status
 

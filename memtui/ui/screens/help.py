@@ -1,4 +1,4 @@
-"""The help: the keys of the focused pane, then all others, made from their bindings."""
+"""The help: the keys that matter most where one is, then all others in groups, made from their bindings."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
@@ -12,6 +12,19 @@ from memtui.ui.actions import Action, rank_action
 from memtui.ui.key_names import ENTER, label_key
 from memtui.ui.screens.filtered_list import FilteredListScreen
 
+_MOST_USED = 10
+_GROUPS = {
+    "Look": ("files.", "note.", "diff.", "find.", "activity.", "browse.find", "browse.details", "browse.copy",
+             "browse.follow", "browse.next_change", "browse.previous_change", "browse.mark", "browse.link"),
+    "Change": ("file.", "edit.", "note.edit", "line.", "names.", "conflict.", "merge."),
+    "Undo and history": ("browse.undo", "browse.redo", "browse.diff", "browse.history", "browse.past", "browse.deleted",
+                         "browse.restore_loss", "browse.dismiss_loss", "history.", "versions.", "past.", "deleted."),
+    "Agents and audit": ("browse.chat", "browse.answer", "browse.audit", "browse.review", "browse.origin", "chat.",
+                         "question.", "audit.", "review."),
+    "Move": ("rows.", "lines.", "text."),
+    "Window": ("",),
+}  # fmt: skip
+"""Headings, each with the beginnings of the ids below it; the longest beginning decides."""
 _KEYS_WIDTH = 20
 _INDENT = 2
 _ID_WIDTH = 24
@@ -27,9 +40,9 @@ class HelpScreen(FilteredListScreen):
     ]
     TITLE_WORDS, CLOSING, NOTHING = "Keys", "q?", "Nothing that can be done here is called that."
 
-    def __init__(self, groups: Sequence[tuple[str, Iterable[Action]]]) -> None:
+    def __init__(self, actions: Iterable[Action]) -> None:
         super().__init__()
-        self._groups = [(heading, list(actions)) for heading, actions in groups]
+        self._groups = group_actions(actions)
 
     def format_hint(self) -> str:
         return f"Type to filter   {ENTER} runs one   {label_key('help.back')} back"
@@ -39,15 +52,37 @@ class HelpScreen(FilteredListScreen):
         for heading, actions in self._groups:
             found = [action for action in actions if rank_action(action, query) is not None]
             if found:
+                if rows:
+                    rows.append(Option("", disabled=True))
                 rows.append(Option(Content.styled(heading, "bold $text-primary"), disabled=True))
-                rows += [Option(_format_row(action, width), id=action.binding.id) for action in found]
+                rows += [
+                    Option(_format_row(action, width, with_id=bool(query)), id=action.binding.id) for action in found
+                ]
         return rows
 
 
-def _format_row(action: Action, width: int) -> Content:
-    """The keys, the description, which is wrapped in its column, and the id."""
+def group_actions(actions: Iterable[Action]) -> list[tuple[str, list[Action]]]:
+    """Actions below headings: first those that the key line shows first, then the others by what they are for."""
+    actions = list(actions)
+    first = [action for action in actions if action.binding.show][:_MOST_USED]
+    groups: dict[str, list[Action]] = {"Most used here": first, **{heading: [] for heading in _GROUPS}}
+    for action in actions:
+        if action not in first:
+            groups[_find_group(action.binding.id or "")].append(action)
+    return [(heading, found) for heading, found in groups.items() if found]
+
+
+def _find_group(name: str) -> str:
+    begins = (
+        (len(start), heading) for heading, starts in _GROUPS.items() for start in starts if name.startswith(start)
+    )
+    return max(begins)[1]
+
+
+def _format_row(action: Action, width: int, *, with_id: bool) -> Content:
+    """The keys, the description, which is wrapped in its column, and the id for the settings if it is asked for."""
     keys = action.key_labels
-    id_width = _ID_WIDTH if width >= _WIDE else 0
+    id_width = _ID_WIDTH if with_id and width >= _WIDE else 0
     start = _INDENT + max(_KEYS_WIDTH, cell_len(keys) + 1)
     lines = list(_wrap_words(action.description, max(width - start - id_width, 16)))
     gap = " " * max(width - id_width - start - cell_len(lines[0]) + 1, 1)

@@ -93,9 +93,6 @@ class HistoryScreen(DiffPaneScreen):
         &.-medium #versions { width: 32; }
         &.-wide #versions { width: 40; }
         &.-high PairDetailView { height: 2; }
-
-        &.-read-only .pane { border: double $foreground 35%; }
-        &.-read-only .pane:focus { border: double $accent; }
     }
     """
 

@@ -97,6 +97,8 @@ class PaneController(Controller[ScreenT]):
     def _restore_focus(self) -> None:
         if self.screen.focused is not None or self.screen.has_class("-too-small"):
             return
+        if not self.screen.query(self.FIRST_PANE):
+            return  # another folder took its place
         if self._had_focus is not None and self._had_focus.is_attached and self._had_focus.focusable:
             self._had_focus.focus()
         else:

@@ -7,7 +7,7 @@ size; the state of a moment further away is made once, in a thread.
 import asyncio
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import ClassVar
 
@@ -23,6 +23,7 @@ from textual.worker import get_current_worker
 
 from memtui.core import wording
 from memtui.core.events import EntryKind, Event, FolderEntry, LastChange, Version
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import ROOT_NAME
 from memtui.core.times import POSSIBLE, PointInTime, parse_point_in_time
 from memtui.core.unicode import to_one_line
@@ -77,7 +78,7 @@ class PastScreen(OverlayScreen):
         Binding("home", "first", "first", id="past.first", tooltip="To the first event", priority=True, show=False),
         Binding("end", "last", "last", id="past.last", tooltip="To the last event", priority=True, show=False),
         Binding("number_sign", "go_to", "go to", id="past.go_to", tooltip="To an event's number, or to a time"),
-        Binding("R", "restore", "restore", id="past.restore", tooltip="Bring back this note, this folder or all of it"),
+        Binding("R", "restore", "restore", id="past.restore", tooltip="Restore this note or folder"),
         Binding("v", "history(True)", "diff", id="past.diff", tooltip="What this event changed in the note"),
         Binding("V", "history(False)", "history", id="past.history", tooltip="All versions of the note", show=False),
         Binding("u", "undo_here", "undo", id="past.undo", tooltip="Take back what was restored here last", show=False),
@@ -321,11 +322,6 @@ class PastScreen(OverlayScreen):
     def _enter_note(self) -> None:
         self.note.focus()
 
-    @on(TreeView.CursorMoved)
-    @on(NoteView.Scrolled)
-    def _show_position(self) -> None:
-        self._show_titles()
-
     def action_first(self) -> None:
         self._jump(1)
 
@@ -345,7 +341,7 @@ class PastScreen(OverlayScreen):
         with report_errors(self.post_message):
             try:
                 point = parse_point_in_time(words, now=datetime.now().astimezone())
-                at, last = await asyncio.to_thread(self._find_seq, point)
+                at, last = await asyncio.to_thread(_find_seq, self._engine, point)
             except ValueError as error:
                 self.message.show_message(str(error), warning=True)
                 return
@@ -353,13 +349,6 @@ class PastScreen(OverlayScreen):
                 self.message.show_message(f"There is no event #{at}. The last one is #{last}.", warning=True)
             else:
                 self._jump(at)
-
-    def _find_seq(self, point: PointInTime) -> tuple[int, int]:
-        """The number of the event at a point in time, and that of the last event. In a thread."""
-        last = self._engine.get_head()[0]
-        if point.seq is not None:
-            return point.seq, last
-        return (last if point.last_us is None else self._history.find_seq_at(point.last_us)), last
 
     def action_follow(self) -> None:
         self.follow = not self.follow
@@ -480,11 +469,12 @@ class PastScreen(OverlayScreen):
                 message.path, message.data, self.note, lines=lines, follow=self.follow, again=message.again
             )
         self.change.change = message.change
-        self.set_class(message.change is not None, "-changed")
         self._show_titles()
 
     # Words around the panes
 
+    @on(TreeView.CursorMoved)
+    @on(NoteView.Scrolled)
     def _show_titles(self) -> None:
         if not self.is_mounted:
             return
@@ -512,6 +502,14 @@ def _find_event_file(event: Event, outline: Outline) -> str | None:
         if entry is not None and entry.kind is not EntryKind.DIRECTORY:
             return path
     return None
+
+
+def _find_seq(engine: Engine, point: PointInTime) -> tuple[int, int]:
+    """The number of the event at a point in time, and that of the last event. In a thread."""
+    last = engine.get_head()[0]
+    if point.seq is not None:
+        return point.seq, last
+    return (last if point.last_us is None else engine.history.find_seq_at(point.last_us)), last
 
 
 def _list_passed_events(engine: Engine, at: int, steps: int) -> list[Event]:

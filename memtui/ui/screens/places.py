@@ -1,4 +1,7 @@
-"""Choose a memory folder: those found on this machine, or any other by its path. Nothing is made or changed."""
+"""The first screen where no folder is named: what memtui is, the memory folders of this machine, the demo, and a path.
+
+Nothing is made or changed.
+"""
 
 import os
 from collections.abc import Sequence
@@ -25,6 +28,13 @@ _ENDS = {"home": "first", "end": "last"}
 """Keys that move in the list while nothing is typed."""
 _INDENT = 5
 """Cells before the names of the folders."""
+_ABOUT = (
+    "memtui shows what AI agents remember, while they write it.",
+    "Every change is kept outside the folder: see it, undo it, audit it.",
+)
+DEMO = "\0demo"
+"""The answer for the demo: no path holds a zero byte."""
+_DEMO_KEY = "d"
 _MOST_ENTRIES = 10_000
 """Entries of a directory that are looked at to complete a path."""
 
@@ -37,16 +47,24 @@ class _PathInput(ChoiceInput):
 
 
 class FolderPickerScreen(DismissOnceScreen[str | None]):
-    """Answers with the directory that the person chose, or `None`."""
+    """Answers with the directory that the person chose, `DEMO`, or `None`.
+
+    Args:
+        offers_demo: Whether the demo can be chosen.
+    """
+
+    CSS_PATH = "dialogs.tcss"
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "complete", "complete", id="places.complete", tooltip="Complete the path", priority=True),
         Binding("escape", "dismiss", "Back", id="places.back", tooltip="Back without choosing"),
     ]
     AUTO_FOCUS = "Input"
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (28, "-high")]  # noqa: RUF012 - as Textual has it
 
-    def __init__(self) -> None:
+    def __init__(self, *, offers_demo: bool) -> None:
         super().__init__()
+        self._offers_demo = offers_demo
         self._folders: Sequence[MemoryLocation] = ()
 
     def compose(self) -> ComposeResult:
@@ -57,15 +75,16 @@ class FolderPickerScreen(DismissOnceScreen[str | None]):
             options.can_focus = False  # each letter is one of the path
             yield options
             yield Static(id="place", markup=False)
-            words = f"or type the path of another one: {label_key('places.complete')} completes it, {ENTER} opens it"
+            words = f"or type a path: {label_key('places.complete')} completes it, {ENTER} opens it"
             yield _PathInput(words)
+            yield Static(Content.from_markup(self._format_others()), id="others")
         yield MessageLine()
         yield KeyLine("places.complete", "places.back")
 
     def on_mount(self) -> None:
         self.query_one(Header).status = HeaderStatus("choose a folder", live="", follow=False)
         self._show_intro("Looking for memory folders on this machine.")
-        self.query_one(MessageLine).show_message("Nothing has been created or changed on disk.")
+        self.query_one(MessageLine).show_message("Nothing is created or changed on disk.")
         self._find_folders()
 
     def on_resize(self) -> None:
@@ -79,11 +98,12 @@ class FolderPickerScreen(DismissOnceScreen[str | None]):
     def _show_folders(self, places: Sequence[MemoryLocation]) -> None:
         self._folders = places
         if places:
-            more = f" {len(places):,} folders, the one that changed last first" if len(places) > ENOUGH else ""
-            self._show_intro(f"Found on this machine; a number or {ENTER} opens one:{more}")
+            many = (
+                f"{len(places):,} folders, newest first" if len(places) > ENOUGH else "Memory folders on this machine"
+            )
+            self._show_intro(f"{many}; a number or {ENTER} opens one.")
         else:
-            words = "No memory folder was found in the usual places."
-            self._show_intro(f"{words}\nTo look around in one that is made up: memtui demo")
+            self._show_intro("No memory folder was found in the usual places.")
         self._show_rows()
 
     def _show_rows(self) -> None:
@@ -94,8 +114,15 @@ class FolderPickerScreen(DismissOnceScreen[str | None]):
         options.highlighted = min(at, len(self._folders) - 1) if self._folders else None
 
     def _show_intro(self, words: str) -> None:
-        question = "Which memory folder do you want to see?\n\n"
-        self.query_one("#intro", Static).update(Content.assemble((question, "bold"), words))
+        first, *others = _ABOUT
+        lines = [Content.styled(first, "bold"), *map(Content, others), Content(""), Content(words)]
+        self.query_one("#intro", Static).update(Content("\n").join(lines))
+
+    def _format_others(self) -> str:
+        """The demo, and how an agent comes to use a folder."""
+        key = "[bold $text-accent]"
+        demo = f"{key}{_DEMO_KEY}[/]  see a demo: a scripted agent in a temporary folder\n" if self._offers_demo else ""
+        return f"{demo}{key}·[/]  to let an agent use a folder: [bold]memtui mcp --help[/], [bold]memtui hook --help[/]"
 
     @on(ChoiceList.OptionHighlighted)
     def _show_path(self, event: ChoiceList.OptionHighlighted) -> None:
@@ -112,9 +139,11 @@ class FolderPickerScreen(DismissOnceScreen[str | None]):
 
     @on(Input.Changed)
     def _choose_by_number(self, event: Input.Changed) -> None:
-        """A digit that is typed first chooses; behind anything else it is one of the path."""
+        """A digit or the demo's letter that is typed first chooses; behind anything else it is one of the path."""
         if len(event.value) == 1 and event.value in "123456789"[: len(self._folders)]:
             self.dismiss(self._folders[int(event.value) - 1].path)
+        elif event.value == _DEMO_KEY and self._offers_demo:
+            self.dismiss(DEMO)
 
     @on(Input.Submitted)
     def _open_path(self, event: Input.Submitted) -> None:

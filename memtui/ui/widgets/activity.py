@@ -7,31 +7,33 @@ view moves up; then it holds still.
 import sys
 from collections import deque
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import lru_cache
 from typing import ClassVar
 
 from rich.cells import cell_len
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scrollbar import ScrollTo
 
 from memtui.core import wording
-from memtui.core.events import Event, Result, format_actor_name
-from memtui.core.messages import summarize_refusal
+from memtui.core.events import Event, format_actor_name
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
+from memtui.core.wording import EventPhrase
 from memtui.ui.key_names import label_key
 from memtui.ui.theme import truncate, truncate_middle
 from memtui.ui.widgets.row_list import Cell, Column, ItemList, RowsView
 
-TIME, ACTOR, COMMAND, RESULT, COUNTS, NOTE = 8, 7, 11, 7, 9, 17
-"""Cells of the columns: `10:14:02`, `outside`, `str_replace`, `REFUSED`, `+999 -999`, and the note at least."""
-NAMED_ACTOR = 11
-"""Cells of the actor where there is room for the names of programs: `claude-code`."""
-WIDEST = 72
-"""Cells of the path at most: the eye has to find the result beside it."""
+_TIME = 8
+"""Cells: `10:14:02`."""
+_ROOMY = 56
+"""Cells from which on the time has a column."""
+_LEAST_PATH = 12
+"""Cells that a path keeps, whatever follows it."""
 LONGEST = 2000
 """Characters of a text that are looked at; an agent may send a megabyte."""
 
@@ -43,19 +45,19 @@ WRITES = frozenset({
 
 @dataclass(frozen=True, slots=True)
 class ActivityRow:
-    """One event, in words.
+    """One event, or several views in a row, in words; whatever an agent calls itself or a file may be hostile.
 
     Attributes:
-        seq: The number of the event.
+        seq: The number of the event, of the last one of several.
         time: Local time, `10:14:02`.
-        actor: `Claude`, `you`, `outside` or an agent's name; may be hostile.
-        command: `view`, `create` and so on; `modified`, `created`, `deleted` for a change from outside.
-        path: `/memories/notes/a.md`; may be hostile.
-        result: `ok`, `same`, `seen`, `REFUSED`, `UNSURE`, `ABORTED`.
+        actor: `you`, `outside` or an agent's name.
+        command: `view`, `create` and so on; `modified`, `created`, `deleted` for a change by another program.
+        path: `/memories/notes/a.md`.
+        result: `ok`, `no change`, `seen`, `REFUSED`, `UNCERTAIN`, `ABORTED`.
+        phrase: The sentence in pieces.
         added: Lines.
         removed: Lines.
-        duration_ms: Milliseconds.
-        note: `23 entries`, `outside /memories`, `not via memtui`.
+        count: How many events it stands for.
     """
 
     seq: int
@@ -64,10 +66,10 @@ class ActivityRow:
     command: str
     path: str
     result: str
-    added: int | None
-    removed: int | None
-    duration_ms: float | None
-    note: str = ""
+    phrase: EventPhrase
+    added: int | None = None
+    removed: int | None = None
+    count: int = 1
 
     @property
     def is_write(self) -> bool:
@@ -79,48 +81,21 @@ class ActivityRow:
         """Whether the engine refused the command."""
         return self.result == "REFUSED"
 
+    def merge(self, later: "ActivityRow") -> "ActivityRow | None":
+        """Both as one row, if one actor viewed one file after another; else `None`."""
+        views = {(row.actor, row.command, row.result) for row in (self, later)}
+        if len(views) > 1 or self.command != "view" or self.result != "ok":
+            return None
+        count = self.count + later.count
+        return replace(later, count=count, phrase=later.phrase._replace(tail=f" and {count - 1:,} more"))
+
 
 @lru_cache(maxsize=16)
 def build_columns(width: int) -> Sequence[Column[ActivityRow]]:
-    """The columns of a row of so many cells.
-
-    As the row gets narrower, the note and the column of counts go first, then the duration and the time.
-    """
-    is_wide = width >= 99
-    gap = "  " if is_wide else " "
-    actor_width = ACTOR if width < 89 else NAMED_ACTOR if width < 139 else NAMED_ACTOR + 5
-    room = width - (TIME + actor_width + COMMAND + RESULT + 4 * len(gap))
-    time = Column[ActivityRow]("time", lambda row, cells: _clip_text(row.time, cells), "detail", TIME, tail=gap)
-    actor = Column[ActivityRow](
-        "actor", lambda row, cells: _clip_text(row.actor, cells), _get_actor_role, actor_width, tail=gap
-    )
-    command = Column[ActivityRow]("command", lambda row, cells: _clip_text(row.command, cells), width=COMMAND, tail=gap)
-    if is_wide:
-        room -= 1 + COUNTS + 1 + 7 + 3 + NOTE
-        path_width = min(room, WIDEST)
-        return (
-            time,
-            actor,
-            command,
-            Column("path", _format_path, width=path_width, tail=gap),
-            Column("result", lambda row, cells: _clip_text(row.result, cells), _get_result_role, RESULT),
-            Column("counts", _format_counts, width=COUNTS, gap=" "),
-            Column("duration", lambda row, _: _format_duration(row, " "), "detail", 7, align=">", gap=" "),
-            Column(
-                "note", lambda row, cells: _clip_text(row.note, cells), "detail", NOTE + room - path_width, gap="   "
-            ),
-        )
-    room -= 3
-    if room < 8:
-        path = Column("path", _format_path, width=max(1, room + 3 + TIME + len(gap)), tail=gap)
-        return actor, command, path, Column("result", _format_result, width=RESULT)
-    result = Column("result", _format_result, width=RESULT + 3)
-    if room < 26:
-        return time, actor, command, Column("path", _format_path, width=room, tail=gap), result
-    duration = Column[ActivityRow](
-        "duration", lambda row, _: _format_duration(row, ""), "detail", 5, align=">", gap=" "
-    )
-    return time, actor, command, Column("path", _format_path, width=room - 6, tail=gap), result, duration
+    """The columns of a row of so many cells: the time where there is room, and the sentence."""
+    time = Column[ActivityRow]("time", lambda row, cells: _clip_text(row.time, cells), "detail", _TIME, tail="  ")
+    sentence = Column("sentence", _format_sentence, share=True)
+    return (time, sentence) if width >= _ROOMY else (sentence,)
 
 
 @lru_cache(maxsize=1_024)
@@ -134,64 +109,54 @@ def _clip_path(path: str, width: int) -> str:
     return truncate_middle(to_one_line(path), width)
 
 
-def _format_path(row: ActivityRow, width: int) -> str:
-    return _clip_path(row.path, width)
+def _format_sentence(row: ActivityRow, width: int) -> Cell:
+    """The sentence in its pieces, and the numbers of lines; the path gives way first, then what follows it."""
+    phrase, counts = row.phrase, _format_counts(row)
+    counts = counts if cell_len("".join(text for text, _ in counts)) <= width // 2 else []
+    width -= sum(cell_len(text) for text, _ in counts)
+    tail = _clip_text(phrase.tail, LONGEST)
+    lead = _clip_text(phrase.lead, width)
+    actor = _clip_text(phrase.actor, max(width - cell_len(lead), 0) // (2 if phrase.verb else 1))
+    verb = _clip_text(phrase.verb, max(width - cell_len(lead + actor), 0))
+    room = max(width - cell_len(lead + actor + verb), 0)
+    path = _clip_path(phrase.path, max(room - cell_len(tail), min(room, _LEAST_PATH)))
+    tail = truncate(tail, room - cell_len(path))
+    is_view = row.command == "view" and not row.is_refused
+    role = "detail" if is_view else ""
+    return [
+        (lead, "bad"),
+        (actor, _get_actor_role(row)),
+        (verb, "detail"),
+        (path, role),
+        (tail, "detail"),
+        *counts,
+    ]
 
 
-def _format_duration(row: ActivityRow, space: str) -> str:
-    return "" if row.duration_ms is None else wording.format_latency(row.duration_ms, space)
-
-
-def _format_counts(row: ActivityRow, width: int) -> Cell:
-    """`+12 -3`, each in its style; empty where they do not fit."""
+def _format_counts(row: ActivityRow) -> Sequence[tuple[str, str]]:
+    """`+12 -3`, each in its style, behind a gap."""
     added = f"+{wording.format_line_count(row.added)}" if row.added else ""
     removed = f"-{wording.format_line_count(row.removed)}" if row.removed else ""
-    added += " " if added and removed else ""
-    return [(added, "added"), (removed, "removed")] if len(added + removed) <= width else []
-
-
-def _format_result(row: ActivityRow, width: int) -> Cell:
-    """The result, with the counts behind it."""
-    role = _get_result_role(row)
-    if not row.added and not row.removed:
-        return [(_clip_text(row.result, RESULT), role)]
-    result = _clip_text(row.result, 4) + " "
-    return [(result, role), *_format_counts(row, width - cell_len(result))]
+    pieces = [("  ", ""), (added, "added"), (" " if added and removed else "", ""), (removed, "removed")]
+    return pieces if added or removed else []
 
 
 def _get_actor_role(row: ActivityRow) -> str:
     return row.actor if row.actor in ("you", "outside") else "agent"
 
 
-def _get_result_role(row: ActivityRow) -> str:
-    return {"ok": "ok", "same": "ok", "seen": "seen"}.get(row.result, "bad")
-
-
-_SHORT = {Result.NO_CHANGE.label: "same", Result.UNCERTAIN.label: "UNSURE"}
-"""Results whose words are wider than their column."""
-
-
 def build_activity_row(event: Event) -> ActivityRow:
     """An event as a row of the activity."""
-    note = event.note
-    if event.is_error and not note:
-        note = summarize_refusal(event)
-    elif event.new_path and not event.is_error:
-        note = f"to {wording.to_relative_path(event.new_path)}"
-    elif event.is_outside and not note:
-        note = "not via memtui"
-    result = wording.format_result(event)
     return ActivityRow(
         seq=event.seq,
         time=wording.format_clock(event),
         actor=sys.intern(format_actor_name(event.actor)),
         command=sys.intern(event.command),
         path=sys.intern(event.path),
-        result=_SHORT.get(result, result),
+        result=wording.format_result(event),
+        phrase=wording.split_event(event),
         added=event.added,
         removed=event.removed,
-        duration_ms=None if event.is_outside else event.duration_us / 1_000,
-        note=note,
     )
 
 
@@ -238,21 +203,23 @@ class ActivityView(ItemList[ActivityRow]):
 
     STYLES = "activity--"
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"activity--{role}" for role in ("detail", "agent", "you", "outside", "ok", "bad", "seen", "added", "removed")
+        f"activity--{role}" for role in ("detail", "agent", "you", "outside", "bad", "added", "removed")
     }
 
     DEFAULT_CSS = """
     ActivityView {
-        & > .activity--detail { color: $foreground 85%; }
-        & > .activity--agent { color: $text-primary; }
+        & > .activity--detail { color: $foreground-muted; }
+        & > .activity--agent { color: $text-secondary; }
         & > .activity--you { text-style: bold; }
-        & > .activity--outside, & > .activity--seen { color: $text-warning; }
-        & > .activity--ok, & > .activity--added { color: $text-success; }
+        & > .activity--outside { color: $text-warning; }
+        & > .activity--added { color: $text-success; }
         & > .activity--bad { color: $text-error; text-style: bold; }
         & > .activity--removed { color: $text-error; }
     }
     """
 
+    fresh_rows: reactive[int] = reactive(0, layout=True, init=False)
+    """Rows that came since the person looked: the list is as high as they are, if its height is its own."""
     follow: reactive[bool] = reactive(True, init=False)
     """Whether the view stays at the newest row."""
 
@@ -281,6 +248,9 @@ class ActivityView(ItemList[ActivityRow]):
         dropped = 0
         for row in rows:
             self.counters.count(row)
+            if self._rows and (merged := self._rows[-1].merge(row)) is not None:
+                self._rows[-1] = merged
+                continue
             dropped += len(self._rows) == self._rows.maxlen
             self._rows.append(row)
         self._refresh_rows(dropped)
@@ -298,6 +268,11 @@ class ActivityView(ItemList[ActivityRow]):
         if follow:
             self._refresh_rows()
         self.post_message(self.FollowChanged(self, follow))
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """At least a row, and one for each that is new, up to a third of the terminal."""
+        del container, width
+        return max(1, min(self.fresh_rows, viewport.height // 3))
 
     def on_mount(self) -> None:
         """Show the rows that were added before there was a screen."""

@@ -6,7 +6,7 @@ keys that were typed elsewhere, or in the moment in which the question appears.
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import getters, on, work
@@ -25,6 +25,7 @@ from memtui.core import wording
 from memtui.core.approvals import EVERYWHERE, Allow, Deny, Edit, Proposal, Verdict, format_scope
 from memtui.core.diffs import compare_texts
 from memtui.core.events import Change, EntryKind, format_actor_name
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import HIDDEN, to_one_line
 from memtui.editing.external_editor import EditorUnavailable
 from memtui.flows.approvals import describe_change
@@ -240,7 +241,7 @@ class ApprovalView(Vertical):
         ProposalEditor { height: 1fr; border: none; padding: 0 1; display: none; background: $background; }
         ProposalEditor:focus { border: none; }
         ReasonInput { display: none; height: 1; border: none; margin: 0 1; background: $panel; }
-        ReasonInput > .input--placeholder { color: $foreground 80%; }
+        ReasonInput > .input--placeholder { color: $foreground-muted; }
         #question-keys { height: auto; max-height: 3; padding: 0 1; background: $panel; }
         &.-editing ProposalDiff { display: none; }
         &.-editing ProposalEditor { display: block; }

@@ -7,6 +7,7 @@ from rich.cells import cell_len
 from memtui.core import wording
 from memtui.core.events import Agent, Event, format_actor_name
 from memtui.core.history import SurroundingCalls
+from memtui.core.messages import summarize_refusal
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_line_count
 from memtui.ui.masking import mask_secrets
@@ -81,16 +82,25 @@ def _format_more(count: int, words: str, width: int) -> Sequence[PageLine]:
     return wrap_text(f"  {wording.format_count(count, 'call')} {words}", width, "detail") if count else ()
 
 
+def _describe_outcome(event: Event) -> str:
+    """What is said beside a call: why it was refused, where something was moved to, or its note."""
+    if event.is_error and not event.note:
+        return summarize_refusal(event)
+    if event.new_path and not event.is_error:
+        return f"to {wording.to_relative_path(event.new_path)}"
+    return event.note
+
+
 def _format_call(event: Event, here: bool, width: int) -> list[PageLine]:
     """A call in a row; the reason of a refusal stands behind it, or below."""
-    row = build_activity_row(event)
+    row, note = build_activity_row(event), _describe_outcome(event)
     lines = (("+", row.added), ("-", row.removed))
     counts = " ".join(f"{sign}{format_line_count(count)}" for sign, count in lines if count)
     is_roomy = width >= _WIDTH_WITH_COUNTS
     result = counts if counts and not is_roomy and not row.is_refused else row.result
     behind = f" {counts:<{_COUNTS}}" if is_roomy else ""
     room = max(width - _BEFORE - _COMMAND - _RESULT - 2 - cell_len(behind), 8)
-    note = truncate(f"  {to_one_line(row.note)}", room - _PATH) if row.note and room - _PATH >= _NOTE else ""
+    behind_path = truncate(f"  {to_one_line(note)}", room - _PATH) if note and room - _PATH >= _NOTE else ""
     room = min(room, _PATH) if room - _PATH >= _NOTE else room
     path = truncate_middle(to_one_line(row.path), room)
     strong = "strong" if here else ""
@@ -100,8 +110,8 @@ def _format_call(event: Event, here: bool, width: int) -> list[PageLine]:
         (f"{truncate(to_one_line(row.command), _COMMAND):<{_COMMAND}} ", strong),
         (path + " " * (room - cell_len(path)) + " ", strong),
         (f"{truncate(to_one_line(result), _RESULT):<{_RESULT}}", "fail" if row.is_refused else "detail"),
-        (behind + note, "detail"),
+        (behind + behind_path, "detail"),
     )
-    if not row.is_refused or note or not row.note:
+    if not row.is_refused or behind_path or not note:
         return [line]
-    return [line, ((" " * _BEFORE + truncate(to_one_line(row.note), max(width - _BEFORE, 8)), "detail"),)]
+    return [line, ((" " * _BEFORE + truncate(to_one_line(note), max(width - _BEFORE, 8)), "detail"),)]

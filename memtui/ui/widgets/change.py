@@ -8,8 +8,9 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from memtui.core.events import Event, LastChange, format_actor_name
+from memtui.core.events import Event, LastChange
 from memtui.core.unicode import visible
+from memtui.core.wording import split_event
 from memtui.ui.theme import TAB, truncate
 
 _STYLES = {"+": "$text-success", "-": "$text-error", "@": "$text-secondary"}
@@ -26,6 +27,10 @@ class ChangeView(Widget):
 
     change: reactive[LastChange | None] = reactive(None)
 
+    def watch_change(self, change: LastChange | None) -> None:
+        """Say in a class whether there is one: as one of the screen it would have everything on it styled anew."""
+        self.set_class(change is not None and not _is_whole(change), "-changed")
+
     def render(self) -> RenderResult:
         change, width, height = self.change, self.content_size.width, self.content_size.height
         if change is None:
@@ -41,15 +46,15 @@ class ChangeView(Widget):
         return Content("\n").join(lines)
 
 
+def _is_whole(change: LastChange) -> bool:
+    """Whether the change is all of the note, which is shown beside it."""
+    return not any(line[:1] in (" ", "-") for line in change.diff if line != "--- ")
+
+
 def _format_head(event: Event, width: int) -> str:
-    """What, who and when, as fully as there is room for: the call goes first, then the seconds, then who."""
-    at = datetime.fromtimestamp(event.at_us / 1e6)
-    name = format_actor_name(event.actor)
-    heads = [
-        f"{event.command} by {name}, {at:%H:%M:%S}, call {event.call_id}",
-        f"{event.command} by {name}, {at:%H:%M:%S}",
-        f"{event.command} by {name}, {at:%H:%M}",
-        f"{event.command}, {at:%H:%M}",
-    ]
-    shown = [visible(head, newline=" ") for head in (heads if event.call_id else heads[1:])]
+    """Who, what and when, as fully as there is room for: the seconds go first, then who."""
+    at, phrase = datetime.fromtimestamp(event.at_us / 1e6), split_event(event)
+    done = phrase.verb.strip()
+    heads = [f"{phrase.actor} {done} it at {at:%H:%M:%S}", f"{phrase.actor} {done} it at {at:%H:%M}", f"{at:%H:%M}"]
+    shown = [visible(head, newline=" ").strip() for head in heads]
     return next((head for head in shown if cell_len(head) <= width), shown[-1])

@@ -1,12 +1,13 @@
 """The changes since the last review as rows: files, and runs that unfold; each with a box for its verdict."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.review.inbox import ChangedFile, ChangeRun, Inbox, ReviewMark, ReviewVerdict
@@ -134,7 +135,7 @@ class ChangesView(FoldList[ChangeRow]):
         & > .changes--added { color: $text-success; }
         & > .changes--removed { color: $text-error; }
         & > .changes--changed { color: $text-warning; }
-        & > .changes--detail { color: $foreground 85%; }
+        & > .changes--detail { color: $foreground-muted; }
         & > .changes--run { color: $text-primary; text-style: bold; }
     }
     """

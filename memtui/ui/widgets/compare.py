@@ -4,7 +4,6 @@ Both run in a thread: reading and comparing a large note takes time.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from textual.widget import Widget
 from memtui.core.diffs import Hunk, LineEnding, TextDiff, compare_texts, detect_line_ending
 from memtui.core.events import Agent, EntryKind, Event, Version, format_actor_name, sha256
 from memtui.core.history import ActionResult, PathVersion
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.ui.key_names import label_key
 from memtui.ui.theme import truncate

@@ -3,7 +3,6 @@
 import contextlib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -21,6 +20,7 @@ from textual.widget import Widget
 from textual.widgets import TextArea
 
 from memtui.agents.chat.events import Attachment, Prompt
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.editing.external_editor import write_private
 from memtui.ui.chat_state import format_attachments
@@ -98,7 +98,7 @@ class Composer(OrderedTextArea):
         border-title-color: $foreground; border-subtitle-color: $foreground;
     }
     Composer:focus { border: round $accent; border-title-color: $text-accent; border-title-style: bold; }
-    Composer .text-area--placeholder { color: $foreground 75%; }
+    Composer .text-area--placeholder { color: $foreground-muted; }
     """
 
     @dataclass

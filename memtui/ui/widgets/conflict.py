@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import zip_longest
 from typing import ClassVar
 
@@ -20,6 +20,7 @@ from textual.widgets.option_list import Option
 
 from memtui.core import diffs
 from memtui.core.diffs import compare_texts
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.merge import MergeHunk
 from memtui.editing.conflict import ConflictPrompt
 from memtui.ui.frame import Header, HeaderStatus, KeyLine, MessageLine

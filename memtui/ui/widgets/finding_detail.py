@@ -2,15 +2,24 @@
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 
 from rich.cells import cell_len
 
-from memtui.audit.model import Audit, AuditFinding, AuditRule, FindingOrigin, PassedCheck, Severity, SuppressedFinding
+from memtui.audit.model import (
+    Audit,
+    AuditFinding,
+    AuditRule,
+    FindingOrigin,
+    Opinion,
+    PassedCheck,
+    Severity,
+    SuppressedFinding,
+)
 from memtui.audit.ranking import FindingGroup
 from memtui.audit.report.wording import describe_suppression, format_sign_off
 from memtui.core import wording
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.review.inbox import ChangeRun
 from memtui.ui.key_names import label_key
@@ -91,6 +100,7 @@ def build_finding_page(about: FindingDetail, reveal_key: str, *, with_rule: bool
             lines,
             masked,
             [head, *wrap_text(f"{finding.words}.", width), *exception],
+            _format_opinion(finding.opinion, width) if finding.opinion is not None else (),
             [*_format_origin(finding.origin, width), *format_fact("asked", about.prompt, width)],
             format_fact("do", finding.do or (rule.do if rule else ""), width),
             format_fact("why", rule.why if rule and with_rule else "", width),
@@ -98,6 +108,16 @@ def build_finding_page(about: FindingDetail, reveal_key: str, *, with_rule: bool
         )
 
     return write
+
+
+def _format_opinion(opinion: Opinion, width: int) -> list[PageLine]:
+    """A model's opinion, told as one: whatever it is, the finding stays what it is."""
+    when = f", {format_timestamp(opinion.given_us)}" if opinion.given_us is not None else ""
+    words = f"{opinion.verdict}, says {to_one_line(opinion.model)}{when}: {to_one_line(opinion.reason)}"
+    return [
+        *format_fact("model", words, width),
+        *format_fact("", "That is an opinion. It changes nothing here.", width, "detail"),
+    ]
 
 
 def build_group_page(group: FindingGroup, rule: AuditRule | None, keys: str, *, with_rule: bool) -> Writer:

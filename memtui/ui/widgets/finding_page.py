@@ -54,7 +54,7 @@ class PageView(TextView):
         & > .page--point { color: $text-accent; text-style: bold; }
         & > .page--added { color: $text-success; }
         & > .page--removed { color: $text-error; }
-        & > .page--detail { color: $foreground 85%; }
+        & > .page--detail { color: $foreground-muted; }
         & > .page--strong { text-style: bold; }
     }
     """

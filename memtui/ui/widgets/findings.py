@@ -1,7 +1,7 @@
 """The findings of an audit as rows of a list: their filter, their order and their columns."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from fnmatch import fnmatchcase
 from typing import Any, ClassVar
@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 
 from memtui.audit.model import Audit, AuditFinding, PassedCheck, Severity, SuppressedFinding
 from memtui.audit.ranking import FindingGroup, group_findings, rank_by_danger
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.review.inbox import ChangedFile
@@ -285,8 +286,8 @@ class FindingsView(FoldList[FindingListItem]):
         & > .findings--info { color: $text-primary; }
         & > .findings--ok { color: $text-success; }
         & > .findings--family { color: $foreground; }
-        & > .findings--detail { color: $foreground 85%; }
-        & > .findings--held { color: $foreground 85%; text-style: italic; }
+        & > .findings--detail { color: $foreground-muted; }
+        & > .findings--held { color: $foreground-muted; text-style: italic; }
         & > .findings--group { color: $text-primary; text-style: bold; }
         & > .findings--words { color: $text-secondary; }
     }

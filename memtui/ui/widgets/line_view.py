@@ -3,7 +3,7 @@
 A widget for each line, or one layout of all lines, takes seconds for a long text.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -15,7 +15,7 @@ from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
-from memtui.ui.textual_private import set_virtual_height
+from memtui.ui.textual_private import LazyStyles, set_virtual_height
 from memtui.ui.widgets.markdown.rows import MarkdownRow, TextSpan, sanitize_text, wrap_prose
 
 KEPT_ROWS = 1000
@@ -40,15 +40,15 @@ def make_scroll_bindings(
             ("down,j", "rows(1)", "down", "down", "One row down"),
             ("pageup", "pages(-1)", "page up", "page_up", "One page up"),
             ("pagedown", "pages(1)", "page down", "page_down", "One page down"),
-            ("ctrl+u", "halves(-1)", "half up", "half_up", "Half a page up"),
-            ("ctrl+d", "halves(1)", "half down", "half_down", "Half a page down"),
+            ("ctrl+u", "pages(-0.5)", "half up", "half_up", "Half a page up"),
+            ("ctrl+d", "pages(0.5)", "half down", "half_down", "Half a page down"),
             ("g,home", "top", "top", "top", f"To the first {line}"),
             ("G,end", "bottom", "end", bottom, f"To the last {line}{follows}"),
         )
     ]
 
 
-class LineView(ScrollView, can_focus=True, inherit_bindings=False):
+class LineView(LazyStyles, ScrollView, can_focus=True, inherit_bindings=False):
     """Draws lines; a subclass gives their number and draws each."""
 
     DEFAULT_CSS = """
@@ -57,6 +57,8 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
 
     STYLES: ClassVar[str] = ""
     """The prefix of the component classes, such as `diff--`."""
+    OTHER_STYLES: ClassVar[Mapping[str, str]] = {}
+    """The component classes of roles that have another prefix."""
     PAGE_OVERLAP: ClassVar[int] = 1
     """Rows of a page that stay in view."""
 
@@ -82,11 +84,10 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
     def action_rows(self, rows: int) -> None:
         self.scroll_to(y=self.scroll_offset.y + rows, animate=False)
 
-    def action_pages(self, pages: int) -> None:
-        self.action_rows(pages * max(1, self._viewport.height - self.PAGE_OVERLAP))
-
-    def action_halves(self, halves: int) -> None:
-        self.action_rows(halves * max(1, self._viewport.height // 2))
+    def action_pages(self, pages: float) -> None:
+        height = self._viewport.height
+        rows = height - self.PAGE_OVERLAP if abs(pages) >= 1 else height // 2
+        self.action_rows(max(1, rows) * (1 if pages > 0 else -1))
 
     def action_top(self) -> None:
         self.scroll_to(y=0, animate=False)
@@ -104,13 +105,10 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         """The style of a component class, with its own background; of the widget itself for `""`."""
         style = self._styles_by_role.get(roles)
         if style is None:
-            style = self.get_component_rich_style(self._get_style_class(roles)) if roles else self.rich_style
+            name = self.OTHER_STYLES.get(roles, self.STYLES + roles)
+            style = self.get_component_rich_style(name) if roles else self.rich_style
             self._styles_by_role[roles] = style
         return style
-
-    def _get_style_class(self, role: str) -> str:
-        """The component class of a role."""
-        return self.STYLES + role
 
 
 class TextView(LineView):

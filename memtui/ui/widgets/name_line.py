@@ -5,7 +5,6 @@ The name is validated while it is typed.
 """
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -19,6 +18,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from memtui.core import wording
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.editing.templates import InvalidName, TypedPath, add_extension, find_common_prefix, parse_name
 from memtui.flows.files import FolderContext
@@ -281,7 +281,7 @@ def validate_new(known: FolderContext, start: str) -> NameValidator:
 def _resolve_target(typed: str, old: str, known: FolderContext) -> str:
     if not known.exists(old):  # an agent may move or delete it meanwhile
         back = label_key("line.back")
-        raise InvalidName(f"{to_one_line(old)} has gone meanwhile: it was moved or deleted. {back} goes back.")
+        raise InvalidName(f"{to_one_line(old)} was moved or deleted. {back} goes back.")
     return parse_target(typed, old, known.is_folder(old), PHRASES)
 
 

@@ -1,14 +1,7 @@
 """The note under the cursor: rendered, as its source, or exactly as a model is answered."""
 
 from enum import Enum
-from typing import ClassVar, Literal
-
-from textual import on
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
-from textual.content import Content
-from textual.widgets import Input, Static
+from typing import Literal
 
 from memtui.core import wording
 from memtui.core.events import EntryKind
@@ -87,6 +80,21 @@ class Preview:
             lines = read.change.lines if changed and read.change else frozenset[int]()
             self.show_data(read.path, seen.data, note, lines=lines, follow=follow, again=read.again)
 
+    def prepare(self, read: EntryRead, note: NoteView) -> None:
+        """Do in a thread what takes long of a note that will be shown."""
+        data = read.seen.data
+        if self.view is PreviewMode.MODEL or not data or b"\0" in data[:8_192]:
+            return
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError:
+            return
+        note.prepare(text, syntax=detect_syntax(read.path, text), mode=self._mode, keep_place=read.again)
+
+    @property
+    def _mode(self) -> Literal["rendered", "source"]:
+        return "rendered" if self.view is PreviewMode.RENDERED else "source"
+
     def clear(self) -> None:
         self.text, self.size, self.data, self.loads = "", 0, None, ""
 
@@ -132,75 +140,8 @@ class Preview:
             self.text = data.decode("utf-8", "surrogateescape")
             note.show(self.text, syntax="text", mode="source", keep_place=again)
             return
-        mode: Literal["rendered", "source"] = "rendered" if self.view is PreviewMode.RENDERED else "source"
         ruler = self._find_ruler(path) if path.endswith("MEMORY.md") else None
-        note.show(self.text, syntax=detect_syntax(path, self.text), mode=mode, keep_place=again, ruler=ruler)
+        note.show(self.text, syntax=detect_syntax(path, self.text), mode=self._mode, keep_place=again, ruler=ruler)
         note.highlight_lines(lines)
         if follow and lines:
             note.reveal_line(min(lines))
-
-
-class FindLine(Horizontal):
-    """A line to find a text in the open note, as in less and vim.
-
-    It searches as the person types; Enter keeps the matches and goes to the note, Esc forgets them.
-
-    Args:
-        note: Where to find.
-        id: The widget's id in the DOM.
-    """
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "forget", "back", id="find.back", tooltip="Forget the search"),
-        Binding("down,ctrl+n", "next", "next", id="find.next", tooltip="To the next match"),
-        Binding("up", "previous", "previous", id="find.previous", tooltip="To the previous match"),
-    ]
-
-    DEFAULT_CSS = """
-    FindLine { height: 1; padding: 0 1; background: $panel; }
-    FindLine #prompt { width: 2; color: $text-accent; }
-    FindLine Input { width: 1fr; background: $panel; }
-    FindLine #count { width: auto; min-width: 12; text-align: right; }
-    """
-
-    def __init__(self, note: NoteView, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._note = note
-
-    def compose(self) -> ComposeResult:
-        yield Static("/", id="prompt")
-        yield Input(placeholder="Find in this note", compact=True)
-        yield Static(id="count")
-
-    def on_mount(self) -> None:
-        self.screen.add_class("-finding")
-        for line in self.query(Input):  # none if the program ends meanwhile
-            line.focus()
-
-    def on_unmount(self) -> None:
-        self.screen.remove_class("-finding")
-
-    @on(Input.Changed)
-    def _search(self, event: Input.Changed) -> None:
-        event.stop()
-        count = self._note.search(event.value)
-        words = wording.format_count(count, "match", "matches") if event.value else ""
-        self.query_one("#count", Static).update(Content(words))
-
-    @on(Input.Submitted)
-    def _keep_matches(self, event: Input.Submitted) -> None:
-        event.stop()
-        self._note.focus()
-        self.remove()
-
-    def action_forget(self) -> None:
-        """Back to the note as it was."""
-        self._note.search("")
-        self._note.focus()
-        self.remove()
-
-    def action_next(self) -> None:
-        self._note.action_match(1)
-
-    def action_previous(self) -> None:
-        self._note.action_match(-1)

@@ -3,7 +3,6 @@
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from rich.cells import cell_len
@@ -12,6 +11,7 @@ from textual.binding import BindingType
 
 from memtui.core import wording
 from memtui.core.events import Event, format_actor_name
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.search.results import FormerName, LineHit, NameHit, NoteHits, PastHit, Scope, SearchResults, Span
@@ -285,7 +285,7 @@ class ResultsView(ItemList[Hit], can_focus=False, inherit_bindings=False):
         & > .found--match { color: $text-warning; text-style: bold underline; }
         & > .found--number { color: $text-secondary; }
         & > .found--rule { color: $text-secondary; }
-        & > .found--detail { color: $foreground 85%; }
+        & > .found--detail { color: $foreground-muted; }
         & > .found--gone { color: $text-error; }
         & > .rows--cursor {
             color: $block-cursor-foreground;

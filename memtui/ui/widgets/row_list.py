@@ -4,8 +4,7 @@ Textual's own lists lay out every row, which takes seconds for 100,000 files.
 """
 
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate, chain
 from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
 
@@ -19,6 +18,7 @@ from textual.strip import Strip
 from memtui.core import wording
 from memtui.core.events import format_actor_name
 from memtui.core.history import DeletedPath
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.ui.theme import truncate, truncate_middle
 from memtui.ui.widgets.line_view import LineView, make_scroll_bindings
@@ -46,6 +46,7 @@ class RowsView(LineView):
     }
     """
 
+    OTHER_STYLES: ClassVar[Mapping[str, str]] = {"cursor": "rows--cursor"}
     PAGE_OVERLAP = 0
 
     _row = 0
@@ -119,9 +120,6 @@ class RowsView(LineView):
     def repaint(self) -> None:
         """Have the rows painted anew that look different by now, or all."""
         self.refresh()
-
-    def _get_style_class(self, role: str) -> str:
-        return "rows--cursor" if role == "cursor" else super()._get_style_class(role)
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,7 +401,7 @@ class DeletedView(ItemList[DeletedPath]):
 
     DEFAULT_CSS = """
     DeletedView {
-        & > .deleted--detail { color: $foreground 85%; }
+        & > .deleted--detail { color: $foreground-muted; }
         & > .deleted--selected { color: $text-success; text-style: bold; }
         & > .deleted--lost { color: $text-error; text-style: strike; }
         & > .deleted--outside { color: $text-warning; }

@@ -19,7 +19,7 @@ from memtui.cli.verbs import VERBS
 from memtui.core.approvals import ApprovalPolicy, Unanswered
 from memtui.engine import Engine
 
-README = Path(__file__).parents[3] / "README.md"
+DOCS = Path(__file__).parents[3] / "memtui" / "docs"
 
 
 class Parts:
@@ -81,8 +81,8 @@ async def test_a_memory_that_is_closed_and_a_bug_are_sentences(parts: Parts, mon
                 await client.call_tool(tool, arguments)
 
 
-def test_every_command_line_of_the_readme_can_be_parsed() -> None:
-    text = README.read_text(encoding="utf-8")
+def test_every_command_line_of_the_page_on_agents_can_be_parsed() -> None:
+    text = (DOCS / "agents.md").read_text(encoding="utf-8")
     given = re.findall(r'"args": \[("mcp"[^\]]*)\]', text)
     lines = [re.findall(r'"([^"]*)"', words) for words in given]
     lines += [line.split() for line in re.findall(r"memtui (mcp [^#\n`;]*?)\s*(?:#.*)?[`\n]", text)]

@@ -1,7 +1,9 @@
 """The parts of the MCP server that need no client: URIs, subscriptions."""
 
 import asyncio
+import contextlib
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -105,15 +107,71 @@ def test_a_pipe_that_does_not_wait_is_not_taken_for_one_that_has_ended() -> None
     os.set_blocking(out, False)
 
     async def read_both() -> list[bytes | None]:
-        found: list[bytes | None] = []
-        lines = stdio._LineReader(out, asyncio.get_running_loop()).iter_lines()
+        lines = stdio.LineReader(out, asyncio.get_running_loop())
         os.write(into, b"one\n")
-        found.append(await asyncio.wait_for(anext(lines), 10))
+        found = [await asyncio.wait_for(lines.get_line(), 10)]
         await asyncio.sleep(0)  # the reader looks again, and finds nothing yet
         os.write(into, b"two\n")
-        found.append(await asyncio.wait_for(anext(lines), 10))
+        found.append(await asyncio.wait_for(lines.get_line(), 10))
         os.close(into)
-        return found + [line async for line in lines]
+        with pytest.raises(EOFError):
+            await asyncio.wait_for(lines.get_line(), 10)
+        return found
 
     assert asyncio.run(read_both()) == [b"one", b"two"]
     os.close(out)
+
+
+def test_a_file_is_read_as_a_pipe_is(tmp_path: Path) -> None:
+    (tmp_path / "requests").write_bytes(b"one\n" + b"x" * 100_000 + b"\nlast")
+
+    async def read_all() -> list[bytes | None]:
+        with (tmp_path / "requests").open("rb") as file:
+            lines, found = stdio.LineReader(file.fileno(), asyncio.get_running_loop()), []
+            with contextlib.suppress(EOFError):
+                while True:
+                    found.append(await asyncio.wait_for(lines.get_line(), 10))
+            return found
+
+    assert asyncio.run(read_all()) == [b"one", b"x" * 100_000, b"last"]
+
+
+def test_a_line_that_was_begun_is_finished_if_its_task_is_cancelled() -> None:
+    out, into = os.pipe()
+    first, second = b"a" * 1_000_000 + b"\n", b"b\n"
+
+    async def write_both() -> bytes:
+        loop = asyncio.get_running_loop()
+        writer = stdio.LineWriter(into, loop)
+        begun = asyncio.create_task(writer.write(first))
+        await asyncio.sleep(0)  # the pipe is full now
+        later = asyncio.create_task(writer.write(second))
+        begun.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await begun
+        read = bytearray()
+        while len(read) < len(first) + len(second):
+            read += await asyncio.wait_for(loop.run_in_executor(None, os.read, out, 65_536), 10)
+        await asyncio.wait_for(later, 10)
+        return bytes(read)
+
+    assert asyncio.run(write_both()) == first + second
+    os.close(out)
+    os.close(into)
+
+
+def test_a_client_that_has_gone_is_told_to_each_who_writes() -> None:
+    out, into = os.pipe()
+
+    async def write_to_nobody() -> None:
+        writer = stdio.LineWriter(into, asyncio.get_running_loop())
+        begun = asyncio.create_task(writer.write(b"a" * 1_000_000 + b"\n"))
+        await asyncio.sleep(0)  # the pipe is full now
+        os.close(out)
+        with pytest.raises(BrokenPipeError):
+            await asyncio.wait_for(begun, 10)
+        with pytest.raises(BrokenPipeError):
+            await asyncio.wait_for(writer.write(b"more\n"), 10)
+
+    asyncio.run(write_to_nobody())
+    os.close(into)

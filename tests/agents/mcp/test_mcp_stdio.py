@@ -318,7 +318,8 @@ def test_a_name_and_the_models_own_number_of_the_call_are_in_the_record(start: S
     server.call(create("a.md", "x"), meta={"claudecode/toolUseId": "toolu_1", "progressToken": 3})
     number = server.begin_call(command="view", path="/memories/a.md")
     server.answer(number)
-    first, second = events()[-2:]
+    wait_until(lambda: len(events()) == 2, "the view in the record")
+    first, second = events()
     assert (first.actor, first.call_id) == (Agent("desk"), "toolu_1")
     assert second.call_id == str(number)
 
@@ -359,6 +360,7 @@ def test_looking_only_refuses_changes_in_the_engines_words_and_records_that(
     assert "read-only" in tool["description"]
     assert server.call(create("a.md", "x")) == ("Error: could not create /memories/a.md: read-only", True)
     assert server.call({"command": "view", "path": "/memories/prefs.md"})[1] is False
+    wait_until(lambda: len(events()) == 2, "the refusal and the view in the record")
     assert [(event.command, event.is_error) for event in events()] == [("create", True), ("view", False)]
     assert not (folder / "a.md").exists()
 

@@ -11,9 +11,9 @@ import pytest
 
 from memtui.audit.growth import OTHERS
 from memtui.audit.model import UNKNOWN, Audit, AuditGrowth, Severity
-from memtui.audit.report import charts, html, wording
+from memtui.audit.report import charts, figures, html, wording
 from memtui.audit.report.charts import ChartSeries
-from memtui.audit.report.html import STYLE
+from memtui.audit.report.page import POLICY, STYLE
 from memtui.core.unicode import HIDDEN
 from tests.audit.report import samples
 
@@ -106,9 +106,9 @@ def test_the_page_may_load_nothing_and_run_nothing() -> None:
         for tag, attributes in Page(text).elements
         if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy"
     ]
-    assert policies == [html._POLICY]
-    assert "default-src 'none'" in html._POLICY
-    assert "script" not in html._POLICY
+    assert policies == [POLICY]
+    assert "default-src 'none'" in POLICY
+    assert "script" not in POLICY
     assert "url(" not in STYLE
     assert "@import" not in STYLE
     assert text.index("Content-Security-Policy") < text.index("<style>")
@@ -240,7 +240,7 @@ def test_a_chart_says_when_it_begins_and_ends_and_what_it_counts(apart: int, lab
 @pytest.mark.parametrize("highest", [0, 9, 999, 999_999, 15 * 10**8, 2**40 - 1])
 def test_the_numbers_at_the_side_have_room(highest: int) -> None:
     """At the size in which they are set on a narrow page and on paper, 16 units; a digit is at most 0.64 em wide."""
-    for label, base in ((charts.format_number, 1_000), (html._format_tick, 1_024)):
+    for label, base in ((charts.format_number, 1_000), (figures.format_tick, 1_024)):
         for tick in charts.compute_scale(highest, base=base).ticks:
             assert len(label(tick)) * 0.56 * 16 <= charts._LEFT - 8, label(tick)
 
@@ -255,14 +255,14 @@ def test_all_who_wrote_are_counted_and_those_without_a_color_stand_together() ->
     words = " ".join(Page(html.render_html(replace(samples.nothing(), growth=alone))).words.split())
     assert "4 changes by 2 actors" in words
     assert "others 3 75%" in words
-    assert "outside memtui 1 25%" in words
+    assert "another program 1 25%" in words
 
 
 @pytest.mark.parametrize(
     ("part", "said"), [(0, "0%"), (1, "under 1%"), (500, "50%"), (999, "over 99%"), (1_000, "100%")]
 )
 def test_a_share_is_never_all_or_nothing_unless_it_is(part: int, said: str) -> None:
-    assert html._format_percent(part, 1_000) == said
+    assert figures.format_percent(part, 1_000) == said
 
 
 def test_where_nothing_is_known_of_who_brought_it_in_it_is_said_once() -> None:

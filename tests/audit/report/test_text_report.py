@@ -38,7 +38,7 @@ def test_it_begins_with_the_folder_the_numbers_and_the_journal() -> None:
     first = lines(samples.ordinary())
     assert first[0].startswith("memtui audit ~/app/memories   20")
     assert first[2].startswith("23 files  41 KB  ~10.4k tokens   412 events: 302 by Claude, 61 by you")
-    assert "9 outside memtui 1 call refused" in " ".join("".join(first[2:4]).split())
+    assert "9 by another program 1 call refused" in " ".join("".join(first[2:4]).split())
     assert "FAIL 1   WARN 2   INFO 1   ok 3   journal: intact, 412 of 412 events" in first
 
 
@@ -64,9 +64,9 @@ def test_a_finding_says_what_where_and_who() -> None:
         ),
         (
             FindingOrigin("outside", None, samples.NOW, "modified", is_exact=False),
-            "from  outside memtui: not recorded, found 20",
+            "from  another program: not recorded, found 20",
         ),
-        (FindingOrigin("outside", 7, samples.NOW, "modified"), "from  outside memtui, 20"),
+        (FindingOrigin("outside", 7, samples.NOW, "modified"), "from  another program, 20"),
     ],
 )
 def test_where_nobody_knows_it_is_said(origin: FindingOrigin, words: str) -> None:
@@ -148,11 +148,11 @@ def test_who_is_not_memtui_is_said_so_everywhere() -> None:
     assert audit.inbox is not None
     [first, *_] = audit.inbox.files
     outside = replace(audit, inbox=replace(audit.inbox, files=(replace(first, actors=("outside", "agent:outside")),)))
-    assert "outside memtui, agent:outside" in text.render_text(outside)
-    assert "`outside memtui`, `agent:outside`" in markdown.render_markdown(outside)
+    assert "another program, agent:outside" in text.render_text(outside)
+    assert "`another program`, `agent:outside`" in markdown.render_markdown(outside)
     page = html.render_html(outside)
-    assert "<bdi>outside memtui</bdi>, <bdi>agent:outside</bdi>" in page
-    assert "Brought in by: <b><bdi>outside memtui</bdi></b>" in page
+    assert "<bdi>another program</bdi>, <bdi>agent:outside</bdi>" in page
+    assert "Brought in by: <b><bdi>another program</bdi></b>" in page
 
 
 def test_findings_with_one_cause_are_told_once_with_the_first_places_and_how_many_more() -> None:

@@ -164,7 +164,7 @@ def test_the_history_is_told_and_a_version_put_back(talk: Talk, folder: Path) ->
     as_agent(folder, command="str_replace", path="/memories/prefs.md", old_str="Berlin", new_str="Lisbon")
     to_first = ["files", "prefs", "history", "2"]
     heard = talk(*to_first, "read it", "what has", "put it", "n", "put it", "y", "", "1", "what it")
-    assert "Claude changed prefs.md, 1 line added, 1 removed. This is what stands now.\n2. " in heard
+    assert "Claude edited prefs.md, 1 line added, 1 removed. This is what stands now.\n2. " in heard
     assert "prefs.md as it was after event 1, 2 lines" in heard
     assert "Not put back. Nothing was written." in heard
     assert "prefs.md is as it was after event 1. Undo takes it back." in heard
@@ -178,7 +178,7 @@ def test_undo_and_redo_say_what_they_would_do_and_wait_for_a_yes(talk: Talk, fol
     looked_at(folder)
     as_agent(folder, command="str_replace", path="/memories/prefs.md", old_str="Berlin", new_str="Lisbon")
     heard = talk("undo", "perhaps", "n", "redo")
-    assert ": Claude changed prefs.md, 1 line added, 1 removed? y or n: " in heard
+    assert ": Claude edited prefs.md, 1 line added, 1 removed? y or n: " in heard
     assert "Please answer y for yes or n for no." in heard
     assert "Nothing was undone." in heard
     assert "There is nothing to redo." in heard
@@ -195,7 +195,7 @@ def test_all_that_somebody_did_is_taken_back_since_a_moment(talk: Talk, folder: 
     as_agent(folder, command="create", path="/memories/b.md", file_text="b\n")
     (folder / "mine.md").write_text("x")
     heard = talk("undo all", "claude", "soon", "undo all", "claude", "3", "n", "undo all", "claude", "today", "y")
-    assert "'soon' is no moment" in heard
+    assert "Can't read 'soon' as a time" in heard
     assert "1 change of 1 file would be taken back. y or n: " in heard
     assert "2 changes of 2 files would be taken back. y or n: " in heard
     assert sorted(each.name for each in folder.glob("*.md")) == ["mine.md", "prefs.md"]
@@ -433,7 +433,7 @@ def test_much_that_went_at_once_is_said_and_brought_back(talk: Talk, folder: Pat
     with memtui.open(folder) as memory:
         memory.clear(actor=CLAUDE)
     heard = talk("bring back", "y", "files")
-    assert "3 of 3 notes went at " in heard
+    assert "3 of 3 notes were deleted at " in heard
     assert "3 memories are back." in heard
     assert (folder / "prefs.md").exists()
 

@@ -100,10 +100,10 @@ def test_one_sentence_is_said_for_each_change_as_it_happens(folder: Path) -> Non
             memory.execute(command, actor=CLAUDE)
             memory.execute({"command": "delete", "path": "/memories/../x"}, actor=CLAUDE)
         heard = reader.hear(b"was refused: ")
-        assert b"Claude changed prefs.md, 1 line added, 1 removed.\n" in heard
+        assert b"Claude edited prefs.md, 1 line added, 1 removed.\n" in heard
         assert b"looked at" not in heard
         (folder / "by-hand\x1b[2J.md").write_text("x\n")
-        assert b"Somebody outside memtui created by-hand\\x1b[2J.md" in reader.hear(b"[2J.md")
+        assert b"Another program created by-hand\\x1b[2J.md" in reader.hear(b"[2J.md")
         assert b"changed since you last looked" in reader.type("")
         reader.type("q", b"Closed.\n")
         assert reader.end() == 0
@@ -220,7 +220,7 @@ def test_no_screen_is_ever_loaded(folder: Path, tmp_path: Path) -> None:
         [sys.executable, "-c", program, str(folder), "--screen-reader"],
         input=lines, capture_output=True, timeout=LIMIT, check=True, env={**os.environ, "EDITOR": "true"},
     )  # fmt: skip
-    assert b"Undone: You wrote prefs.md" in done.stdout
+    assert b"Undone: You edited prefs.md" in done.stdout
     assert done.stdout.endswith(b"Closed.\n[] 0\n"), done.stdout + done.stderr
     del tmp_path
 
@@ -241,14 +241,14 @@ def test_the_log_speaks_in_sentences(
     assert told == [
         "memtui found 3 files. Event 1.",
         "Claude created new.md, 2 lines added. Event 2.",
-        "Claude changed new.md, 2 lines added, 1 removed. Event 3.",
+        "Claude edited new.md, 2 lines added, 1 removed. Event 3.",
         "Claude renamed new.md to notes/old.md. Event 4.",
-        "Claude looked at notes/old.md, 3 lines. Event 5.",
+        "Claude viewed notes/old.md, 3 lines. Event 5.",
         "Claude deleted prefs.md, 2 lines removed. Event 6.",
-        "Somebody outside memtui changed notes/today.md, 1 line added. Event 7.",
+        "Another program edited notes/today.md, 1 line added. Event 7.",
     ]
     with following("--screen-reader", "-n", "1") as follower:
-        assert b"changed notes/today.md, 1 line added.\n" in follower.read_until(b"\n")
+        assert b"edited notes/today.md, 1 line added.\n" in follower.read_until(b"\n")
         with memtui.open(story) as memory:
             command = {"command": "create", "path": "/memories/a.md", "file_text": "x\n"}
             memory.execute(command, actor=Agent("Evil\x1b[2J\nYou"))

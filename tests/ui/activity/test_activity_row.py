@@ -1,6 +1,8 @@
 """Lines of activity: every column in line at every width, whatever an agent calls itself."""
 
 from dataclasses import replace
+from datetime import datetime
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -9,9 +11,10 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.strip import Strip
 
+from memtui.core.events import Actor, Agent, Change, EntryKind, Event, Outside, Person, Version
 from memtui.core.unicode import HIDDEN
-from memtui.core.wording import format_latency, format_line_count
-from memtui.ui.widgets.activity import ActivityRow, build_columns
+from memtui.core.wording import EventPhrase, format_latency, format_line_count
+from memtui.ui.widgets.activity import ActivityRow, build_activity_row, build_columns
 from memtui.ui.widgets.row_list import fill_columns
 
 
@@ -20,78 +23,72 @@ def draw(row: ActivityRow, width: int) -> str:
     return "".join(text for text, _ in fill_columns(build_columns(width), row, width))
 
 
-VIEW = ActivityRow(1, "10:14:02", "Claude", "view", "/memories", "ok", None, None, 2, "23 entries")
-EDIT = ActivityRow(2, "10:14:03", "Claude", "str_replace", "/memories/user_preferences.md", "ok", 1, 1, 3)
-REFUSED = ActivityRow(
-    3, "10:14:05", "Claude", "create", "/memories/../etc/passwd", "REFUSED", None, None, 0, "outside /memories"
-)
-SEEN = ActivityRow(
-    6, "10:16:58", "outside", "modified", "/memories/scratch.txt", "seen", 1, None, None, "not via memtui"
-)
-ROWS = (VIEW, EDIT, REFUSED, SEEN)
+CLAUDE = Agent("Claude")
+HERE = Version(EntryKind.FILE, "ab" * 32, 3)
 
 
-def test_eighty_columns_show_all_but_the_note() -> None:
-    assert [draw(row, 77) for row in ROWS] == [
-        "10:14:02 Claude  view        /memories                       ok           2ms",
-        "10:14:03 Claude  str_replace /memories/user_preferences.md   ok +1 -1     3ms",
-        "10:14:05 Claude  create      /memories/../etc/passwd         REFUSED      0ms",
-        "10:16:58 outside modified    /memories/scratch.txt           seen +1         ",
-    ]
+def make_row(command: str, path: str, actor: Actor = CLAUDE, **fields: Any) -> ActivityRow:
+    at_us = round(datetime(2026, 11, 21, 10, 14, 2).timestamp() * 1e6)
+    fields.setdefault("changes", () if command == "view" or "is_error" in fields else (Change("f", HERE, HERE),))
+    return build_activity_row(Event(seq=7, at_us=at_us, actor=actor, command=command, path=path, **fields))
 
 
-def test_a_hundred_and_twenty_columns_show_the_note() -> None:
-    assert [draw(row, 117)[40:].rstrip() for row in ROWS] == [
-        "ories                           ok                   2 ms   23 entries",
-        "ories/user_preferences.md       ok      +1 -1        3 ms",
-        "ories/../etc/passwd             REFUSED              0 ms   outside /memories",
-        "ories/scratch.txt               seen    +1                  not via memtui",
-    ]
-
-
-def test_the_name_of_a_program_is_whole_where_there_is_room() -> None:
-    row = ActivityRow(1, "10:14:02", "claude-code", "view", "/memories", "ok", None, None, 2, "23 entries")
-    assert draw(row, 97).startswith("10:14:02 claude-code view        /memories ")
-    assert draw(row, 77).startswith("10:14:02 claud.. view        /memories ")
+VIEW = make_row("view", "/memories/a.md", note="23 lines")
+EDIT = make_row("str_replace", "/memories/user_preferences.md", added=1, removed=1)
+REFUSED = make_row(
+    "create", "/memories/../etc/passwd", is_error=True,
+    answer="Error: /memories/../etc/passwd is not below /memories",
+)  # fmt: skip
+SEEN = make_row("modified", "/memories/scratch.txt", Outside(), added=1)
+MOVED = make_row("rename", "/memories/a.md", Person(), new_path="/memories/b/a.md")
 
 
 @pytest.mark.parametrize(
-    ("width", "columns"),
+    ("row", "words"),
     [
-        (98, "time actor command path result duration"),
-        (77, "time actor command path result duration"),
-        (59, "time actor command path result"),
-        (39, "actor command path result"),
-        (117, "time actor command path result counts duration note"),
+        (VIEW, "Claude viewed a.md  23 lines"),
+        (EDIT, "Claude edited user_preferences.md  +1 -1"),
+        (REFUSED, "Refused: Claude asked to create ../etc/passwd: … is not below /memories"),
+        (SEEN, "Another program edited scratch.txt  +1"),
+        (MOVED, "You renamed a.md to b/a.md"),
+        (
+            make_row("delete", "/memories/a.md", removed=3),
+            "Claude deleted a.md  -3",
+        ),
+        (make_row("create", "/memories/a.md", added=3, removed=0), "Claude overwrote a.md  +3"),
+        (make_row("found", "/memories", Outside(), note="7 files"), "memtui found 7 files"),
+        (make_row("undo", "/memories/a.md", Person(), undoes=(5,)), "You undid #5 in a.md"),
+        (make_row("create", "/memories/a.md", is_error=True, aborted=True, answer=""), "Not done: Claude created a.md"),
+        (make_row("view", "/memories"), "Claude viewed the folder"),
     ],
 )
-def test_columns_go_as_the_row_gets_narrower(width: int, columns: str) -> None:
-    assert [column.name for column in build_columns(width)] == columns.split()
+def test_an_event_reads_as_a_sentence(row: ActivityRow, words: str) -> None:
+    assert draw(row, 117).rstrip() == f"10:14:02  {words}"
 
 
-def test_a_wider_row_has_a_longer_path_up_to_a_limit() -> None:
-    widths = [next(each.width for each in build_columns(width) if each.name == "path") for width in (117, 197, 400)]
-    assert widths[0] < widths[1] == widths[2]
+def test_where_there_is_little_room_the_path_is_cut_and_the_time_goes() -> None:
+    row = make_row("str_replace", "/memories/projects/billing/a-long-name-of-a-note.md", added=12, removed=3)
+    assert draw(row, 60).rstrip() == "10:14:02  Claude edited projects/billing..-a-note.md  +12 -3"
+    assert draw(row, 40).rstrip() == "Claude edited projects/..note.md  +12 -3"
 
 
 @pytest.mark.parametrize("width", [44, 59, 77, 98, 99, 117, 138, 139, 197, 399])
 def test_a_refusal_is_never_pushed_out_of_sight(width: int) -> None:
-    hostile = replace(REFUSED, actor="x" * 999, command="y" * 999, path="/" + "z" * 9_999_999)
-    line = draw(hostile, width)
-    assert "REFUSED" in line
+    phrase = EventPhrase("Refused: ", "x" * 999, " asked to create ", "/" + "z" * 9_999_999, ": " + "w" * 9_999)
+    line = draw(replace(REFUSED, phrase=phrase), width)
+    assert "Refused: xxx" in line
     assert cell_len(line) == width
 
 
 @pytest.mark.parametrize(
     ("row", "word", "role"),
     [
-        (VIEW, "ok", "ok"),
-        (REFUSED, "REFUSED", "bad"),
-        (replace(VIEW, result="ERROR"), "ERROR", "bad"),
-        (SEEN, "seen", "seen"),
-        (SEEN, "outside", "outside"),
-        (replace(VIEW, actor="you"), "you", "you"),
+        (REFUSED, "Refused:", "bad"),
+        (SEEN, "Another program", "outside"),
+        (MOVED, "You", "you"),
         (VIEW, "Claude", "agent"),
+        (VIEW, "a.md", "detail"),
+        (MOVED, "a.md", ""),
         (EDIT, "+1", "added"),
         (EDIT, "-1", "removed"),
     ],
@@ -99,6 +96,18 @@ def test_a_refusal_is_never_pushed_out_of_sight(width: int) -> None:
 def test_results_and_actors_have_colours_of_their_own(row: ActivityRow, word: str, role: str) -> None:
     cells = fill_columns(build_columns(117), row, 117)
     assert [style for text, style in cells if text.strip() == word] == [role]
+
+
+def test_views_of_one_agent_in_a_row_are_one_line() -> None:
+    first = VIEW.merge(replace(VIEW, seq=8))
+    assert first is not None
+    second = first.merge(make_row("view", "/memories/c.md"))
+    assert second is not None
+    assert (second.count, draw(second, 80).strip()) == (3, "10:14:02  Claude viewed c.md and 2 more")
+    assert VIEW.merge(make_row("view", "/memories/c.md", Person())) is None
+    assert VIEW.merge(EDIT) is None
+    assert EDIT.merge(EDIT) is None
+    assert REFUSED.merge(VIEW) is None
 
 
 @given(
@@ -110,16 +119,15 @@ def test_results_and_actors_have_colours_of_their_own(row: ActivityRow, word: st
         st.text(),
         st.text(),
         st.text() | st.sampled_from(["ok", "REFUSED", "ERROR", "seen"]),
+        st.builds(EventPhrase, st.text(), st.text(), st.text(), st.text(), st.text()),
         st.none() | st.integers(0, 10**9),
         st.none() | st.integers(0, 10**9),
-        st.none() | st.floats(0, 10**12),
-        st.text(),
     ),
     st.integers(0, 220),
 )
 def test_any_event_at_any_width_is_drawn_at_exactly_that_width(row: ActivityRow, width: int) -> None:
     text = draw(row, width)
-    assert cell_len(text) == width or width < 36
+    assert cell_len(text) == width
     assert Strip([Segment(text)]).adjust_cell_length(width).cell_length == width
     assert not HIDDEN.search(text)
     assert "\n" not in text

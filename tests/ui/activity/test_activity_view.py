@@ -8,6 +8,7 @@ from textual.message import Message
 from textual.scrollbar import ScrollTo, ScrollUp
 
 from memtui.core.unicode import HIDDEN
+from memtui.core.wording import EventPhrase
 from memtui.ui.widgets.activity import ActivityRow, ActivityView
 from tests.ui.conftest import PaintCounter, WidgetApp, until
 
@@ -49,8 +50,9 @@ class Screen(WidgetApp):
         return self.view.cursor_item.seq if self.view.cursor_item else None
 
 
-def event(seq: int, actor: str = "Claude", command: str = "view", result: str = "ok") -> ActivityRow:
-    return ActivityRow(seq, "10:14:02", actor, command, f"/n/{seq}", result, None, None, 1.0)
+def event(seq: int, actor: str = "Claude", command: str = "modified", result: str = "ok") -> ActivityRow:
+    phrase = EventPhrase("", actor, f" {command} ", f"/n/{seq}")
+    return ActivityRow(seq, "10:14:02", actor, command, f"/n/{seq}", result, phrase)
 
 
 def some(count: int, start: int = 0) -> list[ActivityRow]:
@@ -198,10 +200,11 @@ async def test_a_thousand_rows_one_by_one_are_a_few_paints() -> None:
 
 
 async def test_hostile_events_are_drawn_safely_and_in_line() -> None:
+    words = EventPhrase
     hostile = [
-        ActivityRow(1, "\x1b[2J", "[@click=app.quit]x[/]", "\u202e", "日本語/" * 99, "ok", 9**9, 9**9, 1e99),
-        ActivityRow(2, "10:14:02", "a\nb", "c\td", "\udcff" * 99, "[/x]", None, 0, -5, "\x07\x9b31m"),
-        ActivityRow(3, "10:14:02", "👩‍👩‍👧" * 9, "x", "e\u0301" * 999, "ok", 1, None, None, "ﷺ" * 20),
+        ActivityRow(1, "\x1b[2J", "x", "\u202e", "x", "ok", words("[/]", "\u202e", "a", "日本語/" * 99), 9**9, 9**9),
+        ActivityRow(2, "10:14:02", "a", "c", "x", "[/]", words("", "a\nb", "c\td", "\udcff" * 99, "\x07\x9b31m"), 0),
+        ActivityRow(3, "10:14:02", "x", "x", "x", "ok", words("", "👩‍👩‍👧" * 9, "x", "e\u0301" * 999, "ﷺ" * 20), 1),
     ] * 10
     app = Screen(hostile)
     async with app.run_test(size=(210, 30)) as pilot:

@@ -479,7 +479,7 @@ async def test_the_header_drops_words_by_width_and_never_the_policy(chatting: Ch
     async with chatting([Do(VIEW)], size=(200, 50)) as chat:
         await chat.say("go")
         await chat.ended(1)
-        for words in ("claude-newest-1", "ctx 12%", "9.1k in / 540 out", "$0.02", "read 350 chars", "[allow]", "[RW]"):
+        for words in ("claude-newest-1", "ctx 12%", "9.1k in / 540 out", "$0.02", "read 350 chars", "[allow]"):
             assert words in chat.text.splitlines()[0], words
         await chat.pilot.resize_terminal(60, 24)
         await chat.wait_for(lambda: "read" not in chat.text.splitlines()[0])

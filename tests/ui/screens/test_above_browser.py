@@ -57,12 +57,12 @@ async def test_a_loss_is_said_on_every_screen_and_one_key_puts_it_right_there(
             await app.to("alpha.md")
             screen = await above(app, key)
             wipe(app.folder)
-            await app.wait_for(lambda: "5 of 5 memories went" in app.text, f"the banner above {key}")
-            assert "Ctrl+R brings them back." in app.text
-            assert "x keeps it so" not in app.text, "that key is the browser's"
+            await app.wait_for(lambda: "5 of 5 notes were deleted" in app.text, f"the banner above {key}")
+            assert "Ctrl+R restores them." in app.text
+            assert "x keeps them deleted" not in app.text, "that key is the browser's"
             await app.press("ctrl+r")
             await app.wait_for(lambda screen=screen: screen.message.text == "5 memories are back.", f"{key}")
-            await app.wait_for(lambda: "memories went" not in app.text, "no banner")
+            await app.wait_for(lambda: "notes were deleted" not in app.text, "no banner")
             assert (app.folder / "alpha.md").exists()
             await leave(app)
 
@@ -70,12 +70,12 @@ async def test_a_loss_is_said_on_every_screen_and_one_key_puts_it_right_there(
 async def test_a_screen_that_is_opened_later_says_the_loss_too(opened: Opening) -> None:
     async with opened() as app:
         wipe(app.folder)
-        await app.wait_for(lambda: "memories went" in app.text)
+        await app.wait_for(lambda: "notes were deleted" in app.text)
         for key in "TD":
             await above(app, key)
-            assert "5 of 5 memories went" in app.text, key
+            assert "5 of 5 notes were deleted" in app.text, key
             await leave(app)
-            assert "x keeps it so" in app.text
+            assert "x keeps them deleted" in app.text
 
 
 async def test_without_a_loss_the_key_does_nothing_there(opened: Opening) -> None:
@@ -125,7 +125,7 @@ async def test_links_come_back_with_the_memories_but_are_not_counted_as_such(ope
         (app.folder / "link").symlink_to("alpha.md")
         await app.wait_for(lambda: "link" in app.rows)
         wipe(app.folder)
-        await app.wait_for(lambda: "5 of 5 memories went" in app.text)
+        await app.wait_for(lambda: "5 of 5 notes were deleted" in app.text)
         await app.press("ctrl+r")
         await app.wait_for(lambda: app.message == "5 memories are back.")
         assert (app.folder / "link").is_symlink()
@@ -265,7 +265,7 @@ async def test_after_a_new_record_began_it_is_not_said_that_nothing_ever_went(op
         (tmp_path / "state" / f"{JOURNAL}{end}").unlink(missing_ok=True)
     async with opened({}) as app:
         screen = await above(app, "D")
-        await app.wait_for(lambda: screen.message.text.startswith("Nothing has gone since a new record began here."))
+        await app.wait_for(lambda: screen.message.text.startswith("Nothing was deleted since a new record began here."))
 
 
 async def test_what_was_redone_is_said_to_be_so(opened: Opening) -> None:

@@ -359,3 +359,14 @@ def test_what_the_person_wrote_is_asked_about_whatever_she_said_before() -> None
     assert not line.add(plain)  # type: ignore[arg-type]
     assert line.add(hers)  # type: ignore[arg-type]
     assert line.pop_allowed() == []
+
+
+async def test_a_question_that_ends_while_the_app_closes_is_left_alone(opened: Opening) -> None:
+    async with opened() as app:
+        asking = await ask(app)
+        await look(app)
+        screen = app.app.screen
+        await screen.view.remove()
+        screen.end_question(app.browse.approvals.questions.waiting[0])
+        assert app.app.screen is screen
+        asking.stopped.set()

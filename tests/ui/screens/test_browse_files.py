@@ -128,7 +128,7 @@ async def test_what_an_agent_deletes_while_it_is_being_renamed_is_said_at_once(o
         await app.press("2")
         with app.engine() as engine:
             engine.execute({"command": "delete", "path": "/memories/notes/beta.md"}, actor=CLARA)
-        await refuses(app, "notes/beta.md has gone meanwhile")
+        await refuses(app, "notes/beta.md was moved or deleted")
 
 
 async def test_a_hostile_name_is_shown_as_it_is_and_can_be_made_harmless(opened: Opening) -> None:
@@ -239,7 +239,7 @@ async def test_a_single_file_goes_at_once_and_the_cursor_goes_on(opened: Opening
         await app.rest()
         await app.to("notes/gamma.md")  # still shown, struck through
         await app.press("d")
-        await app.wait_for(lambda: "notes/gamma.md is gone already." in app.message, "the word on it")
+        await app.wait_for(lambda: "notes/gamma.md is already deleted." in app.message, "the word on it")
         await app.press("u")
         await app.wait_for(lambda: here(app, "notes/gamma.md"), "the last one back")
         await app.rest()

@@ -40,7 +40,7 @@ def screen(terminal: Callable[..., Any], folder: Path, memory: Engine, tmp_path:
     """memtui over the folder, in a terminal, once it is live."""
     del memory  # it has looked at the folder, so that the screen finds it known
     shown = terminal("-m", "memtui", folder, "--state", tmp_path / "state", env={"HOME": str(tmp_path)})
-    shown.wait_for("LIVE")
+    shown.wait_for(" note")
     shown.wait_for("Watching")
     return shown
 

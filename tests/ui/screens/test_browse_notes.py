@@ -12,7 +12,8 @@ from textual.widgets import Input
 import memtui
 from memtui.core.paths import MemoryPath
 from memtui.core.settings import Settings
-from memtui.ui.widgets.preview import FindLine, PreviewMode
+from memtui.ui.widgets.find_line import FindLine
+from memtui.ui.widgets.preview import PreviewMode
 from tests.neutral.keys import press_every_key
 from tests.neutral.trees import age, differences, traces
 

@@ -100,7 +100,7 @@ async def test_where_something_stands_by_now_it_stays(opened: Opening) -> None:
 async def test_nothing_gone_is_said_calmly(opened: Opening) -> None:
     async with opened() as app:
         screen = await deleted(app, 0)
-        await app.wait_for(lambda: screen.message.text == "No memory that memtui ever saw here is gone.")
+        await app.wait_for(lambda: screen.message.text == "No note was deleted here since memtui first saw the folder.")
         await app.press("R", "space", "asterisk", "up", "down")
         assert screen.message.text == "Nothing is listed that could be restored."
 

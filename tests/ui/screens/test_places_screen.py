@@ -51,7 +51,9 @@ async def test_all_folders_are_offered_each_on_a_line_and_the_line_for_others_is
         rows = [line for line in lines if "Claude Code" in line]
         assert all("1 file, " in row and " ago" in row for row in rows)
         assert any("(gone)" in row for row in rows)
-        assert any("type the path" in line for line in lines)
+        assert any("or type a path" in line for line in lines)
+        assert any("see a demo" in line for line in lines)
+        assert any("memtui mcp --help" in line for line in lines)
         assert len(set(rows)) == 9
         options = app.screen.query_one(OptionList)
         assert options.option_count == COUNT
@@ -70,7 +72,7 @@ async def test_where_nothing_is_found_there_is_a_way_on(home: Path, monkeypatch:
     monkeypatch.chdir(home / "empty")
     app = MemtuiApp(None)
     async with app.run_test(size=(80, 24)) as pilot:
-        await wait_for(app, pilot, lambda: "memtui demo" in screen_text(app))
+        await wait_for(app, pilot, lambda: "see a demo" in screen_text(app))
         assert isinstance(app.screen.focused, Input)
     assert not (home / "nobody").exists()
 

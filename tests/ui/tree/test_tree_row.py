@@ -23,6 +23,7 @@ STYLES = {
     "directory": Style.parse("bold blue on black"),
     "hidden": Style.parse("grey70 on black"),
     "detail": Style.parse("grey50 on black"),
+    "guide": Style.parse("grey30 on black"),
     "new": Style.parse("green on black"),
     "changed": Style.parse("yellow on black"),
     "deleted": Style.parse("red strike on black"),
@@ -88,8 +89,8 @@ def test_a_narrow_row_gives_its_cells_to_the_name(
 @pytest.mark.parametrize(
     ("entry", "change", "line"),
     [
-        (file("d/2026-11-21-standup.md"), RowChange.NEW, " +   2026-11-21-standup.md 812B   2s"),
-        (file("d/user_preferences.md", 179, 14), None, "     user_preferences.md   179B  14s"),
+        (file("d/2026-11-21-standup.md"), RowChange.NEW, " + │ 2026-11-21-standup.md 812B   2s"),
+        (file("d/user_preferences.md", 179, 14), None, "   │ user_preferences.md   179B  14s"),
         (file("scratch.txt", 2000, 9 * DAY), None, "   scratch.txt             2.0K   9d"),
         (file("scratch.txt", None, None), None, "   scratch.txt                      "),
     ],

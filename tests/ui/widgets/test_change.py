@@ -13,11 +13,10 @@ AT = int(datetime(2026, 11, 21, 10, 14, 2).timestamp() * 1e6)
 @pytest.mark.parametrize(
     ("width", "shown"),
     [
-        (60, "create by claude-code, 10:14:02, call toolu_1"),
-        (44, "create by claude-code, 10:14:02"),
-        (30, "create by claude-code, 10:14"),
-        (20, "create, 10:14"),
-        (5, "create, 10:14"),
+        (60, "claude-code created it at 10:14:02"),
+        (33, "claude-code created it at 10:14"),
+        (20, "10:14"),
+        (5, "10:14"),
     ],
 )
 def test_the_time_is_never_cut_in_its_middle(width: int, shown: str) -> None:

@@ -28,7 +28,7 @@ import binascii
 import dataclasses
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from enum import Enum
 from typing import Any
@@ -36,6 +36,7 @@ from typing import Any
 from memtui.agents.chat.events import Attachment, Prompt, Usage
 from memtui.core.approvals import ApprovalPolicy
 from memtui.core.errors import StateUnusable
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 
 SCHEMA = 1

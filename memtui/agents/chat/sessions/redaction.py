@@ -7,7 +7,6 @@ elsewhere is skipped and reported: its process would go on writing to a file tha
 import json
 import os
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from memtui.agents.chat.sessions.records import Record, get_blocks, get_mapping,
 from memtui.agents.chat.sessions.store import SUFFIX
 from memtui.core.commands import FIELDS as COMMANDS
 from memtui.core.errors import LockTimeout
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.fs.atomic import write_atomic
 from memtui.fs.locks import lock_file

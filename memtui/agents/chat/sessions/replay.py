@@ -7,7 +7,7 @@ executed, and an edited one is written as the person edited it.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
@@ -17,6 +17,7 @@ from memtui.agents.chat.sessions.records import Record, get_mapping, get_number,
 from memtui.core import commands
 from memtui.core.errors import Refusal
 from memtui.core.events import Actor, Agent, Change, EntryKind, Event, Memtui, Person, Version, sha256
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.messages import MessageKey
 from memtui.engine import Engine
 from memtui.engine.calls import CallTracker

@@ -10,7 +10,6 @@ import re
 import secrets
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Self
@@ -19,6 +18,7 @@ from memtui.agents.chat.events import ChatOptions
 from memtui.agents.chat.sessions import records
 from memtui.agents.chat.sessions.records import SCHEMA, Record, RestoredSession, restore_session
 from memtui.core.errors import LockTimeout, MemtuiError, StateUnusable
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import format_path
 from memtui.core.unicode import to_one_line
 from memtui.fs.locks import lock_file

@@ -4,7 +4,6 @@ It draws the rows on screen only, so that a diff of 100,000 lines opens and scro
 long are broken, never cut: every change can be reached.
 """
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -18,6 +17,7 @@ from textual.strip import Strip
 from textual.style import Style as ContentStyle
 
 from memtui.core.diffs import Hunk
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.ui.theme import truncate
 from memtui.ui.widgets.diff.layout import DiffArrangement, DiffComparison, DiffLayout, DiffLineKind, DiffRow

@@ -177,7 +177,9 @@ class EditorArea(TextArea, inherit_bindings=False):
         & > .editarea--hidden { color: $text-error; text-style: bold reverse; }
         & > .editarea--match { background: $warning-muted; color: $text-warning; text-style: underline; }
         & > .editarea--current-match { text-style: bold reverse; }
-        &:ansi > .editarea--match { color: ansi_black; background: ansi_yellow; text-style: underline; }
+        &:ansi .text-area--selection { color: ansi_black; background: ansi_cyan; text-style: none; }
+        &:ansi > .editarea--match { color: ansi_black; background: ansi_cyan; text-style: underline; }
+        &:ansi > .editarea--current-match { color: ansi_black; background: ansi_yellow; text-style: bold underline; }
     }
     """
 

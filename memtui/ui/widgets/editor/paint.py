@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from itertools import pairwise
@@ -12,6 +11,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from memtui.core.lazy_dataclass import dataclass
 from memtui.ui.widgets.editor.text import TextDocument
 from memtui.ui.widgets.editor.wrap import cell_to_column, column_to_cell, draw_columns, find_hidden, get_column_after
 

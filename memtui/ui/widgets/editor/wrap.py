@@ -6,13 +6,13 @@ Both replace Textual's own, which count a hidden character as no cell, and count
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, islice, pairwise
 
 from rich.cells import cell_len, get_character_cell_size
 from textual.geometry import Offset
 
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import HIDDEN, escape_character
 from memtui.ui.widgets.editor.text import TextDocument
 from memtui.ui.widgets.editor.textual_document import DocumentNavigator, Location, WrappedDocument
@@ -269,6 +269,7 @@ class WrappedRows(WrappedDocument):
     def __init__(self, document: TextDocument, *, tab_width: int) -> None:
         self._breaks: list[tuple[int, ...]] = []
         self._widths: list[int] = []
+        self._heights: list[int] = []
         self._tops: list[int] | None = None
         super().__init__(document, 0, tab_width)
 
@@ -277,6 +278,7 @@ class WrappedRows(WrappedDocument):
         self._width = width
         self._tab_width = tab_width or self._tab_width
         self._breaks, self._widths = self._wrap_lines(self.document.lines)
+        self._heights = _count_rows(self._breaks)
         self._tops = None
 
     def _wrap_lines(self, lines: list[str]) -> tuple[list[tuple[int, ...]], list[int]]:
@@ -290,18 +292,19 @@ class WrappedRows(WrappedDocument):
         top, old_bottom = sorted((start[0], old_end[0]))
         bottom = max(top, new_end[0])
         breaks, widths = self._wrap_lines(self.document.lines[top : bottom + 1])
-        known = self._breaks[top : old_bottom + 1]
+        known, heights = self._heights[top : old_bottom + 1], _count_rows(breaks)
         self._breaks[top : old_bottom + 1] = breaks
         if not self._width:
             self._widths[top : old_bottom + 1] = widths
-        if [*map(len, known)] != [*map(len, breaks)]:
+        if known != heights:
+            self._heights[top : old_bottom + 1] = heights
             self._tops = None
 
     @property
     def tops(self) -> list[int]:
         """The first row of each line, and the number of all rows."""
         if self._tops is None:
-            self._tops = list(accumulate((len(breaks) + 1 for breaks in self._breaks), initial=0))
+            self._tops = list(accumulate(self._heights, initial=0))
         return self._tops
 
     @property
@@ -366,6 +369,11 @@ class WrappedRows(WrappedDocument):
         # Behind a row's last character is the start of the next row; behind the line's last the cursor can stand.
         last = end if section == rows - 1 else get_column_before(line, end, tab)
         return min(max(column, start), last)
+
+
+def _count_rows(breaks: Sequence[Sequence[int]]) -> list[int]:
+    """The rows of each line."""
+    return [len(each) + 1 for each in breaks]
 
 
 class CursorNavigator(DocumentNavigator):

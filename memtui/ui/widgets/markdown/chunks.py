@@ -12,11 +12,12 @@ last `root` chunk.
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from memtui.core.lazy_dataclass import dataclass
 from memtui.ui.widgets.markdown.rows import ATTACHED
 
 TARGET = 4096

@@ -8,14 +8,16 @@ import re
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, islice, zip_longest
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from memtui.ui.widgets.markdown.chunks import LOOKED_AHEAD, Chunk, split_markdown, split_plain
-from memtui.ui.widgets.markdown.inline import TableColumns, highlight_code
-from memtui.ui.widgets.markdown.render import RenderContext, find_references, measure_table_columns, render_chunk
+from memtui.core.lazy_dataclass import dataclass
 from memtui.ui.widgets.markdown.rows import RULER, MarkdownRow, TextSpan, wrap_code, wrap_prose
+
+if TYPE_CHECKING:
+    from memtui.ui.widgets.markdown.chunks import Chunk
+    from memtui.ui.widgets.markdown.inline import TableColumns
 
 Mode = Literal["rendered", "source"]
 
@@ -51,6 +53,10 @@ class NoteLayout:
     def is_markdown(self) -> bool:
         return self.syntax == "markdown" and self.mode == "rendered"
 
+    def is_same_view(self, other: "NoteLayout") -> bool:
+        """Whether it differs in the width and the ruler only."""
+        return (self.syntax, self.mode) == (other.syntax, other.mode)
+
 
 class RowSpan(NamedTuple):
     """Characters of a row: its chunk, its number in the chunk, the first character, the one behind the last."""
@@ -84,7 +90,11 @@ class NoteDocument:
         self.chunks: list[Chunk] = list(self._split(0, 0))
         self._estimate_heights(0)
 
-    def _split(self, start: int, line: int) -> Iterator[Chunk]:
+    def _split(self, start: int, line: int) -> "Iterator[Chunk]":
+        if not self.source:
+            return iter(())
+        from memtui.ui.widgets.markdown.chunks import split_markdown, split_plain  # noqa: PLC0415 - as below
+
         return (split_markdown if self.layout.is_markdown else split_plain)(self.source, start, line)
 
     def _estimate_heights(self, first: int) -> None:
@@ -117,6 +127,8 @@ class NoteDocument:
         """Add text at the end; only the last chunks are cut again, and only those that differ are drawn again."""
         if not fragment:
             return
+        from memtui.ui.widgets.markdown.chunks import LOOKED_AHEAD  # noqa: PLC0415 - as below
+
         old = self.chunks
         keep = len(old)
         sure = len(self.source) - LOOKED_AHEAD
@@ -144,6 +156,8 @@ class NoteDocument:
     def references(self) -> dict[str, Any]:
         """Definitions of links, as markdown-it expects them."""
         if self._references is None:
+            from memtui.ui.widgets.markdown.render import find_references  # noqa: PLC0415 - as below
+
             self._references = {"references": find_references(self.source)}
         return self._references
 
@@ -200,7 +214,10 @@ class NoteDocument:
             self.get_rows(index)
             index += 1
 
-    def _draw_chunk(self, chunk: Chunk) -> list[MarkdownRow]:
+    def _draw_chunk(self, chunk: "Chunk") -> list[MarkdownRow]:
+        from memtui.ui.widgets.markdown.inline import highlight_code  # noqa: PLC0415 - start-up: for the first note
+        from memtui.ui.widgets.markdown.render import RenderContext, render_chunk  # noqa: PLC0415 - as above
+
         layout = self.layout
         if layout.is_markdown:
             columns = self._measure_table_columns(chunk) if chunk.kind == "table" else None
@@ -237,13 +254,15 @@ class NoteDocument:
         line = TextSpan(words.ljust(self.layout.width, "─")[: max(self.layout.width, 1)], RULER, ruler.line)
         return [*rows[:at], MarkdownRow((line,), ruler.line, ruler.line, fill=RULER, join=""), *below]
 
-    def _measure_table_columns(self, chunk: Chunk) -> TableColumns:
+    def _measure_table_columns(self, chunk: "Chunk") -> "TableColumns":
         index = bisect_right(self.chunks, chunk.start, key=lambda one: one.start) - 1
         while index + 1 < len(self.chunks) and self.chunks[index + 1].header == chunk.header:
             index += 1
         end = self.chunks[index].end
         key = (chunk.header[0], end)
         if key not in self._columns:
+            from memtui.ui.widgets.markdown.render import measure_table_columns  # noqa: PLC0415 - as above
+
             found = measure_table_columns(self.source, chunk.header, end, self.layout.width, self.references)
             self._columns[key] = found
         return self._columns[key]
@@ -268,7 +287,9 @@ class NoteDocument:
 
     def find_line_offset(self, line: int, index: int = 0) -> int:
         """Offset of a source line, counted from 0, at or behind the start of a chunk."""
-        chunk = self.chunks[index] if self.chunks else Chunk(0, 0, 0, "plain")
+        if not self.chunks:
+            return 0
+        chunk = self.chunks[index]
         offset = chunk.start
         for _ in range(line - chunk.line):
             offset = self.source.find("\n", offset) + 1

@@ -6,12 +6,12 @@ follow the text, in words. Text that would take too long to parse is shown as it
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 
+from memtui.core.lazy_dataclass import dataclass
 from memtui.ui.widgets.markdown.rows import (
     MarkdownRow,
     TextSpan,

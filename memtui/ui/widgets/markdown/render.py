@@ -6,12 +6,13 @@ nested too deeply. They are shown as they are written.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 
+from memtui.core.lazy_dataclass import dataclass
 from memtui.notes.spans import find_line_start
 from memtui.ui.widgets.markdown.chunks import Chunk
 from memtui.ui.widgets.markdown.inline import (

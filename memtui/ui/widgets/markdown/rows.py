@@ -5,11 +5,12 @@ A span names its style by role ("strong code"); only the view turns roles into c
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from rich.cells import cell_len
 
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import HIDDEN, escape_character
 
 TAB = 4

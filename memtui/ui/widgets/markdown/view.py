@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from operator import itemgetter
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -18,11 +18,13 @@ from textual.message import Message
 from textual.selection import Selection
 from textual.strip import Strip
 
-from memtui.notes.links import Link
 from memtui.ui.widgets.line_view import TextView, copy_selection, make_scroll_bindings, overlay_role, overlay_selection
 from memtui.ui.widgets.markdown.document import Mode, NoteDocument, NoteLayout, RowSpan, Ruler, find_moved_line
-from memtui.ui.widgets.markdown.links import NoteLinks
 from memtui.ui.widgets.markdown.rows import MarkdownRow, TextSpan
+
+if TYPE_CHECKING:
+    from memtui.notes.links import Link
+    from memtui.ui.widgets.markdown.links import NoteLinks
 
 WIDEST = 100
 """Cells of text, at most; what is wider is hard to read."""
@@ -134,7 +136,11 @@ class NoteView(TextView):
         scrollbar-gutter: stable;
         background: $background;
         color: $foreground;
+    }
+    """
 
+    ROLE_CSS = """
+    NoteView {
         & > .noteview--h1, & > .noteview--h2, & > .noteview--h3, & > .noteview--heading, & > .noteview--marker {
             color: $text-primary; text-style: bold;
         }
@@ -168,6 +174,9 @@ class NoteView(TextView):
         & > .noteview--chosen-link { background: $accent; color: $background; text-style: bold; }
         & > .noteview--blame-you { color: $foreground; text-style: bold; }
         & > .noteview--notice-detail { color: $foreground; }
+        &:ansi > .noteview--match { color: ansi_black; background: ansi_cyan; }
+        &:ansi > .noteview--current-match { color: ansi_black; background: ansi_yellow; text-style: bold underline; }
+        &:ansi > .noteview--chosen-link { color: ansi_black; background: ansi_yellow; text-style: bold underline; }
     }
     """
 
@@ -193,7 +202,7 @@ class NoteView(TextView):
     class LinkSelected(Message):
         """A link was selected, the one of a number (from 1) among a count; or there is none to select."""
 
-        def __init__(self, link: Link | None, number: int = 0, count: int = 0) -> None:
+        def __init__(self, link: "Link | None", number: int = 0, count: int = 0) -> None:
             super().__init__()
             self.link = link
             self.number = number
@@ -202,7 +211,7 @@ class NoteView(TextView):
     class LinkRequested(Message):
         """A person wants to follow a link of a text."""
 
-        def __init__(self, link: Link, source: str) -> None:
+        def __init__(self, link: "Link", source: str) -> None:
             super().__init__()
             self.link = link
             self.source = source
@@ -214,12 +223,28 @@ class NoteView(TextView):
         self._gutter = NoteGutter()
         self._match = -1
         self._settling = False
+        self._prepared: NoteDocument | None = None
         self._last_scrolled: tuple[int, int, int] | None = None
 
     @property
     def first_line(self) -> int:
         """The first line of the text that is in view, from 1."""
         return self._find_first_visible()[0] + 1
+
+    def prepare(self, source: str, *, syntax: str, mode: Mode, keep_place: bool = False) -> None:
+        """Do in a thread most of what `show` does with the same arguments: cut a note, draw what will be in view."""
+        document = NoteDocument(_join_line_ends(source), NoteLayout(syntax, mode))
+        document.relayout(replace(document.layout, width=self._measure_text(document)))
+        document.draw_from(self.scroll_offset.y if keep_place else 0, self._viewport.height)
+        self._prepared = document
+
+    def _make_document(self, source: str, layout: NoteLayout) -> NoteDocument:
+        """A document of a note: the prepared one, if it is of this note."""
+        prepared = self._prepared
+        if prepared is None or prepared.source != source or not prepared.layout.is_same_view(layout):
+            return NoteDocument(source, layout)
+        self._prepared = None
+        return prepared
 
     def show(
         self,
@@ -241,9 +266,7 @@ class NoteView(TextView):
             keep_place: Whether the first line in view stays in view, for a note that changed.
             ruler: Where the rest of it is set apart, if anywhere.
         """
-        crlf = source.count("\r\n")
-        if crlf and crlf == source.count("\n"):
-            source = source.replace("\r\n", "\n")
+        source = _join_line_ends(source)
         line, inner = self._find_first_visible() if keep_place and self._notice is None else (0, 0)
         old = self.document
         if keep_place and line:
@@ -252,7 +275,7 @@ class NoteView(TextView):
         self._gutter.shows_numbers = numbers
         self._gutter.clear(keep_width=keep_place)
         layout = NoteLayout(syntax, mode, ruler=ruler)
-        self.document = NoteDocument(source, layout)
+        self.document = self._make_document(source, layout)
         self.document.relayout(replace(layout, width=self._measure_text()))
         self.document.search(old.query if keep_place else "")
         self._match = -1
@@ -361,8 +384,9 @@ class NoteView(TextView):
         """Cells to the left of the text."""
         return self._gutter.measure(self.document)
 
-    def _measure_text(self) -> int:
-        return max(8, min(WIDEST, (self._viewport.width or 80) - self.measure_gutter()))
+    def _measure_text(self, document: NoteDocument | None = None) -> int:
+        gutter = self._gutter.measure(document or self.document)
+        return max(8, min(WIDEST, (self._viewport.width or 80) - gutter))
 
     def _lay_out(self) -> None:
         """Wrap the text to the width, with the same line at the top."""
@@ -483,6 +507,12 @@ class NoteView(TextView):
         return overlay_selection(spans, self.text_selection, row, y)
 
 
+def _join_line_ends(source: str) -> str:
+    """A text with line ends of one character where all have two."""
+    crlf = source.count("\r\n")
+    return source.replace("\r\n", "\n") if crlf and crlf == source.count("\n") else source
+
+
 def _is_continuation(current: RowSpan | None, mark: RowSpan) -> bool:
     """Whether the mark is the rest of a match that begins at the end of the row above."""
     return current is not None and (mark.chunk, mark.row, mark.start) == (current.chunk, current.row + 1, 0)
@@ -560,8 +590,10 @@ class LinkSelection:
             return []
         return [span for span in self._links.get_spans(self._number) if (span.chunk, span.row) == (chunk, inner)]
 
-    def _load(self) -> NoteLinks:
+    def _load(self) -> "NoteLinks":
         """The links of the note that is shown."""
+        from memtui.ui.widgets.markdown.links import NoteLinks  # noqa: PLC0415 - start-up: behind the first paint
+
         if self._links is None or not self._links.is_current(self._view.document):
             self._links = NoteLinks(self._view.document)
             self._number = -1

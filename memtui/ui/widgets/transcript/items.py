@@ -5,7 +5,7 @@ asks for the changes now and then.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
 from memtui.agents.chat.events import (
@@ -30,6 +30,7 @@ from memtui.agents.chat.events import (
     TurnUndone,
 )
 from memtui.core.events import Event
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.wording import format_count, format_short_count
 
 CLAUDE = "claude"

@@ -8,9 +8,9 @@ heights of pieces that are not made are estimates. An item at the end costs the 
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from memtui.core.lazy_dataclass import dataclass
 from memtui.ui.widgets.markdown.document import NoteDocument
 from memtui.ui.widgets.markdown.rows import MarkdownRow, TextSpan, indent_row
 from memtui.ui.widgets.transcript.items import CallItem, MessageItem, ThoughtItem, TranscriptItem

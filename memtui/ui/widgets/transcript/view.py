@@ -4,7 +4,6 @@ The view follows the end until the person moves up to read; from then on the row
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from time import monotonic
 from typing import ClassVar
 
@@ -17,6 +16,7 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from memtui.agents.chat.events import ChatEvent
+from memtui.core.lazy_dataclass import dataclass
 from memtui.ui.widgets.line_view import TextView, copy_selection, make_scroll_bindings, overlay_selection
 from memtui.ui.widgets.markdown.view import ROLES, NoteView
 from memtui.ui.widgets.transcript.items import CallItem, MessageItem, ThoughtItem, TranscriptItem, TranscriptModel
@@ -53,7 +53,7 @@ _CSS = (
         & > .transcript--removed-word { color: $text-error; background: $error-muted; text-style: bold underline; }
         &:ansi > .transcript--added-word { color: ansi_black; background: ansi_green; text-style: underline; }
         &:ansi > .transcript--removed-word { color: ansi_black; background: ansi_red; text-style: underline; }
-        & > .transcript--detail { color: $foreground 85%; }
+        & > .transcript--detail { color: $foreground-muted; }
         & > .transcript--more { text-style: italic; }
         & > .transcript--struck { text-style: strike; }
         & > .transcript--cursor {
@@ -99,6 +99,7 @@ class TranscriptView(TextView):
     STYLES = _PREFIX
     COMPONENT_CLASSES: ClassVar[set[str]] = {_PREFIX + role for role in (*ROLES, *_ROLES.split())}
     DEFAULT_CSS = _CSS
+    ROLE_CSS = NoteView.ROLE_CSS.replace("NoteView", "TranscriptView").replace("noteview--", _PREFIX)
 
     @dataclass
     class CursorMoved(Message):

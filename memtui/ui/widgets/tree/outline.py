@@ -7,12 +7,13 @@ place follows from a sort key, so it is found by bisection, and a change moves o
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from math import inf
 from typing import TypeAlias
 
 from memtui.core.events import EntryKind, FolderEntry
+from memtui.core.lazy_dataclass import dataclass
 
 
 def get_parent(path: str) -> str:

@@ -27,6 +27,7 @@ WIDTH_WITH_SIZES = 34
 LEAD = 3
 """Cells before the outline: cursor, change, selection."""
 
+GUIDE = "│ "
 SELECTED = "*"
 """The letter before a selected name."""
 PINNED = "^"
@@ -66,8 +67,8 @@ def draw_row(
         row: The entry; its name may be hostile.
         width: Cells.
         now_ns: Nanoseconds since the epoch, for the age.
-        styles: The style of a role with its background: `directory`, `hidden`, `detail`, `fresh`, `cursor`, `selected`,
-            the name of a change, or `""`.
+        styles: The style of a role with its background: `directory`, `hidden`, `detail`, `guide`, `fresh`, `cursor`,
+            `selected`, the name of a change, or `""`.
     """
     change, cursor, fresh, letter, selected, protected = state
     indent = measure_indent(row, width)
@@ -87,7 +88,7 @@ def draw_row(
 
     lead, name_style, detail = styles(""), _get_name_style(row, change, styles), styles("detail")
     change_style = styles(change.name.lower()) if change else lead
-    over = Style()
+    over = over_ground = Style()
     if selected:
         style = styles("selected")
         over = Style(color=style.color, bold=style.bold, underline=style.underline)
@@ -98,16 +99,23 @@ def draw_row(
     elif fresh or letter:
         under = Style(bgcolor=styles("fresh").bgcolor, underline=styles("fresh").underline)
         lead, name_style, change_style, detail = (style + under for style in (lead, name_style, change_style, detail))
+        over_ground = under
     segments = [
         Segment(">" if cursor else " ", lead),
         Segment(letter or (change.value if change else " "), change_style),
         Segment(SELECTED if selected else " ", lead if cursor else lead + over),
-        Segment(" " * (indent - LEAD) + triangle, lead),
+        Segment(_draw_guides(row.depth, indent - LEAD, width), lead if cursor else styles("guide") + over_ground),
+        Segment(triangle, lead),
         Segment(name, name_style),
         Segment(gap, lead),
         Segment(details, detail),
     ]
     return Strip(segments).adjust_cell_length(width, lead)
+
+
+def _draw_guides(depth: int, width: int, row_width: int) -> str:
+    """A line down from each directory around a row; blanks where a level has one cell."""
+    return (GUIDE * depth)[:width] if measure_step(row_width) == len(GUIDE) else " " * width
 
 
 def _format_flags(row: TreeRow, protected: bool) -> str:

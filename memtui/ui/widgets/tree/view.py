@@ -16,6 +16,7 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from memtui.core.events import EntryKind, FolderEntry
+from memtui.ui.widgets.age_timer import AgeTimer
 from memtui.ui.widgets.row_list import RowsView
 from memtui.ui.widgets.tree.outline import (
     Outline,
@@ -70,18 +71,20 @@ class TreeView(RowsView):
     STYLES = "files--"
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         *(f"files--{change.name.lower()}" for change in RowChange),
-        *(f"files--{role}" for role in ("directory", "hidden", "detail", "fresh", "selected")),
+        *(f"files--{role}" for role in ("directory", "hidden", "detail", "guide", "fresh", "selected")),
     }
 
     DEFAULT_CSS = """
     TreeView {
         & > .files--directory { color: $text-primary; text-style: bold; }
-        & > .files--hidden, & > .files--detail { color: $foreground 85%; }
+        & > .files--hidden, & > .files--detail { color: $foreground-muted; }
+        & > .files--guide { color: $foreground 25%; }
+        &:ansi > .files--guide { color: ansi_bright_black; }
         & > .files--new { color: $text-success; }
         & > .files--changed, & > .files--renamed { color: $text-warning; }
         & > .files--deleted { color: $text-error; text-style: strike; }
         & > .files--problem { color: $text-error; text-style: bold; }
-        & > .files--fresh { background: $warning 25%; }
+        & > .files--fresh { background: $accent 18%; }
         &:ansi > .files--fresh { background: ansi_default; text-style: underline; }
         & > .files--selected { color: $text-accent; text-style: bold; }
     }
@@ -170,11 +173,11 @@ class TreeView(RowsView):
         self._requests = DetailRequests(self)
         self._painted: dict[int, RowLook] = {}  # by line on screen
         self._will_repaint = False
+        self._age_timer = AgeTimer(self, self._let_ages_pass)
 
     def on_mount(self) -> None:
-        """Show the outline, and let ages pass."""
+        """Show the outline."""
         self._refresh_rows()
-        self.set_interval(1.0, self._let_ages_pass)
 
     def on_resize(self) -> None:
         """Keep the cursor in view."""
@@ -352,7 +355,8 @@ class TreeView(RowsView):
         if self.cursor_path is None:
             return
         if self.outline.is_expanded(self.cursor_path):
-            self._toggle_directory(self.cursor_path)
+            self.outline.toggle(self.cursor_path)
+            self._refresh_rows()
         elif (row := self.outline.find_index(get_parent(self.cursor_path))) is not None:
             self._go_to_row(row)
 
@@ -365,7 +369,8 @@ class TreeView(RowsView):
         if entry is None or entry.kind is not EntryKind.DIRECTORY:
             self.action_open()
         elif not self.outline.is_expanded(path):
-            self._toggle_directory(path)
+            self.outline.toggle(path)
+            self._refresh_rows()
         elif below < self.row_count and get_parent(self.outline.get_path_at(below)) == path:
             self._go_to_row(below)
 
@@ -375,13 +380,10 @@ class TreeView(RowsView):
         if entry is None:
             return
         if entry.kind is EntryKind.DIRECTORY:
-            self._toggle_directory(entry.path)
+            self.outline.toggle(entry.path)
+            self._refresh_rows()
         else:
             self.post_message(self.Opened(self, entry.path, entry.kind))
-
-    def _toggle_directory(self, path: str) -> None:
-        self.outline.toggle(path)
-        self._refresh_rows()
 
     # The mouse
 
@@ -395,7 +397,8 @@ class TreeView(RowsView):
         elif event.ctrl:
             self.selection.toggle(row.path)
         elif row.entry.kind is EntryKind.DIRECTORY and on_triangle:
-            self._toggle_directory(row.path)
+            self.outline.toggle(row.path)
+            self._refresh_rows()
         elif event.chain == 2:
             self.action_open()
 
@@ -411,6 +414,12 @@ class TreeView(RowsView):
         now = self._now()
         if any(_format_age(look.row, now) != look.age for look in self._painted.values()):
             self.repaint()
+        for look in self._painted.values():
+            self._expect_age(look.row, now)
+
+    def _expect_age(self, row: TreeRow, now: int) -> None:
+        if row.newest_ns is not None:
+            self._age_timer.expect((now - row.newest_ns) / SECOND)
 
     def _repaint_rows(self) -> None:
         self._will_repaint = False
@@ -450,6 +459,7 @@ class TreeView(RowsView):
             return Strip.blank(width, self._resolve_style(""))
         self._requests.add(look.row)
         self._painted[y] = look
+        self._expect_age(look.row, now)
         return draw_row(look.row, width, now, self._resolve_style, look.state)
 
 

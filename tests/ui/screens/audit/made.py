@@ -246,6 +246,7 @@ class MadeInspection:
         self.slow: threading.Event | None = None
         """What a mark waits for before it is written."""
         self.changed: Callable[[], None] | None = None
+        self.asker: Any = None
 
     def open_folder(self) -> None:
         if self.unopened is not None:

@@ -336,7 +336,7 @@ async def test_a_bug_in_a_rule_is_told_and_not_waited_for(audited: Auditing) -> 
 
 async def test_a_folder_that_is_watched_is_looked_at_again_with_the_cursor_where_it_was(audited: Auditing) -> None:
     async with audited(watch=True) as app:
-        assert "LIVE" in app.text
+        assert "watching" in app.text
         await app.press("down", "down", "down")
         new = finding("bidi-control", Family.HIDDEN, Severity.FAIL, FindingLocation("a.md", 1), "text is turned around")
         app.inspection.made = audit(findings=(new, *findings()))
@@ -347,7 +347,7 @@ async def test_a_folder_that_is_watched_is_looked_at_again_with_the_cursor_where
         assert app.screen.lists.finding.rule == "stale"
         await app.press("W")
         await app.wait_for(lambda: app.inspection.changed is None, "the end of watching")
-        assert "LIVE" not in app.text
+        assert "watching" not in app.text
 
 
 async def test_names_and_words_from_outside_drive_nothing(audited: Auditing) -> None:

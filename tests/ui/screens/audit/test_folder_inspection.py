@@ -105,6 +105,29 @@ def test_what_changed_after_it_was_shown_is_not_reviewed_by_the_end_of_the_revie
         inspection.close()
 
 
+@pytest.mark.parametrize("live", [False, True])
+def test_it_keeps_which_notes_are_clean_for_the_next_audit(live: bool, folder: Path, tmp_path: Path) -> None:
+    state, kept = tmp_path / "state", tmp_path / "state" / "clean-notes.json"
+    wanted = ReviewOptions(
+        folder=str(folder), title="~/m", review=str(tmp_path / "r.json"), reviewer="ada", state=str(state), cache=kept
+    )
+    with memtui.open(folder, state=state) as memory:
+        look = partial(memory_module.observe, folder, state=state, look=False)
+        writer = LocalWriter(ExportWriter(folder, state), kept=[kept])
+        inspection = FolderInspection(wanted, look, writer, engine=memory if live else None)
+        inspection.open_folder()
+        with closing(inspection):
+            first = inspection.run_audit(Told().callbacks)
+            data = kept.read_bytes()
+            assert secret().encode() not in data
+            again = inspection.run_audit(Told().callbacks)
+            assert [each.fingerprint for each in again.findings] == [each.fingerprint for each in first.findings]
+            (folder / "a.md").write_text(f"# A\n\n{secret()}\n")
+            found = inspection.run_audit(Told().callbacks).findings
+            assert {each.location.path for each in found if each.rule == "anthropic-key"} == {"a.md", "key.md"}
+            assert kept.read_bytes() != data
+
+
 def test_it_tells_the_inbox_and_what_it_finds_before_the_end(inspection: FolderInspection) -> None:
     told = Told()
     audit = inspection.run_audit(told.callbacks)

@@ -110,7 +110,7 @@ def test_only_what_is_possible_is_offered(found: SaveConflict, keys: str) -> Non
 @pytest.mark.parametrize(
     ("actor", "title", "name"),
     [
-        (Outside(), "Somebody outside memtui changed", "outside"),
+        (Outside(), "Another program changed", "outside"),
         (Person(), "You, elsewhere, changed", "elsewhere"),
         (Agent("you"), "agent:you changed", "agent:you"),
         (Agent("a\nb\x1b[31m[red]"), r"a\nb\x1b[31m[r.. changed", r"a\nb\x1b[31m[r.."),

@@ -86,7 +86,7 @@ def writing(folder: Path, state: Path, how: str) -> Iterator[Callable[[], int]]:
 def edit(terminal: Starting, folder: Path, state: Path, size: tuple[int, int] = (80, 24)) -> Any:
     """Open the note in the editor, with the cursor at its end."""
     screen = terminal("-m", "memtui", folder, "--state", state, size=size)
-    screen.wait_for("LIVE")
+    screen.wait_for(" note")
     screen.wait_for("shared.md")
     screen.press("e")
     screen.wait_for("memtui edit")
@@ -220,7 +220,7 @@ def test_theirs_is_taken_and_mine_is_offered_again_also_after_a_kill(
     screen.process.wait()
 
     again = terminal("-m", "memtui", folder, "--state", state)
-    again.wait_for("LIVE")
+    again.wait_for(" note")
     again.press("e")
     again.wait_for("memtui edit")
     again.wait_for("your version, set aside at")
@@ -288,7 +288,7 @@ def test_what_was_typed_survives_the_end_of_the_terminal(
     assert (folder / "shared.md").read_text() == TEXT
 
     again = terminal("-m", "memtui", folder, "--state", state)
-    again.wait_for("LIVE")
+    again.wait_for(" note")
     again.press("e")
     again.wait_for("an unsaved draft of")
     again.press("e")

@@ -1,0 +1,173 @@
+"""`dataclass` as in the standard library, whose methods are compiled when one of them is first called.
+
+The standard one compiles up to seven functions a class while a module is loaded. That was half of what memtui's modules
+took before the first frame, and most of those classes are not used by then. Type checkers see the standard one.
+"""
+
+import dataclasses
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["dataclass"]
+
+_FIELDS, _PARAMS = "__dataclass_fields__", "__dataclass_params__"
+_ORDER = ("__lt__", "__le__", "__gt__", "__ge__")
+_OWN = frozenset({"__init__", "__repr__", "__eq__", "__hash__", "__setattr__", "__delattr__", *_ORDER})
+_LAZY = sys.version_info < (3, 14)
+"""Later versions evaluate annotations late, and compile less."""
+
+
+def _declare(cls: type | None = None, /, **options: bool) -> Any:
+    """As `dataclasses.dataclass`, with the options that memtui uses; with another one it is that one."""
+    if cls is None:
+        return lambda decorated: _declare(decorated, **options)
+    annotations = cls.__dict__.get("__annotations__", {})  # noqa: RUF063 - `inspect` takes longer than the classes
+    bases = [base for base in cls.__mro__[-1:0:-1] if _FIELDS in base.__dict__]
+    slots = options.get("slots", False)
+    if (
+        options.keys() - {"frozen", "slots", "kw_only", "eq", "order"}
+        or not _OWN.isdisjoint(cls.__dict__)
+        or any(slots and "__slots__" not in base.__dict__ for base in bases)
+        or any(_is_special(annotation) for annotation in annotations.values())
+    ):
+        return dataclasses.dataclass(cls, **options)
+    names = [name for name, annotation in annotations.items() if not _is_class_variable(annotation)]
+    values = {name: cls.__dict__[name] for name in annotations if name in cls.__dict__}
+    if slots:
+        cls = _add_slots(cls, names)
+    else:
+        for name, value in values.items():
+            if isinstance(value, dataclasses.Field):
+                if value.default is dataclasses.MISSING:
+                    delattr(cls, name)
+                else:
+                    setattr(cls, name, value.default)
+    if "__match_args__" not in cls.__dict__:
+        positional = () if options.get("kw_only") else (name for name in names if _is_positional(values.get(name)))
+        inherited = (name for base in bases for name in base.__match_args__)  # type: ignore[attr-defined]
+        setattr(cls, "__match_args__", tuple(dict.fromkeys([*inherited, *positional])))  # noqa: B010 - of any class
+    _install(cls, annotations, values, options)
+    return cls
+
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    dataclass = _declare if _LAZY else dataclasses.dataclass
+
+
+def _is_class_variable(annotation: object) -> bool:
+    return "ClassVar" in (annotation if isinstance(annotation, str) else repr(annotation))
+
+
+def _is_special(annotation: object) -> bool:
+    return annotation is dataclasses.KW_ONLY or isinstance(annotation, dataclasses.InitVar)
+
+
+def _is_positional(value: object) -> bool:
+    return not isinstance(value, dataclasses.Field) or (value.init and value.kw_only is not True)
+
+
+def _add_slots(cls: type, names: list[str]) -> type:
+    """The class anew, with slots for its fields: they cannot be added to one that is there."""
+    inherited = {slot for base in cls.__mro__[1:-1] for slot in _iter_slots(base)}
+    content = {name: value for name, value in cls.__dict__.items() if name not in {*names, "__dict__", "__weakref__"}}
+    content["__slots__"] = tuple(name for name in names if name not in inherited)
+    made = type(cls)(cls.__name__, cls.__bases__, content)
+    made.__qualname__ = cls.__qualname__
+    return made
+
+
+def _iter_slots(cls: type) -> Iterator[str]:
+    slots = cls.__dict__.get("__slots__", ())
+    yield from (slots,) if isinstance(slots, str) else slots
+
+
+def _install(cls: type, annotations: dict[str, Any], values: dict[str, Any], options: dict[str, bool]) -> None:
+    """Give a class the methods that make those of a dataclass when they are called, and then are gone."""
+    frozen, eq = options.get("frozen", False), options.get("eq", True)
+
+    def compile_method(name: str) -> Any:
+        """Have the standard library make one method, on a class of the same fields, and take it over."""
+        content = {**values, "__annotations__": annotations, "__doc__": cls.__name__, "__module__": cls.__module__}
+        content |= {"__qualname__": cls.__qualname__}
+        if hasattr(cls, "__post_init__"):
+            content["__post_init__"] = None
+        inherited: dict[str, Any] = {}
+        for base in cls.__mro__[-1:0:-1]:
+            if _FIELDS in base.__dict__:
+                inherited |= getattr(base, _FIELDS)
+        # Only `__init__` differs where it is frozen, whose setters would be two more functions to compile.
+        writes = frozen and name == "__init__"
+        twin = type(cls.__name__, (type("Bases", (), {_FIELDS: inherited, _PARAMS: _Frozen(writes)}),), content)
+        made: type = dataclasses.dataclass(
+            init=name == "__init__", repr=name == "__repr__", eq=name in ("__eq__", *_ORDER), order=name in _ORDER,
+            unsafe_hash=name == "__hash__", frozen=writes, kw_only=options.get("kw_only", False), match_args=False,
+        )(twin)  # fmt: skip
+        made.__dict__[_PARAMS].frozen = frozen
+        for each in {name, _FIELDS, _PARAMS}:
+            if each == name or isinstance(cls.__dict__[each], _LateAttribute):
+                setattr(cls, each, made.__dict__[each])
+        return made.__dict__[name]
+
+    def defer(name: str) -> None:
+        def method(self: object, *arguments: Any, **named: Any) -> Any:
+            return compile_method(name)(self, *arguments, **named)
+
+        method.__qualname__ = f"{cls.__qualname__}.{name}"
+        setattr(cls, name, method)
+
+    for name in ("__init__", "__repr__", *(_ORDER if options.get("order") else ())):
+        defer(name)
+    for name in ("__eq__", "__hash__") if eq and frozen else ("__eq__",) if eq else ():
+        defer(name)
+    if eq and not frozen:
+        cls.__hash__ = None  # type: ignore[assignment]
+    setattr(cls, _FIELDS, _LateAttribute(lambda: compile_method(_FIELDS)))
+    setattr(cls, _PARAMS, _LateAttribute(lambda: compile_method(_PARAMS)))
+    if frozen:
+        _freeze(cls)
+
+
+class _Frozen:
+    def __init__(self, frozen: bool) -> None:
+        self.frozen = frozen
+
+
+class _LateAttribute:
+    """An attribute of a class that is computed when it is read, and replaces itself."""
+
+    def __init__(self, compute: Callable[[], Any]) -> None:
+        self._compute = compute
+
+    def __get__(self, _: object, owner: type | None = None) -> Any:
+        return self._compute()
+
+
+def _freeze(cls: Any) -> None:
+    def set_attribute(self: object, name: str, value: object) -> None:
+        if type(self) is cls or name in getattr(cls, _FIELDS):
+            raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+        super(cls, self).__setattr__(name, value)
+
+    def delete_attribute(self: object, name: str) -> None:
+        if type(self) is cls or name in getattr(cls, _FIELDS):
+            raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+        super(cls, self).__delattr__(name)
+
+    cls.__setattr__, cls.__delattr__ = set_attribute, delete_attribute
+    if "__slots__" in cls.__dict__:
+        for name, method in (("__getstate__", _get_state), ("__setstate__", _set_state)):
+            if name not in cls.__dict__:
+                setattr(cls, name, method)
+
+
+def _get_state(self: Any) -> list[Any]:
+    """What pickle and copy take: a frozen instance with slots has no other way."""
+    return [getattr(self, field.name) for field in dataclasses.fields(self)]
+
+
+def _set_state(self: Any, state: list[Any]) -> None:
+    for field, value in zip(dataclasses.fields(self), state, strict=True):
+        object.__setattr__(self, field.name, value)
