@@ -27,6 +27,9 @@ from memtui.store.memory import MemoryStore
 from tests import sampling
 from tests.warm import Warm
 
+HERE = Path(__file__).parent
+BY_NAME = ("node", "packaging")
+"""Rooms whose tests take their time, so that they run only where they are asked for by name."""
 _SLOW = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
 _EXAMPLES = sampling.many(100, 20)
 settings.register_profile("quick", deadline=None, max_examples=_EXAMPLES, suppress_health_check=_SLOW)
@@ -70,8 +73,12 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None]:
-    """Have the files in one order in every worker, and leave out of the sweeps what is no part of the sample."""
+    """Have the files in one order in every worker, and leave out what is asked for by name and what is not sampled."""
     items.sort(key=lambda item: item.path)
+    asked = {part for word in config.args for part in Path(word.partition("::")[0]).parts}
+    for item in items:
+        if (room := item.path.relative_to(HERE).parts[0]) in BY_NAME and room not in asked:
+            item.add_marker(pytest.mark.skip(reason=f"slower; run them by name: pytest tests/{room}"))
     yield
     items[:], left_out = sampling.chosen(items)
     if left_out:

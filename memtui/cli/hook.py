@@ -225,7 +225,7 @@ def _find_program() -> list[str]:
     if shutil.which("memtui") is not None:
         return ["memtui"]
     own = os.path.abspath(sys.argv[0])
-    if os.path.basename(own) == "memtui" and os.access(own, os.X_OK):
+    if os.path.basename(own).startswith("memtui") and os.access(own, os.X_OK):  # memtui.pyz, too
         return [own]
     return [sys.executable, "-m", "memtui"]
 

@@ -133,10 +133,10 @@ def run_in_terminal(warm: Warm) -> Run:
     return run
 
 
-def read_until(fd: int, enough: Callable[[bytes], bool]) -> bytes:
+def read_until(fd: int, enough: Callable[[bytes], bool], seconds: float = LIMIT) -> bytes:
     """Read until it is enough, or there is no more."""
     read = b""
-    deadline = time.monotonic() + LIMIT
+    deadline = time.monotonic() + seconds
     while not enough(read):
         ready, _, _ = select.select([fd], [], [], deadline - time.monotonic())
         assert ready, f"nothing more came after {read!r}"

@@ -17,17 +17,6 @@ import pytest
 from tests.conftest import fill
 from tests.node.programs import LIMIT, ROOT, package
 
-_HERE = Path(__file__).parent
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave these tests out of a run of all tests."""
-    if any(_HERE.name in Path(word.partition("::")[0]).parts for word in config.args):
-        return
-    for item in items:
-        if _HERE in item.path.parents:
-            item.add_marker(pytest.mark.skip(reason="slower; run them by name: pytest tests/node"))
-
 
 @pytest.fixture(autouse=True)
 def _own_program(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,7 +41,7 @@ def screen(terminal: Callable[..., Any], folder: Path, memory: Engine, tmp_path:
     del memory  # it has looked at the folder, so that the screen finds it known
     shown = terminal("-m", "memtui", folder, "--state", tmp_path / "state", env={"HOME": str(tmp_path)})
     shown.wait_for(" note")
-    shown.wait_for("Watching")
+    shown.wait_for("Tip: ")  # of the first start: it follows once the folder is watched
     return shown
 
 
