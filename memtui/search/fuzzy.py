@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from memtui.search.query import MatchKind, Term
 
@@ -100,6 +101,15 @@ def score_path(term: Term, path: str, low: str, own: int) -> tuple[int, Position
     if not term.case:
         return _score_term(term.kind, fold(term.text), path, low, own)
     return _score_term(term.kind, term.text, path, path, own)
+
+
+def is_scattered(path: str, positions: Positions) -> bool:
+    """Whether letters lie apart, more often inside words than from their beginning.
+
+    `remind` in `learnings/postgres_migrations` is; `pgmigr` is not, and no run of letters is.
+    """
+    begins = [positions[0], *(at for before, at in pairwise(positions) if at != before + 1)]
+    return len(begins) > 1 and sum(1 if compute_bonus(path, at) else -1 for at in begins) < 0
 
 
 def is_match(term: Term, path: str, low: str) -> bool:

@@ -294,7 +294,8 @@ class NameIndex:
                     places.append(best[1])
             if pattern is not None and (run := pattern.search(path)):
                 places.append(range(*run))
-            hits.append(NameHit(path, _to_spans(places), float(worth)))
+            is_scattered = any(fuzzy.is_scattered(path, letters) for letters in places)
+            hits.append(NameHit(path, _to_spans(places), float(worth), is_scattered))
         return hits
 
     def _find_similar(

@@ -30,11 +30,19 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NameHit:
-    """A path whose name matches; `score` is comparable within one search only."""
+    """A path whose name matches.
+
+    Attributes:
+        path: The path.
+        spans: The matches, in `path`.
+        score: Comparable within one search only.
+        is_scattered: Whether the letters of a word lie apart, some of them inside other words.
+    """
 
     path: str
     spans: tuple[Span, ...]
     score: float
+    is_scattered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -343,3 +343,21 @@ def test_an_exact_word_that_becomes_a_fuzzy_one_finds_more() -> None:
     assert names.find(parse_query("'abc", now_us=0)).total == 1
     assert names.find(parse_query("a !b", now_us=0)).total == 0
     assert names.find(parse_query("a !bc", now_us=0)).total == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "path", "expected"),
+    [
+        ("remind", "learnings/postgres_migrations.md", True),
+        ("remind", "notes/reminders.md", False),
+        ("igr", "postgres_migrations.md", False),
+        ("pm", "postgres_migrations.md", False),
+        ("pgmigr", "postgres_migrations.md", False),
+        ("pg migr", "postgres_migrations.md", False),
+        ("gres note", "postgres_note.md", False),
+        ("osrs note", "postgres_note.md", True),
+    ],
+)
+def test_letters_that_lie_apart_inside_words_are_scattered(typed: str, path: str, expected: bool) -> None:
+    [hit] = NameIndex([path]).find(parse_query(typed, now_us=0), limit=9).hits
+    assert hit.is_scattered is expected

@@ -94,15 +94,20 @@ PAST = (OldNameRow, PastNoteRow, PastRow)
 
 
 def build_result_rows(found: SearchResults, scope: Scope) -> list[ResultRow]:
-    """All rows in order: names, texts, the past. A section that is alone has no label."""
+    """All rows in order: names, texts, names that are only similar or have the letters scattered, the past.
+
+    A section that is alone has no label.
+    """
     names, text, past = found.names, found.text, found.past
-    rows: list[ResultRow] = [*map(NameRow, names.hits), *_iter_more(names.total - len(names.hits))]
-    if names.similar:
-        rows += [LabelRow("similar"), *map(NameRow, names.similar)]
+    good = [hit for hit in names.hits if not (text.notes and hit.is_scattered)]
+    similar = [*(hit for hit in names.hits if hit not in good), *names.similar]
+    rows: list[ResultRow] = [*map(NameRow, good), *_iter_more(names.total - len(names.hits))]
     if text.notes:
         if scope is not Scope.TEXT:
             rows.append(LabelRow(f"text: {format_count(text.total_lines, 'line')}"))
         rows += _iter_text_rows(found)
+    if similar:
+        rows += [LabelRow("similar names"), *map(NameRow, similar)]
     if past.names:
         if scope is not Scope.PAST:
             rows.append(LabelRow("gone: names"))

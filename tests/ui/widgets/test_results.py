@@ -44,22 +44,34 @@ FOUND = SearchResults(
 )
 
 
-def test_names_come_first_then_what_is_similar_then_texts_then_the_past() -> None:
+def test_names_come_first_then_texts_then_similar_names_then_the_past() -> None:
     assert [type(row) for row in build_result_rows(FOUND, Scope.ALL)] == [
-        *(NameRow, LabelRow, LabelRow, NameRow),
+        *(NameRow, LabelRow),
         *(LabelRow, NoteRow, LineRow, LabelRow, LabelRow),
+        *(LabelRow, NameRow),
         *(LabelRow, PastNoteRow, PastRow),
     ]
+
+
+def test_a_name_with_scattered_letters_comes_behind_exact_lines_and_is_kept_without_them() -> None:
+    scattered = NameHit("learnings/postgres_migrations.md", ((4, 6), (20, 21)), 12.0, is_scattered=True)
+    names = NameResults((NameHit("reminders.md", ((0, 6),), 99.0), scattered), total=2)
+    both = SearchResults(names=names, text=FOUND.text)
+    paths = [row.path for row in build_result_rows(both, Scope.ALL) if isinstance(row, NameRow | LineRow)]
+    assert paths == ["reminders.md", "b.md", "learnings/postgres_migrations.md"]
+    alone = build_result_rows(SearchResults(names=names), Scope.ALL)
+    assert [row.path for row in alone if isinstance(row, NameRow)] == ["reminders.md", scattered.path]
+    assert not any(isinstance(row, LabelRow) for row in alone)
 
 
 def test_rules_say_what_is_left_out() -> None:
     words = [row.words for row in build_result_rows(FOUND, Scope.ALL) if isinstance(row, LabelRow)]
     assert words == [
         "2 more: type on to narrow",
-        "similar",
         "text: 6 lines",
         "4 more in this note",
         "1 more note: type on to narrow",
+        "similar names",
         "gone: 1 line",
     ]
 
