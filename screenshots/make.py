@@ -13,8 +13,8 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -151,14 +151,7 @@ def story() -> list[list[Step]]:
 @asynccontextmanager
 async def scene(picture: Picture) -> AsyncIterator[App[int]]:
     """The application, driven to where the picture is taken."""
-    with tempfile.TemporaryDirectory() as home:
-        os.environ["HOME"] = home
-        for name in ("VISUAL", "EDITOR"):
-            os.environ.pop(name, None)
-        os.environ["XDG_STATE_HOME"] = str(Path(home, "state"))
-        os.environ["XDG_CONFIG_HOME"] = str(Path(home, "config"))
-        folder = Path(home, "app", "memories")
-        folder.mkdir(parents=True)
+    with own_home() as folder:
         play = _chatting if picture.chat else _auditing if picture.audit else _browsing
         async with play(picture, folder) as pilot:
             for key in picture.keys:
@@ -168,6 +161,20 @@ async def scene(picture: Picture) -> AsyncIterator[App[int]]:
                 await _write_meanwhile(pilot, folder)
             await settled(pilot)
             yield pilot.app
+
+
+@contextmanager
+def own_home() -> Iterator[Path]:
+    """An empty memory folder in a temporary home directory."""
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["HOME"] = home
+        for name in ("VISUAL", "EDITOR"):
+            os.environ.pop(name, None)
+        os.environ["XDG_STATE_HOME"] = str(Path(home, "state"))
+        os.environ["XDG_CONFIG_HOME"] = str(Path(home, "config"))
+        folder = Path(home, "app", "memories")
+        folder.mkdir(parents=True)
+        yield folder
 
 
 def _wipe(folder: Path) -> None:
@@ -312,13 +319,18 @@ def _play_since(memory: Engine, old: Sequence[str]) -> None:
 
 async def draw(picture: Picture, directory: Path) -> None:
     """Take a picture, and write it as a PNG."""
+    async with scene(picture) as app:
+        image = take_png(app, title="memtui chat" if picture.chat else "memtui")
+    path = directory / f"{picture.name}.png"
+    path.write_bytes(image)
+    print(path.name)
+
+
+def take_png(app: App[int], *, title: str = "memtui", zoom: float = 1.0) -> bytes:
+    """What the screen shows now, as a PNG."""
     import resvg_py  # noqa: PLC0415 - the tests draw no pictures
 
-    async with scene(picture) as app:
-        svg = tidy(app.export_screenshot(title="memtui chat" if picture.chat else "memtui"))
-    path = directory / f"{picture.name}.png"
-    path.write_bytes(bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=1.0)))
-    print(path.name)
+    return bytes(resvg_py.svg_to_bytes(svg_string=tidy(app.export_screenshot(title=title)), zoom=zoom))
 
 
 def tidy(svg: str) -> str:

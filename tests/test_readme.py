@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from llmock.pytest_plugin import LLMock
 
-from screenshots.make import list_shown
 from tests.readme import DOCS, README, ROOT
 
 TEXT = README.read_text(encoding="utf-8")
@@ -22,7 +21,11 @@ def test_every_picture_that_is_shown_is_there(target: str) -> None:
 
 def test_every_picture_that_is_there_is_shown() -> None:
     kept = {path.name for path in (ROOT / "screenshots").iterdir() if path.is_file() and path.suffix != ".py"}
-    assert kept == {f"{name}.png" for name in list_shown()}
+    assert kept == set(re.findall(r"\]\(screenshots/([^)]+)\)", TEXT))
+
+
+def test_the_moving_picture_is_quick_to_load() -> None:
+    assert (ROOT / "screenshots/movie.gif").stat().st_size < 2_000_000
 
 
 def test_the_python_examples_run_as_they_are_printed(tmp_path: Path) -> None:
