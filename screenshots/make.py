@@ -93,6 +93,7 @@ PICTURES = (
     Picture("conflict", keys=("e", "end", *" (all of them)"), meanwhile=True),
     Picture("conflict-80x24", (80, 24), keys=("e", "end", *" (all of them)"), meanwhile=True),
     Picture("details", (100, 30), keys=("i",)),
+    Picture("event", (100, 30), keys=("3", "k", "k", "i")),
     Picture("new", (80, 24), keys=("a", *"people/ana.md", "enter")),
     Picture("rename", (100, 30), keys=("r",)),
     Picture("rename-many", (100, 30), keys=("asterisk", "r", "e")),

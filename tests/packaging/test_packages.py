@@ -189,5 +189,13 @@ def test_another_python_runs_it(version: str, wheel: Path, home: dict[str, str],
     run(own, "-m", "pip", "install", "--quiet", f"{wheel}[test]", env=home)
     check_demo([str(own.with_name("memtui"))], home)
     environment = {**home, "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": "/tmp"}  # as some tests give up root's rights
-    words = ("-q", "-p", "no:cacheprovider", "-n", "2", "-W", "ignore:unclosed database:ResourceWarning")  # news of 3.13
+    words = (
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-n",
+        "2",
+        "-W",
+        "ignore:unclosed database:ResourceWarning",
+    )  # news of 3.13
     run(own, "-m", "pytest", *words, *SUITE, env=environment, cwd=ROOT)

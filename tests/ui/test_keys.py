@@ -27,7 +27,7 @@ from memtui.ui.screens.edit import EditScreen
 from memtui.ui.screens.external_link import ExternalLinkScreen
 from memtui.ui.screens.find import FindScreen, QueryLine
 from memtui.ui.screens.help import HelpScreen
-from memtui.ui.screens.info import DetailsScreen
+from memtui.ui.screens.info import DetailsScreen, EventScreen
 from memtui.ui.screens.past import PastScreen
 from memtui.ui.screens.places import FolderPickerScreen
 from memtui.ui.screens.rename_many import NamesBox, RenameManyScreen, SummaryRows, SummaryScreen
@@ -50,8 +50,8 @@ from tests.ui.declared import declared
 BROWSING: tuple[type[DOMNode], ...] = (
     MemtuiApp, BrowseScreen, TreeView, NoteView, ActivityView, FindLine, HelpScreen, MenuScreen, FolderPickerScreen,
     PastScreen, DeletedScreen, DeletedView, ConfirmScreen, PromptScreen, FindScreen, QueryLine, DetailsScreen,
-    ExternalLinkScreen, NameLineScreen, ProgressScreen, SummaryScreen, SummaryRows, RenameManyScreen, ConflictScreen,
-    ConflictDiffScreen, MergeScreen, AuditScreen, FindingsView, ChangesView, CommandScreen, ThemeScreen,
+    EventScreen, ExternalLinkScreen, NameLineScreen, ProgressScreen, SummaryScreen, SummaryRows, RenameManyScreen,
+    ConflictScreen, ConflictDiffScreen, MergeScreen, AuditScreen, FindingsView, ChangesView, CommandScreen, ThemeScreen,
 )  # fmt: skip
 EDITING: tuple[type[DOMNode], ...] = (EditScreen, EditDiffScreen, EditorArea, FindBar, FindInput)
 CHATTING: tuple[type[DOMNode], ...] = (

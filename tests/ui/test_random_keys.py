@@ -30,8 +30,8 @@ SCENES: dict[str, tuple[str, ...]] = {
     "find in the note": ("ctrl+f", "o"), "sort": ("comma",), "new": ("a",), "rename": ("r",), "copy": ("c",),
     "rename many": ("asterisk", "r", "e"), "edit": ("e",), "find and replace": ("e", "ctrl+f", "o"),
     "changes of the text": ("e", "x", "ctrl+d"), "history": ("V",), "past": ("T",), "deleted": ("d", "D"),
-    "details": ("i",), "audit": ("A",), "review": ("A", "3"), "undo": ("d", "u"), "undo everything": ("Z",),
-    "copy menu": ("y",), "link": ("2", "l", "enter"),
+    "details": ("i",), "event": ("3", "i"), "audit": ("A",), "review": ("A", "3"), "undo": ("d", "u"),
+    "undo everything": ("Z",), "copy menu": ("y",), "link": ("2", "l", "enter"),
 }  # fmt: skip
 """What leads to each screen."""
 

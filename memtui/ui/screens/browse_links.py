@@ -91,7 +91,7 @@ class LinkController(FolderController):
     """Follows links, and shows details of a note."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("i", "details", "details", id="browse.details", tooltip="Size, tokens, who, when, hash, and links",
+        Binding("i", "details", "details", id="browse.details", tooltip="Details of the note, or of the event",
                 show=False),
         Binding("colon_origin", "origin", "origin", id="browse.origin",
                 tooltip="Who asked for these lines: the session, the prompt and the call", show=False),
@@ -220,11 +220,16 @@ class LinkController(FolderController):
 
     @controller_work()
     async def action_details(self) -> None:
-        engine, path = self.session.engine, self.files.cursor_path
-        if engine is None or path is None:
+        engine, path, activity = self.session.engine, self.files.cursor_path, self.screen.activity
+        if engine is None:
             return
-        from memtui.ui.screens.info import DetailsScreen  # noqa: PLC0415 - start-up: loads the scan
+        from memtui.ui.screens.info import DetailsScreen, EventScreen  # noqa: PLC0415 - start-up: loads the scan
 
+        if activity.has_focus and (row := activity.cursor_item) is not None:
+            self.app.push_screen(EventScreen(engine, row.seq))
+            return
+        if path is None:
+            return
         outline = self.files.outline
         marks = ["pinned"] if outline.is_pinned(path) else []
         marks += ["protected from agents"] if self.files.is_protected(path) else []

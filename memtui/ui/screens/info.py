@@ -1,4 +1,4 @@
-"""Details of a note, and the origin of its lines; Enter goes along a link, or copies a row."""
+"""Details of a note and of an event, and the origin of lines; Enter goes along a link, or copies a row."""
 
 import os
 import time
@@ -22,6 +22,7 @@ from memtui.core.unicode import to_one_line
 from memtui.fs.state import get_state_directory
 from memtui.notes.links import Backlink, Link, find_links
 from memtui.ui.clipboard import copy_and_report
+from memtui.ui.event_facts import collect_event_facts
 from memtui.ui.key_names import ENTER, label_key
 from memtui.ui.links import NoteFact, collect_facts, count_reads
 from memtui.ui.screens.dialogs import DismissOnceScreen
@@ -236,6 +237,52 @@ def _format_link(link: Link, width: int) -> Content:
 
 def _format_backlink(one: Backlink, width: int) -> Content:
     return to_content(truncate(to_one_line(f"{one.path}:{one.link.line}  {one.text.strip()}"), width))
+
+
+class EventScreen(FactsScreen[None]):
+    """Shows all that is recorded of an event.
+
+    Args:
+        seq: Its number.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,i", "dismiss", "Back", id="event.back", tooltip="Close")]
+
+    def __init__(self, engine: "Engine", seq: int) -> None:
+        super().__init__(f"Event #{seq}")
+        self._engine = engine
+        self._seq = seq
+
+    @work(thread=True, exclusive=True, group="event", exit_on_error=False)
+    def _load_facts(self) -> None:
+        worker, facts, problem = get_current_worker(), list[NoteFact](), ""
+        try:
+            event = self._engine.history.get_event(self._seq)
+            facts = collect_event_facts(event) if event is not None else []
+            problem = "" if event is not None else f"Event #{self._seq} is not in the history."
+        except (MemtuiError, OSError) as error:
+            problem = str(error)
+        if not worker.is_cancelled:
+            self.app.call_from_thread(self._apply_facts, facts, problem)
+
+    def _apply_facts(self, facts: list[NoteFact], problem: str) -> None:
+        self._facts, self._problem = facts, problem
+        self._show_facts()
+
+    def _show_facts(self) -> None:
+        options, width, before = self.options, self.width, self.options.highlighted
+        rows = [Option(format_fact_row(fact, width), id=f"f{at}") for at, fact in enumerate(self._facts)]
+        if not rows:
+            words = to_content(self._problem, "$text-warning") if self._problem else Content("Looking ..")
+            rows = [Option(words, disabled=True)]
+        options.clear_options()
+        options.add_options(rows)
+        if self._facts:
+            options.highlighted = before or 0
+            options.border_subtitle = f"{ENTER} copies it   {label_key('event.back')} back"
+
+    def on_option_list_option_selected(self, event: ChoiceList.OptionSelected) -> None:
+        self._copy_fact(self._facts[int((event.option_id or "f0")[1:])])
 
 
 _LINES = 3

@@ -5,8 +5,8 @@ from pathlib import Path
 import memtui
 from memtui.agents.chat.events import ChatOptions
 from memtui.agents.chat.sessions.store import CHATS, ChatSession
-from memtui.core.events import ImportedChange
-from memtui.ui.screens.info import OriginScreen
+from memtui.core.events import Agent, ImportedChange
+from memtui.ui.screens.info import EventScreen, OriginScreen
 from tests.ui.conftest import Opened, Opening
 
 NOTE = "# Tea\n\n- black\n- green\n" + "".join(f"- leaf {number}\n" for number in range(60)) + "- by hand\n"
@@ -109,3 +109,37 @@ async def test_beside_a_line_stands_what_the_person_had_asked_for_in_the_chat(op
         blame = app.browse.blame
         assert blame is not None
         assert list(blame.prompts.values()) == ["Remember that I drink [b]tea"]
+
+
+async def test_details_of_an_event_say_all_that_is_recorded_of_it(opened: Opening) -> None:
+    async with opened({"a.md": "one\n"}, size=(100, 40)) as app:
+        agent = Agent("Cl\x1bara", "a-model", "s-1")
+        command = {"command": "str_replace", "path": "/memories/a.md", "old_str": "one", "new_str": "t\x1b[2Jwo"}
+        with app.engine() as engine:
+            event = engine.execute(command, actor=agent, call_id="toolu_[b]7").event
+        await app.wait_for(lambda: app.browse.last_seq == event.seq)
+        await app.press("3", "i")
+        await app.wait_for(lambda: "s-1" in app.text and isinstance(app.app.screen, EventScreen))
+        for words in (
+            f"Event #{event.seq}", "Cl\\x1bara edited a.md", "a-model", "toolu_[b]7", "str_replace", "/memories/a.md",
+            "2Jwo", " ms", "a.md: ", event.hash[:40],
+        ):  # fmt: skip
+            assert words in app.text, words
+        await app.press("down", "down", "down", "down", "enter")
+        await app.wait_for(lambda: app.app.clipboard == "s-1")
+        await app.press("escape")
+        await app.wait_for(lambda: app.app.screen is app.browse)
+
+
+async def test_details_of_a_refusal_have_its_answer_and_those_of_a_note_stay_where_the_files_are(
+    opened: Opening,
+) -> None:
+    async with opened({"a.md": "one\n"}, size=(100, 40)) as app:
+        with app.engine() as engine:
+            event = engine.execute({"command": "create", "path": "/memories/../x", "file_text": "secret words"},
+                                   actor=Agent("Clara")).event  # fmt: skip
+        await app.wait_for(lambda: app.browse.last_seq == event.seq)
+        await app.press("3", "i")
+        await app.wait_for(lambda: "REFUSED" in app.text and "Path /memories/../x" in app.text)
+        await app.press("escape", "1", "i")
+        await app.wait_for(lambda: "Details of a.md" in app.text)
