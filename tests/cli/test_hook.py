@@ -670,7 +670,7 @@ def test_install_shows_the_diff_and_does_nothing_where_nobody_can_be_asked(run: 
 @pytest.mark.parametrize("typed", [b"y\n", b"n\n", b"\n"])
 def test_install_asks_in_a_terminal(run_in_terminal: Run, settings: Path, typed: bytes) -> None:
     ran = run_in_terminal("hook", "install", typed=typed)
-    assert b"Put this in?" in ran.out
+    assert b"Install this?" in ran.out
     assert ran.code == (0 if typed == b"y\n" else 1)
     assert settings.exists() is (typed == b"y\n")
 
@@ -851,6 +851,6 @@ def test_settings_that_cannot_be_read_are_no_bug_of_memtui(run: Run, settings: P
 def test_two_settings_files_at_once_are_a_slip(run: Run, settings: Path, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     ran = run("hook", "install", "--user", "--project", "--yes")
-    assert (ran.code, b"name one of --user, --project and --local" in ran.err) == (2, True)
+    assert (ran.code, b"use one of --user, --project and --local" in ran.err) == (2, True)
     assert not settings.exists()
     assert not (tmp_path / ".claude").exists()
