@@ -324,9 +324,7 @@ def test_a_clock_that_ran_backwards_is_told_once(folder: Path, capsys: pytest.Ca
             clocked.execute(view, actor=BOT)
     assert main(["log"]) == 0
     err = capsys.readouterr().err
-    assert err == (
-        "The clock ran backwards: by its time #2 is 33m older than #1. The numbers give the order.\n"
-    )
+    assert err == ("The clock ran backwards: by its time #2 is 33m older than #1. The numbers give the order.\n")
     for words in (["log", "--json"], ["log", "-q"], ["log", "-n", "1"], ["log", "--since", "3", "--until", "3"]):
         assert main(words) == 0
         assert capsys.readouterr().err == ""

@@ -323,7 +323,9 @@ def test_notes_that_stay_and_link_to_what_goes_are_named(unneeded: Path, capsys:
     (note,) = json.loads(capsys.readouterr().out)["notes"]
     assert note["linked_from"][1:] == ["/memories/one.md", "/memories/three.md", "/memories/two.md"]
     assert main(["prune", "--older-than", "150d", "--apply"]) == 0
-    assert r"Deleted 1 file. \x1b[2J.md and 3 other notes still link there. Undo: memtui undo " in capsys.readouterr().out
+    assert (
+        r"Deleted 1 file. \x1b[2J.md and 3 other notes still link there. Undo: memtui undo " in capsys.readouterr().out
+    )
     assert (unneeded / "one.md").exists()
 
 

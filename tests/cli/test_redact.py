@@ -345,9 +345,7 @@ def test_a_draft_that_is_being_typed_is_left_and_that_is_said(
         assert main(["redact", "--match", SECRET, "--yes"]) == 1
     finally:
         drafts.close()
-    said = (
-        "A draft of live.md holds it and is open in another memtui. Save or discard it there, and try again."
-    )
+    said = "A draft of live.md holds it and is open in another memtui. Save or discard it there, and try again."
     assert said in capsys.readouterr().err
     assert lying(leaked)["live.md"] == f"now {SECRET}\n"
     assert main(["redact", "--match", SECRET, "--yes"]) == 0
