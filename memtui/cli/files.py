@@ -24,7 +24,7 @@ from memtui.notes.links import Backlink
 def add_move_options(parser: Parser) -> None:
     """Declare the arguments of both."""
     parser.add_value("paths", "PATH", "files, and last the new name or a directory", nargs="+")
-    parser.add_flag("-n --dry-run", "only say what would change")
+    parser.add_flag("-n --dry-run", "only list what would change")
 
 
 def run_move(options: Options, given: argparse.Namespace, verb: str, past: str) -> int:

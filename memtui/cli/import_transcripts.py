@@ -25,7 +25,7 @@ _BAR = 24
 
 def add_import_transcripts_options(parser: Parser) -> None:
     parser.add_value("files", "FILE", "session files; default: all of Claude Code's", nargs="*")
-    parser.add_flag("-n --dry-run", "only say what would be imported")
+    parser.add_flag("-n --dry-run", "only list what would be imported")
 
 
 def run_import_transcripts(options: Options, arguments: argparse.Namespace) -> int:

@@ -29,7 +29,7 @@ _MISTAKES = frozenset({SkipReason.BAD_NAME, SkipReason.INTO_ITSELF, SkipReason.T
 
 def add_confirm_options(parser: Parser) -> None:
     """Declare the options of verbs that ask before they change something."""
-    parser.add_flag("-n --dry-run", "only say what would change")
+    parser.add_flag("-n --dry-run", "only list what would change")
     parser.add_flag("-y --yes", "do not ask")
 
 

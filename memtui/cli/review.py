@@ -45,7 +45,7 @@ def add_review_options(parser: Parser) -> None:
     parser.add_value("--accept-failures", "REASON")
     parser.add_flag("--diff")
     parser.add_value("--since", "WHEN", default="last")
-    parser.add_value("--review", "FILE", "where the marks are, to be carried along")
+    parser.add_value("--review", "FILE", "the review file, to keep it elsewhere")
     parser.add_value("--reviewer", "NAME")
     parser.add_value("--by", "NAME", dest="actor")
     parser.add_value("--session", "ID")
