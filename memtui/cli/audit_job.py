@@ -216,7 +216,7 @@ def _load_baseline(given: str | None, folder: str) -> frozenset[str] | None:
     except OSError as error:
         raise NotFound(f"{format_path(path)} cannot be read: {format_os_error(error)}. Nothing was audited.") from error
     if data is None:
-        raise UsageError(f"{format_path(path)} is not a regular file, so not a baseline. Nothing was audited.")
+        raise UsageError(f"{format_path(path)} is not a regular file. Nothing was audited.")
     try:
         return parse_baseline(data, format_path(path))
     except InvalidBaseline as error:

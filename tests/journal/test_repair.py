@@ -204,7 +204,7 @@ def test_the_verb_repairs_nothing_read_only_and_without_the_folder(
     assert main([*options, "--read-only"]) == 4
     folder.rename(folder.with_name("elsewhere"))
     assert main(options) == 3
-    assert "the memory folder is not there" in capsys.readouterr().err
+    assert "that needs the memory folder, which does not exist" in capsys.readouterr().err
 
 
 def test_a_repair_is_a_sentence() -> None:

@@ -490,10 +490,10 @@ def test_its_help_loads_nothing_heavy() -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["--http", "99999"], 2, "is no port"),
-        (["--http", "x"], 2, "is no port"),
+        (["--http", "99999"], 2, "is not a port"),
+        (["--http", "x"], 2, "is not a port"),
         (["--ask-seconds", "0"], 2, "is not a number of seconds"),
-        (["--ask", "--read-only"], 2, "there is nothing to --ask"),
+        (["--ask", "--read-only"], 2, "there is nothing to ask about"),
         (["--name", " "], 2, "a name has 1 to 64 characters"),
         (["--guidance", "./nope.md"], 2, "no such file: ./nope.md"),
     ],
