@@ -186,7 +186,7 @@ def decide_elsewhere(place: MemoryFileLocation, why: str = "", *, is_strict: boo
 
     Without a terminal Claude Code makes no such change.
     """
-    about = f"The memory folder is {to_one_line(format_path(place.folder))}."
+    about = f"It is about the memory folder {to_one_line(format_path(place.folder))}."
     if is_strict:
         why = why or "no memtui is running in which a person could be asked."
         return HookDecision(DENY, f"Nobody allowed this change: {why} {_NOTHING_WRITTEN} {about}")
