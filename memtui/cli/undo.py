@@ -100,7 +100,8 @@ def _format_undone(result: ActionResult, events: list[Event]) -> str:
         many = f"{len(taken):,} event{'s' * (len(taken) != 1)}"
         span = f", #{taken[0]} to #{taken[-1]}" if len(taken) > 1 else f", #{taken[0]}" if taken else ""
         what = f"{many}{span}; {restore.format_change_counts(result.changes)}"
-    return to_one_line(f"Undid {what}. Redo: memtui redo")
+    redo = f"memtui redo {result.event.seq}" if result.event else "memtui redo"
+    return to_one_line(f"Undid {what}. Redo: {redo}")
 
 
 UNDO_VERB = Verb("undo", add_undo_options, run_undo)

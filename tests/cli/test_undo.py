@@ -24,7 +24,7 @@ def test_an_event_is_taken_back_by_its_number(number: str, story: Path, capsys: 
     assert main(["undo", number]) == 0
     out, err = capsys.readouterr()
     assert out.startswith("Undid #6 (Claude, ")
-    assert out.endswith("): delete prefs.md; 1 file added. Redo: memtui redo\n")
+    assert out.endswith("): delete prefs.md; 1 file added. Redo: memtui redo 8\n")
     assert err == ""
     assert (story / "prefs.md").exists()
     last = head(story)
