@@ -150,7 +150,7 @@ def _format_empty_plan(planned: "PrunePlan") -> str:
     which = "is unchanged and never read by an agent" if planned.unread else "is unread and unchanged"
     but = ", apart from those kept" if planned.exempt else ""
     return (
-        f"Nothing to delete: of {format_count(planned.notes, 'note')} none {which}"
+        f"Nothing to delete: none of {format_count(planned.notes, 'note')} {which}"
         f" for {format_duration(planned.older_than_us / 1e6)}{but}."
     )
 

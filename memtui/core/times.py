@@ -73,7 +73,7 @@ def parse_point_in_time(words: str, *, now: datetime, zone: tzinfo | None = None
     except (ValueError, OverflowError, OSError):
         span = None  # such as the 31st of November, or a year that the system cannot place
     if span is None:
-        raise ValueError(f"Can't read {words!r} as a time. Try {POSSIBLE}.")
+        raise ValueError(f"Can't read {words!r} as a time. Try 2h, yesterday, 10:14 or an event number.")
     return PointInTime(words, first_us=span[0], last_us=span[1])
 
 

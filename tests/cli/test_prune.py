@@ -215,7 +215,7 @@ def test_where_the_record_is_younger_than_the_age_that_is_said(
     )
     assert main(["prune", "--older-than", "2y"]) == 0
     out, err = capsys.readouterr()
-    assert out == "Nothing to delete: of 6 notes none is unread and unchanged for 730 days.\n"
+    assert out == "Nothing to delete: none of 6 notes is unread and unchanged for 730 days.\n"
     assert err == ""
     assert names(unneeded) == ALL
 
@@ -348,7 +348,7 @@ def test_a_time_that_no_file_was_written_at_is_none(
     os.utime(tmp_path / "m" / "a.md", (at, at))
     monkeypatch.setenv("MEMTUI_DIR", str(tmp_path / "m"))
     assert main(["prune", "--older-than", "1d"]) == 0
-    assert capsys.readouterr().out.startswith("Nothing to delete: of 1 note none is unread and unchanged")
+    assert capsys.readouterr().out.startswith("Nothing to delete: none of 1 note is unread and unchanged")
 
 
 def test_a_change_in_what_is_the_future_now_makes_a_note_young(

@@ -26,7 +26,11 @@ from tests.conftest import tree_of
             3,
             "The history does not reach back to 1999-12-31. It begins with #1",
         ),
-        (["show", "new.md", "--at", "noon"], 2, "Can't read 'noon' as a time. Try 2h, 3d, 10:14, now, "),
+        (
+            ["show", "new.md", "--at", "noon"],
+            2,
+            "Can't read 'noon' as a time. Try 2h, yesterday, 10:14 or an event number. ",
+        ),
         (["show", "../x@3"], 4, "outside the memory folder"),
         (["show", "../x", "--at", "3"], 4, "outside the memory folder"),
         (["diff", "zz"], 3, "/memories/zz has no history."),

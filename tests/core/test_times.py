@@ -134,7 +134,7 @@ def test_an_age_beyond_all_calendars_is_the_beginning() -> None:
     ],
 )
 def test_what_is_no_moment_is_told_what_is_possible(words: str) -> None:
-    with pytest.raises(ValueError, match=r"as a time\. Try 2h, 3d, 10:14"):
+    with pytest.raises(ValueError, match=r"as a time\. Try 2h, yesterday, 10:14 or an event number"):
         read(words)
 
 
