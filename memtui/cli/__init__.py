@@ -39,9 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _discard_output(_report_error(error, words))
     except MemoryError as error:
         error.__traceback__ = None  # lets go of what it was at work on: even a sentence needs some memory
-        output.print_message(
-            "memtui stopped: the system gives it no more memory. Raise its limit, or name a smaller folder."
-        )
+        output.print_message("memtui stopped: out of memory. Raise its limit, or open a smaller folder.")
         return _discard_output(ExitCode.INTERNAL)
     except Exception as error:  # the last one to see it: it is kept in full, and its name is said
         return _discard_output(_report_crash(error, words))

@@ -9,7 +9,7 @@ from memtui.cli.parsing import Options, Parser, Verb
 
 _LEVELS = ("fail", "warn", "never")
 _READ_OUT = (
-    "The audit is told as text. Review with: memtui review accept PATH, memtui review flag PATH, memtui review done."
+    "The audit is printed as text. Review with: memtui review accept PATH, memtui review flag PATH, memtui review done."
 )
 
 
@@ -17,12 +17,12 @@ def add_audit_options(parser: Parser) -> None:
     parser.add_value("folders", "DIR", "the memory folder, or several; --everywhere: all of them", nargs="*")
     parser.add_value("--format", "FORMAT", ", ".join(FORMATS), choices=FORMATS)
     parser.add_value("-o --output", "FILE", "a new file outside the folder; --force replaces it")
-    parser.add_value("--since", "WHEN", "tell changes, too: since last, 41, 2026-11-20, 2h")
-    parser.add_value("--fail-on", "LEVEL", "exit with 1 from fail, warn or never on", choices=_LEVELS, default="fail")
+    parser.add_value("--since", "WHEN", "list changes, too: since last, 41, 2026-11-20, 2h")
+    parser.add_value("--fail-on", "LEVEL", "exit 1 from this level: fail, warn, never", choices=_LEVELS, default="fail")
     parser.add_value("--repo", "DIR", "compare what notes claim with this repository")
     parser.add_value("--only", "RULE", "only these rules, patterns or families; and coverage", action="append")
     parser.add_flag("--rules", "list the rules, with examples; --rule-file adds your own")
-    parser.add_flag("--watch", "look again at each change, and print what is new or gone")
+    parser.add_flag("--watch", "audit again at each change; print new and resolved")
     parser.add_value("--rule-file", "FILE", action="append")
     parser.add_value("--baseline", "FILE")
     parser.add_value("--write-baseline", "FILE")
@@ -40,7 +40,7 @@ def add_audit_options(parser: Parser) -> None:
 
 def _parse_jobs(given: str) -> int:
     if not (given.isascii() and given.isdecimal() and int(given[:4]) > 0):
-        raise argparse.ArgumentTypeError(f"{given!r} is no number of processes")
+        raise argparse.ArgumentTypeError(f"{given!r} is not a number of processes")
     return int(given[:4])
 
 

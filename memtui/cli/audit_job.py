@@ -108,7 +108,7 @@ def build_audit_job(options: Options, arguments: argparse.Namespace) -> AuditJob
     for name in ("output", "baseline", "write_baseline", "repo", "journal", "review", "reviewer", "since", "rule_file"):
         if getattr(arguments, name) in ("", [""]):
             option = "-o" if name == "output" else f"--{name.replace('_', '-')}"
-            raise UsageError(f"memtui audit: what follows {option} is empty. Nothing was audited.")
+            raise UsageError(f"memtui audit: the value of {option} is empty. Nothing was audited.")
     format = "json" if options.json else arguments.format or "text"
     if arguments.watch:
         _validate_watch(arguments, format)
@@ -157,21 +157,21 @@ def parse_rule_selection(arguments: argparse.Namespace, custom: CustomRules) -> 
     """The selected rules, patterns and families; `None` for all. Raises `Failure` for a rule that does not exist."""
     only = tuple(name.strip() for given in arguments.only or () for name in given.split(",") if name.strip()) or None
     if arguments.only and only is None:
-        raise UsageError("memtui audit: what follows --only is empty. Nothing was audited.")
+        raise UsageError("memtui audit: the value of --only is empty. Nothing was audited.")
     for name in only or ():
         if not is_known_rule(name, custom) and name not in tuple(Family):
             hint = suggest_rule(name, *Family, custom=custom)
-            raise UsageError(f"memtui audit: there is no rule and no family of rules '{name}'. {hint}")
+            raise UsageError(f"memtui audit: no rule or rule family called '{name}'. {hint}")
     return only
 
 
 def _validate_watch(arguments: argparse.Namespace, format: str) -> None:
     """Raise `Failure` for options that contradict `--watch`."""
     if arguments.write_baseline is not None:
-        words = "with a baseline that grows by itself nothing would ever count. Leave out one."
+        words = "each new finding would go into the baseline and not count. Leave out one."
         raise UsageError(f"memtui audit: --watch and --write-baseline do not go together: {words}")
     if format not in ("text", "json", "jsonl") and arguments.output in (None, "-"):
-        words = f"what is printed again and again is no {format} file. Name a file: -o FILE"
+        words = f"repeated reports are not a valid {format} file. Name a file: -o FILE"
         raise UsageError(f"memtui audit: --watch and --format {format}: {words}")
 
 
@@ -184,13 +184,13 @@ def _validate_asking(arguments: argparse.Namespace) -> None:
     if model is None:
         return
     if arguments.watch:
-        words = "what is sent is agreed to once, and not at each change. Leave out one."
+        words = "you agree to what is sent once, not at each change. Leave out one."
         raise UsageError(f"memtui audit: --watch and --ask-model do not go together: {words}")
     if not model.isprintable():
-        raise UsageError(f"memtui audit: {model!r} is no model's id. Nothing was audited, and nothing was sent.")
+        raise UsageError(f"memtui audit: {model!r} is not a model id. Nothing was audited or sent.")
     if not arguments.yes and not (output.is_terminal(sys.stdin) and output.is_terminal(sys.stderr)):
-        words = "nobody can be asked here whether passages of notes may be sent to a model."
-        raise UsageError(f"memtui audit: {words} Nothing was audited, and nothing was sent. To agree beforehand: --yes")
+        words = "no terminal to confirm in that passages of notes are sent to a model."
+        raise UsageError(f"memtui audit: {words} Nothing was audited or sent. Use --yes")
 
 
 def _resolve_repository(given: str | None) -> str | None:
@@ -198,7 +198,7 @@ def _resolve_repository(given: str | None) -> str | None:
         return None
     path = os.path.realpath(os.path.expanduser(given))
     if not os.path.isdir(path):
-        raise NotFound(f"There is no folder {format_path(path)} to compare with. Nothing was audited.")
+        raise NotFound(f"No directory {format_path(path)} to compare with. Nothing was audited.")
     return path
 
 
@@ -207,7 +207,7 @@ def _load_baseline(given: str | None, folder: str) -> frozenset[str] | None:
         return None
     path = os.path.realpath(os.path.expanduser(given))
     if path == folder or path.startswith(folder.rstrip("/") + "/"):
-        words = "is inside the memory folder, where an agent could say of what it wrote that it was there before."
+        words = "is inside the memory folder, where an agent could change it."
         raise Failure(
             ExitCode.REFUSED, f"Refused: the baseline {format_path(path)} {words} Nothing was audited. Move it out."
         )
@@ -216,7 +216,7 @@ def _load_baseline(given: str | None, folder: str) -> frozenset[str] | None:
     except OSError as error:
         raise NotFound(f"{format_path(path)} cannot be read: {format_os_error(error)}. Nothing was audited.") from error
     if data is None:
-        raise UsageError(f"{format_path(path)} is no regular file, so it is no baseline. Nothing was audited.")
+        raise UsageError(f"{format_path(path)} is not a regular file. Nothing was audited.")
     try:
         return parse_baseline(data, format_path(path))
     except InvalidBaseline as error:
@@ -424,7 +424,7 @@ def _write_baseline(job: AuditJob, session: AuditSession, found: Audit, *, force
     if not job.options.quiet:
         where = format_path(os.path.abspath(os.path.expanduser(job.arguments.write_baseline)))
         output.print_message(
-            f"{format_count(len(findings), 'finding')} in {where}: with --baseline none of them counts any more."
+            f"{format_count(len(findings), 'finding')} in {where}: with --baseline none of them counts."
         )
 
 

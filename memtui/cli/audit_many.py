@@ -62,7 +62,7 @@ def _choose_format(options: Options, arguments: argparse.Namespace) -> str:
     for name in _OF_ONE:
         if getattr(arguments, name) not in (None, False):
             option = f"--{name.replace('_', '-')}"
-            raise UsageError(f"memtui audit: {option} is about one folder. Name one, or leave it out.")
+            raise UsageError(f"memtui audit: {option} works for one folder only. Name one, or leave it out.")
     if options.json and arguments.format not in (None, "json"):
         raise UsageError(f"memtui audit: --json and --format {arguments.format} do not go together. Leave out one.")
     return "json" if options.json else arguments.format or "text"
@@ -77,7 +77,7 @@ def _list_folders(arguments: argparse.Namespace) -> list[str]:
         given += [place.path for place in find_memory_folders(limit=None) if place.files]
         if not given:
             raise NotFound(
-                "There is no memory folder in the usual places. Nothing was audited. Name one: memtui audit DIR"
+                "No memory folder found in the usual places. Nothing was audited. Name one: memtui audit DIR"
             )
     return list(dict.fromkeys(given))
 
@@ -120,7 +120,7 @@ def _receive(asked: Any, folder: str) -> FolderReport:
         try:
             return FolderReport(*json.loads(asked.recv_bytes()))
         except (EOFError, OSError):
-            words = "Its process ended before it was done. Nothing was changed."
+            words = "Its process ended early. Nothing was changed."
             return FolderReport(_format_title(folder), ExitCode.INTERNAL, {}, "", words)
 
 

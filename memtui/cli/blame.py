@@ -38,7 +38,7 @@ def run_blame(options: Options, arguments: argparse.Namespace) -> int:
     else:
         _print_blame(blamed)
     if not blamed.blame.complete:
-        output.print_message("Not every earlier text is kept: a line may be older than the event that is named.")
+        output.print_message("Not every earlier text is kept: a line may be older than the event shown.")
     return ExitCode.OK
 
 
@@ -62,7 +62,7 @@ def _compute_blame(memory: Engine, spot: VersionedPath) -> _BlameResult:
     else:
         data = _read_current(memory, spot)
     if b"\0" in data:
-        raise NotFound(f"{place} is no text, so it has no lines.")
+        raise NotFound(f"{place} is not a text, so it has no lines.")
     text = data.decode("utf-8", "surrogateescape")
     blame = memory.history.apply_claims(memory.history.blame(place.relative, data, at=at))
     return _BlameResult(spot, at, diffs.split_lines(text), blame)
@@ -73,7 +73,7 @@ def _read_current(memory: Engine, spot: VersionedPath) -> bytes:
     if seen.data is not None:
         return seen.data
     if seen.node is None:
-        raise NotFound(f"Nothing at {spot.path}. As it was once: memtui blame PATH --at MOMENT")
+        raise NotFound(f"Nothing at {spot.path}. For an earlier version: memtui blame PATH --at MOMENT")
     raise NotFound(f"{spot.path} has no lines. {seen.problem or f'It is a {seen.node.kind}.'}")
 
 
@@ -93,7 +93,7 @@ def _print_blame(blamed: _BlameResult) -> None:
 
 def _format_columns(event: Event | None) -> tuple[str, str, str, str]:
     if event is None:
-        return "?", "not known", "", ""
+        return "?", "unknown", "", ""
     when = f"{event.at.astimezone():%Y-%m-%d %H:%M}"
     actor = FIRST_SAW if event.command == "found" else format_actor_name(event.actor)
     call = event.call_id or ""
@@ -147,7 +147,7 @@ def run_origin(options: Options, arguments: argparse.Namespace) -> int:
             place, line = context.parse_memory_path(found[1], folder), int(found[2])
             seen = memory.inspect_path(place.relative)
         if seen.data is None:
-            raise NotFound(f"{place} has no lines to tell of. {seen.problem or 'It is no file.'}")
+            raise NotFound(f"{place} has no lines. {seen.problem or 'It is not a file.'}")
         state = get_state_directory(folder, options.state)
         only = None if line is None else [line]
         origins = find_origins(memory, place.relative, seen.data, state=state, only=only)

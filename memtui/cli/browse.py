@@ -131,8 +131,8 @@ def _serialize_place(place: "MemoryLocation") -> dict[str, object]:
 _NEXT_COMMANDS = (
     "With a folder of your own:",
     "  memtui DIR              browse it while an agent writes",
-    "  memtui hook install     have Claude Code's changes recorded under its name",
-    "  memtui mcp DIR          give it to any MCP client as a memory",
+    "  memtui hook install     record Claude Code's changes under its name",
+    "  memtui mcp DIR          serve it to any MCP client",
 )
 
 
@@ -140,16 +140,16 @@ def add_demo_options(parser: Parser) -> None:
     parser.add_value(
         "--speed",
         "X",
-        "how many times as fast; 1 if not given",
+        "times as fast; default 1",
         type=make_number_parser("number above 0", zero=False),
         default=1.0,
     )
-    parser.add_value("--keep", "DIR", "work in this folder, and leave it behind")
+    parser.add_value("--keep", "DIR", "work in this folder, and keep it")
     parser.add_flag("--no-tour", "without captions")
 
 
 def run_demo(options: Options, arguments: argparse.Namespace) -> int:
-    require_terminal("The demo draws on it; see: memtui demo --help")
+    require_terminal("See: memtui demo --help")
     loaded = load_config(options)
     with detect_terminal_background(loaded):
         return _run_demo(loaded, speed=arguments.speed, keep=arguments.keep, tour=not arguments.no_tour)

@@ -32,20 +32,20 @@ _parse_price = make_number_parser("price in US dollars for a million tokens")
 
 def add_chat_options(parser: Parser) -> None:
     parser.add_value("folder", "DIR", "the memory folder", nargs="?")
-    parser.add_value("-p --print", "TEXT", "say TEXT (-: stdin), print the answer, and end")
+    parser.add_value("-p --print", "TEXT", "send TEXT (-: stdin), print the answer, exit")
     parser.add_value(
         "--policy",
         "POLICY",
         f"for writes: {', '.join(ApprovalPolicy)}; with -p read-only",
         choices=[policy.value for policy in ApprovalPolicy],
     )
-    parser.add_value("--model", "ID", "which model; else the newest there is", type=_parse_model)
+    parser.add_value("--model", "ID", "which model; default: the newest", type=_parse_model)
     parser.add_value("--system", "FILE", "a system prompt of your own", type=parse_text_file)
-    parser.add_value("--guidance", "TEXT", "what to remember; or a FILE that says it", type=parse_guidance)
+    parser.add_value("--guidance", "TEXT", "what to remember, or a FILE with it", type=parse_guidance)
     parser.add_value("--effort", "LEVEL", choices=EFFORTS)
     parser.add_argument("--thinking", action=argparse.BooleanOptionalAction, default=None)
-    parser.add_value("--resume", "ID", "go on with a session; else the last", nargs="?", const=_LAST)
-    parser.add_value("--fork", "ID", "go on with a copy of one", nargs="?", const=_LAST)
+    parser.add_value("--resume", "ID", "continue a session; default: the last", nargs="?", const=_LAST)
+    parser.add_value("--fork", "ID", "continue a copy of a session", nargs="?", const=_LAST)
     parser.add_flag("--sessions", "list the sessions")
     parser.add_value("--export", "ID", "print a session as Markdown", nargs="?", const=_LAST)
     parser.add_value("-o --output", "FILE", "export to a new file, for its owner only")
@@ -58,7 +58,7 @@ def add_chat_options(parser: Parser) -> None:
 
 def _parse_model(given: str) -> str:
     if not (given.strip() and given.isprintable()):
-        raise argparse.ArgumentTypeError(f"{given!r} is no model's id")
+        raise argparse.ArgumentTypeError(f"{given!r} is not a model id")
     return given
 
 
@@ -167,7 +167,7 @@ def print_sessions(folder: str, options: Options) -> int:
             output.print_json_line(_serialize_session(each))
         return ExitCode.OK
     if not found:
-        output.print_message(f"No session is kept for {format_path(folder)} yet. Begin one: memtui chat")
+        output.print_message(f"No sessions for {format_path(folder)} yet. Start one: memtui chat")
     now = time.time()
     model = max((measure_cells(to_one_line(each.model or "")) for each in found), default=0)
     for each in found:
@@ -225,7 +225,7 @@ def export_session(folder: str, options: Options, name: str, target: str | None)
             f"The session {to_one_line(name)} cannot be read: {format_os_error(error)}. Nothing was exported."
         ) from error
     if damaged:
-        output.print_message(f"Line {damaged[0]} of the session is damaged and is left out.")
+        output.print_message(f"Line {damaged[0]} of the session is damaged and was skipped.")
     return ExitCode.OK
 
 
@@ -242,7 +242,7 @@ def _write_export(text: str, target: str, folder: str) -> None:
         fd = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except FileExistsError:
         raise Failure(
-            ExitCode.CONFLICT, f"{shown} is there already. Nothing was exported. Choose another name."
+            ExitCode.CONFLICT, f"{shown} already exists. Nothing was exported. Choose another name."
         ) from None
     except OSError as error:
         raise _make_write_failure(shown, error) from error

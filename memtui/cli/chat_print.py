@@ -48,7 +48,7 @@ def print_chat_answer(
     """Send a message, print the answer, and return the exit code; `-` reads the message from stdin."""
     prompt = events.Prompt(_read_stdin() if text == "-" else text)
     if not prompt.text.strip():
-        raise UsageError('memtui chat: there is nothing to say. Say it: memtui chat -p "…"')
+        raise UsageError('memtui chat: the message is empty. Send one: memtui chat -p "…"')
     state = fs_state.get_state_directory(folder, options.state)
     with open_memory(folder, options) as memory:
         session = open_chat_session(memory, folder, chat_options, state=options.state, resume=resume, fork=fork)
@@ -69,11 +69,7 @@ def print_chat_answer(
         finally:
             session.close()
             if session.is_incomplete:
-                _print_remark(
-                    f"Not all that was said could be saved in {format_path(session.path)}"
-                    ": the end of this conversation is "
-                    "not in it."
-                )
+                _print_remark(f"The end of this conversation could not be saved in {format_path(session.path)}.")
 
 
 def _warn_other_folder(session: ChatSession, folder: str, options: Options) -> None:
@@ -81,7 +77,7 @@ def _warn_other_folder(session: ChatSession, folder: str, options: Options) -> N
     header = next(session.iter_records(), None)
     before = get_text(header, "folder") if header is not None else ""
     if before and before != folder and not options.quiet:
-        _print_remark(f"This session was held over {format_path(before)}. It goes on over {format_path(folder)}.")
+        _print_remark(f"This session was about {format_path(before)}. It continues with {format_path(folder)}.")
 
 
 def _print_remark(sentence: str) -> None:
@@ -93,11 +89,11 @@ def _print_remark(sentence: str) -> None:
 def _read_stdin() -> str:
     data = sys.stdin.buffer.read(_MOST + 1)
     if len(data) > _MOST:
-        raise UsageError("memtui chat: what came from stdin is too long to be said in one message.")
+        raise UsageError("memtui chat: stdin is too long for one message. Nothing was sent.")
     try:
         return data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise UsageError("memtui chat: what came from stdin is not UTF-8. Nothing was said.") from error
+        raise UsageError("memtui chat: stdin is not UTF-8. Nothing was sent.") from error
 
 
 class _PrintedTurn:
@@ -145,7 +141,7 @@ class _PrintedTurn:
             except queue.Empty:
                 break
         self._end_line()
-        self._print_turn_remark("Stopped. What was said until then is kept; to go on: memtui chat --resume")
+        self._print_turn_remark("Stopped. The conversation so far is kept; to continue: memtui chat --resume")
 
     def cancel_pending(self) -> None:
         """Wait for no pending question any more."""
@@ -217,7 +213,7 @@ class _PrintedTurn:
 
     def _list_models(self, sentence: str) -> str:
         """The sentence of a fault with the models that there are, in place of the screen's hint at its command."""
-        there = f" There are: {', '.join(self._models)}." if self._models else ""
+        there = f" Available: {', '.join(self._models)}." if self._models else ""
         return sentence.replace(_MODELS, there)
 
     def _ask_person(self, event: events.ApprovalNeeded) -> None:
@@ -249,7 +245,7 @@ class _PrintedTurn:
                 return _get_exit_code(self._fault)
             case _:
                 if self._options.quiet:  # else it was said
-                    _print_remark(self._told_last or f"The turn ended before its end: {event.end.value}.")
+                    _print_remark(self._told_last or f"The turn ended early: {event.end.value}.")
                 return ExitCode.FINDINGS
 
 
@@ -276,9 +272,9 @@ def _suggest_policy(event: events.CallEnded, options: Options) -> str:
     if not event.is_error or options.read_only:
         return ""
     if _NOBODY in event.text:
-        return "To be asked, keep a memtui open that shows the folder; to let it write unasked: --policy allow"
+        return "To be asked, keep memtui open on the folder; to allow all writes: --policy allow"
     if event.text.endswith(_READ_ONLY):
-        return "To let it write: --policy allow; to be asked in a memtui that runs: --policy ask"
+        return "To allow writes: --policy allow; to be asked in a running memtui: --policy ask"
     return ""
 
 

@@ -77,7 +77,7 @@ def _print_settings(loaded: LoadedConfig, options: Options) -> None:
             | {"keys": keys, "rules": rules, "exempt": exempt, "problems": problems}
         )
         return
-    there = "" if loaded.exists else "  (not there: memtui config edit makes it)"
+    there = "" if loaded.exists else "  (missing: memtui config edit creates it)"
     where = f"{to_one_line(format_path(loaded.path))}{there}" if loaded.path else "no file is read: --no-config"
     output.print_line(f"{where}\n")
     rows = [
@@ -111,21 +111,19 @@ def _edit_settings(options: Options) -> int:
             "set EDITOR, and try again."
         ) from error
     if code:
-        output.print_message(f"{words[0]} ended with {code}. The file is {format_path(path)}.")
+        output.print_message(f"{words[0]} exited with {code}. The file is {format_path(path)}.")
         return ExitCode.FINDINGS
     loaded = _load_checked_settings(options)
     report_setting_problems(loaded, options)
     if not loaded.problems and not options.quiet:
-        output.print_message(
-            f"{format_path(path)} can be used as it is. A memtui that runs uses it once it is started again."
-        )
+        output.print_message(f"{format_path(path)} is valid. Restart memtui to use it.")
     return ExitCode.FINDINGS if loaded.problems else ExitCode.OK
 
 
 def _resolve_settings_path(options: Options) -> str:
 
     if options.no_config:
-        raise UsageError("memtui config: with --no-config there is no file. Leave it out.")
+        raise UsageError("memtui config: --no-config means no file. Leave it out.")
     return os.path.abspath(os.path.expanduser(options.config)) if options.config is not None else get_config_path()
 
 
@@ -144,9 +142,11 @@ def _create_settings_file(path: str, options: Options) -> None:
     except FileExistsError:
         return
     except OSError as error:
-        raise NotFound(f"{format_path(path)} cannot be made: {format_os_error(error)}. Nothing was changed.") from error
+        raise NotFound(
+            f"{format_path(path)} cannot be created: {format_os_error(error)}. Nothing was written."
+        ) from error
     if not options.quiet:
-        output.print_message(f"Made {format_path(path)}: all defaults are in it, and nothing is set yet.")
+        output.print_message(f"Created {format_path(path)}: it lists all defaults, and sets nothing yet.")
 
 
 def _find_editor(options: Options) -> list[str]:
@@ -157,9 +157,7 @@ def _find_editor(options: Options) -> list[str]:
         command = read_config(path=options.config).config.editor.command
         words = shlex.split(command)
     except ValueError as error:
-        raise UsageError(
-            f"The editor's command {command!r} cannot be understood: {error}. Nothing was opened."
-        ) from error
+        raise UsageError(f"The editor's command {command!r} cannot be parsed: {error}. Nothing was opened.") from error
     if words:
         return words
     found = find_installed_editor()

@@ -75,7 +75,7 @@ def observe_external_changes(memory: "Engine") -> None:
     try:
         memory.reconcile()
     except LockTimeout as busy:
-        output.print_message(f"{busy} Its changes are listed; those from outside may be missing.")
+        output.print_message(f"{busy} Changes by other programs may be missing here.")
 
 
 def require_writable(options: Options, not_done: str) -> None:
@@ -95,10 +95,10 @@ _USUAL = "memories"
 def find_folder(options: Options, argument: str | None = None) -> str | None:
     """The folder of the command line, environment or settings, else `./memories`. Raises `Failure` for two."""
     if argument is not None and options.directory is not None:
-        raise UsageError(f"Two folders are named: {argument} and {options.directory}. Name one.")
+        raise UsageError(f"Two folders were given: {argument} and {options.directory}. Give one.")
     given = argument if argument is not None else options.directory
     if given == "":
-        raise UsageError("The name of the folder is empty. Nothing was opened. Name one: memtui DIR")
+        raise UsageError("The folder's name is empty. Nothing was opened. Open one: memtui DIR")
     if given is not None:
         return given
     if usual := os.environ.get("MEMTUI_DIR") or load_config(options).config.dir:
@@ -110,7 +110,7 @@ def resolve_folder(options: Options, argument: str | None = None) -> str:
     """The memory folder, with links resolved. Raises `Failure` if there is none; none is created."""
     given = find_folder(options, argument)
     if given is None:
-        raise NotFound("No memory folder is named, and there is no ./memories here. Name one: --dir DIR, or MEMTUI_DIR")
+        raise NotFound("No memory folder was given, and there is no ./memories here. Use --dir DIR, or set MEMTUI_DIR")
     return resolve_existing_folder(given)
 
 
@@ -174,7 +174,7 @@ def make_missing_failure(place: MemoryPath, folder: str) -> NotFound:
     """The failure of a word that names nothing: it names both ways to read it."""
     name = shlex.quote(place.relative)
     return NotFound(
-        f"Nothing at {place}, in {format_path(folder)}. What is there is listed by: memtui ls  "
+        f"Nothing at {place}, in {format_path(folder)}. To list the files: memtui ls  "
         f"If {name} is a memory folder: --dir {name}"
     )
 
@@ -221,7 +221,7 @@ def parse_guidance(given: str) -> str:
     """A text, or the content of a file of that name; for argparse."""
     if "\n" in given or not os.path.isfile(os.path.expanduser(given)):
         if "\n" not in given and " " not in given and (os.sep in given or given.endswith((".md", ".txt"))):
-            raise argparse.ArgumentTypeError(f"there is no file {given}")
+            raise argparse.ArgumentTypeError(f"no such file: {given}")
         return given
     return parse_text_file(given)
 
@@ -234,7 +234,7 @@ def parse_text_file(given: str) -> str:
         reason = format_os_error(error) if isinstance(error, OSError) else "it is not UTF-8"
         raise argparse.ArgumentTypeError(f"{given} cannot be read: {reason}") from None
     if len(text) > LONGEST:
-        raise argparse.ArgumentTypeError(f"{given} is too long; {LONGEST:,} characters are enough")
+        raise argparse.ArgumentTypeError(f"{given} is too long: more than {LONGEST:,} characters")
     return text
 
 
@@ -309,4 +309,4 @@ def _load_text_setting(loaded: "LoadedConfig", name: str, given: str, read: Call
         return read(given)
     except argparse.ArgumentTypeError as error:
         where = loaded.get_origin(f"chat.{name}")
-        raise NotFound(f"chat.{name} in the settings ({where}): {error}. No chat was begun.") from error
+        raise NotFound(f"chat.{name} in the settings ({where}): {error}. No chat was started.") from error

@@ -18,7 +18,7 @@ from memtui.engine import Engine
 
 
 def add_diff_options(parser: Parser) -> None:
-    parser.add_value("a", "A", "a PATH, PATH@MOMENT, an event's number, or a time")
+    parser.add_value("a", "A", "a PATH, PATH@MOMENT, an event number, or a time")
     parser.add_value("b", "B", "the same; else now", nargs="?")
     parser.add_flag("--stat", "only how many lines, file by file")
 
@@ -92,7 +92,7 @@ class _DiffFinder:
             case _:
                 raise UsageError(
                     "memtui diff: one of the two is a path and the other a moment. Write PATH@MOMENT for a path at a "
-                    "moment, and ./NAME for a file that is called like one."
+                    "moment, and ./NAME for a file with such a name."
                 )
 
     def _resolve_span(self, a: PointInTime, b: PointInTime) -> tuple[int, int]:
@@ -153,7 +153,7 @@ class _DiffFinder:
         if spot.moment is None:
             version = self._memory.history.get_version_at(path, self._head)
             if version is None and path:
-                raise NotFound(f"Nothing at {spot.path}. What is there is listed by: memtui ls")
+                raise NotFound(f"Nothing at {spot.path}. To list the files: memtui ls")
             return _PathAt(path, self._head, version)
         seq = times.find_seq(self._memory, spot.moment)
         version = self._memory.history.get_version_at(path, seq) if path else None
@@ -187,9 +187,7 @@ class _DiffFinder:
             return self._diff_range(a.seq, b.seq, a.path)
         if a.is_directory or b.is_directory:
             name = MemoryPath.from_relative(a.path if a.is_directory else b.path)
-            raise UsageError(
-                f"memtui diff: {name} is a directory; it can be compared with itself only, at two moments."
-            )
+            raise UsageError(f"memtui diff: {name} is a directory; compare it with itself at two moments.")
         if a.version == b.version:
             return []
         return [self._make_file_diff((a.path, a.version, a.seq), (b.path, b.version, b.seq))]
@@ -223,7 +221,7 @@ class _DiffFinder:
 
 
 def _make_unrecorded_failure(place: MemoryPath) -> Failure:
-    return NotFound(f"Nothing was ever recorded at {place}. What is there is listed by: memtui ls")
+    return NotFound(f"{place} has no history. To list the files: memtui ls")
 
 
 def _is_directory(change: Change) -> bool:

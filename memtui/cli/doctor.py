@@ -77,14 +77,14 @@ def check_system() -> Iterator[Check]:
 def _check_landlock() -> Check:
     version = get_landlock_version()
     if version:
-        return Check("Landlock", "ok", f"version {version}: with --read-only the kernel lets memtui write no file")
-    return Check("Landlock", "ok", "not here: with --read-only memtui itself opens everything read-only")
+        return Check("Landlock", "ok", f"version {version}: with --read-only the kernel blocks every write of memtui")
+    return Check("Landlock", "ok", "not available: with --read-only memtui itself opens everything read-only")
 
 
 def check_folder(path: str | None, problem: str | None) -> Iterator[Check]:
     """The memory folder; `problem` says why the named one is not there."""
     if path is None:
-        none = "none is named, and there is no ./memories here"
+        none = "none was given, and there is no ./memories here"
         yield Check("folder", "fail" if problem else "warn", problem or none)
         return
     try:
@@ -99,10 +99,10 @@ def check_folder(path: str | None, problem: str | None) -> Iterator[Check]:
         for node in store.scan(ROOT):
             files += node.kind is EntryKind.FILE
             closed += not store.is_accessible(MemoryPath.from_relative(node.path), os.R_OK)
-        unreadable = f", {closed:,} things cannot be read" if closed else ""
+        unreadable = f", {closed:,} entries cannot be read" if closed else ""
         yield Check("files", "warn" if closed else "ok", f"{files:,}{unreadable}")
         yield _check_file_system(path)
-        by = {"openat2": "by the kernel (openat2)", "walk": "by a walk of our own (no openat2 here)"}
+        by = {"openat2": "by the kernel (openat2)", "walk": "by memtui, step by step (no openat2 here)"}
         yield Check("confinement", "ok", by[store.resolver])
     finally:
         store.close()
@@ -123,7 +123,7 @@ def check_state(
         yield _check_durability(where, durability)
         yield from _check_journal(where / JOURNAL)
     if read_only:
-        yield Check("probes", "ok", "nothing is tried out: this is read-only")
+        yield Check("probes", "ok", "skipped: this is read-only")
         return
     with contextlib.ExitStack() as stack:
         try:
@@ -133,7 +133,7 @@ def check_state(
             ours = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="doctor-", dir=where)))
             yield from _check_system_calls(ours)
         except OSError as error:
-            yield Check("probes", "fail", f"no place to try things out: {_format_os_error(error)}")
+            yield Check("probes", "fail", f"no directory to try them in: {_format_os_error(error)}")
 
 
 def _check_state_directory(where: Path, path: str) -> Iterator[Check]:
@@ -146,29 +146,29 @@ def _check_state_directory(where: Path, path: str) -> Iterator[Check]:
         return
     if there == where:
         if not where.is_dir():
-            yield Check("state", "fail", f"{format_path(where)} is no directory")
+            yield Check("state", "fail", f"{format_path(where)} is not a directory")
             return
         yield Check("state", "ok", format_path(where))
     else:
-        yield Check("state", "ok", f"{format_path(where)} (not there yet)")
+        yield Check("state", "ok", f"{format_path(where)} (does not exist yet)")
     yield _check_writable("state writable", str(there), missing="fail")
     try:
         same = os.stat(there).st_dev == os.stat(path).st_dev
     except OSError as error:
         yield Check("file systems", "warn", _format_os_error(error))
         return
-    apart = "state and folder are on two: what is being written waits beside its place for a moment"
+    apart = "state and folder are on two: temporary files are written beside the notes"
     yield Check("file systems", "ok", "state and folder are on the same one" if same else apart)
 
 
 def _check_durability(where: Path, durability: Durability) -> Check:
     """Whether a power cut may leave the folder behind the journal, and what makes up for that."""
-    synced = "files and journal are on the disk before a command answers"
+    synced = "files and journal are on disk before a command answers"
     if durability == "folder":
         return Check("durability", "ok", f"folder: {synced}")
     if (kind := get_file_system_type(str(where))) in UNJOURNALLED:
-        return Check("durability", "warn", f"folder: {synced}, because {kind} could lose the journal by a power cut")
-    words = "the journal is on the disk before a command answers, the files within a second"
+        return Check("durability", "warn", f"folder: {synced}, because {kind} could lose the journal in a power cut")
+    words = "the journal is on disk before a command answers, the files within a second"
     after = "After a power cut, other programs may see older or empty files until memtui opens the folder"
     return Check("durability", "ok", f"journal: {words}. {after}")
 
@@ -177,8 +177,8 @@ def _check_journal(path: Path) -> Iterator[Check]:
     try:
         check_regular_files(str(path))
         if is_journal_missing(path.parent):
-            gone = f"the journal that was kept for this folder is gone from {format_path(path)}"
-            yield Check("journal", "fail", gone)
+            missing = f"the journal that was kept for this folder is missing from {format_path(path)}"
+            yield Check("journal", "fail", missing)
             return
         if not path.exists():
             yield Check("journal", "ok", "none yet")
@@ -197,7 +197,7 @@ def _check_journal(path: Path) -> Iterator[Check]:
         yield Check("events", "ok" if head[0] == count else "fail", f"{count:,}, head {head[0]} {bytes(head[1]).hex()}")
     else:
         yield Check("events", "ok", "0")
-    words = "not what the events left in the folder: memtui verify tells where" if doubtful else "as the events left it"
+    words = "differs from the events: memtui verify shows where" if doubtful else "as the events say"
     yield Check("known state", "fail" if doubtful else "ok", words)
 
 
@@ -210,7 +210,7 @@ def _is_doubtful(database: sqlite3.Connection) -> bool:
 
 def _check_system_calls(directory: Path) -> Iterator[Check]:
     """Calls that not every kernel and file system has, each tried out in a directory of our own."""
-    yield Check("O_TMPFILE", "ok", "works" if _has_tmpfile(directory) else "not here: names are used instead")
+    yield Check("O_TMPFILE", "ok", "works" if _has_tmpfile(directory) else "not available: names are used instead")
     fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         yield _check_renameat2(directory, fd)
@@ -253,8 +253,8 @@ def _check_renameat2(directory: Path, fd: int) -> Check:
         works = _probe_move(directory, fd, "renamed", "renameat2") == "renameat2" and exchange(*places)
     except OSError as error:
         return Check("renameat2", "warn", _format_os_error(error))
-    weaker = "what another program writes in the moment of a replacement may be lost, a kill may leave two names"
-    return Check("renameat2", *(("ok", "works") if works else ("warn", f"not here: {weaker}")))
+    weaker = "a write by another program during a replace may be lost, a kill may leave two names"
+    return Check("renameat2", *(("ok", "works") if works else ("warn", f"not available: {weaker}")))
 
 
 def _check_links(directory: Path, fd: int) -> Check:
@@ -270,7 +270,7 @@ def _check_directory_sync(fd: int) -> Check:
     try:
         os.fsync(fd)
     except OSError as error:
-        return Check("directory sync", "warn", f"{_format_os_error(error)}: a power cut may take the last changes back")
+        return Check("directory sync", "warn", f"{_format_os_error(error)}: a power cut may undo the last changes")
     return Check("directory sync", "ok", "works")
 
 
@@ -279,14 +279,14 @@ def _check_locks(fd: int) -> Check:
         with hold_lock(fd, 1.0) as locking:
             try:
                 with hold_lock(fd, 0.0, locking):
-                    return Check("locks", "fail", "they do not exclude: two writers could collide")
+                    return Check("locks", "fail", "they do not lock: two writers could collide")
             except LockTimeout:
                 pass
     except StateUnusable:
-        return Check("locks", "fail", "none here: nothing is written, browsing works")
+        return Check("locks", "fail", "not available: nothing is written, browsing works")
     except OSError as error:
         return Check("locks", "fail", f"{_format_os_error(error)}: nothing is written, browsing works")
-    return Check("locks", "ok", "flock" if locking == "flock" else "record locks (flock is not here)")
+    return Check("locks", "ok", "flock" if locking == "flock" else "record locks (flock is not available)")
 
 
 def _check_journal_mode(directory: Path) -> Check:
@@ -295,10 +295,10 @@ def _check_journal_mode(directory: Path) -> Check:
             mode = database.execute("PRAGMA journal_mode = WAL").fetchone()[0]
             database.execute("CREATE TABLE probe (value)")
     except sqlite3.Error as error:
-        return Check("journal mode", "fail", f"a journal cannot be kept there: {error}")
+        return Check("journal mode", "fail", f"a journal cannot be stored there: {error}")
     if mode == "wal":
         return Check("journal mode", "ok", "WAL")
-    return Check("journal mode", "warn", f"{mode}, not WAL: every record is synced, and a reader may have to wait")
+    return Check("journal mode", "warn", f"{mode}, not WAL: every event is synced, and a reader may have to wait")
 
 
 def _check_watcher(directory: Path) -> Check:
@@ -327,7 +327,7 @@ def _check_writable(name: str, path: str, *, missing: Literal["warn", "fail"]) -
 def _check_file_system(path: str) -> Check:
     kind = get_file_system_type(path)
     if kind is None:
-        return Check("file system", "ok", "type not known")
+        return Check("file system", "ok", "type unknown")
     if kind.startswith(REMOTE):
         return Check("file system", "warn", f"{kind}: changes made on other machines may be noticed late")
     return Check("file system", "ok", kind)
@@ -344,7 +344,7 @@ def _check_terminal() -> Check:
     if not (sys.stdin and sys.stdin.isatty() and sys.stdout and sys.stdout.isatty()):
         return Check("terminal", "warn", f"{words}, not connected to one")
     if term in ("", "dumb"):
-        return Check("terminal", "warn", f"{words}: browsing needs a capable one")
+        return Check("terminal", "warn", f"{words}: browsing needs a full terminal")
     columns, rows = os.get_terminal_size(sys.stdout.fileno())
     small = columns < 60 or rows < 15
     return Check(
@@ -417,10 +417,10 @@ def _check_settings(loaded: LoadedConfig) -> Iterator[Check]:
         writable = False
     where = format_path(loaded.path)
     if writable:
-        words = f"{where} can be written by others, and it says which editor is started: chmod go-w {where}"
+        words = f"other users can write to {where}, which sets the editor to run: chmod go-w {where}"
         yield Check("config", "warn", words)
     else:
-        yield Check("config", "ok", where if loaded.exists else f"{where} (not there)")
+        yield Check("config", "ok", where if loaded.exists else f"{where} (does not exist)")
     for problem in loaded.problems:
         yield Check("config", "warn", problem.sentence)
 

@@ -23,14 +23,14 @@ from memtui.notes.links import Backlink
 
 def add_move_options(parser: Parser) -> None:
     """Declare the arguments of both."""
-    parser.add_value("paths", "PATH", "what, and last where to: a new name or a directory", nargs="+")
-    parser.add_flag("-n --dry-run", "only say what would change")
+    parser.add_value("paths", "PATH", "files, and last the new name or a directory", nargs="+")
+    parser.add_flag("-n --dry-run", "only list what would change")
 
 
 def run_move(options: Options, given: argparse.Namespace, verb: str, past: str) -> int:
     """Run `mv` or `cp`, and print the result. Raises `Failure` for arguments that contradict."""
     if len(given.paths) < 2:
-        raise UsageError(f"memtui {verb}: say where to: memtui {verb} {given.paths[0]} NEW")
+        raise UsageError(f"memtui {verb}: give a target: memtui {verb} {given.paths[0]} NEW")
     if not given.dry_run:
         require_writable(options, f"Not {past}")
     path = context.resolve_folder(options)
@@ -59,14 +59,13 @@ def _resolve_targets(memory: Engine, words: Sequence[str], path: str, verb: str)
     into = place.is_root or target.endswith("/") or (entry is not None and entry.kind is EntryKind.DIRECTORY)
     if len(sources) > 1 and not into:
         raise UsageError(
-            f"memtui {verb}: {place} is no directory, and several things cannot have one name. To make it one, "
-            f"write {target}/"
+            f"memtui {verb}: {place} is not a directory, so it cannot hold several files. To create it, write {target}/"
         )
     pairs: dict[str, str] = {}
     for source in sources:
         old = context.parse_memory_path(source, path)
         if old.is_root:
-            raise UsageError(f"memtui {verb}: that is the whole folder. Name what is in it.")
+            raise UsageError(f"memtui {verb}: that is the whole folder. Name a file in it.")
         name = "/".join((*place.parts, old.name)) if into else place.relative
         pairs[old.relative] = name
     return pairs
@@ -78,8 +77,8 @@ def _format_moved(pairs: Mapping[str, str], result: ActionResult, past: str) -> 
         old, new = next(iter(pairs.items()))
         what = f"{past.capitalize()} {old} to {new}"
     else:
-        what = f"{past.capitalize()} {count:,} things"
-    return f"{to_one_line(what)}. memtui undo takes it back."
+        what = f"{past.capitalize()} {count:,} items"
+    return f"{to_one_line(what)}. {restore.format_undo_hint(result)}"
 
 
 def _serialize_link(broken: Backlink) -> dict[str, object]:
@@ -96,7 +95,7 @@ _NOT_DELETED = "Not deleted"
 
 
 def add_rm_options(parser: Parser) -> None:
-    parser.add_value("paths", "PATH", "files, or directories with all that is in them", nargs="+")
+    parser.add_value("paths", "PATH", "files, or directories with everything in them", nargs="+")
     restore.add_confirm_options(parser)
 
 
@@ -106,7 +105,7 @@ def run_rm(options: Options, arguments: argparse.Namespace) -> int:
     path = context.resolve_folder(options)
     found = [context.parse_memory_path(given, path) for given in arguments.paths]
     if any(place.is_root for place in found):
-        raise UsageError("memtui rm: that is the whole folder. Name what is in it.")
+        raise UsageError("memtui rm: that is the whole folder. Name a file in it.")
     paths = list(dict.fromkeys(place.relative for place in found))
     with open_memory(path, options) as memory:
         return restore.run_with_confirmation(
@@ -121,9 +120,6 @@ def run_rm(options: Options, arguments: argparse.Namespace) -> int:
         )
 
 
-_KEPT = "Nothing is lost: memtui undo brings it back."
-
-
 def _is_directory(memory: Engine, path: str) -> bool:
     entry = memory.get_entry(path)
     return entry is not None and entry.kind is EntryKind.DIRECTORY
@@ -131,8 +127,8 @@ def _is_directory(memory: Engine, path: str) -> bool:
 
 def _format_deleted(paths: list[str], result: ActionResult) -> str:
     what = paths[0] if len(paths) == 1 else restore.format_file_count(result.changes)
-    kept = "What was too large to be kept is gone for good." if result.unkept else _KEPT
-    return f"{to_one_line(f'Deleted {what}')}. {kept}"
+    end = "What was too large to keep is deleted for good." if result.unkept else restore.format_undo_hint(result)
+    return f"{to_one_line(f'Deleted {what}')}. {end}"
 
 
 RM_VERB = Verb("rm", add_rm_options, run_rm)
@@ -142,16 +138,16 @@ RM_VERB = Verb("rm", add_rm_options, run_rm)
 
 
 def add_protect_options(parser: Parser) -> None:
-    parser.add_value("paths", "PATH", "files, or directories with all that is in them", nargs="*")
+    parser.add_value("paths", "PATH", "files, or directories with everything in them", nargs="*")
     parser.add_flag("--off", "let agents change them again")
-    parser.add_flag("--list", "only list what is protected, as without a PATH")
+    parser.add_flag("--list", "list what is protected, as without a PATH")
 
 
 def run_protect(options: Options, arguments: argparse.Namespace) -> int:
     if arguments.off and not arguments.paths:
-        raise UsageError("memtui protect: name what agents may change again. See: memtui protect --list")
+        raise UsageError("memtui protect: --off needs a PATH. See: memtui protect --list")
     if arguments.list and (arguments.paths or arguments.off):
-        raise UsageError("memtui protect: --list stands alone. See: memtui protect --help")
+        raise UsageError("memtui protect: --list goes with no PATH and no --off. See: memtui protect --help")
     if arguments.paths:
         require_writable(options, "Nothing was changed")
     path = context.resolve_folder(options)
@@ -198,7 +194,7 @@ def _format_protected(paths: list[str], *, off: bool) -> str:
     quoted = [shlex.quote(path or ".") for path in paths]
     back = " ".join(["memtui protect --off", *(path if to_one_line(path) == path else "PATH" for path in quoted)])
     it = "it" if len(paths) == 1 else "them"
-    return f"Protected: {what}. Agents can view {it}, and not change {it}. {back} takes that back."
+    return f"Protected: {what}. Agents can view {it}, but not change {it}. Undo: {back}"
 
 
 PROTECT_VERB = Verb("protect", add_protect_options, run_protect)

@@ -64,7 +64,7 @@ def run_help(options: Options, arguments: argparse.Namespace) -> int:
     elif topic in VERBS:
         output.print_line(format_verb_help(build_parser(VERBS[topic])))
     else:
-        hint = format_suggestion(topic, (*TOPICS, *VERBS), "The pages are listed by: memtui help", shown="'{}'")
+        hint = format_suggestion(topic, (*TOPICS, *VERBS), "To list the pages: memtui help", shown="'{}'")
         raise UsageError(f"No page or command called '{topic}'. {hint}")
     return ExitCode.OK
 
@@ -81,7 +81,7 @@ def _print_topics() -> None:
         with (PAGES / f"{topic}.md").open(encoding="utf-8") as page:
             title = page.readline().lstrip("# ").strip()
         output.print_line(f"  {topic:<{width}}  {title}")
-    output.print_line("\nmemtui help TOPIC shows a page; memtui VERB --help the options of a verb")
+    output.print_line("\nmemtui help TOPIC shows a page; memtui VERB --help the options of a command")
 
 
 def _print_page(topic: str, options: Options) -> None:

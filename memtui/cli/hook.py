@@ -23,17 +23,17 @@ _SECONDS = 300.0
 
 def add_hook_options(parser: Parser) -> None:
     actions = ("install", "uninstall", "status")
-    parser.add_value("action", "ACTION", "install, uninstall or status; else: be the hook", nargs="?", choices=actions)
-    parser.add_flag("--ask", "let a running memtui allow or deny each change first")
-    parser.add_flag("--strict", "with --ask: deny where nobody can be asked")
+    parser.add_value("action", "ACTION", "install, uninstall, status; else run as the hook", nargs="?", choices=actions)
+    parser.add_flag("--ask", "a running memtui asks you before each change")
+    parser.add_flag("--strict", "with --ask: deny if nobody can be asked")
     parser.add_value(
         "--wait",
         "SECONDS",
-        "for an answer; 300 if not given",
+        "for an answer; default 300",
         type=make_count_parser("number of seconds from 1 to 3600", least=1, most=3_600),
     )
     for scope, where in _SCOPES.items():
-        words = "in ~/.claude/settings.json, as if not given" if where is None else f"in {where}"
+        words = "in ~/.claude/settings.json, the default" if where is None else f"in {where}"
         parser.add_argument(f"--{scope}", dest="scopes", action="append_const", const=scope, help=words)
     parser.add_flag("-y --yes", "do not ask")
 
@@ -56,8 +56,7 @@ def run_hook(options: Options, arguments: argparse.Namespace) -> int:
 def _run_as_hook(options: Options, arguments: argparse.Namespace) -> int:
     if output.is_terminal(sys.stdin):
         raise UsageError(
-            "memtui hook: Claude Code runs this, and tells on standard input what it is about to write. "
-            "To set it up: memtui hook install"
+            "memtui hook: Claude Code runs this, with the call on stdin. To install it: memtui hook install"
         )
     from memtui.agents.hooks.hook import HookOptions, answer_hook  # noqa: PLC0415 - start-up: an agent waits for the hook
     from memtui.agents.hooks.prefilter import read_input  # noqa: PLC0415 - start-up: an agent waits for the hook
@@ -90,8 +89,8 @@ def _install(options: Options, arguments: argparse.Namespace) -> int:
     if options.json:
         output.write_bytes(after.encode("utf-8"))
         return ExitCode.OK
-    done = "The hook is installed: Claude Code runs it in sessions that begin from now on."
-    return _apply_change(settings, after, "Put this in?", done, "The hook is installed already.", options, arguments)
+    done = "Installed the hook: new sessions of Claude Code run it."
+    return _apply_change(settings, after, "Install this?", done, "The hook is installed already.", options, arguments)
 
 
 def _uninstall(options: Options, arguments: argparse.Namespace) -> int:
@@ -99,9 +98,9 @@ def _uninstall(options: Options, arguments: argparse.Namespace) -> int:
 
     settings = load_hook_settings(_get_settings_path(_parse_scope(arguments)))
     after = remove_hooks(settings)
-    done = "The hook is taken out. Sessions that run may still use it."
+    done = "Removed the hook. Running sessions may still use it."
     return _apply_change(
-        settings, after, "Take this out?", done, "There is no hook of memtui in it.", options, arguments
+        settings, after, "Remove this?", done, "No hook of memtui is installed in it.", options, arguments
     )
 
 
@@ -124,14 +123,14 @@ def _apply_change(
         if not options.quiet:
             output.print_line(f"{to_one_line(path)}: {nothing}")
         return ExitCode.OK
-    output.print_line(f"--- {to_one_line(path)}{'' if settings.text is not None else ' (not there yet)'}")
+    output.print_line(f"--- {to_one_line(path)}{'' if settings.text is not None else ' (does not exist yet)'}")
     output.print_line(f"+++ {to_one_line(path)}")
     for line in diffs.format_unified(before, after):
         output.print_line(to_one_line(line.rstrip("\r")))
     output.flush()
     if not arguments.yes:
         if not (output.is_terminal(sys.stdin) and output.is_terminal(sys.stderr)):
-            raise UsageError("Nothing was written: nobody can be asked here. If that is what you want, add --yes.")
+            raise UsageError("Nothing was written: no terminal to confirm in. Use --yes")
         output.write_stderr([f"{question}  y yes  n no: "])
         if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
             output.print_message("Nothing was written.")
@@ -180,9 +179,7 @@ def _inspect_scope(scope: str) -> _HookStatus:
         return _HookStatus(scope, path, None, [], str(error))
     commands = list(dict.fromkeys(settings.commands))
     problem = (
-        "not for every tool, before and after a change: install it again"
-        if commands and not settings.is_complete
-        else ""
+        "incomplete, not for every tool and event: install it again" if commands and not settings.is_complete else ""
     )
     return _HookStatus(scope, path, bool(commands), commands, problem)
 
@@ -190,7 +187,7 @@ def _inspect_scope(scope: str) -> _HookStatus:
 def _parse_scope(arguments: argparse.Namespace) -> str | None:
     scopes = set(arguments.scopes or ())
     if len(scopes) > 1:
-        raise UsageError("memtui hook: name one of --user, --project and --local. Nothing was written.")
+        raise UsageError("memtui hook: use one of --user, --project and --local. Nothing was written.")
     return scopes.pop() if scopes else None
 
 

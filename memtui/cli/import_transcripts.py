@@ -24,8 +24,8 @@ _BAR = 24
 
 
 def add_import_transcripts_options(parser: Parser) -> None:
-    parser.add_value("files", "FILE", "session files; else all of Claude Code's", nargs="*")
-    parser.add_flag("-n --dry-run", "only say what would be imported")
+    parser.add_value("files", "FILE", "session files; default: all of Claude Code's", nargs="*")
+    parser.add_flag("-n --dry-run", "only list what would be imported")
 
 
 def run_import_transcripts(options: Options, arguments: argparse.Namespace) -> int:
@@ -35,7 +35,7 @@ def run_import_transcripts(options: Options, arguments: argparse.Namespace) -> i
     files = [os.path.abspath(os.path.expanduser(each)) for each in arguments.files]
     files = files or list_session_files(folder)
     if not files:
-        raise NotFound(f"{_NOT_DONE}: no session files of Claude Code are here. Name them: FILE")
+        raise NotFound(f"{_NOT_DONE}: no session files of Claude Code were found. Name them: FILE")
     scan = _read_transcripts(options, folder, files)
     if scan.unreadable and not scan.files:
         path, reason = scan.unreadable[0]
@@ -65,7 +65,7 @@ def _record_changes(
     if bar.is_stopped and len(recorded) < len(fresh):
         are = "is" if len(recorded) == 1 else "are"
         words = f"{format_count(len(recorded), 'change')} of {len(fresh):,} {are} imported"
-        raise Failure(ExitCode.INTERRUPTED, f"Stopped: {words}. The rest: memtui import-transcripts, again")
+        raise Failure(ExitCode.INTERRUPTED, f"Stopped: {words}. To import the rest: memtui import-transcripts")
     return recorded, events
 
 
@@ -74,7 +74,7 @@ def _read_transcripts(options: Options, folder: str, files: list[str]) -> Transc
         with _ProgressBar(options, sum_sizes(files)) as bar:
             return scan_transcripts(folder, files, bar.report_read)
     except KeyboardInterrupt:
-        raise Failure(ExitCode.INTERRUPTED, f"{_NOT_DONE}: it was stopped while it read the session files.") from None
+        raise Failure(ExitCode.INTERRUPTED, f"{_NOT_DONE}: stopped while reading the session files.") from None
 
 
 def _is_gone(memory: Engine, path: str) -> bool:
@@ -142,15 +142,15 @@ def _print_result(scan: TranscriptScan, fresh: list[ImportedChange], missing: li
     output.print_line(_format_summary(scan, fresh, dry_run=dry_run))
     if missing:
         output.print_line(
-            f"{format_count(len(missing), 'note')} of them {'is' if len(missing) == 1 else 'are'} not there any more:"
+            f"{format_count(len(missing), 'note')} of them {'is' if len(missing) == 1 else 'are'} deleted:"
         )
         for path in missing:
             output.print_line(f"  {output.pad_cell(str(MemoryPath.from_relative(path)), 0)}")
         if not dry_run:
-            output.print_line("Bring one back: memtui restore PATH")
+            output.print_line("Restore one: memtui restore PATH")
     unknown = sum(each.after is None and not each.is_gone for each in fresh)
     if unknown:
-        output.print_message(f"Of {format_count(unknown, 'write')} the text is not told, only that it was made.")
+        output.print_message(f"The text of {format_count(unknown, 'write')} is not in the session files.")
     passed_over = [
         f"{format_count(number, noun)} {words}"
         for number, noun, words in (
@@ -161,7 +161,7 @@ def _print_result(scan: TranscriptScan, fresh: list[ImportedChange], missing: li
         if number
     ]
     if passed_over:
-        output.print_message(f"Passed over: {', '.join(passed_over)}.")
+        output.print_message(f"Skipped: {', '.join(passed_over)}.")
     for path, reason in scan.unreadable:
         output.print_message(f"{format_path(path)} cannot be read: {reason}.")
 
@@ -170,9 +170,9 @@ def _format_summary(scan: TranscriptScan, fresh: list[ImportedChange], *, dry_ru
     known = len(scan.writes) - len(fresh)
     where = f"{format_count(scan.files, 'session file')} with {format_count(scan.lines, 'line')}"
     if not scan.writes:
-        return f"{_NOT_DONE}: {where} tell of no change of this folder."
+        return f"{_NOT_DONE}: no change of this folder in {where}."
     if not fresh:
-        return f"{_NOT_DONE}: all {format_count(known, 'change')} that {where} tell of were imported before."
+        return f"{_NOT_DONE}: all {format_count(known, 'change')} in {where} were imported before."
     notes = format_count(len({each.path for each in fresh}), "note")
     more = f"; {known:,} were imported before" if known else ""
     removals = sum(each.is_gone for each in fresh)

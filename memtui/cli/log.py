@@ -110,23 +110,23 @@ _BACKWARDS_US = 60_000_000
 
 def add_log_options(parser: Parser) -> None:
     parser.add_value("folder", "DIR", "the memory folder; or a path inside it, as --path", nargs="?")
-    parser.add_flag("-f --follow", "go on: print what happens, as it happens")
-    parser.add_value("-n --last", "N", "only the last N; with --follow 10 if not given", type=parse_event_count)
-    parser.add_value("--since", "MOMENT", "only from then on: 41, 10:14, yesterday", type=times.parse_moment)
-    parser.add_value("--until", "MOMENT", "only up to then, that event or day included", type=times.parse_moment)
-    parser.add_value("--path", "PATH", "only what touched it, by its old names too, or below it")
-    parser.add_value("--actor", "NAME", "only what NAME did: an agent, you, outside, memtui")
-    parser.add_flag("--errors", "only what was refused or failed")
+    parser.add_flag("-f --follow", "keep printing new events as they happen")
+    parser.add_value("-n --last", "N", "only the last N; default 10 with --follow", type=parse_event_count)
+    parser.add_value("--since", "MOMENT", "only since then: 41, 10:14, yesterday", type=times.parse_moment)
+    parser.add_value("--until", "MOMENT", "only until then, that event or day included", type=times.parse_moment)
+    parser.add_value("--path", "PATH", "only this path, with its old names, and below it")
+    parser.add_value("--actor", "NAME", "only events by NAME: an agent, you, outside, memtui")
+    parser.add_flag("--errors", "only refused and failed events")
     parser.add_flag("--head", "only the number and the hash of the last event")
 
 
 def run_log(options: Options, arguments: argparse.Namespace) -> int:
     if arguments.follow and arguments.until is not None:
-        raise UsageError("memtui log: --follow never ends, and --until does. Leave one of them out.")
+        raise UsageError("memtui log: --follow and --until do not go together. Leave one of them out.")
     path, place = context.resolve_word(options, arguments.folder)
     if not place.is_root:
         if arguments.path is not None:
-            raise UsageError(f"memtui log: two paths are named: {arguments.folder} and {arguments.path}. Name one.")
+            raise UsageError(f"memtui log: two paths were given: {arguments.folder} and {arguments.path}. Give one.")
         arguments.path = place.relative
     loaded = load_config(options, path)
     report_setting_problems(loaded, options)
@@ -258,8 +258,8 @@ class _EventPrinter:
             self._has_warned = True
             behind = format_age((previous.at_us - event.at_us) / 1e6)
             output.print_message(
-                f"The clock ran backwards: by its time #{event.seq} is {behind} older than #{previous.seq} before it. "
-                "The numbers tell the order."
+                f"The clock ran backwards: by its time #{event.seq} is {behind} older than #{previous.seq}. "
+                "The numbers give the order."
             )
 
 

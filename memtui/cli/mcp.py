@@ -31,21 +31,21 @@ _HOST = "127.0.0.1"
 _LEAST_TOKEN, _LONGEST_TOKEN = 16, 1_000
 _TOKEN = re.compile(rb"[A-Za-z0-9._~+/=-]+")
 _LONGEST_NAME = 64
-_parse_port = make_count_parser("port; it is a number from 0 to 65535", most=65_535)
+_parse_port = make_count_parser("port from 0 to 65535", most=65_535)
 _parse_seconds = make_number_parser("number of seconds from above 0 to 86400", most=86_400, zero=False)
 
 
 def add_mcp_options(parser: Parser) -> None:
     parser.add_value("folder", "DIR", "the memory folder", nargs="?")
     parser.add_value("--http", "PORT", "serve HTTP on 127.0.0.1; 0: any free port", type=_parse_port)
-    parser.add_value("--token-file", "FILE", "with --http: the token of clients; made if not there")
-    parser.add_flag("--no-token", "with --http: let in every user of this machine")
+    parser.add_value("--token-file", "FILE", "with --http: the clients' token; created if missing")
+    parser.add_flag("--no-token", "with --http: allow every user of this machine")
     parser.add_value("--socket", "PATH", "serve HTTP at a Unix socket, for your user only")
-    parser.add_flag("--look-only", "clients change nothing; what they view is recorded")
-    parser.add_flag("--ask", "a change waits for you, in a memtui that runs")
-    parser.add_value("--ask-seconds", "N", "for how long; 50 if not given", type=_parse_seconds, default=ASK_SECONDS)
-    parser.add_value("--name", "NAME", "who acts, for the journal; else the client's name", type=_parse_name)
-    parser.add_value("--guidance", "TEXT", "what to remember; or a FILE that says it", type=parse_guidance)
+    parser.add_flag("--look-only", "clients change nothing; their views are recorded")
+    parser.add_flag("--ask", "you approve each change in a running memtui")
+    parser.add_value("--ask-seconds", "N", "how long to wait; default 50", type=_parse_seconds, default=ASK_SECONDS)
+    parser.add_value("--name", "NAME", "actor's name in history; default: the client's", type=_parse_name)
+    parser.add_value("--guidance", "TEXT", "what to remember, or a FILE with it", type=parse_guidance)
 
 
 def _parse_name(given: str) -> str:
@@ -58,7 +58,7 @@ def run_mcp(options: Options, arguments: argparse.Namespace) -> int:
     looks_only = options.read_only or arguments.look_only
     if looks_only and arguments.ask:
         given = "--read-only" if options.read_only else "--look-only"
-        raise UsageError(f"memtui mcp: with {given} there is nothing to --ask. Leave one of them out.")
+        raise UsageError(f"memtui mcp: with {given} there is nothing to ask about. Leave one of them out.")
     if find_spec("mcp") is None:
         raise UsageError("memtui mcp needs one more package: pip install 'memtui[mcp]'")
     _validate_transport(arguments)
@@ -82,7 +82,7 @@ def run_mcp(options: Options, arguments: argparse.Namespace) -> int:
         except ImportError as error:  # there is one, but too old, or not whole
             raise UsageError(
                 f"memtui mcp cannot use the package mcp that is installed ({error}). Nothing was started. "
-                "Install it anew: pip install 'memtui[mcp]'"
+                "Install it again: pip install 'memtui[mcp]'"
             ) from error
 
         policy = (
@@ -121,8 +121,8 @@ def _validate_transport(arguments: argparse.Namespace) -> None:
         raise UsageError("memtui mcp: --token-file and --no-token do not go together. Leave one of them out.")
     if arguments.http is not None and not (has_token or arguments.no_token):
         raise UsageError(
-            "memtui mcp: every user of this machine could come in at a port. Nothing was started. Name a token: "
-            "--token-file FILE; or a socket for your user only: --socket PATH; or let all of them in: --no-token"
+            "memtui mcp: every user of this machine can connect to a port. Nothing was started. Use a token: "
+            "--token-file FILE; or a socket for your user only: --socket PATH; or allow every user: --no-token"
         )
 
 
@@ -133,7 +133,7 @@ def _describe_access(bound: socket.socket, arguments: argparse.Namespace) -> str
     where = f"at http://{_HOST}:{bound.getsockname()[1]}/mcp"
     if arguments.token_file is not None:
         return f"{where} to those who send the token in {format_path(arguments.token_file)}"
-    return f"{where} to every user and every program of this machine: there is no token"
+    return f"{where} to every user and program of this machine, without a token"
 
 
 def _load_token(given: str, folder: str) -> str:
@@ -147,7 +147,7 @@ def _load_token(given: str, folder: str) -> str:
             raise
         except OSError as error:
             raise Failure(
-                ExitCode.OUTPUT, f"{shown} could not be made: {format_os_error(error)}. Nothing was started."
+                ExitCode.OUTPUT, f"{shown} could not be created: {format_os_error(error)}. Nothing was started."
             ) from error
         with open(fd, "w", encoding="ascii") as file:
             file.write(secrets.token_urlsafe(32) + "\n")
@@ -159,11 +159,11 @@ def _load_token(given: str, folder: str) -> str:
     except OSError as error:
         raise NotFound(f"{shown} cannot be read: {format_os_error(error)}. Nothing was started.") from error
     if mode & 0o077:
-        raise Failure(ExitCode.REFUSED, f"Others can read {shown}. Nothing was started. Make it yours: chmod 600 FILE")
+        raise Failure(ExitCode.REFUSED, f"Other users can read {shown}. Nothing was started. To fix it: chmod 600 FILE")
     token = data.strip()
     if not _LEAST_TOKEN <= len(token) <= _LONGEST_TOKEN or not _TOKEN.fullmatch(token):
         words = f"a token is {_LEAST_TOKEN} to {_LONGEST_TOKEN} letters, digits and - . _ ~ + / = on one line"
-        raise UsageError(f"memtui mcp: what is in {shown} is no token: {words}. Nothing was started.")
+        raise UsageError(f"memtui mcp: {shown} holds no valid token: {words}. Nothing was started.")
     return token.decode("ascii")
 
 
@@ -225,7 +225,7 @@ def _bind_socket(port: int) -> socket.socket:
         bound.close()
         raise Failure(
             ExitCode.CONFLICT,
-            f"Port {port} cannot be used: {format_os_error(error)}. Nothing was started. Any that is free: --http 0",
+            f"Port {port} cannot be used: {format_os_error(error)}. Nothing was started. For any free port: --http 0",
         ) from error
     return bound
 

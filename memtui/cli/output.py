@@ -292,5 +292,5 @@ def write_crash_log(error: BaseException) -> str:
         with open(fd, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
     except OSError:
-        return "No log could be written; see it with --debug."
+        return "Could not write a log. To see it: --debug."
     return f"Log: {format_path(path)}"

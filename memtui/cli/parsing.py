@@ -22,15 +22,15 @@ _OVERALL = """\
 memtui: see what an AI agent remembers, as it remembers it.
 
   memtui ~/app/memories             browse a memory folder, live
-  memtui audit ~/app/memories       what is wrong in it, and what changed
-  memtui log --follow               print what happens, as it happens
+  memtui audit ~/app/memories       find problems, review what changed
+  memtui log --follow               print events as they happen
 
 Usage: memtui [DIR], or memtui VERB [OPTIONS]
-       memtui VERB --help has the options, memtui help the pages of the manual
+       memtui VERB --help lists the options, memtui help the manual's pages
 
 {verbs}
 
-  -C, --dir DIR   else MEMTUI_DIR        --json      answer for programs
+  -C, --dir DIR   or MEMTUI_DIR          --json      JSON output
   --read-only     change nothing         --state, --config, --no-color, --quiet
 Exit: 0 ok, 1 no or differs, 2 usage, 3 not found, 4 refused, 5 conflict, 6 API"""
 
@@ -197,7 +197,7 @@ def make_count_parser(noun: str, *, least: int = 0, most: int = 999_999_999) -> 
 
     def parse_count(given: str) -> int:
         if not (given.isascii() and given.isdecimal() and len(given) < 10 and least <= int(given) <= most):
-            raise argparse.ArgumentTypeError(f"{given!r} is no {noun}")
+            raise argparse.ArgumentTypeError(f"{given!r} is not a {noun}")
         return int(given)
 
     return parse_count
@@ -212,7 +212,7 @@ def make_number_parser(noun: str, *, most: float = sys.float_info.max, zero: boo
         except ValueError:
             number = -1.0
         if not (0 <= number <= most) or (number == 0 and not zero):
-            raise argparse.ArgumentTypeError(f"{given!r} is no {noun}")
+            raise argparse.ArgumentTypeError(f"{given!r} is not a {noun}")
         return number
 
     return parse_number
@@ -274,7 +274,7 @@ def require_folder(word: str, verbs: Iterable[str]) -> None:
     if os.path.exists(word):
         raise NotFound(f"{word} is a file, not a folder. Nothing was opened. Browse a folder: memtui DIR")
     known = [*verbs, *_list_folders()]
-    hint = format_suggestion(word, known, "The commands are listed by: memtui --help", shown="'{}'")
+    hint = format_suggestion(word, known, "To list the commands: memtui --help", shown="'{}'")
     raise UsageError(f"No command or folder called '{word}'. {hint}")
 
 
@@ -347,13 +347,13 @@ def add_common_options(parser: Parser) -> None:
     parser.add_argument("-C", "--dir", metavar="DIR", dest="directory", default=absent, help="the memory folder")
     parser.add_argument("--state", metavar="DIR", default=absent, help="where the journal is kept")
     parser.add_argument("--read-only", action="store_true", default=absent, help="change and record nothing")
-    parser.add_argument("--json", action="store_true", default=absent, help="answer for programs")
+    parser.add_argument("--json", action="store_true", default=absent, help="JSON output")
     parser.add_argument("--no-color", action="store_true", default=absent, help="no colors, as NO_COLOR=1")
     parser.add_argument("--debug", action="store_true", default=absent, help="tracebacks with errors")
-    parser.add_argument("--config", metavar="FILE", default=absent, help="another file of settings")
-    parser.add_argument("--no-config", action="store_true", default=absent, help="no file of settings")
+    parser.add_argument("--config", metavar="FILE", default=absent, help="another settings file")
+    parser.add_argument("--no-config", action="store_true", default=absent, help="no settings file")
     parser.add_argument("--screen-reader", action="store_true", default=absent, help="sentences, numbered menus")
-    parser.add_argument("-q", "--quiet", action="store_true", default=absent, help="no messages but errors")
+    parser.add_argument("-q", "--quiet", action="store_true", default=absent, help="errors only")
     parser.add_argument("-h", "--help", action="store_true", default=absent, help="this help")
 
 
@@ -397,15 +397,15 @@ def _parse_remaining(parser: Parser, words: Sequence[str], given: argparse.Names
 
 def _make_unknown_failure(word: str, parser: Parser, verb: Verb | None) -> Failure:
     if not word.startswith("-"):
-        return UsageError(f"{parser.prog}: one word too many: {word!r}. See: {parser.prog} --help")
+        return UsageError(f"{parser.prog}: unexpected argument {word!r}. See: {parser.prog} --help")
     name = word.split("=", maxsplit=1)[0]
     own = [option for action in VerbParser(verb).options for option in action.option_strings] if verb else []
     if verb and name in own:
-        hint = f"It goes behind the verb: memtui {verb.name} {name}"
+        hint = f"Put it after the verb: memtui {verb.name} {name}"
     else:
         known = (option for action in parser.options for option in action.option_strings)
         hint = format_suggestion(name, known, f"See: {parser.prog} --help", shown="'{}'")
-    return UsageError(f"{parser.prog}: no option {name!r}. {hint}")
+    return UsageError(f"{parser.prog}: unknown option {name!r}. {hint}")
 
 
 def _build_options(given: argparse.Namespace) -> Options:
@@ -416,7 +416,7 @@ def _build_options(given: argparse.Namespace) -> Options:
     if config is not None and hasattr(given, "no_config"):
         raise UsageError("memtui: --config and --no-config do not go together. Leave one of them out.")
     if config == "":
-        raise UsageError("memtui: the name of the file of settings is empty. Nothing was opened.")
+        raise UsageError("memtui: the name of the settings file is empty. Nothing was opened.")
     return Options(
         directory=getattr(given, "directory", None),
         state=getattr(given, "state", None),

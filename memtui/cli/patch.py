@@ -103,7 +103,7 @@ def iter_patch_lines(diff: FileDiff) -> Iterator[str]:
     if diff.is_same:
         yield from _iter_rename_lines(diff)
     elif kinds == {EntryKind.DIRECTORY, None}:
-        yield f"Directory {_quote_name(new.path)} is {'new' if old.kind is None else 'gone'}"
+        yield f"Directory {_quote_name(new.path)} is {'new' if old.kind is None else 'deleted'}"
     elif kinds & {EntryKind.LINK, EntryKind.OTHER, EntryKind.DIRECTORY}:
         yield f"{_quote_name(new.path)} was {_describe_side(old)} and is {_describe_side(new)}"
     elif diff.is_binary:
@@ -158,7 +158,7 @@ def _describe_side(side: DiffSide) -> str:
             target = "" if side.data is None else f" to {_quote_name(os.fsdecode(side.data))}"
             return f"a link{target}"
         case EntryKind.OTHER:
-            return "no regular file"
+            return "not a regular file"
         case kind:
             return f"a {kind.value}"
 
@@ -209,7 +209,7 @@ def _format_counts(diff: FileDiff) -> str:
     counts = _count_lines(diff)
     if counts is None:
         return "binary" if diff.is_binary else "not compared"
-    word = "new" if diff.old.version is None else "gone" if diff.new.version is None else ""
+    word = "new" if diff.old.version is None else "deleted" if diff.new.version is None else ""
     return f"+{counts[0]} -{counts[1]}  {word}".rstrip()
 
 

@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 _NOT_DONE = "Nothing was removed"
 _SIZE = re.compile(r"([0-9]{1,15})(?:\.([0-9]{1,6}))?([kmgt]?)(?:i?b)?", re.IGNORECASE | re.ASCII)
-_TO_RECORD = "Old texts are removed from the record by: memtui prune --record"
+_TO_RECORD = "To remove old texts from history: memtui prune --record"
 
 
 def add_prune_options(parser: Parser) -> None:
     parser.add_value("--older-than", "AGE", "not read by an agent nor changed for: 90d, 1y", type=_parse_age)
     parser.add_flag("--unread", "only what no agent has read at all")
-    parser.add_flag("--apply", "do it, as one step that undo takes back")
-    parser.add_flag("--record", "not notes: texts that stand nowhere, for good")
-    parser.add_value("--max-bytes", "SIZE", "of the record: the oldest, until the rest fits", type=_parse_size)
-    parser.add_flag("-n --dry-run", "only say what would go, as without --apply")
+    parser.add_flag("--apply", "delete them, as one event")
+    parser.add_flag("--record", "instead remove old texts in history, for good")
+    parser.add_value("--max-bytes", "SIZE", "with --record: the oldest, until the rest fits", type=_parse_size)
+    parser.add_flag("-n --dry-run", "only list them, as without --apply")
     parser.add_flag("-y --yes", "with --record: do not ask")
 
 
@@ -48,7 +48,7 @@ def _parse_age(given: str) -> int:
 def _parse_size(given: str) -> int:
     found = _SIZE.fullmatch(given.strip())
     if found is None:
-        raise argparse.ArgumentTypeError(f"{given!r} is no size. It may be 4096, 500K, 100M or 1.5G")
+        raise argparse.ArgumentTypeError(f"Can't read {given!r} as a size. Try 4096, 500K, 100M or 1.5G")
     whole, fraction, unit = found.groups()
     power = 1 << 10 * " kmgt".index(unit.lower() or " ")
     return int(whole) * power + int(int(fraction or 0) * power / 10 ** len(fraction or ""))
@@ -83,22 +83,19 @@ def _validate_arguments(arguments: argparse.Namespace) -> None:
     problem = ""
     if arguments.record:
         if arguments.older_than is None and arguments.max_bytes is None:
-            problem = "say what may go: --older-than AGE or --max-bytes SIZE. See: memtui prune --help"
+            problem = "--record needs --older-than AGE or --max-bytes SIZE. See: memtui prune --help"
         elif arguments.unread or arguments.apply:
-            problem = "--unread and --apply are about notes, and --record is not. Nothing was removed."
+            problem = "--unread and --apply do not go with --record. Nothing was removed."
     elif arguments.max_bytes is not None:
-        problem = (
-            f"--max-bytes is about the record, not about notes. Nothing was removed. {_TO_RECORD} --max-bytes SIZE"
-        )
+        problem = f"--max-bytes needs --record. Nothing was removed. {_TO_RECORD} --max-bytes SIZE"
     elif arguments.yes:
         problem = (
-            "this is about notes, and --apply is what does it. Nothing was removed. "
-            f"{_TO_RECORD} --older-than AGE --yes"
+            f"--yes needs --record; --apply deletes notes. Nothing was removed. {_TO_RECORD} --older-than AGE --yes"
         )
     elif arguments.older_than is None:
-        problem = "say how old a note must be: --older-than 90d. Nothing goes without --apply. See: memtui prune --help"
+        problem = "give an age: --older-than 90d. Nothing is deleted without --apply. See: memtui prune --help"
     elif arguments.apply and arguments.dry_run:
-        problem = "--apply does it, and --dry-run does not. Nothing was removed. Leave one of them out."
+        problem = "--apply and --dry-run do not go together. Nothing was removed. Leave one of them out."
     if problem:
         raise UsageError(f"memtui prune: {problem}")
 
@@ -111,7 +108,7 @@ def _print_plan(planned: "PrunePlan", *, quiet: bool, is_applied: bool) -> None:
     else:
         counts = f"{len(planned.candidates):,} of {format_count(planned.notes, 'note')}"
         size = format_size(planned.bytes, PLAIN)
-        _print_wrapped(f"What would go: {counts}, {size}, {_describe_criteria(planned)}.")
+        _print_wrapped(f"Would delete: {counts}, {size}, {_describe_criteria(planned)}.")
         width = min(40, max(measure_cells(to_one_line(note.path)) for note in planned.candidates))
         for note in planned.candidates:
             why = "; ".join(filter(None, (note.reason, note.link_warning)))
@@ -122,11 +119,11 @@ def _print_plan(planned: "PrunePlan", *, quiet: bool, is_applied: bool) -> None:
                 output.print_line(place)
                 _print_wrapped(why, indent=6)
     for staying in planned.exempt if not quiet else ():
-        output.print_line(f"  stays: {to_one_line(staying.path)} ({staying.reason})")
+        output.print_line(f"  kept: {to_one_line(staying.path)} ({staying.reason})")
     if planned.caution:
         _print_remark(planned.caution)
     if planned.candidates and not is_applied and not quiet:
-        _print_remark("Nothing was removed. To do it, add --apply; memtui undo takes it back.")
+        _print_remark("Nothing was deleted. To delete them, add --apply; memtui undo restores them.")
 
 
 def _print_wrapped(words: str, indent: int = 0) -> None:
@@ -150,10 +147,10 @@ def _get_width() -> int:
 
 
 def _format_empty_plan(planned: "PrunePlan") -> str:
-    which = "none that no agent has read was left unchanged" if planned.unread else "none was left unread and unchanged"
-    but = ", save what stays" if planned.exempt else ""
+    which = "is unchanged and never read by an agent" if planned.unread else "is unread and unchanged"
+    but = ", apart from those kept" if planned.exempt else ""
     return (
-        f"Nothing is to go: of {format_count(planned.notes, 'note')} {which}"
+        f"Nothing to delete: none of {format_count(planned.notes, 'note')} {which}"
         f" for {format_duration(planned.older_than_us / 1e6)}{but}."
     )
 
@@ -172,15 +169,13 @@ def _format_result(done: ActionResult, planned: "PrunePlan") -> str:
         return ""
     deleted = {change.path for change in done.changes}
     leading = {path for note in planned.candidates if note.path in deleted for path in note.linked_from}
-    words = (
-        f"Deleted {restore.format_file_count(restore.select_visible_changes(done.changes))}"
-        ". Nothing is lost: memtui undo brings it back."
-    )
+    words = f"Deleted {restore.format_file_count(restore.select_visible_changes(done.changes))}."
+    undo = restore.format_undo_hint(done)
     if not leading:
-        return words
+        return f"{words} {undo}"
     first = to_one_line(min(leading))
     sources = first if len(leading) == 1 else f"{first} and {format_count(len(leading) - 1, 'other note')}"
-    return f"{words} {sources} still {'links' if len(leading) == 1 else 'link'} there."
+    return f"{words} {sources} still {'links' if len(leading) == 1 else 'link'} there. {undo}"
 
 
 def _serialize_plan(planned: "PrunePlan", done: ActionResult | None) -> dict[str, object]:
@@ -236,7 +231,7 @@ def _prune_record(options: Options, arguments: argparse.Namespace) -> int:
         if pruned.texts and not arguments.dry_run:
             if not arguments.yes:
                 output.print_message(
-                    f"What goes for good: {_format_text_count(pruned)}. Events stay, and what stands in the folder."
+                    f"Would remove for good: {_format_text_count(pruned)}. Events and current texts stay."
                 )
                 if not confirm("Remove these texts?", _NOT_DONE):
                     output.print_message(f"{_NOT_DONE}.")
@@ -252,8 +247,8 @@ def _prune_record(options: Options, arguments: argparse.Namespace) -> int:
 def _format_pruned(pruned: PruneResult, *, dry_run: bool) -> str:
     remaining = f"{format_size(pruned.kept_bytes, PLAIN)} are kept"
     if not pruned.texts:
-        return f"Nothing is to be removed; {remaining}."
-    return f"{'What would go' if dry_run else 'Removed'}: {_format_text_count(pruned)}; {remaining}."
+        return f"Nothing to remove; {remaining}."
+    return f"{'Would remove' if dry_run else 'Removed'}: {_format_text_count(pruned)}; {remaining}."
 
 
 def _format_text_count(pruned: PruneResult) -> str:

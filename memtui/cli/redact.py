@@ -77,9 +77,8 @@ def redact_drafts(state: Path, meant: DraftSelector, *, rehearse: bool) -> Draft
             continue
         if is_typed:
             problems.append(
-                f"A draft of {to_one_line(draft.path)} holds it and is being "
-                "typed in another memtui. Save or discard it "
-                "there, and do it again."
+                f"A draft of {to_one_line(draft.path)} holds it and is open in another memtui. "
+                "Save or discard it there, and try again."
             )
             continue
         try:
@@ -113,18 +112,18 @@ _CHATS = "chats"
 
 
 def add_redact_options(parser: Parser) -> None:
-    parser.add_value("target", "EVENT|PATH", "what event 41 wrote; all that PATH ever held", nargs="?")
+    parser.add_value("target", "EVENT|PATH", "the text of event 41; every text of PATH", nargs="?")
     parser.add_value("--match", "TEXT", "every text that holds TEXT; - reads it from stdin")
     parser.add_value("--match-file", "FILE", "every text that holds what is in FILE")
-    parser.add_value("--reason", "WORDS", "why, for the record; never the text itself", default="")
-    parser.add_flag("-n --dry-run", "only say what would be removed")
+    parser.add_value("--reason", "WORDS", "why, kept in history; never the text itself", default="")
+    parser.add_flag("-n --dry-run", "only list what would be removed")
     parser.add_flag("-y --yes", "do not ask")
 
 
 def run_redact(options: Options, arguments: argparse.Namespace) -> int:
     given = (arguments.target, arguments.match, arguments.match_file)
     if sum(each is not None for each in given) != 1:
-        raise UsageError("memtui redact: name one of EVENT, PATH, --match or --match-file. See: memtui redact --help")
+        raise UsageError("memtui redact: give one of EVENT, PATH, --match or --match-file. See: memtui redact --help")
     if not arguments.dry_run:
         require_writable(options, _NOT_DONE)
     path = context.resolve_folder(options)
@@ -138,7 +137,7 @@ def run_redact(options: Options, arguments: argparse.Namespace) -> int:
         if (_has_effect(result) or copies.has_any) and not arguments.dry_run:
             if not arguments.yes:
                 _print_preview(result, copies)
-                if not restore.confirm("Remove this for good? It cannot be taken back.", _NOT_DONE):
+                if not restore.confirm("Remove this for good? It cannot be undone.", _NOT_DONE):
                     output.print_message(f"{_NOT_DONE}.")
                     return ExitCode.FINDINGS
             if _has_effect(result):
@@ -171,7 +170,7 @@ class _RedactionTarget:
         if arguments.target is None:
             self.match = _read_match(arguments)
             if self.match in self._reason:
-                raise UsageError(f"{_NOT_DONE}: the reason holds the text itself, and is kept. Say it in other words.")
+                raise UsageError(f"{_NOT_DONE}: the reason contains the text itself, and would stay. Reword it.")
         elif (number := times.match_event_number(arguments.target)) is not None:
             self.event = number
         else:
@@ -244,7 +243,7 @@ def _has_effect(result: RedactionResult) -> bool:
 
 def _print_preview(result: RedactionResult, copies: _SideCopies) -> None:
     """Print what would be removed, before the question."""
-    output.print_message(f"What goes for good: {_format_counts(result, copies)}.")
+    output.print_message(f"Would remove for good: {_format_counts(result, copies)}.")
     files = restore.select_visible_changes(result.changes)
     for change in files[:_NAMED]:
         output.print_message(f"  {restore.get_sign(change)} {to_one_line(change.path)}")
@@ -262,10 +261,10 @@ def _format_counts(result: RedactionResult, copies: _SideCopies) -> str:
         counted.append(f"in the folder {restore.format_change_counts(result.changes)}")
     if copies.sessions:
         count = len(copies.sessions)
-        counted.append(f"what was said of it in {count:,} chat {'session' if count == 1 else 'sessions'}")
+        counted.append(f"its mentions in {count:,} chat {'session' if count == 1 else 'sessions'}")
     if copies.drafts:
         count = len(copies.drafts)
-        counted.append(f"what was typed of it in {format_count(count, 'draft')}")
+        counted.append(f"its text in {format_count(count, 'draft')}")
     return "; ".join(counted)
 
 
@@ -278,7 +277,7 @@ def _print_result(
         output.print_json(_serialize_redaction(result, copies, path, dry_run=arguments.dry_run, is_done=is_done))
     else:
         if (_has_effect(result) or copies.has_any) and not options.quiet:
-            words = "Removed for good" if is_done else "What would go for good"
+            words = "Removed for good" if is_done else "Would remove for good"
             stay = " The events and their hashes stay." if result.event is not None else ""
             output.print_line(f"{words}: {_format_counts(result, copies)}.{stay}")
         for sentence in _list_remarks(result, copies, arguments, quiet=options.quiet):
@@ -304,9 +303,9 @@ def _list_remarks(
     yield from (*result.also, *result.left) if _has_effect(result) else ()
     yield from copies.left
     if copies.sessions and arguments.match is None and arguments.match_file is None:
-        yield "What you and the agent wrote of it there in other words stays. --match finds words anywhere."
+        yield "Other mentions of it in these chats stay. --match finds text anywhere."
     if arguments.match not in (None, "-") and not quiet:
-        yield "The text may stand in your shell's history now. --match - reads it from elsewhere."
+        yield "The text may be in your shell's history now. --match - reads it from stdin."
 
 
 def _serialize_redaction(

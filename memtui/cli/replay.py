@@ -38,16 +38,16 @@ _RED, _GREEN, _CYAN, _DIM, _BOLD = "31", "32", "36", "2", "1"
 
 
 def add_replay_options(parser: Parser) -> None:
-    parser.add_value("file", "FILE", "a session: its file, its id or a beginning of it, or last")
+    parser.add_value("file", "FILE", "a session: its file, its id or the start of it, or last")
     parser.add_value(
         "--speed",
         "X",
-        "times as fast; 0 does not wait at all",
+        "times as fast; 0: without waiting",
         type=make_number_parser("number of 0 or more"),
         default=1.0,
     )
-    parser.add_value("--from", "DIR", "begin with a copy of DIR", dest="start")
-    parser.add_flag("--watch", "see it in the browser, as it happens")
+    parser.add_value("--from", "DIR", "start with a copy of DIR", dest="start")
+    parser.add_flag("--watch", "watch it on the screen")
 
 
 def run_replay(options: Options, arguments: argparse.Namespace) -> int:
@@ -132,7 +132,7 @@ class _Replay:
             problem = f"cannot be read: {format_os_error(error)}"
             raise NotFound(f"{name} {problem}. Nothing was replayed.") from error
         if header is None:
-            raise NotFound(f"{name} is no session of memtui. Nothing was replayed.")
+            raise NotFound(f"{name} is not a session of memtui. Nothing was replayed.")
         return header if header["type"] == "session" else {}
 
     def _find_origin(self) -> RecordedJournal | None:
@@ -160,27 +160,27 @@ class _Replay:
             seq = self._header.get("seq")
             missing = restore_folder(memory, self._origin, seq if isinstance(seq, int) else 0)
             if missing:
-                which = f"{len(missing):,} of the files of then are not kept any more, such as {missing[0]}"
+                which = f"{len(missing):,} of the files at its start are not kept any more, such as {missing[0]}"
                 self._print_remark(f"{which}: answers may differ.")
         records = read_records(self._path, self._damaged.append)
         for each in replay_session(records, memory, origin=self._origin, speed=self._speed, wait=wait):
             self._tally(each)
             yield each
         if self._damaged:
-            self._print_remark(f"Line {self._damaged[0]} of this session is damaged and is left out.")
+            self._print_remark(f"Line {self._damaged[0]} of this session is damaged and was skipped.")
 
     def _print_introduction(self) -> None:
         at = self._header.get("at")
         when = f" of {at[:16].replace('T', ' ')}" if isinstance(at, str) else ""
         begins = (
-            f"It begins with a copy of {format_path(self._start)}."
+            f"It starts with a copy of {format_path(self._start)}."
             if self._start is not None
-            else "It begins as the folder stood then."
+            else "It starts with the folder as it was then."
             if self._origin is not None
-            else "The journal of its folder is not here, so it begins with an empty folder: --from DIR begins with "
+            else "The journal of its folder was not found, so it starts with an empty folder: --from DIR starts with "
             "a copy of another."
         )
-        self._print_remark(f"Replaying session {self._path.stem}{when} in a folder of its own. {begins}")
+        self._print_remark(f"Replaying session {self._path.stem}{when} in a temporary folder. {begins}")
 
     def _print_remark(self, sentence: str) -> None:
         if self._is_watched:
@@ -219,10 +219,10 @@ class _Replay:
         start = f"  {output.pad_cell(command, 11)}"
         if each.outcome is ReplayOutcome.OTHERS:
             actor = to_one_line(str((each.fields or {}).get("actor")))
-            output.print_line(colorize(f"{start}  {to_one_line(where)}  by {actor}, meanwhile", _DIM))
+            output.print_line(colorize(f"{start}  {to_one_line(where)}  by {actor}", _DIM))
             return
         is_run = each.now is not None
-        verdict = "DIFFERS" if each.differs else "same" if is_run else "not carried out"
+        verdict = "DIFFERS" if each.differs else "same" if is_run else "not run"
         if each.outcome in (ReplayOutcome.EDITED, ReplayOutcome.UNDONE) or not is_run:
             verdict += f": {each.outcome.value}"
         color = _RED if each.differs else _GREEN if is_run else _DIM
@@ -234,7 +234,7 @@ class _Replay:
 
     def _print_difference(self, each: ReplayedRecord) -> None:
         then, now = each.recorded or "", each.now or ""
-        output.print_line(colorize("      - as it was answered then   + as it is answered now", _DIM))
+        output.print_line(colorize("      - answer then   + answer now", _DIM))
         if then == now:
             words = {True: "a refusal", False: "an answer"}
             output.print_line(colorize(f"      -{words[each.was_error]}", _RED))
@@ -255,11 +255,11 @@ class _Replay:
                 | {"not_carried_out": not_run, "others": others, "from_journal": self._origin is not None}
             )
         else:
-            words = [f"{same:,} as it was then", format_count(differ, "differs", "differ")]
+            words = [f"{same:,} the same", format_count(differ, "differs", "differ")]
             if not_run:
-                words.append(f"{not_run:,} not carried out, as then")
+                words.append(f"{not_run:,} not run, as then")
             if others:
-                words.append(f"{format_count(others, 'change')} by others done as well")
+                words.append(f"{format_count(others, 'change')} by others also made")
             total = same + differ + not_run
             output.print_line(f"{format_count(total, 'command')}: {', '.join(words)}.")
         return ExitCode.FINDINGS if differ else ExitCode.OK

@@ -29,7 +29,7 @@ _MISTAKES = frozenset({SkipReason.BAD_NAME, SkipReason.INTO_ITSELF, SkipReason.T
 
 def add_confirm_options(parser: Parser) -> None:
     """Declare the options of verbs that ask before they change something."""
-    parser.add_flag("-n --dry-run", "only say what would change")
+    parser.add_flag("-n --dry-run", "only list what would change")
     parser.add_flag("-y --yes", "do not ask")
 
 
@@ -72,9 +72,7 @@ def run_with_confirmation(
 def confirm(question: str, not_done: str) -> bool:
     """Ask a person; anything but a clear yes is a no. Raises `Failure` without a terminal."""
     if not (output.is_terminal(sys.stdin) and output.is_terminal(sys.stderr)):
-        raise UsageError(
-            f"{not_done}: nobody can be asked here. Nothing was written. Look with --dry-run, then say --yes."
-        )
+        raise UsageError(f"{not_done}: no terminal to confirm in. Use --yes")
     output.write_stderr([f"{to_one_line(question)}  y yes  n no: "])
     return sys.stdin.readline().strip().casefold() in ("y", "yes")
 
@@ -103,6 +101,11 @@ def print_result(
     return get_exit_code(restored)
 
 
+def format_undo_hint(result: ActionResult) -> str:
+    """The command that undoes a result, as the end of its sentence; empty if nothing was done."""
+    return f"Undo: memtui undo {result.event.seq}" if result.event else ""
+
+
 def get_exit_code(restored: ActionResult) -> ExitCode:
     """The exit code of a result."""
     if restored.event is not None:
@@ -123,12 +126,12 @@ def _suggest_diff(skipped: Sequence[SkippedPath]) -> str:
 def _print_preview(restored: ActionResult, printed: Callable[[str], None]) -> None:
     """Print how many files would change, and which."""
     files = select_visible_changes(restored.changes)
-    printed(f"What changes: {format_change_counts(restored.changes)}.")
+    printed(f"Changes: {format_change_counts(restored.changes)}.")
     shown = files if printed is output.print_line else files[:_NAMED]
     for change in shown:
         printed(f"  {get_sign(change)} {to_one_line(change.path)}")
     if len(files) > len(shown):
-        printed(f"  and {len(files) - len(shown):,} more; --dry-run names them all")
+        printed(f"  and {len(files) - len(shown):,} more; --dry-run lists them all")
 
 
 def select_visible_changes(changes: Sequence[Change]) -> list[Change]:
@@ -138,14 +141,11 @@ def select_visible_changes(changes: Sequence[Change]) -> list[Change]:
 
 
 def format_change_counts(changes: Sequence[Change]) -> str:
-    """How many, such as `1 file goes`, or `3 files: 1 comes back, 2 change`."""
+    """How many, such as `1 file deleted`, or `3 files: 1 added, 2 changed`."""
     shown = select_visible_changes(changes)
     signs = [get_sign(change) for change in shown]
-    parts = [
-        (count, one if count == 1 else many)
-        for mark, one, many in (("+", "comes back", "come back"), ("~", "changes", "change"), ("-", "goes", "go"))
-        if (count := signs.count(mark))
-    ]
+    verbs = {"+": "added", "~": "changed", "-": "deleted"}
+    parts = [(count, verb) for sign, verb in verbs.items() if (count := signs.count(sign))]
     if len(parts) == 1:
         return f"{format_file_count(shown)} {parts[0][1]}"
     return f"{format_file_count(shown)}: {', '.join(f'{count:,} {verb}' for count, verb in parts)}"
@@ -201,9 +201,9 @@ def add_restore_options(parser: Parser) -> None:
 
 def run_restore(options: Options, arguments: argparse.Namespace) -> int:
     if bool(arguments.paths) is arguments.all:
-        raise UsageError("memtui restore: name what to restore: a PATH, or --all. See: memtui restore --help")
+        raise UsageError("memtui restore: give a PATH, or --all. See: memtui restore --help")
     if arguments.all and arguments.at is None:
-        raise UsageError("memtui restore: --all needs --at MOMENT: as of when? What happened is listed by: memtui log")
+        raise UsageError("memtui restore: --all needs --at MOMENT. To list the events: memtui log")
     if not arguments.dry_run:
         require_writable(options, _NOT_DONE)
     path = context.resolve_folder(options)
@@ -279,12 +279,12 @@ class _RestoreRequest:
             what = f"Restored {part.path or 'the whole folder'}{then}; {format_change_counts(result.changes)}."
         else:
             what = f"Restored {format_change_counts(result.changes)}."
-        return f"{to_one_line(what)} Nothing is lost: memtui undo takes it back."
+        return f"{to_one_line(what)} {format_undo_hint(result)}"
 
     def add(self, spot: VersionedPath) -> None:
         """Add a path as of a moment, or as before its last change. Raises `Failure` if it did not exist."""
         if spot.path.is_root:
-            raise UsageError("memtui restore: that is the whole folder. Say so: memtui restore --all --at MOMENT")
+            raise UsageError("memtui restore: that is the whole folder. Use: memtui restore --all --at MOMENT")
         if spot.moment is None:
             self.parts.append(self._find_previous(spot.path))
             return
@@ -299,7 +299,7 @@ class _RestoreRequest:
     def add_directory(self, place: MemoryPath, seq: int) -> None:
         """Add a directory exactly as after an event. Raises `Failure` before the record began."""
         if seq == 0:
-            raise NotFound("Not restored: nothing was recorded by then. Nothing was written.")
+            raise NotFound("Not restored: the history does not reach back that far. Nothing was written.")
         self.parts.append(_RestorePart(place.relative, seq, None, self._memory.history.get_event(seq)))
 
     def _find_previous(self, place: MemoryPath) -> _RestorePart:
@@ -312,7 +312,7 @@ class _RestoreRequest:
         if not rows and (last := next(heard, None)) is not None:
             return _RestorePart(place.relative, last.event.seq, last.after, last.event)
         if not rows:
-            raise NotFound(f"Nothing was ever recorded at {place}. What is there is listed by: memtui ls")
+            raise NotFound(f"{place} has no history. To list the files: memtui ls")
         for row in rows:
             before, seq = row.before, row.event.seq - 1
             if before is None or before == now:
@@ -326,14 +326,14 @@ class _RestoreRequest:
             raise _make_ambiguous_failure(place, None)
         first = times.format_event_time(rows[-1].event)
         raise NotFound(
-            f"Not restored: {place} has held nothing else since it was first recorded, {first}. Nothing was written."
+            f"Not restored: {place} has not changed since it was first recorded, {first}. Nothing was written."
         )
 
 
 def _make_ambiguous_failure(place: MemoryPath, last: int | None) -> Failure:
     name = shlex.quote(place.relative)
-    hint = f"It was last there as of #{last}: memtui restore {name} --at {last}" if last else "Say so with --at MOMENT."
-    return UsageError(f"memtui restore: {place} is a directory. As of when? {hint}")
+    hint = f"It last existed as of #{last}: memtui restore {name} --at {last}" if last else "Use --at MOMENT."
+    return UsageError(f"memtui restore: {place} is a directory: give a moment. {hint}")
 
 
 RESTORE_VERB = Verb("restore", add_restore_options, run_restore)

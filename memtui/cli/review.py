@@ -35,17 +35,17 @@ _PAST = {"accept": "Not accepted", "flag": "Not flagged", "note": "Not noted", "
 
 
 def add_review_options(parser: Parser) -> None:
-    parser.add_value("action", "ACTION", "accept, flag, note, revert PATH...; else the list", nargs="?")
+    parser.add_value("action", "ACTION", "accept, flag, note, revert PATH...; else list", nargs="?")
     parser.add_value("paths", "PATH", nargs="*")
-    parser.add_flag("--all", "instead of PATH: all that is listed")
+    parser.add_flag("--all", "instead of PATH: everything listed")
     parser.add_value("--hunk", "N", "only this hunk, as --diff has it", type=_parse_number, action="append")
-    parser.add_value("--words", "TEXT", "what you have to say; also --reason", dest="text")
+    parser.add_value("--words", "TEXT", "your comment; also --reason", dest="text")
     parser.add_value("--reason", "TEXT", dest="text")
     parser.add_value("--until", "WHEN")
     parser.add_value("--accept-failures", "REASON")
     parser.add_flag("--diff")
     parser.add_value("--since", "WHEN", default="last")
-    parser.add_value("--review", "FILE", "where the marks are, to be carried along")
+    parser.add_value("--review", "FILE", "the review file, to keep it elsewhere")
     parser.add_value("--reviewer", "NAME")
     parser.add_value("--by", "NAME", dest="actor")
     parser.add_value("--session", "ID")
@@ -63,7 +63,7 @@ def add_review_options(parser: Parser) -> None:
 def _parse_number(given: str) -> int:
     plain = given.removeprefix("#")
     if not (plain.isascii() and plain.isdecimal() and len(plain) < 10):
-        raise argparse.ArgumentTypeError(f"{given!r} is no number")
+        raise argparse.ArgumentTypeError(f"{given!r} is not a number")
     return int(plain)
 
 
@@ -109,40 +109,40 @@ def _validate_arguments(action: str | None, arguments: argparse.Namespace) -> No
         hint = format_suggestion(
             action, known, f"To list what changed there: memtui review --in {action}", shown="'{}'"
         )
-        raise UsageError(f"memtui review: {action!r} is nothing that a reviewer does. {hint}")
+        raise UsageError(f"memtui review: unknown action {action!r}. {hint}")
     is_narrowed = any(getattr(arguments, name) for name in ("actor", "session", "path", "rule"))
-    name_it = "name what: a PATH, or --all. To see what there is: memtui review"
-    all_of_it = "it is about all that there is. To accept a part of it: memtui review accept"
+    name_it = "give a PATH, or --all. To list the changes: memtui review"
+    all_of_it = "it covers everything. To accept a part: memtui review accept"
     problems = (
         (action in _PAST and bool(paths) is arguments.all, f" {action}: {name_it}"),
         (action == "done" and (paths or arguments.all or is_narrowed), f" done: {all_of_it}"),
         (
             action is None and (arguments.all or arguments.hunk or arguments.text or arguments.seen),
-            ": say what to do with that: accept, flag, note or revert.",
+            ": give an action: accept, flag, note or revert.",
         ),
-        (action == "note" and not arguments.text, " note: say what, with --words TEXT."),
+        (action == "note" and not arguments.text, " note: give a comment, with --words TEXT."),
         (
             action in _FINDING_ACTIONS and (not paths or arguments.all),
-            f" {action}: name the findings by their fingerprints, as memtui audit --all tells them.",
+            f" {action}: give the fingerprints of findings, listed by memtui audit --all.",
         ),
-        (action == "dismiss" and not (arguments.text or "").strip(), " dismiss: say why, with --reason TEXT."),
-        (arguments.until is not None and action != "dismiss", ": --until is about dismiss."),
-        (arguments.accept_failures is not None and action != "done", ": --accept-failures is about done."),
+        (action == "dismiss" and not (arguments.text or "").strip(), " dismiss: give a reason, with --reason TEXT."),
+        (arguments.until is not None and action != "dismiss", ": --until goes with dismiss."),
+        (arguments.accept_failures is not None and action != "done", ": --accept-failures goes with done."),
         (
             arguments.accept_failures is not None and not arguments.accept_failures.strip(),
-            " done: say why it is signed all the same, with --accept-failures REASON.",
+            " done: give a reason, with --accept-failures REASON.",
         ),
         (action in ("dismissed", "export") and bool(paths), f" {action}: it takes no PATH."),
-        (action == "verify" and len(paths) != 1, " verify: name the file of one record."),
+        (action == "verify" and len(paths) != 1, " verify: give the file of one record."),
         (
             action != "export" and (arguments.output is not None or arguments.format is not None or arguments.force),
-            ": -o, --format and --force are about export.",
+            ": -o, --format and --force go with export.",
         ),
         (
             arguments.reviewer is not None and not arguments.reviewer.strip(),
             ": the name of the reviewer is empty. Nothing was noted.",
         ),
-        (arguments.hunk and (len(paths) != 1 or arguments.all), ": --hunk is about one file. Name it."),
+        (arguments.hunk and (len(paths) != 1 or arguments.all), ": --hunk needs one file. Name it."),
     )
     for applies, words in problems:
         if applies:
@@ -213,7 +213,7 @@ class _ReviewCommand(ReviewContext):
             for line in review_text.format_inbox(found, open_count, width):
                 output.print_line(line)
             if open_count and is_for_person and not self.options.quiet:
-                output.print_line("To look at them one by one, on a screen: memtui audit")
+                output.print_line("To review them one by one, on a screen: memtui audit")
             return
         rows = iter(review_text.format_inbox(found, open_count))
         output.print_line(next(rows))
@@ -276,7 +276,7 @@ class _ReviewCommand(ReviewContext):
             elif done.event is not None and not self.options.quiet:
                 output.print_line(
                     f"Reverted {_format_targets([each])}: {restore.format_change_counts(done.changes)}. "
-                    f"memtui undo {done.event.seq} takes it back."
+                    f"Undo: memtui undo {done.event.seq}"
                 )
             if done.problem and not self.options.json:
                 output.print_message(done.problem)
@@ -288,7 +288,7 @@ class _ReviewCommand(ReviewContext):
     def _revert_target(self, memory: Engine, each: _ReviewTarget) -> tuple[ActionResult, Sequence[ReviewMark]]:
         """Take back a file or one hunk of it."""
         if len(each.hunks) > 1:
-            raise UsageError("memtui review revert: one --hunk at a time: the others get other numbers by it.")
+            raise UsageError("memtui review revert: one --hunk at a time: it renumbers the others.")
         hunk = each.hunks[0] if each.hunks else None
         return verdicts.revert_and_mark(memory, each.file, hunk, reviewer=self.reviewer, words=self.given.text or "")
 
@@ -304,7 +304,7 @@ class _ReviewCommand(ReviewContext):
         if not self.given.hunk:
             return [_ReviewTarget(file) for file in files]
         if len(files) != 1:
-            raise UsageError(f"{past}: --hunk is about one file, and these are {len(files):,}.")
+            raise UsageError(f"{past}: --hunk needs one file, and these are {len(files):,}.")
         known = find_changed_hunks(self.memory, files[0], self.review)
         if not known:
             problem = compare_file(self.memory, files[0]).problem or "Its text is the same."
@@ -341,7 +341,7 @@ class _ReviewCommand(ReviewContext):
         for file in files:
             newer = next((event.seq for event in file.events if event.seq > known), 0)
             if (later := self.memory.history.get_event(newer)) is not None:
-                since = f"has changed since #{seen}" if newer > seen else "was changed by what is recorded only now"
+                since = f"has changed since #{seen}" if newer > seen else "was changed by an event recorded only now"
                 raise Failure(
                     ExitCode.CONFLICT,
                     f"{past}: {to_one_line(file.path)} {since}: {times.describe_event(later)}. "

@@ -50,7 +50,7 @@ class ReviewContext:
                 **({} if plain else self._get_filters()),
             )
         except ValueError as error:
-            is_missing = str(error).startswith(("There is no event", "The record has no"))
+            is_missing = str(error).startswith(("There is no event", "The record has no", "The history has no"))
             raise Failure(ExitCode.MISSING if is_missing else ExitCode.USAGE, f"memtui review: {error}") from error
 
     @cached_property

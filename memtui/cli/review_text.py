@@ -115,7 +115,7 @@ def _format_verdict(file: ChangedFile) -> str:
 
 def _format_mark(mark: ReviewMark) -> str:
     words = f": {mask_message(to_one_line(mark.words))}" if mark.words else ""
-    return f"{_WORDS[mark.verdict]} by {to_one_line(mark.reviewer) or 'somebody'}{words}"
+    return f"{_WORDS[mark.verdict]} by {to_one_line(mark.reviewer) or 'an unnamed reviewer'}{words}"
 
 
 def _format_run(run: ChangeRun) -> Iterator[str]:
@@ -128,9 +128,9 @@ def _format_run(run: ChangeRun) -> Iterator[str]:
     )
     count = len(run.lost) + run.unlisted
     if run.unsearched:
-        yield f"  facts lost: {f'{count:,}, perhaps more' if count else 'not known'}: {run.unsearched}"
+        yield f"  facts lost: {f'{count:,}, perhaps more' if count else 'unknown'}: {run.unsearched}"
     else:
-        yield f"  facts lost: {count:,}" if count else "  facts lost: none that is nowhere else"
+        yield f"  facts lost: {count:,}" if count else "  facts lost: none"
     for fact in run.lost[:_LOST]:
         yield f"    {to_one_line(fact.path)}:{fact.line}  {mask_message(to_one_line(fact.text))}"
     if count > _LOST:

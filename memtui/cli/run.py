@@ -38,7 +38,7 @@ class _InvalidCommand:
 
 def add_run_options(parser: Parser) -> None:
     parser.add_value("file", "COMMAND.json", "one command, an array, or JSON lines; - for stdin")
-    parser.add_value("--actor", "NAME", "who acts, for the journal; else script", default="script")
+    parser.add_value("--actor", "NAME", "actor's name in history; default: script", default="script")
 
 
 def run_commands(options: Options, arguments: argparse.Namespace) -> int:
@@ -107,7 +107,7 @@ def _parse_json(number: int, data: bytes) -> object:
         reason = "it is not UTF-8"
     except (ValueError, RecursionError):
         reason = "a number is too long, or it is nested too deep"
-    return _InvalidCommand(f"Line {number} is not JSON: {reason}. Nothing was done for it.")
+    return _InvalidCommand(f"Line {number} is not JSON: {reason}. It was skipped.")
 
 
 def _get_exit_code(raw: object, answer: Answer) -> ExitCode:

@@ -57,7 +57,7 @@ def print_grouped(found: SearchResults) -> None:
         ("Names", [_format_name(hit) for hit in found.names.hits]),
         ("Similar names", [_format_name(hit) for hit in found.names.similar]),
         ("Text", list(_format_text_hits(found.text.notes))),
-        ("Former names", [line for name in found.past.names for line in (_format_name(name), _format_end(name))]),
+        ("Earlier names", [line for name in found.past.names for line in (_format_name(name), _format_end(name))]),
         ("Past", list(_format_past_hits(found.past.hits))),
     )
     is_first = True
@@ -87,7 +87,7 @@ def _format_text_hits(notes: Iterable[NoteHits]) -> Iterator[str]:
 
 def _describe_end(name: FormerName) -> str:
     what = "deleted" if name.now is None else f"renamed, now {to_one_line(name.now)},"
-    return f"{what} with {to_one_line(times.format_event(name.ended_by))}"
+    return f"{what} in {to_one_line(times.format_event(name.ended_by))}"
 
 
 def _format_past_hits(hits: Iterable[PastHit]) -> Iterator[str]:
@@ -95,7 +95,8 @@ def _format_past_hits(hits: Iterable[PastHit]) -> Iterator[str]:
     for hit in hits:
         place = f"{hit.path}@{hit.added_by.seq}"
         if place != previous:
-            is_now = "" if hit.now == hit.path else " (gone)" if hit.now is None else f" (now {to_one_line(hit.now)})"
+            now = "deleted" if hit.now is None else f"now {to_one_line(hit.now)}"
+            is_now = "" if hit.now == hit.path else f" ({now})"
             yield f"  {colorize(to_one_line(place), _PATH)}{is_now}"
         previous = place
         yield f"    {_format_line_hit(hit.line)}"
@@ -107,8 +108,8 @@ def _format_line_hit(line: LineHit) -> str:
 
 
 def _describe_lifetime(hit: PastHit) -> str:
-    came = "was there at" if hit.added_by.command == "found" else "came with"
-    went = "still there" if hit.removed_by is None else f"went with {to_one_line(times.format_event(hit.removed_by))}"
+    came = "first seen in" if hit.added_by.command == "found" else "added in"
+    went = "still there" if hit.removed_by is None else f"removed in {to_one_line(times.format_event(hit.removed_by))}"
     return f"{came} {to_one_line(times.format_event(hit.added_by))}, {went}"
 
 
@@ -220,11 +221,11 @@ _ALL = sys.maxsize
 
 
 def add_search_options(parser: Parser) -> None:
-    parser.add_value("query", "QUERY", "words, filters (by:claude), re: an expression", nargs="+")
-    parser.add_flag("--names", "only names, letters in order as in fzf")
+    parser.add_value("query", "QUERY", "words, filters (by:claude), re:REGEX", nargs="+")
+    parser.add_flag("--names", "only names, fuzzy as in fzf")
     parser.add_flag("--text", "only lines of notes as they are now")
     parser.add_flag("--past", "only lines of all versions, deleted notes too")
-    parser.add_value("-n --limit", "N", "at most N of each sort; 0 for all", type=make_count_parser("number of hits"))
+    parser.add_value("-n --limit", "N", "at most N of each kind; 0: all", type=make_count_parser("number of hits"))
     parser.add_flag("-a --all", "hidden files as well")
     parser.add_flag("-0 --null", "paths only, exact, each ended by a NUL byte")
 
@@ -259,7 +260,7 @@ def run_search(options: Options, arguments: argparse.Namespace) -> int:
 def _parse_scope(arguments: argparse.Namespace) -> Scope:
     scopes = [scope for scope in (Scope.NAMES, Scope.TEXT, Scope.PAST) if getattr(arguments, scope.value)]
     if len(scopes) > 1:
-        raise UsageError(f"memtui search: --{scopes[0]} and --{scopes[1]} exclude each other. Name one.")
+        raise UsageError(f"memtui search: --{scopes[0]} and --{scopes[1]} do not go together. Leave one out.")
     return scopes[0] if scopes else Scope.ALL
 
 
@@ -271,9 +272,7 @@ def _parse_query(words: list[str], scope: Scope) -> Query:
     if query.is_empty:
         raise UsageError("memtui search: the query is empty. See: memtui search --help")
     if scope in (Scope.TEXT, Scope.PAST) and not query.has_positive_terms:
-        raise UsageError(
-            f"memtui search: --{scope} needs a word to look for. What passes filters is listed by --names."
-        )
+        raise UsageError(f"memtui search: --{scope} needs a word to search for. For filters alone use --names.")
     return query
 
 
@@ -287,14 +286,14 @@ def _print_omitted(found: SearchResults, *, is_for_person: bool) -> None:
     """Print beside the output how much is not shown."""
     names, notes = found.names.total - len(found.names.hits), found.text.total_notes - len(found.text.notes)
     past = found.past.total - len(found.past.hits)
-    hidden = [(names, "name", "names"), (notes, "note", "notes"), (past, "line of the past", "lines of the past")]
+    hidden = [(names, "name", "names"), (notes, "note", "notes"), (past, "line of history", "lines of history")]
     more = [f"{count:,} more {one if count == 1 else several}" for count, one, several in hidden if count > 0]
     if more:
         output.print_message(f"Not shown: {', '.join(more)}. All of them: --limit 0")
     if found.past.missing_texts and is_for_person:
         several = found.past.missing_texts != 1
         versions = f"{found.past.missing_texts:,} versions were" if several else "1 version was"
-        output.print_message(f"{versions} not looked through: the text is not kept any more.")
+        output.print_message(f"{versions} not searched: the text is not kept any more.")
     if found.is_empty and is_for_person:
         looked = f" in {found.text.looked:,} notes" if found.text.looked else ""
         output.print_message(f"Nothing found{looked}.")

@@ -54,7 +54,7 @@ def _show_version(place: MemoryPath, when: PointInTime, path: str, options: Opti
     with open_memory(path, options) as memory:
         seq = times.find_seq(memory, when)
         if place.is_root:
-            raise NotFound("That is the whole folder. What was in it then: memtui diff 0 MOMENT --stat")
+            raise NotFound("That is the whole folder. For what was in it then: memtui diff 0 MOMENT --stat")
         version = times.require_version(memory, place, seq, when)
         data = times.require_text(memory, place, version, when)
         event = memory.history.find_last_event(place.relative, seq)
@@ -123,9 +123,9 @@ def _read_content(store: FolderStore, place: MemoryPath) -> FileContent | None:
             ExitCode.REFUSED, f"Refused: {name} leads out of the memory folder by a link. Nothing was read."
         ) from None
     except (FileNotFoundError, NotADirectoryError):
-        raise NotFound(f"Nothing at {name}. What is there is listed by: memtui ls") from None
+        raise NotFound(f"Nothing at {name}. To list the files: memtui ls") from None
     except NotRegularFile:
-        raise NotFound(f"{name} is no regular file, so it was not opened.") from None
+        raise NotFound(f"{name} is not a regular file, so it was not opened.") from None
     except FileTooLarge as error:
         sizes = f"{format_size(error.size, PLAIN)}; the limit is {format_size(limit, PLAIN)}"
         raise NotFound(f"{name} is too large to show: {sizes}.") from None

@@ -43,16 +43,16 @@ def dismiss(desk: ReviewContext) -> int:
             _require_dismissible(desk, known[name], reason, until, today)
         elif name in excepted:
             raise Failure(
-                ExitCode.FINDINGS, f"Not dismissed: {name} does not count already, by the {excepted[name].by}. {_NOT}"
+                ExitCode.FINDINGS, f"Not dismissed: {name} is already excluded by the {excepted[name].by}. {_NOT}"
             )
         else:
-            raise NotFound(f"Not dismissed: no finding is {name}. {_NOT} To see those there are: memtui audit --all")
+            raise NotFound(f"Not dismissed: there is no finding {name}. {_NOT} To list them: memtui audit --all")
     head = verdicts.get_head(desk.memory)
     build = partial(verdicts.build_finding_mark, reviewer=desk.reviewer, head=head, words=reason, until=until)
     marks = [build(ReviewVerdict.DISMISS, triage.mark_finding(known[name])) for name in fingerprints]
     desk.save_marks(marks)
     end = f" until {until}" if until else ""
-    return _print_marks(desk, marks, f"Dismissed{end}: {{}}. memtui review restore {' '.join(fingerprints)} undoes it.")
+    return _print_marks(desk, marks, f"Dismissed{end}: {{}}. Undo: memtui review restore {' '.join(fingerprints)}")
 
 
 def _require_dismissible(desk: ReviewContext, finding: AuditFinding, reason: str, until: str, today: date) -> None:
@@ -72,7 +72,8 @@ def restore_findings(desk: ReviewContext) -> int:
     dismissed = triage.find_dismissals(desk.review)
     for name in fingerprints:
         if name not in dismissed:
-            raise NotFound(f"Not restored: no dismissed finding is {name}. {_NOT} To see them: memtui review dismissed")
+            words = f"Not restored: there is no dismissed finding {name}. {_NOT}"
+            raise NotFound(f"{words} To list them: memtui review dismissed")
     words, head = desk.given.text or "", verdicts.get_head(desk.memory)
     if triage.holds_secret(words, rules=desk.custom.matcher):
         raise UsageError(f"memtui review restore: {triage.SECRET_IN_WORDS}")
@@ -111,11 +112,11 @@ def list_dismissed(desk: ReviewContext) -> int:
 
 def _format_dismissal(mark: ReviewMark, today: str) -> Iterator[str]:
     finding = mark.findings[0]
-    end = f"until {to_one_line(mark.until)}" if mark.until else "for ever"
+    end = f"until {to_one_line(mark.until)}" if mark.until else "forever"
     end = f"ended on {to_one_line(mark.until)}" if mark.until and mark.until < today else end
     named = sign_off.name_findings([finding])
     yield f"{finding.fingerprint}  {named}  {end}"
-    by = f"{to_one_line(mark.reviewer) or 'somebody'}, {str(output.format_utc(mark.at_us))[:10]}"
+    by = f"{to_one_line(mark.reviewer) or 'an unnamed reviewer'}, {str(output.format_utc(mark.at_us))[:10]}"
     yield f"    {by}: {to_one_line(str(serialize_mark(mark)['words']))}"
 
 
@@ -123,7 +124,7 @@ def _parse_fingerprints(given: Sequence[str], action: str) -> list[str]:
     names = list(dict.fromkeys(each.lower() for each in given))
     for name in names:
         if len(name) != 16 or not _HEXADECIMAL.issuperset(name):
-            words = f"{to_one_line(name)!r} is no fingerprint: it has the 16 digits that memtui audit --all tells."
+            words = f"{to_one_line(name)!r} is not a fingerprint of 16 digits, as listed by memtui audit --all."
             raise UsageError(f"memtui review {action}: {words} {_NOT}")
     return names
 
@@ -144,10 +145,10 @@ def accept_with_failures(
     failures = {path: found for path, hunks in chosen.items() if (found := sign_off.list_failures(audit, path, hunks))}
     if failures and not desk.options.quiet:
         listed = [each for found in failures.values() for each in found]
-        named, verb = sign_off.name_findings(listed), "stands" if len(listed) == 1 else "stand"
-        end = "Not accepted with it: accept such a note by its name, or flag it."
+        named, start = sign_off.name_findings(listed), format_count(len(listed), "failure")
+        end = "Not accepted with it: accept such a note by name, or flag it."
         end = "It is accepted with it." if is_named else end
-        output.print_message(f"What must not stay {verb} there: {named}. {end}")
+        output.print_message(f"{start}: {named}. {end}")
     return failures if is_named else {}
 
 
@@ -181,19 +182,18 @@ def end_review(desk: ReviewContext) -> int:
         output.print_json({**document, "accepted_failures": len(undecided)})
     elif not desk.options.quiet:
         stay = f" {format_count(flagged, 'flagged file')} {'stays' if flagged == 1 else 'stay'}." if flagged else ""
-        spite = f" In spite of {format_count(len(undecided), 'finding')} that must not stay." if undecided else ""
+        spite = f" With {format_count(len(undecided), 'undecided failure')}." if undecided else ""
         begins = f"The next review begins after #{head[0]} ({head[1][:8]})."
         output.print_line(f"Reviewed by {to_one_line(desk.reviewer)}. {begins}{stay}{spite}")
     return ExitCode.OK
 
 
 def _format_refusal(undecided: Sequence[MarkedFinding]) -> str:
-    count = format_count(len(undecided), "finding")
-    verb = "is" if len(undecided) == 1 else "are"
+    count = format_count(len(undecided), "undecided failure")
     return (
-        f"Not signed off: {count} that must not stay {verb} undecided: {sign_off.name_findings(undecided)}. {_NOT} "
-        "Mend or revert what holds it, flag or accept the note by its name, or dismiss the finding "
-        f"(memtui review dismiss {undecided[0].fingerprint} --reason TEXT). To sign all the same: "
+        f"Not signed off: {count}: {sign_off.name_findings(undecided)}. {_NOT} "
+        "Fix or revert the note, flag or accept it by name, or dismiss the finding "
+        f"(memtui review dismiss {undecided[0].fingerprint} --reason TEXT). To sign off anyway: "
         "memtui review done --accept-failures REASON"
     )
 
@@ -201,9 +201,9 @@ def _format_refusal(undecided: Sequence[MarkedFinding]) -> str:
 def _get_seen_head(desk: ReviewContext, head: verdicts.Head) -> verdicts.Head:
     seq: int = desk.given.seen
     if seq > head[0]:
-        raise NotFound(f"There is no event #{seq} in the record: it ends at #{head[0]}.")
+        raise NotFound(f"There is no event #{seq}. The last one is #{head[0]}.")
     if seq > desk.memory.recorded.last:  # a list records nothing, so that another event may have had its number there
-        words = f"event #{seq} is recorded only now. {_NOT} Look again, and sign what you see: memtui review"
+        words = f"event #{seq} is recorded only now. {_NOT} Review it, then sign off: memtui review"
         raise Failure(ExitCode.CONFLICT, f"Not signed off: {words}")
     event = desk.memory.history.get_event(seq)
     return (seq, event.hash) if event is not None else head
@@ -216,8 +216,8 @@ def export_record(desk: ReviewContext, writer: FileWriter) -> int:
     """Write the record of the last review that was ended, or of that which `--seen` names."""
     at = sign_off.find_sign_off(desk.review, desk.given.seen)
     if at is None:
-        which = f"No review was ended at #{desk.given.seen}" if desk.given.seen else "No review has been ended"
-        raise NotFound(f"{which}: there is nothing to export. To end one: memtui review done")
+        which = f"No review was signed off at #{desk.given.seen}" if desk.given.seen else "No review was signed off yet"
+        raise NotFound(f"{which}: there is nothing to export. To sign off: memtui review done")
     if at in desk.review.doubtful:
         raise Failure(ExitCode.FINDINGS, f"Not exported: {desk.review.problem}")
     if desk.review.problem:
@@ -245,15 +245,15 @@ def verify_record(desk: ReviewContext) -> int:
     except OSError as error:
         raise NotFound(f"{name} cannot be read: {format_os_error(error)}. Nothing was compared.") from error
     if data is None or len(data) > _MOST_BYTES:
-        raise UsageError(f"{name} is no file, or too large to be a record. Nothing was compared.")
+        raise UsageError(f"{name} is not a file, or too large for a record. Nothing was compared.")
     try:
         problems = sign_off.verify_record(desk.memory, desk.review, data, on_disk=verdicts.get_head(desk.memory)[0])
     except ValueError as error:
-        raise UsageError(f"{name} is no sign-off record: {error}. Make one: memtui review export") from error
+        raise UsageError(f"{name} is not a sign-off record: {error}. Write one: memtui review export") from error
     if desk.options.json:
         output.print_json({"intact": not problems, "problems": problems})
     for sentence in () if desk.options.json else problems:
         output.print_line(sentence)
     if not problems and not desk.options.json and not desk.options.quiet:
-        output.print_line(f"{name} is what the review file and the journal say.")
+        output.print_line(f"{name} matches the review file and the journal.")
     return ExitCode.FINDINGS if problems else ExitCode.OK

@@ -18,9 +18,7 @@ _SHARES = 10
 
 def add_stats_options(parser: Parser) -> None:
     parser.add_value("folder", "DIR", "the memory folder", nargs="?")
-    parser.add_value(
-        "-n --top", "N", "how many paths and actors; 10 if not given", type=parse_event_count, default=_SHARES
-    )
+    parser.add_value("-n --top", "N", "how many paths and actors; default 10", type=parse_event_count, default=_SHARES)
 
 
 def run_stats(options: Options, arguments: argparse.Namespace) -> int:
@@ -44,7 +42,7 @@ def _print_stats(stats: Stats, budgets: Sequence[Budget]) -> None:
     output.print_line(
         f"texts     {format_size(stats.text_bytes, COLUMN):>9}  packed {format_size(stats.kept_bytes, COLUMN)}"
     )
-    output.print_line(f"journal   {format_size(stats.journal_bytes, COLUMN):>9}  on the disk")
+    output.print_line(f"journal   {format_size(stats.journal_bytes, COLUMN):>9}  on disk")
     for budget in budgets:
         output.print_line(f"budget    {budget.percent:>9}  {budget.summary.rpartition(', ')[0]}")
     _print_shares("path", stats.paths)

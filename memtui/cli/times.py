@@ -47,7 +47,7 @@ def parse_event_number(given: str) -> int:
     """The number of an event, for argparse."""
     number = match_event_number(given)
     if number is None:
-        raise argparse.ArgumentTypeError(f"{given!r} is no event's number; they are listed by: memtui log")
+        raise argparse.ArgumentTypeError(f"{given!r} is not an event number; to list them: memtui log")
     return number
 
 
@@ -63,7 +63,7 @@ def parse_versioned_path(given: str, folder: str, at: PointInTime | None = None)
         return VersionedPath(context.parse_memory_path(given, folder), at)
     found = times.parse_path_at_time(given, now=_get_now(), exists=lambda name: _exists(name, folder))
     if found.point_in_time is None and _has_moment(given):
-        output.print_message(f"A file is called {given}, so that is meant. For what a path held at a moment use --at.")
+        output.print_message(f"A file is called {given}, so it is used. For an earlier version use --at.")
     return VersionedPath(context.parse_memory_path(found.path or ".", folder), found.point_in_time)
 
 
@@ -103,8 +103,8 @@ def find_seq(memory: "Engine", when: PointInTime, *, beginning: bool = False) ->
     seq = memory.history.find_seq_at(when.last_us)
     if seq == 0:
         first = memory.history.get_event(1)
-        begins = f"The record begins with #1, {format_event_time(first)}." if first else "The record is empty."
-        raise NotFound(f"Nothing was recorded by {when.text}. {begins}")
+        begins = f"It begins with #1, {format_event_time(first)}." if first else "It is empty."
+        raise NotFound(f"The history does not reach back to {when.text}. {begins}")
     return _skip_initial_scan(memory, seq)
 
 
@@ -123,7 +123,7 @@ def _find_initial_scan_end(memory: "Engine") -> int:
 def make_no_event_failure(memory: "Engine", seq: int) -> Failure:
     """The failure of a number that no event has."""
     head, _ = memory.get_head()
-    last = f"The last one is #{head}." if head else "The record is empty."
+    last = f"The last one is #{head}." if head else "The history is empty."
     return NotFound(f"There is no event #{seq}. {last}")
 
 
@@ -134,7 +134,7 @@ def require_version(memory: "Engine", place: MemoryPath, seq: int, when: PointIn
         # An imported version is at no moment in between: it is meant by its own number.
         version = event.viewed if event.command == IMPORTED and event.path == str(place) else version
     if version is None:
-        raise NotFound(f"Nothing was at {place} as of {format_moment(when)}. {_describe_existence(memory, place, seq)}")
+        raise NotFound(f"{place} did not exist as of {format_moment(when)}. {_describe_existence(memory, place, seq)}")
     return version
 
 
@@ -147,21 +147,21 @@ def require_text(memory: "Engine", place: MemoryPath, version: Version, when: Po
         target = "" if data is None else f", to {data.decode('utf-8', 'surrogateescape')}"
         raise NotFound(f"{place} was a link as of {format_moment(when)}{target}.")
     if version.kind is not EntryKind.FILE:
-        raise NotFound(f"{place} was no regular file as of {format_moment(when)}.")
+        raise NotFound(f"{place} was not a regular file as of {format_moment(when)}.")
     if data is None:
-        raise NotFound(f"{place} was there as of {format_moment(when)}, but {explain_missing_text(memory, version)}.")
+        raise NotFound(f"{place} existed as of {format_moment(when)}, but {explain_missing_text(memory, version)}.")
     return data
 
 
 def explain_missing_text(memory: "Engine", version: Version) -> str:
     """Why the text of a version is not kept, as the end of a sentence."""
     if version.sha256 is None:
-        return "its text was too large, or could not be read, and was never kept"
+        return "its text was too large or unreadable, and was not kept"
     for event in memory.events():
         if version.sha256 in event.redacted:
             reason = f": {event.note}" if event.note else ""
             return f"its text was redacted by {format_event(event)}{reason}"
-    return "its text is not kept any more"
+    return "its text is no longer kept in the history"
 
 
 def _describe_existence(memory: "Engine", place: MemoryPath, seq: int) -> str:
@@ -172,13 +172,13 @@ def _describe_existence(memory: "Engine", place: MemoryPath, seq: int) -> str:
         return f"It was called {MemoryPath.from_relative(then)} then."
     spans = list(_iter_spans([row for row in reversed(rows) if row.path == place.relative]))
     if not spans:
-        return "Nothing was ever recorded there."
+        return "It has no history."
     times = ", and ".join(
         f"from {format_event_time(first)} (#{first.seq})"
         + (f" to {format_event_time(last)} (#{last.seq})" if last else " on")
         for first, last in spans[-_SPANS:]
     )
-    return f"It was there {'lastly ' if len(spans) > _SPANS else ''}{times}."
+    return f"It existed {'most recently ' if len(spans) > _SPANS else ''}{times}."
 
 
 def _iter_spans(rows: list[PathVersion]) -> Iterator[tuple[Event, Event | None]]:

@@ -19,19 +19,19 @@ _NOT_UNDONE = "Not undone"
 
 def add_undo_options(parser: Parser) -> None:
     parser.add_value(
-        "events", "EVENT", "numbers, such as 41; else the last change", nargs="*", type=times.parse_event_number
+        "events", "EVENT", "event numbers, such as 41; else the last change", nargs="*", type=times.parse_event_number
     )
-    parser.add_value("--actor", "NAME", "all that NAME did: an agent, you, outside")
-    parser.add_value("--session", "ID", "all that was done in one session of an agent")
-    parser.add_value("--since", "MOMENT", "only from then on: 41, 10:14, yesterday", type=times.parse_moment)
-    parser.add_flag("--partial", "what can be taken back, where not all can")
+    parser.add_value("--actor", "NAME", "everything NAME did: an agent, you, outside")
+    parser.add_value("--session", "ID", "everything done in one session of an agent")
+    parser.add_value("--since", "MOMENT", "only since then: 41, 10:14, yesterday", type=times.parse_moment)
+    parser.add_flag("--partial", "undo what can be undone, skip the rest")
     restore.add_confirm_options(parser)
 
 
 def run_undo(options: Options, arguments: argparse.Namespace) -> int:
     many = arguments.actor is not None or arguments.session is not None or arguments.since is not None
     if many and arguments.events:
-        raise UsageError("memtui undo: name events, or whose and since when; not both. See: memtui undo --help")
+        raise UsageError("memtui undo: EVENT does not go with --actor, --session or --since. See: memtui undo --help")
     if not arguments.dry_run:
         require_writable(options, _NOT_UNDONE)
     path = context.resolve_folder(options)
@@ -87,7 +87,7 @@ def _get_event(memory: Engine, seq: int) -> Event:
 def _get_last_undoable(memory: Engine) -> Event:
     event = memory.history.get_undoable()
     if event is None:
-        raise NotFound("Not undone: there is no change that was not taken back already. Nothing was written.")
+        raise NotFound("Not undone: there is no change left to undo. Nothing was written.")
     return event
 
 
@@ -100,7 +100,8 @@ def _format_undone(result: ActionResult, events: list[Event]) -> str:
         many = f"{len(taken):,} event{'s' * (len(taken) != 1)}"
         span = f", #{taken[0]} to #{taken[-1]}" if len(taken) > 1 else f", #{taken[0]}" if taken else ""
         what = f"{many}{span}; {restore.format_change_counts(result.changes)}"
-    return to_one_line(f"Undone: {what}. memtui redo does it again.")
+    redo = f"memtui redo {result.event.seq}" if result.event else "memtui redo"
+    return to_one_line(f"Undid {what}. Redo: {redo}")
 
 
 UNDO_VERB = Verb("undo", add_undo_options, run_undo)
@@ -113,9 +114,9 @@ _NOT_REDONE = "Not redone"
 
 def add_redo_options(parser: Parser) -> None:
     parser.add_value(
-        "event", "EVENT", "an undo, or what was undone; else the last", nargs="?", type=times.parse_event_number
+        "event", "EVENT", "an undo, or an undone event; else the last", nargs="?", type=times.parse_event_number
     )
-    parser.add_flag("--partial", "what can be done again, where not all can")
+    parser.add_flag("--partial", "redo what can be redone, skip the rest")
     restore.add_confirm_options(parser)
 
 
@@ -130,7 +131,7 @@ def run_redo(options: Options, arguments: argparse.Namespace) -> int:
             options,
             arguments,
             done=lambda result: _format_redone(result, undo),
-            question="Do this again?",
+            question="Redo this?",
             not_done=_NOT_REDONE,
             folder=path,
             ask=False,
@@ -143,7 +144,7 @@ def _find_undo(memory: Engine, seq: int | None) -> Event:
     if seq is None:
         undo = history.get_redoable()
         if undo is None:
-            raise NotFound("Not redone: nothing stands undone. Nothing was written.")
+            raise NotFound("Not redone: there is nothing left to redo. Nothing was written.")
         return undo
     event = history.get_event(seq)
     if event is None:
@@ -153,7 +154,7 @@ def _find_undo(memory: Engine, seq: int | None) -> Event:
     by = history.find_undoing_event(seq)
     undo = history.get_event(by) if by is not None else None
     if undo is None or undo.command != "undo":
-        raise NotFound(f"Not redone: {times.describe_event(event)} does not stand undone. Nothing was written.")
+        raise NotFound(f"Not redone: {times.describe_event(event)} is not undone. Nothing was written.")
     return undo
 
 
@@ -161,9 +162,7 @@ def _format_redone(result: ActionResult, undo: Event) -> str:
     seqs = undo.undoes
     again = result.event.seq if result.event else ""
     what = f"#{seqs[0]}" if len(seqs) == 1 else f"#{seqs[0]} to #{seqs[-1]}" if seqs else f"#{undo.seq}"
-    return to_one_line(
-        f"Done again: {what}; {restore.format_change_counts(result.changes)}. memtui undo {again} takes it back."
-    )
+    return to_one_line(f"Redid {what}; {restore.format_change_counts(result.changes)}. Undo: memtui undo {again}")
 
 
 REDO_VERB = Verb("redo", add_redo_options, run_redo)

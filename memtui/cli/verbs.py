@@ -7,12 +7,12 @@ from memtui.cli.parsing import VerbRegistry
 
 VERBS = VerbRegistry(
     {
-        "look": ("ls", "show", "search", "stats", "places", "demo"),
-        "look back": ("log", "diff", "blame", "origin", "import-transcripts"),
+        "view": ("ls", "show", "search", "stats", "places", "demo"),
+        "history": ("log", "diff", "blame", "origin", "import-transcripts"),
         "review": ("audit", "review", "verify", "export"),
-        "take back": ("undo", "redo", "restore"),
-        "put in order": ("mv", "cp", "rm", "protect", "prune", "redact"),
-        "with agents": ("chat", "run", "mcp", "hook", "replay"),
+        "undo": ("undo", "redo", "restore"),
+        "change": ("mv", "cp", "rm", "protect", "prune", "redact"),
+        "agents": ("chat", "run", "mcp", "hook", "replay"),
         "set up": ("config", "doctor", "completion", "help"),
     },
     modules={

@@ -32,8 +32,8 @@ _LOOKS = 5
 
 
 def add_verify_options(parser: Parser) -> None:
-    parser.add_value("folder", "DIR", "the memory folder; it may be gone", nargs="?")
-    parser.add_flag("--repair", "make what is kept beside the events anew from them")
+    parser.add_value("folder", "DIR", "the memory folder; it may be deleted", nargs="?")
+    parser.add_flag("--repair", "rebuild derived data from the events")
     parser.add_value("--head", "HEAD", "compare with a head noted earlier: NUMBER:HASH", type=_parse_head)
 
 
@@ -71,14 +71,14 @@ def find_journal(options: Options, argument: str | None) -> tuple[str | None, st
         folder, directory = None, os.path.realpath(os.path.expanduser(options.state))
         whose = f"in {format_path(directory)}"
     else:
-        raise NotFound("No memory folder is named, and there is no ./memories here. Name one: --dir DIR, or MEMTUI_DIR")
+        raise NotFound("No memory folder was given, and there is no ./memories here. Use --dir DIR, or set MEMTUI_DIR")
     path = os.path.join(directory, JOURNAL)
     try:
         os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         if is_journal_missing(Path(directory)):
-            gone = f"The journal that was kept {whose} is gone. What was recorded there cannot be verified."
-            raise NotFound(gone) from None
+            missing = f"The journal that was kept {whose} is missing. Its history cannot be verified."
+            raise NotFound(missing) from None
         raise NotFound(
             f"There is no journal {whose}. Nothing was recorded there yet, or it is kept elsewhere: --state DIR"
         ) from None
@@ -89,9 +89,9 @@ def find_journal(options: Options, argument: str | None) -> tuple[str | None, st
 
 def _repair_journal(options: Options, folder: str | None, path: str) -> RepairReport | None:
     """Repair a journal whose events are whole; `None` if they are not. Raises `Failure`."""
-    context.require_writable(options, "Nothing was made anew")
+    context.require_writable(options, "Nothing was repaired")
     if folder is None or not os.path.isdir(folder):
-        raise NotFound("Nothing was made anew: its files are looked at as well, and the memory folder is not there.")
+        raise NotFound("Nothing was repaired: that needs the memory folder, which does not exist.")
     if any(each.weight in HOPELESS for each in _verify_journal(path, None, read_only=False).findings):
         return None
     with connect(folder, state=options.state, settings=context.load_memory_settings(options, folder)) as memory:
@@ -100,8 +100,8 @@ def _repair_journal(options: Options, folder: str | None, path: str) -> RepairRe
 
 def _format_repair(repaired: RepairReport) -> str:
     if not repaired:
-        return "Nothing had to be made anew. Every file was looked at again."
-    return f"Made anew from the events: {repaired.describe()}. Every file was looked at again."
+        return "Nothing to repair. Every file was checked again."
+    return f"Rebuilt from the events: {repaired.describe()}. Every file was checked again."
 
 
 def _verify_journal(path: str, head: str | None, *, read_only: bool) -> VerifyReport:
@@ -119,7 +119,7 @@ def _verify_journal(path: str, head: str | None, *, read_only: bool) -> VerifyRe
                     return report
     except (OSError, *UNREADABLE) as error:
         raise make_unreadable_failure(path, error) from error
-    raise Failure(ExitCode.CONFLICT, "The journal is written to all the time. Nothing is known about it. Try again.")
+    raise Failure(ExitCode.CONFLICT, "The journal keeps changing, so it was not verified. Try again.")
 
 
 def make_unreadable_failure(path: str, error: Exception) -> Failure:
@@ -135,7 +135,7 @@ def _format_report(report: VerifyReport, head: str | None) -> Iterator[str]:
         for finding in report.findings:
             yield f"  {finding.weight.name.lower():<6}  {output.pad_cell(finding.text, 0)}"
         if all(finding.weight in _REMADE for finding in report.findings):
-            yield "What is kept beside the events is made anew from them by: memtui verify --repair"
+            yield "To rebuild derived data from the events: memtui verify --repair"
     else:
         yield "Intact: every event and every text is as it was recorded."
     yield f"events    {report.events:,} read; {_format_ranges(report)}"
@@ -148,7 +148,7 @@ def _format_report(report: VerifyReport, head: str | None) -> Iterator[str]:
     for remark in report.remarks:
         yield f"remark    {output.pad_cell(remark, 0)}"
     yield f"Head: {report.seq} {report.hash}"
-    yield "Note it down; to compare with it later: memtui verify --head " + f"{report.seq}:{report.hash[:16]}"
+    yield "To compare with it later, note it down: memtui verify --head " + f"{report.seq}:{report.hash[:16]}"
 
 
 def _format_ranges(report: VerifyReport) -> str:
@@ -159,8 +159,8 @@ def _format_ranges(report: VerifyReport) -> str:
     behind = [run for run in report.runs if run.first > max(1, intact)]
     if behind:
         first, more = behind[0], len(behind) - 1
-        on = "follows on the one before" if first.first == first.last else "follow on each other"
-        words += f"; behind the break {first.first:,} to {first.last:,} {on}"
+        on = "is linked to the one before" if first.first == first.last else "are linked"
+        words += f"; after the break {first.first:,} to {first.last:,} {on}"
         words += f", and {more:,} more such stretches" if more else ""
     return words
 
@@ -177,7 +177,7 @@ def _format_counts(texts: TextCounts) -> str:
             ("DAMAGED", texts.damaged),
             ("MISSING", texts.missing),
             ("redacted", texts.redacted),
-            ("besides that no event names", texts.unnamed),
+            ("that no event names", texts.unnamed),
         )
         if count
     ]
@@ -217,8 +217,8 @@ VERIFY_VERB = Verb("verify", add_verify_options, run_verify)
 
 
 def add_export_options(parser: Parser) -> None:
-    parser.add_value("folder", "DIR", "the memory folder; it may be gone", nargs="?")
-    parser.add_value("-o --output", "FILE", "a new file, for its owner only; else standard output")
+    parser.add_value("folder", "DIR", "the memory folder; it may be deleted", nargs="?")
+    parser.add_value("-o --output", "FILE", "a new file that only you can read; else stdout")
     parser.add_flag("--force", "replace FILE if it is there")
     parser.add_flag("--no-texts", "events only: no answers, arguments and versions")
 
@@ -233,8 +233,7 @@ def run_export(options: Options, arguments: argparse.Namespace) -> int:
             if not _write_export(folder, path, output.write_bytes, texts=texts, locking=locking):
                 raise Failure(
                     ExitCode.CONFLICT,
-                    "The journal was written to meanwhile, and it is read without locks. What was exported may be of "
-                    "two moments. Try again.",
+                    "The journal changed while it was read without locks. The export may mix two states. Try again.",
                 )
         else:
             _export_to_file(target, folder, path, texts=texts, force=arguments.force, locking=locking)
@@ -250,7 +249,7 @@ def _export_to_file(target: str, folder: str | None, path: str, *, texts: bool, 
             if _write_export(folder, path, file.write, texts=texts, locking=locking):
                 file.commit()
                 return
-    raise Failure(ExitCode.CONFLICT, "The journal is written to all the time. Nothing was exported. Try again.")
+    raise Failure(ExitCode.CONFLICT, "The journal keeps changing. Nothing was exported. Try again.")
 
 
 def _write_export(

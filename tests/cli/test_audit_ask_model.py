@@ -137,8 +137,8 @@ def test_nothing_is_sent_without_a_yes(
         (("--model-decides",), "--model-decides goes with --ask-model"),
         (("--yes",), "--yes goes with --ask-model"),
         (("--watch", "--yes", "--ask-model"), "--watch and --ask-model do not go together"),
-        (("--everywhere", "--yes", "--ask-model"), "--ask-model is about one folder"),
-        (("--yes", "--ask-model", "a\nb"), "is no model's id"),
+        (("--everywhere", "--yes", "--ask-model"), "--ask-model works for one folder only"),
+        (("--yes", "--ask-model", "a\nb"), "is not a model id"),
     ],
 )
 def test_what_does_not_go_with_asking_is_said(words: tuple[str, ...], said: str, folder: Path, run: Run) -> None:  # noqa: ARG001

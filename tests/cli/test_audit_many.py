@@ -128,7 +128,7 @@ def test_everywhere_finds_the_folders_of_this_machine(run: Run, tmp_path: Path) 
     memory.mkdir(parents=True)
     env = {"HOME": str(home)}
     nothing = run("audit", "--everywhere", env=env)
-    assert (nothing.code, "no memory folder in the usual places" in nothing.err.decode()) == (3, True)
+    assert (nothing.code, "No memory folder found in the usual places" in nothing.err.decode()) == (3, True)
     (memory / "MEMORY.md").write_text(f"key: {make_sample('anthropic-key')}\n", encoding="utf-8")
     found = run("audit", "--everywhere", env=env)
     assert found.code == 1
@@ -147,7 +147,7 @@ def test_one_policy_holds_for_all(run: Run, folders: list[str], tmp_path: Path) 
 @pytest.mark.parametrize("option", ["--baseline", "--write-baseline", "--repo", "--journal", "--review"])
 def test_what_is_about_one_folder_is_refused(option: str, run: Run, folders: list[str]) -> None:
     ran = run("audit", *folders, option, "x")
-    assert (ran.code, f"{option} is about one folder" in ran.err.decode()) == (2, True)
+    assert (ran.code, f"{option} works for one folder only" in ran.err.decode()) == (2, True)
 
 
 def test_a_page_has_every_folder_the_worst_first_and_is_no_page_in_a_page(run: Run, folders: list[str]) -> None:
@@ -174,5 +174,5 @@ def test_a_process_that_is_killed_is_told() -> None:
     answering.close()
     report = _receive(asked, "/home/ada/memory")
     assert (report.code, report.title, report.problem) == (
-        70, "/home/ada/memory", "Its process ended before it was done. Nothing was changed.",
+        70, "/home/ada/memory", "Its process ended early. Nothing was changed.",
     )  # fmt: skip

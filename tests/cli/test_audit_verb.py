@@ -122,12 +122,12 @@ def test_clean_notes_end_with_zero(folder: Path, run: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        (["--only", "anthropic-kee"], 2, "no family of rules 'anthropic-kee'. Did you mean anthropic-key?"),
-        (["--only", "secrets"], 2, "there is no rule and no family of rules 'secrets'. Did you mean secret?"),
+        (["--only", "anthropic-kee"], 2, "no rule or rule family called 'anthropic-kee'. Did you mean anthropic-key?"),
+        (["--only", "secrets"], 2, "no rule or rule family called 'secrets'. Did you mean secret?"),
         (["--only", "planted, hiden"], 2, "'hiden'. Did you mean hidden?"),
         (["--only", "zzz*"], 2, "All there are: memtui audit --rules."),
-        (["--only", ","], 2, "what follows --only is empty"),
-        (["--rules", "--only", ","], 2, "what follows --only is empty"),
+        (["--only", ","], 2, "the value of --only is empty"),
+        (["--rules", "--only", ","], 2, "the value of --only is empty"),
         (["--rules", "--only", "secrets"], 2, "Did you mean secret?"),
         (["--rules", "--format", "md"], 2, "--rules and --format md do not go together"),
         (["--rules", "-o", "rules.txt"], 2, "--rules and -o do not go together"),
@@ -143,15 +143,15 @@ def test_clean_notes_end_with_zero(folder: Path, run: Run) -> None:
         (["--since", "99999"], 2, "There is no event #99999."),
         (["--json", "--format", "md"], 2, "--json and --format md do not go together"),
         (["--format", "pdf"], 2, "invalid choice"),
-        (["-o", ""], 2, "what follows -o is empty"),
+        (["-o", ""], 2, "the value of -o is empty"),
         (["--since", "yesterweek"], 2, "--since"),
         (["--baseline", "absent.json"], 3, "cannot be read: no such file or directory. Nothing was audited."),
         (["--baseline", "prefs.json"], 2, "is no baseline"),
         (["--rule-file", "absent.toml"], 3, "cannot be read: no such file or directory. Nothing was audited."),
         (["--rule-file", "prefs.json"], 2, "is not TOML"),
         (["--rule-file", "memories/rules.toml"], 4, "inside the memory folder, where an agent could write it. Move it"),
-        (["--rule-file", ""], 2, "what follows --rule-file is empty"),
-        (["--repo", "absent"], 3, "There is no folder"),
+        (["--rule-file", ""], 2, "the value of --rule-file is empty"),
+        (["--repo", "absent"], 3, "No directory"),
         (["--journal", "absent"], 3, "absent"),
         (["--review", "memories/review.json", "--since", "last"], 3, "is inside the memory folder"),
         (["elsewhere"], 3, "No folder at"),
@@ -270,7 +270,7 @@ def test_what_stands_in_a_baseline_does_not_count(leaky: Path, run: Run) -> None
     baseline = leaky.parent / "baseline.json"
     wrote = run("audit", "--write-baseline", str(baseline))
     assert (wrote.code, wrote.out) == (0, b"")
-    assert f"in {baseline}: with --baseline none of them counts any more." in wrote.err.decode()
+    assert f"in {baseline}: with --baseline none of them counts." in wrote.err.decode()
     assert SECRET[10:30] not in baseline.read_text()
     ran = run("audit", "--json", "--baseline", str(baseline))
     assert (ran.code, findings(ran)) == (0, [])

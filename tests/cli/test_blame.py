@@ -74,17 +74,17 @@ def test_lines_whose_history_was_removed_are_said_to_be_older_perhaps(
     assert main(["blame", "notes/old.md"]) == 0
     out, err = capsys.readouterr()
     assert len(out.splitlines()) == 3
-    assert "a line may be older than the event that is named" in err
+    assert "a line may be older than the event shown" in err
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["nope.md"], "Nothing at /memories/nope.md."),
-        (["prefs.md"], "Nothing at /memories/prefs.md. As it was once: memtui blame PATH --at MOMENT"),
-        (["prefs.md@6"], "Nothing was at /memories/prefs.md as of #6."),
+        (["prefs.md"], "Nothing at /memories/prefs.md. For an earlier version: memtui blame PATH --at MOMENT"),
+        (["prefs.md@6"], "/memories/prefs.md did not exist as of #6."),
         (["notes"], "/memories/notes has no lines. It is a directory."),
-        (["binary"], "/memories/binary is no text, so it has no lines."),
+        (["binary"], "/memories/binary is not a text, so it has no lines."),
         (["out"], "leads out of the memory folder"),
     ],
 )

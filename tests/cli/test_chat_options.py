@@ -50,7 +50,7 @@ def test_a_text_that_the_settings_name_is_read_or_the_chat_does_not_begin(tmp_pa
     file.write_text("be brief")
     assert held(ChatSettings(system=str(file), guidance="plain words")).system == "be brief"
     assert held(ChatSettings(system=str(file), guidance="plain words")).guidance == "plain words"
-    with pytest.raises(Failure, match=r"chat\.guidance in the settings .*there is no file") as failed:
+    with pytest.raises(Failure, match=r"chat\.guidance in the settings .*no such file:") as failed:
         held(ChatSettings(guidance=str(tmp_path / "none.md")))
     assert failed.value.code is ExitCode.MISSING
     assert held(ChatSettings(guidance=str(tmp_path / "none.md")), "--guidance", "given").guidance == "given"

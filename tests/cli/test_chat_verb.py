@@ -124,7 +124,7 @@ def test_a_message_can_come_from_stdin(server: ModelServer, folder: Path, run: C
     server.answer(Text("Read."))
     assert run("chat", "-p", "-", stdin="\ufeffpiped é\n".encode()).code == 0
     assert server.last.last_text == "piped é\n"
-    for stdin, said in ((b"\xff", "is not UTF-8"), (b" \n", "there is nothing to say")):
+    for stdin, said in ((b"\xff", "is not UTF-8"), (b" \n", "the message is empty")):
         done = run("chat", "-p", "-", stdin=stdin)
         assert (done.code, said in done.err.decode()) == (2, True)
 
@@ -273,7 +273,7 @@ def test_ctrl_c_stops_it_and_keeps_what_was_said(server: ModelServer, folder: Pa
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (130, b"\n")
-    assert err.decode() == "Stopped. What was said until then is kept; to go on: memtui chat --resume\n"
+    assert err.decode() == "Stopped. The conversation so far is kept; to continue: memtui chat --resume\n"
     records = kept(chats)
     assert (records[-1]["type"], records[-1]["end"]) == ("turn_ended", "stopped")
     assert any("Thinking about" in str(record.get("content")) for record in records)
@@ -326,7 +326,7 @@ def test_what_was_said_is_kept_when_a_script_ends_it(
         process.send_signal(number)
         _, err = process.communicate(timeout=30)
     assert process.returncode == 128 + number
-    assert err.decode() == "Stopped. What was said until then is kept; to go on: memtui chat --resume\n"
+    assert err.decode() == "Stopped. The conversation so far is kept; to continue: memtui chat --resume\n"
     assert any("Thinking about" in str(record.get("content")) for record in kept(chats))
 
 
@@ -415,7 +415,7 @@ def test_sessions_are_listed(told: ChatSession, capsys: pytest.CaptureFixture[st
 def test_a_folder_without_sessions_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["chat", "--sessions"]) == 0
     out, err = capsys.readouterr()
-    assert (out, "No session is kept for" in err) == ("", True)
+    assert (out, "No sessions for" in err) == ("", True)
     assert main(["chat", "--export"]) == 3
     assert main(["chat", "--resume", "-p", "hi"]) == 3
 
@@ -446,10 +446,10 @@ def test_a_session_is_exported_to_stdout_or_to_a_new_file(
         (["-p", "x", "--sessions"], "-p and --sessions do not go together"),
         (["-p", "x", "-o", "y"], "-o goes with --export"),
         (["--max-tokens", "0", "-p", "x"], "it must be above 0"),
-        (["--input-price", "nan", "-p", "x"], "'nan' is no price"),
-        (["--context-trigger", "-1", "-p", "x"], "'-1' is no number of tokens"),
+        (["--input-price", "nan", "-p", "x"], "'nan' is not a price"),
+        (["--context-trigger", "-1", "-p", "x"], "'-1' is not a number of tokens"),
         (["--system", "nope", "-p", "x"], "nope cannot be read: no such file or directory"),
-        (["--guidance", "nope.md", "-p", "x"], "there is no file nope.md"),
+        (["--guidance", "nope.md", "-p", "x"], "no such file: nope.md"),
         (["--policy", "maybe"], "invalid choice: 'maybe'"),
         (["--provider", "else"], "invalid choice: 'else'"),
     ],
@@ -507,17 +507,17 @@ def test_a_model_that_there_is_not_is_answered_with_those_there_are(
 ) -> None:
     done = run("chat", "-p", "hi", "--model", "nosuch")
     assert done.code == 6
-    assert "has no model called nosuch. There are: claude-newest-1, claude-older-1" in done.err.decode()
+    assert "has no model called nosuch. Available: claude-newest-1, claude-older-1" in done.err.decode()
     assert "/model" not in done.err.decode()
 
 
 @pytest.mark.parametrize(
     ("policy", "advice"),
     [
-        ([], "To let it write: --policy allow; to be asked in a memtui that runs: --policy ask"),
+        ([], "To allow writes: --policy allow; to be asked in a running memtui: --policy ask"),
         (
             ["--policy", "ask"],
-            "To be asked, keep a memtui open that shows the folder; to let it write unasked: --policy",
+            "To be asked, keep memtui open on the folder; to allow all writes: --policy",
         ),
         (["--read-only"], ""),
     ],
@@ -561,7 +561,7 @@ def test_what_could_not_be_saved_by_the_end_is_said(
     server.answer(Text("Hello."))
     done = run("chat", "-p", "hi")
     assert (done.code, done.out) == (0, b"Hello.\n")
-    assert "the end of this conversation is not in it" in done.err.decode().splitlines()[-1]
+    assert "The end of this conversation could not be saved in" in done.err.decode().splitlines()[-1]
 
 
 def test_a_session_of_another_folder_says_that_it_is(
@@ -574,7 +574,7 @@ def test_a_session_of_another_folder_says_that_it_is(
     for words in (["--resume", file], ["--fork", file]):
         server.answer(Text("Again."))
         done = run("-C", str(tmp_path / "other"), "chat", "-p", "hi", *words)
-        assert (done.code, b"This session was held over " in done.err) == (0, True)
+        assert (done.code, b"This session was about " in done.err) == (0, True)
     server.answer(Text("Again."))
     assert b"held over" not in run("chat", "-p", "hi", "--resume").err
 
@@ -582,4 +582,4 @@ def test_a_session_of_another_folder_says_that_it_is(
 @pytest.mark.parametrize("model", ["", " ", "a\udcff", "a\x1b"])
 def test_what_can_be_no_model_is_a_slip(model: str, folder: Path, run: Callable[..., Any]) -> None:
     done = run("chat", "-p", "hi", "--model", model)
-    assert (done.code, b"is no model's id" in done.err) == (2, True)
+    assert (done.code, b"is not a model id" in done.err) == (2, True)

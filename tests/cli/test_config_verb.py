@@ -57,8 +57,8 @@ def test_show_says_all_that_cannot_be_used_keys_and_theme_among_it(run: Run, con
 def test_edit_makes_the_file_opens_the_editor_and_judges_what_it_left(run: Run, config: Path) -> None:
     ran = run("config", "edit", env={"EDITOR": "true", "VISUAL": ""})
     assert ran.code == 0
-    assert b"Made " in ran.err
-    assert b"can be used as it is" in ran.err
+    assert b"Created " in ran.err
+    assert b"is valid. Restart memtui to use it." in ran.err
     assert (stat.S_IMODE(config.stat().st_mode), stat.S_IMODE(config.parent.stat().st_mode)) == (0o600, 0o700)
     spoil = 'sh -c \'printf "[ui]\\nfollow = 3\\n" > "$0"\''
     ran = run("config", "edit", env={"EDITOR": spoil, "VISUAL": ""})
@@ -69,7 +69,7 @@ def test_edit_makes_the_file_opens_the_editor_and_judges_what_it_left(run: Run, 
 
 
 def test_an_editor_that_fails_is_said(run: Run, config: Path) -> None:
-    assert b"false ended with 1" in run("config", "edit", env={"EDITOR": "false", "VISUAL": ""}).err
+    assert b"false exited with 1" in run("config", "edit", env={"EDITOR": "false", "VISUAL": ""}).err
     ran = run("config", "edit", env={"EDITOR": "/not/there -w", "VISUAL": ""})
     assert ran.code == 3
     assert b"/not/there cannot be started: no such file or directory." in ran.err

@@ -152,7 +152,7 @@ def test_files_are_counted_on_request(story: Path, capsys: pytest.CaptureFixture
         "data            binary",
         "notes/old.md    +3 -0  new",
         "notes/today.md  +1 -0",
-        "prefs.md        +0 -2  gone",
+        "prefs.md        +0 -2  deleted",
         "4 files differ, +4 -2",
     ]
     assert printed(capsys, "4", "--stat") == ["new.md -> notes/old.md  +0 -0", "1 file differs, +0 -0"]

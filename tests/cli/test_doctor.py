@@ -171,11 +171,11 @@ class Deaf:
 @pytest.mark.parametrize(
     ("lacking", "name", "state", "words"),
     [
-        (without_renameat2, "renameat2", "warn", "not here: what another program writes"),
+        (without_renameat2, "renameat2", "warn", "not available: a write by another program"),
         (without_links, "links", "warn", "no hard links here"),
-        (without_directory_sync, "directory sync", "warn", "a power cut may take the last changes back"),
-        (without_flock, "locks", "ok", "record locks (flock is not here)"),
-        (without_locks, "locks", "fail", "none here: nothing is written, browsing works"),
+        (without_directory_sync, "directory sync", "warn", "a power cut may undo the last changes"),
+        (without_flock, "locks", "ok", "record locks (flock is not available)"),
+        (without_locks, "locks", "fail", "not available: nothing is written, browsing works"),
         (with_locks_that_do_nothing, "locks", "fail", "two writers could collide"),
         (without_wal, "journal mode", "warn", "memory, not WAL"),
         (without_more_watches, "watches", "warn", "the system's watch limit is reached. Checking every 2 s."),
@@ -208,9 +208,9 @@ def test_what_is_missing_here_is_said_with_what_it_means(
 @pytest.mark.parametrize(
     ("setting", "kind", "state", "begin"),
     [
-        ("journal", "ext4", "ok", "journal: the journal is on the disk"),
-        ("folder", "ext4", "ok", "folder: files and journal are on the disk"),
-        ("journal", "vfat", "warn", "folder: files and journal are on the disk"),
+        ("journal", "ext4", "ok", "journal: the journal is on disk"),
+        ("folder", "ext4", "ok", "folder: files and journal are on disk"),
+        ("journal", "vfat", "warn", "folder: files and journal are on disk"),
     ],
 )
 @pytest.mark.usefixtures("folder")

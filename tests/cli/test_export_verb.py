@@ -179,7 +179,7 @@ def test_a_journal_that_is_written_to_while_it_is_read_without_locks_is_not_call
     )  # as if it were too large to be read at once
     assert main(["--read-only", "export"]) == 5
     told = capsys.readouterr()
-    assert told.err.startswith("The journal was written to meanwhile, and it is read without locks.")
+    assert told.err.startswith("The journal changed while it was read without locks.")
     assert '"end"' not in told.out
     states = iter([halfway])
     journal.write_bytes(sound)

@@ -384,7 +384,7 @@ def test_a_state_directory_that_cannot_be_used_stops_nobody(run: Run, folder: Pa
     (get_state_directory(str(folder)) / "announced").write_text("in the way")
     ran = run("hook", stdin=told("PreToolUse", folder / "prefs.md", content="x"))
     assert (ran.code, ran.out) == (0, b"")
-    assert b"could not do its work" in ran.err
+    assert b"The memtui hook failed" in ran.err
 
 
 # The text that a tool leaves
@@ -606,7 +606,7 @@ def test_a_strict_hook_that_fails_says_no(run: Run, folder: Path) -> None:
     (folder / "d").mkdir()
     ran = run("hook", "--ask", "--strict", stdin=told("PreToolUse", folder / "d", content="new\n"))
     assert decision(ran)["permissionDecision"] == "deny"
-    assert b"could not do its work" in ran.err
+    assert b"The memtui hook failed" in ran.err
 
 
 def test_what_would_change_nothing_is_not_asked_about(run: Run, folder: Path) -> None:
@@ -670,7 +670,7 @@ def test_install_shows_the_diff_and_does_nothing_where_nobody_can_be_asked(run: 
 @pytest.mark.parametrize("typed", [b"y\n", b"n\n", b"\n"])
 def test_install_asks_in_a_terminal(run_in_terminal: Run, settings: Path, typed: bytes) -> None:
     ran = run_in_terminal("hook", "install", typed=typed)
-    assert b"Put this in?" in ran.out
+    assert b"Install this?" in ran.out
     assert ran.code == (0 if typed == b"y\n" else 1)
     assert settings.exists() is (typed == b"y\n")
 
@@ -747,12 +747,12 @@ DAMAGED = {
     "not JSON": ("{", "is not JSON"),
     "a comment": ('{\n  // mine\n  "a": 1\n}', "has a comment in line 2"),
     "another comment": ('{\n  "a": 1 /* mine */\n}', "has a comment in line 2"),
-    "a list": ("[]", "no JSON object"),
-    "twice": ('{"a": 1, "a": 2}', "names something twice"),
+    "a list": ("[]", "not a JSON object"),
+    "twice": ('{"a": 1, "a": 2}', "has a duplicate key"),
     "a number that is none": ('{"a": 1e999}', "a number that would be lost"),
     "not text": (b"\xff\xfe", "not UTF-8"),
-    "odd hooks": ('{"hooks": []}', "not as Claude Code declares them"),
-    "odd groups": ('{"hooks": {"PreToolUse": {}}}', "not as Claude Code declares them"),
+    "odd hooks": ('{"hooks": []}', "do not have Claude Code's format"),
+    "odd groups": ('{"hooks": {"PreToolUse": {}}}', "do not have Claude Code's format"),
     "deep": ("[" * 100_000, "cannot be read as JSON"),
 }
 
@@ -788,7 +788,7 @@ def test_settings_that_changed_meanwhile_are_not_overwritten(settings: Path) -> 
     settings.write_text("{}")
     loaded = load_hook_settings(str(settings))
     settings.write_text('{"a": 1}')
-    with pytest.raises(HookSettingsError, match="changed meanwhile"):
+    with pytest.raises(HookSettingsError, match="was changed by another program"):
         save_hook_settings(loaded, add_hooks(loaded, "memtui hook", seconds=None))
     assert settings.read_text() == '{"a": 1}'
 
@@ -851,6 +851,6 @@ def test_settings_that_cannot_be_read_are_no_bug_of_memtui(run: Run, settings: P
 def test_two_settings_files_at_once_are_a_slip(run: Run, settings: Path, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     ran = run("hook", "install", "--user", "--project", "--yes")
-    assert (ran.code, b"name one of --user, --project and --local" in ran.err) == (2, True)
+    assert (ran.code, b"use one of --user, --project and --local" in ran.err) == (2, True)
     assert not settings.exists()
     assert not (tmp_path / ".claude").exists()

@@ -133,7 +133,7 @@ def test_show_refuses_what_is_outside(
     ("given", "said"),
     [
         ("nope.md", "Nothing at /memories/nope.md."),
-        ("pipe", "/memories/pipe is no regular file"),
+        ("pipe", "/memories/pipe is not a regular file"),
         ("prefs.md/x", "Nothing at /memories/prefs.md/x."),
         ("n" * 300, "File name too long".lower()),
     ],

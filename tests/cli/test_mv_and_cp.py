@@ -19,7 +19,7 @@ def files(folder: Path) -> dict[str, str]:
 def test_one_is_moved_and_its_history_goes_along(story: Path, capsys: Captured) -> None:
     assert main(["mv", "notes/old.md", "archive/2026/old.md"]) == 0
     said = capsys.readouterr()
-    assert said.out == "Moved notes/old.md to archive/2026/old.md. memtui undo takes it back.\n"
+    assert said.out == "Moved notes/old.md to archive/2026/old.md. Undo: memtui undo 8\n"
     assert said.err == ""
     with memtui.open(story) as memory:
         rows = memory.history.versions_of("archive/2026/old.md")
@@ -62,7 +62,7 @@ def test_links_that_do_not_lead_there_any_more_are_said_at_once(
 def test_several_go_into_a_directory_as_one_event(folder: Path, target: str, capsys: Captured) -> None:
     (folder / "more.md").write_text("more\n")
     assert main(["mv", "prefs.md", "/memories/more.md", target]) == 0
-    assert capsys.readouterr().out == "Moved 2 things. memtui undo takes it back.\n"
+    assert capsys.readouterr().out == "Moved 2 items. Undo: memtui undo 2\n"
     assert {"prefs.md", "more.md"} <= {
         path.name for path in (folder / target.split("/")[-1 - target[-1:].count("/")]).iterdir()
     }
@@ -81,9 +81,9 @@ def test_several_go_into_a_directory_as_one_event(folder: Path, target: str, cap
         (["mv", "prefs.md", "prefs.md"], 1, "Not moved: it is so already. Nothing was written.\n"),
         (["mv", "no.md", "no.md"], 3, "Not moved: no.md is not there.\n"),
         (["mv", "notes/today.md", ""], 2, "A path is empty. Nothing was read or written. The whole folder is: .\n"),
-        (["mv", "prefs.md"], 2, "memtui mv: say where to: memtui mv prefs.md NEW\n"),
-        (["mv", "prefs.md", "notes", "k"], 2, "memtui mv: /memories/k is no directory, and several"),
-        (["mv", "/memories", "k"], 2, "memtui mv: that is the whole folder. Name what is in it.\n"),
+        (["mv", "prefs.md"], 2, "memtui mv: give a target: memtui mv prefs.md NEW\n"),
+        (["mv", "prefs.md", "notes", "k"], 2, "memtui mv: /memories/k is not a directory, so it cannot hold several"),
+        (["mv", "/memories", "k"], 2, "memtui mv: that is the whole folder. Name a file in it.\n"),
         (["mv", "prefs.md", "../k"], 4, "Refused: ../k is outside the memory folder. Nothing was read or written.\n"),
         (["mv", "--read-only", "prefs.md", "k"], 4, "Not moved: this is read-only. Nothing was written."),
         (["cp", "no.md", "k"], 3, "Not copied: no.md is not there.\n"),
@@ -112,7 +112,7 @@ def test_a_dry_run_says_what_would_be(folder: Path, capsys: Captured) -> None:
 
 def test_a_directory_is_copied_with_all_that_is_in_it(folder: Path, capsys: Captured) -> None:
     assert main(["cp", "notes", "backup"]) == 0
-    assert capsys.readouterr().out == "Copied notes to backup. memtui undo takes it back.\n"
+    assert capsys.readouterr().out == "Copied notes to backup. Undo: memtui undo 2\n"
     assert files(folder)["backup/today.md"] == files(folder)["notes/today.md"]
     assert main(["undo"]) == 0
     assert not (folder / "backup").exists()

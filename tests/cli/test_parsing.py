@@ -20,23 +20,23 @@ from memtui.cli.verbs import VERBS
         (["./nope"], 3, "Nothing was created. Create it with: mkdir -p "),
         (["nope/deeper"], 3, "No folder at "),
         (["file.txt"], 3, "file.txt is a file, not a folder."),
-        ([""], 2, "The name of the folder is empty."),
-        (["ls", ""], 2, "The name of the folder is empty."),
+        ([""], 2, "The folder's name is empty."),
+        (["ls", ""], 2, "The folder's name is empty."),
         (["ls", "nope"], 3, "Nothing at /memories/nope"),
         (["ls", "file.txt"], 3, "Nothing at /memories/file.txt"),
         (["-C", "nope", "ls"], 3, "No folder at "),
         (["-C", "nope"], 3, "No folder at "),
-        (["verify", "memories", "--dir", "other"], 2, "Two folders are named: memories and other."),
-        (["ls", "memories", "more"], 2, "one word too many: 'more'"),
-        (["memories", "more"], 2, "one word too many: 'more'"),
-        (["--jsno"], 2, "no option '--jsno'. Did you mean '--json'?"),
-        (["ls", "--jsno"], 2, "no option '--jsno'. Did you mean '--json'?"),
-        (["--follow", "log"], 2, "It goes behind the verb: memtui log --follow"),
+        (["verify", "memories", "--dir", "other"], 2, "Two folders were given: memories and other."),
+        (["ls", "memories", "more"], 2, "unexpected argument 'more'"),
+        (["memories", "more"], 2, "unexpected argument 'more'"),
+        (["--jsno"], 2, "unknown option '--jsno'. Did you mean '--json'?"),
+        (["ls", "--jsno"], 2, "unknown option '--jsno'. Did you mean '--json'?"),
+        (["--follow", "log"], 2, "Put it after the verb: memtui log --follow"),
         (["log", "-n", "-1"], 2, "memtui log: "),
-        (["log", "-n", "many"], 2, "'many' is no number of events"),
+        (["log", "-n", "many"], 2, "'many' is not a number of events"),
         (["log", "-n"], 2, "expected one argument"),
-        (["demo", "--speed", "0"], 2, "'0' is no number above 0"),
-        (["demo", "--speed", "nan"], 2, "'nan' is no number above 0"),
+        (["demo", "--speed", "0"], 2, "'0' is not a number above 0"),
+        (["demo", "--speed", "nan"], 2, "'nan' is not a number above 0"),
         (["completion", "tcsh"], 2, "invalid choice: 'tcsh'"),
         (["show"], 2, "memtui show: the following arguments are required: PATH"),
         (["-C"], 2, "expected one argument"),
@@ -105,7 +105,7 @@ def test_without_any_folder_plain_verbs_say_how_to_name_one(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["ls"]) == 3
-    assert "No memory folder is named" in capsys.readouterr().err
+    assert "No memory folder was given" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -20,8 +20,7 @@ def ask(folder: Path, **command: str) -> memtui.Answer:
 def test_it_is_in_force_until_it_is_taken_off(folder: Path, capsys: Captured) -> None:
     assert main(["protect", "prefs.md", "/memories/notes/"]) == 0
     assert capsys.readouterr().out == (
-        "Protected: 2 paths. Agents can view them, and not change them. "
-        "memtui protect --off prefs.md notes takes that back.\n"
+        "Protected: 2 paths. Agents can view them, but not change them. Undo: memtui protect --off prefs.md notes\n"
     )
     assert "is protected by the user" in ask(folder, command="delete", path="/memories/prefs.md").text
     assert main(["protect"]) == 0
@@ -37,8 +36,12 @@ def test_it_is_in_force_until_it_is_taken_off(folder: Path, capsys: Captured) ->
     [
         (["protect", "no.md"], 3, "Not protected: no.md is not there.\n"),
         (["protect", "--off", "prefs.md"], 1, "Nothing to do: it is not protected.\n"),
-        (["protect", "--off"], 2, "memtui protect: name what agents may change again. See: memtui protect --list\n"),
-        (["protect", "--list", "prefs.md"], 2, "memtui protect: --list stands alone. See: memtui protect --help\n"),
+        (["protect", "--off"], 2, "memtui protect: --off needs a PATH. See: memtui protect --list\n"),
+        (
+            ["protect", "--list", "prefs.md"],
+            2,
+            "memtui protect: --list goes with no PATH and no --off. See: memtui protect --help\n",
+        ),
         (["protect", "../x"], 4, "Refused: ../x is outside the memory folder. Nothing was read or written.\n"),
         (
             ["protect", "--read-only", "prefs.md"],
@@ -85,4 +88,4 @@ def test_no_command_is_offered_that_would_not_name_it(folder: Path, capsys: Capt
     assert main(["protect", "a\x1bb"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("Protected: /memories/a\\x1bb. ")
-    assert said.endswith("memtui protect --off PATH takes that back.\n")
+    assert said.endswith("memtui protect --off PATH\n")

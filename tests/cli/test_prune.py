@@ -69,14 +69,14 @@ def test_the_oldest_go_until_the_rest_fits(aged: Path, capsys: pytest.CaptureFix
 def test_a_dry_run_removes_nothing_also_read_only(aged: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words in (["-n"], ["-n", "--read-only"]):
         assert main(["prune", "--record", "--older-than", "5d", *words]) == 0
-        assert capsys.readouterr().out.startswith("What would go: 3 old texts, ")
+        assert capsys.readouterr().out.startswith("Would remove: 3 old texts, ")
     assert kept(aged) == [1, 2, 3, 4]
 
 
 def test_a_person_is_asked(aged: Path, run_in_terminal: Any) -> None:
     ran = run_in_terminal("prune", "--record", "--older-than", "5d", typed=b"n\n")
     assert ran.code == 1
-    assert b"What goes for good: 3 old texts, " in ran.out
+    assert b"Would remove for good: 3 old texts, " in ran.out
     assert b"Nothing was removed." in ran.out
     assert kept(aged) == [1, 2, 3, 4]
     assert run_in_terminal("prune", "--record", "--older-than", "5d", typed=b"y\n").code == 0
@@ -86,13 +86,13 @@ def test_a_person_is_asked(aged: Path, run_in_terminal: Any) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        ([], 2, "say what may go: --older-than AGE or --max-bytes SIZE"),
-        (["--older-than", "5d"], 2, "Nothing was removed: nobody can be asked here."),
-        (["--older-than", "yesterday"], 2, "'yesterday' is no age. It may be 30s, 14m, 2h, 3d, 2w or 1y"),
-        (["--max-bytes", "many"], 2, "'many' is no size. It may be 4096, 500K, 100M or 1.5G"),
+        ([], 2, "--record needs --older-than AGE or --max-bytes SIZE"),
+        (["--older-than", "5d"], 2, "Nothing was removed: no terminal to confirm in. Use --yes"),
+        (["--older-than", "yesterday"], 2, "Can't read 'yesterday' as an age. Try 30s, 14m, 2h, 3d, 2w or 1y"),
+        (["--max-bytes", "many"], 2, "Can't read 'many' as a size. Try 4096, 500K, 100M or 1.5G"),
         (["--max-bytes", "-1"], 2, "memtui prune: "),
         (["--older-than", "5d", "--read-only"], 4, "Nothing was removed: this is read-only."),
-        (["--older-than", "5d", "--apply"], 2, "--unread and --apply are about notes, and --record is not."),
+        (["--older-than", "5d", "--apply"], 2, "--unread and --apply do not go with --record."),
         (["--older-than", "5d", "--unread", "-y"], 2, "Nothing was removed."),
     ],
 )
@@ -161,14 +161,14 @@ def test_without_apply_it_is_only_told_which_notes_nobody_needs_and_why(
         assert main(["prune", "--older-than", "150d", *words]) == 0
         out, err = capsys.readouterr()
         assert out.splitlines() == [
-            "What would go: 1 of 6 notes, 22 B, each neither read by an agent nor changed for 150 days.",
+            "Would delete: 1 of 6 notes, 22 B, each neither read by an agent nor changed for 150 days.",
             "  old.md     22B  last written, by the file's time, 300 days ago; no agent has read it since memtui "
             "began to record, 200 days ago",
-            "  stays: MEMORY.md (every session loads it)",
-            "  stays: guarded.md (protected)",
-            "  stays: pinned/a.md (pinned)",
+            "  kept: MEMORY.md (every session loads it)",
+            "  kept: guarded.md (protected)",
+            "  kept: pinned/a.md (pinned)",
         ]
-        assert err == "Nothing was removed. To do it, add --apply; memtui undo takes it back.\n"
+        assert err == "Nothing was deleted. To delete them, add --apply; memtui undo restores them.\n"
     assert names(unneeded) == ALL
 
 
@@ -178,7 +178,7 @@ def test_apply_deletes_them_in_one_step_that_undo_takes_back(
     before = (unneeded / "old.md").read_bytes()
     assert main(["prune", "--older-than", "90d", "--apply"]) == 0
     out, err = capsys.readouterr()
-    assert out == "Deleted 2 files. Nothing is lost: memtui undo brings it back.\n"
+    assert out == "Deleted 2 files. Undo: memtui undo 6\n"
     assert err == ""
     assert names(unneeded) == ALL - {"old.md", "read.md"}
     with memtui.open(unneeded) as memory:
@@ -209,13 +209,13 @@ def test_where_the_record_is_younger_than_the_age_that_is_said(
 ) -> None:
     assert main(["prune", "--older-than", "250d"]) == 0
     out, err = capsys.readouterr()
-    assert out.startswith("What would go: 1 of 6 notes")
+    assert out.startswith("Would delete: 1 of 6 notes")
     assert (
         "memtui began to record this folder 200 days ago: whether an agent read these notes before is not known" in err
     )
     assert main(["prune", "--older-than", "2y"]) == 0
     out, err = capsys.readouterr()
-    assert out == "Nothing is to go: of 6 notes none was left unread and unchanged for 730 days.\n"
+    assert out == "Nothing to delete: none of 6 notes is unread and unchanged for 730 days.\n"
     assert err == ""
     assert names(unneeded) == ALL
 
@@ -271,9 +271,9 @@ def test_pins_are_followed_when_what_they_name_is_moved(unneeded: Path, capsys: 
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        ([], 2, "say how old a note must be: --older-than 90d. Nothing goes without --apply."),
+        ([], 2, "give an age: --older-than 90d. Nothing is deleted without --apply."),
         (["--older-than", "0s", "--yes"], 2, "memtui prune --record --older-than AGE --yes"),
-        (["--max-bytes", "0"], 2, "--max-bytes is about the record, not about notes."),
+        (["--max-bytes", "0"], 2, "--max-bytes needs --record."),
         (["--max-bytes", "0", "--yes"], 2, "memtui prune --record --max-bytes SIZE"),
         (["--older-than", "0s", "--max-bytes", "0", "--yes"], 2, "Nothing was removed."),
         (["--older-than", "0s", "--apply", "-n"], 2, "Leave one of them out."),
@@ -323,7 +323,9 @@ def test_notes_that_stay_and_link_to_what_goes_are_named(unneeded: Path, capsys:
     (note,) = json.loads(capsys.readouterr().out)["notes"]
     assert note["linked_from"][1:] == ["/memories/one.md", "/memories/three.md", "/memories/two.md"]
     assert main(["prune", "--older-than", "150d", "--apply"]) == 0
-    assert r"undo brings it back. \x1b[2J.md and 3 other notes still link there." in capsys.readouterr().out
+    assert (
+        r"Deleted 1 file. \x1b[2J.md and 3 other notes still link there. Undo: memtui undo " in capsys.readouterr().out
+    )
     assert (unneeded / "one.md").exists()
 
 
@@ -346,7 +348,7 @@ def test_a_time_that_no_file_was_written_at_is_none(
     os.utime(tmp_path / "m" / "a.md", (at, at))
     monkeypatch.setenv("MEMTUI_DIR", str(tmp_path / "m"))
     assert main(["prune", "--older-than", "1d"]) == 0
-    assert capsys.readouterr().out.startswith("Nothing is to go: of 1 note none was left unread and unchanged")
+    assert capsys.readouterr().out.startswith("Nothing to delete: none of 1 note is unread and unchanged")
 
 
 def test_a_change_in_what_is_the_future_now_makes_a_note_young(
@@ -364,5 +366,5 @@ def test_a_change_in_what_is_the_future_now_makes_a_note_young(
 
 def test_without_an_age_all_are_meant_and_that_is_said(unneeded: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["prune", "--older-than", "0d"]) == 0
-    assert capsys.readouterr().out.startswith("What would go: 3 of 6 notes, 49 B, whatever their age.\n")
+    assert capsys.readouterr().out.startswith("Would delete: 3 of 6 notes, 49 B, whatever their age.\n")
     assert names(unneeded) == ALL

@@ -54,7 +54,7 @@ def test_a_secret_goes_from_everywhere(
     ran = run("redact", *words, "--reason", "leaked", "--yes", stdin=stdin)
     assert ran.code == 0
     assert ran.out.startswith(b"Removed for good: ")
-    assert b"; in the folder 1 file changes. The events and their hashes stay.\n" in ran.out
+    assert b"; in the folder 1 file changed. The events and their hashes stay.\n" in ran.out
     assert (b"shell's history" in ran.err) is (way == "argument")
     assert SECRET.encode() not in ran.out + ran.err
     assert (leaked / "keys.md").read_text() == "password: [redacted]\nrest\n"
@@ -75,7 +75,7 @@ def test_what_an_event_wrote_goes(leaked: Path, capsys: pytest.CaptureFixture[st
 
 def test_all_that_a_path_ever_held_goes(leaked: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["redact", "notes/today.md", "-y"]) == 0
-    assert "in the folder 1 file goes." in capsys.readouterr().out
+    assert "in the folder 1 file deleted." in capsys.readouterr().out
     assert not (leaked / "notes" / "today.md").exists()
     assert main(["show", "notes/today.md@1"]) == 3
 
@@ -93,7 +93,7 @@ def test_a_dry_run_removes_nothing_also_read_only(leaked: Path, capsys: pytest.C
         assert main(["redact", "--match", SECRET, *words, "-q"]) == 0
         assert main(["redact", "--match", SECRET, *words]) == 0
         out = capsys.readouterr().out
-        assert out.startswith("What would go for good: ")
+        assert out.startswith("Would remove for good: ")
         assert main(["redact", "--match", SECRET, *words, "--json"]) == 0
         document = json.loads(capsys.readouterr().out)
         assert (document["done"], document["dry_run"], document["event"]) == (False, True, None)
@@ -123,9 +123,9 @@ def test_what_stays_is_told(leaked: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_a_person_is_asked(leaked: Path, run_in_terminal: Any) -> None:
     ran = run_in_terminal("redact", "keys.md", typed=b"\n")
     assert ran.code == 1
-    assert b"What goes for good: " in ran.out
+    assert b"Would remove for good: " in ran.out
     assert b"  - keys.md\n" in ran.out
-    assert b"Remove this for good? It cannot be taken back.  y yes  n no: " in ran.out
+    assert b"Remove this for good? It cannot be undone.  y yes  n no: " in ran.out
     assert b"Nothing was removed." in ran.out
     assert (leaked / "keys.md").exists()
     assert run_in_terminal("redact", "keys.md", typed=b"y\n").code == 0
@@ -135,12 +135,12 @@ def test_a_person_is_asked(leaked: Path, run_in_terminal: Any) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        ([], 2, "name one of EVENT, PATH, --match or --match-file"),
-        (["2", "--match", "x"], 2, "name one of EVENT, PATH, --match or --match-file"),
-        (["2"], 2, "Nothing was removed: nobody can be asked here."),
+        ([], 2, "give one of EVENT, PATH, --match or --match-file"),
+        (["2", "--match", "x"], 2, "give one of EVENT, PATH, --match or --match-file"),
+        (["2"], 2, "Nothing was removed: no terminal to confirm in. Use --yes"),
         (["."], 2, "that is the whole folder"),
         (["--match", ""], 2, "Nothing was removed: the text to look for is empty."),
-        (["--match", SECRET, "--reason", f"it was {SECRET}"], 2, "the reason holds the text itself"),
+        (["--match", SECRET, "--reason", f"it was {SECRET}"], 2, "the reason contains the text itself"),
         (["--match-file", "nope"], 3, "nope cannot be read: no such file or directory. Nothing was removed."),
         (["--match", "nowhere at all"], 3, "Nothing was removed: it stands nowhere in the record's texts."),
         (["99"], 3, "There is no event #99."),
@@ -193,7 +193,7 @@ def test_a_match_goes_from_chat_sessions_as_well(
 ) -> None:
     before = chatted.path.stat()
     assert main(["redact", "--match", SECRET, "--dry-run"]) == 0
-    assert "; what was said of it in 1 chat session." in capsys.readouterr().out
+    assert "; its mentions in 1 chat session." in capsys.readouterr().out
     assert SECRET in chatted.path.read_text()
     assert main(["redact", "--match", SECRET, "--yes", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
@@ -216,8 +216,8 @@ def test_what_a_path_held_goes_from_the_calls_of_chat_sessions(
 ) -> None:
     assert main(["redact", "keys.md", "--yes"]) == 0
     out, err = capsys.readouterr()
-    assert "; what was said of it in 1 chat session. The events" in out
-    assert "What you and the agent wrote of it there in other words stays. --match finds words anywhere.\n" in err
+    assert "; its mentions in 1 chat session. The events" in out
+    assert "Other mentions of it in these chats stay. --match finds text anywhere.\n" in err
     records = {record["type"]: record for record in map(json.loads, chatted.path.read_text().splitlines())}
     assert records["call"]["input"] == {"command": "create", "path": "/memories/keys.md", "file_text": "[redacted]"}
     assert records["call"]["answer"] == "[redacted]"
@@ -229,7 +229,7 @@ def test_a_match_that_stands_in_a_chat_only_goes_too(chatted: ChatSession, capsy
     draft.write_text("They want\nmore\n")
     assert main(["redact", "--match", "They want", "--yes"]) == 0
     out, err = capsys.readouterr()
-    assert out == "Removed for good: what was said of it in 2 chat sessions.\n"
+    assert out == "Removed for good: its mentions in 2 chat sessions.\n"
     assert "Nothing was removed" not in err
     assert "They want" not in chatted.path.read_text() + draft.read_text()
 
@@ -284,7 +284,7 @@ def test_a_match_goes_from_drafts_and_the_rest_of_them_stays(
     half.write_text(f"typed: {SECRET}")
     before = drafts.find("keys.md")[0]
     assert main(["redact", "--match", SECRET, "--dry-run"]) == 0
-    assert "; what was typed of it in 2 drafts." in capsys.readouterr().out
+    assert "; its text in 2 drafts." in capsys.readouterr().out
     assert SECRET in lying(leaked)["keys.md"]
     assert main(["redact", "--match", SECRET, "--yes", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
@@ -317,9 +317,9 @@ def test_all_drafts_of_a_path_go_with_what_it_held_also_of_one_that_was_never_sa
 ) -> None:
     assert drafts.find("keys.md")
     assert main(["redact", "keys.md", "--yes"]) == 0
-    assert "; what was typed of it in 1 draft." in capsys.readouterr().out
+    assert "; its text in 1 draft." in capsys.readouterr().out
     assert main(["redact", "other.md", "--yes"]) == 0
-    assert capsys.readouterr().out == "Removed for good: what was typed of it in 1 draft.\n"
+    assert capsys.readouterr().out == "Removed for good: its text in 1 draft.\n"
     assert set(lying(leaked)) == {"notes/new.md"}
 
 
@@ -345,9 +345,7 @@ def test_a_draft_that_is_being_typed_is_left_and_that_is_said(
         assert main(["redact", "--match", SECRET, "--yes"]) == 1
     finally:
         drafts.close()
-    said = (
-        "A draft of live.md holds it and is being typed in another memtui. Save or discard it there, and do it again."
-    )
+    said = "A draft of live.md holds it and is open in another memtui. Save or discard it there, and try again."
     assert said in capsys.readouterr().err
     assert lying(leaked)["live.md"] == f"now {SECRET}\n"
     assert main(["redact", "--match", SECRET, "--yes"]) == 0

@@ -126,10 +126,10 @@ def test_every_answer_is_as_it_was_and_nothing_is_touched(
     before = picture_of(folder), picture_of(state_home)
     assert main(["replay", "last", "--speed", "0"]) == 0
     out, err = capsys.readouterr()
-    assert out.splitlines()[-1] == "12 commands: 12 as it was then, 0 differ."
+    assert out.splitlines()[-1] == "12 commands: 12 the same, 0 differ."
     assert out.count("  same\n") == 12
     assert [line for line in out.splitlines() if line.startswith("turn")] == ["turn 1", "turn 2"]
-    assert err.endswith("in a folder of its own. It begins as the folder stood then.\n")
+    assert err.endswith("in a temporary folder. It starts with the folder as it was then.\n")
     assert (picture_of(folder), picture_of(state_home)) == before
 
 
@@ -149,7 +149,7 @@ def test_what_others_did_meanwhile_is_done_as_well(
     assert [each["how"] for each in told] == ["executed", "others", "others", "others", "executed", "executed"]
     assert (summary["same"], summary["others"], summary["from_journal"]) == (3, 3, True)
     assert main(["replay", "last", "--speed", "0"]) == 0
-    assert "  create       /memories/cursor.md  by Cursor, meanwhile\n" in capsys.readouterr().out
+    assert "  create       /memories/cursor.md  by Cursor\n" in capsys.readouterr().out
 
 
 def test_where_an_answer_differs_both_are_shown_and_the_code_is_1(
@@ -164,10 +164,10 @@ def test_where_an_answer_differs_both_are_shown_and_the_code_is_1(
     out = capsys.readouterr().out
     assert "/memories/a.md                            DIFFERS\n" in out
     assert "      -     1\ty\\x1b[31m\n      +     1\tx\n" in out
-    assert out.splitlines()[-1] == "2 commands: 1 as it was then, 1 differs."
+    assert out.splitlines()[-1] == "2 commands: 1 the same, 1 differs."
     assert main(["replay", str(path), "--speed", "0", "-q"]) == 1
     out, err = capsys.readouterr()
-    assert (out.count("same"), out.count("DIFFERS"), err) == (0, 1, "")
+    assert (out.count("  same"), out.count("DIFFERS"), err) == (0, 1, "")
 
 
 def test_a_refusal_that_was_none_differs(talk: Talk, capsys: pytest.CaptureFixture[str]) -> None:
@@ -208,7 +208,7 @@ def test_what_a_person_decided_is_decided_so_again(talk: Talk, capsys: pytest.Ca
     assert (summary["same"], summary["differ"], summary["not_carried_out"]) == (4, 0, 7)
     assert "mine" in told[8]["now"]
     assert main(["replay", "last", "--speed", "0"]) == 0
-    assert "not carried out: you declined it then\n" in capsys.readouterr().out
+    assert "not run: you declined it then\n" in capsys.readouterr().out
 
 
 def test_an_edit_without_its_text_is_taken_from_the_journal_or_said_to_be_lost(
@@ -257,7 +257,7 @@ def test_it_begins_with_a_copy_of_another_folder_or_with_an_empty_one(
     assert picture_of(copy) == before
     capsys.readouterr()
     assert main(["replay", str(elsewhere), "--speed", "0"]) == 1
-    assert "The journal of its folder is not here, so it begins with an empty folder" in capsys.readouterr().err
+    assert "The journal of its folder was not found, so it starts with an empty folder" in capsys.readouterr().err
 
 
 def test_a_journal_that_was_begun_anew_is_not_taken_for_the_one_of_then(
@@ -271,14 +271,14 @@ def test_a_journal_that_was_begun_anew_is_not_taken_for_the_one_of_then(
         for number in range(10):
             memory.execute(create(f"{number}.md", "x"), actor=AGENT, call_id="another")
     assert main(["replay", "last", "--speed", "0"]) == 1
-    assert "The journal of its folder is not here" in capsys.readouterr().err
+    assert "The journal of its folder was not found" in capsys.readouterr().err
 
 
 def test_what_is_no_session_is_said(tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ARG001
     (tmp_path / "notes.md").write_text("# Notes\n")
     (tmp_path / "newer.jsonl").write_text('{"type":"session","schema":9}\n')
     for given, said in (
-        (str(tmp_path / "notes.md"), "is no session of memtui. Nothing was replayed."),
+        (str(tmp_path / "notes.md"), "is not a session of memtui. Nothing was replayed."),
         (str(tmp_path / "none.jsonl"), "There is no session at"),
         ("last", "No session is kept for this folder yet"),
         (str(tmp_path / "newer.jsonl"), "was written by a newer memtui"),
@@ -298,8 +298,8 @@ def test_a_damaged_line_is_said_and_the_others_are_replayed(talk: Talk, capsys: 
     talk.session.path.write_bytes(b"".join(lines) + b'{"type":"ca')
     assert main(["replay", "last", "--speed", "0"]) == 0
     out, err = capsys.readouterr()
-    assert out.splitlines()[-1] == "1 command: 1 as it was then, 0 differ."
-    assert err.endswith("Line 4 of this session is damaged and is left out.\n")
+    assert out.splitlines()[-1] == "1 command: 1 the same, 0 differ."
+    assert err.endswith("Line 4 of this session is damaged and was skipped.\n")
 
 
 def test_a_tool_of_somebody_elses_is_named_whatever_it_was_told(talk: Talk, capsys: pytest.CaptureFixture[str]) -> None:
@@ -308,7 +308,7 @@ def test_a_tool_of_somebody_elses_is_named_whatever_it_was_told(talk: Talk, caps
     talk.session.write("call", turn=1, call_id="c", name="bash", input=told, answer="done", is_error=False, note="")
     talk.close()
     assert main(["replay", str(talk.session.path), "--speed", "0"]) == 0
-    (line,) = (line for line in capsys.readouterr().out.splitlines() if "not carried out:" in line)
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if "not run:" in line)
     assert line.split()[:2] == ["bash", "/memories/a.md"]
 
 
@@ -377,8 +377,8 @@ def test_it_can_be_watched(talk: Talk) -> None:
         finally:
             os.close(master)
             process.kill()
-    assert b"It begins as the folder stood then." in shown
-    assert b"2 commands: 2 as it was then, 0 differ." in shown
+    assert b"It starts with the folder as it was then." in shown
+    assert b"2 commands: 2 the same, 0 differ." in shown
 
 
 def test_a_replay_that_is_ended_leaves_nothing_behind(talk: Talk, tmp_path: Path) -> None:

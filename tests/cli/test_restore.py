@@ -26,7 +26,7 @@ def test_a_deleted_note_comes_back_as_it_was_last(story: Path, capsys: pytest.Ca
     assert main(["restore", "prefs.md"]) == 0
     out, err = capsys.readouterr()
     assert out.startswith("Restored prefs.md as of #1 (another program, ")
-    assert out.endswith("). Nothing is lost: memtui undo takes it back.\n")
+    assert out.endswith("). Undo: memtui undo 8\n")
     assert err == ""
     assert (story / "prefs.md").read_text() == "- short answers\n- Berlin\n"
     last = events(story)[-1]
@@ -64,7 +64,7 @@ def test_a_deleted_directory_is_told_as_of_when_it_was_there(story: Path, capsys
     with memtui.open(story) as memory:
         memory.execute({"command": "delete", "path": "/memories/notes"}, actor=memtui.Agent("x"))
     assert main(["restore", "notes"]) == 2
-    assert "It was last there as of #7: memtui restore notes --at 7" in capsys.readouterr().err
+    assert "It last existed as of #7: memtui restore notes --at 7" in capsys.readouterr().err
     assert main(["restore", "notes", "--at", "7", "--yes"]) == 0
     assert sorted(os.listdir(story / "notes")) == ["old.md", "today.md"]
 
@@ -75,7 +75,7 @@ def test_a_directory_becomes_exactly_what_it_was(story: Path, capsys: pytest.Cap
     assert not (story / "prefs.md").exists()
     out = capsys.readouterr().out
     assert "Restored notes as of #1 (another program, " in out
-    assert "; 2 files: 1 changes, 1 goes. Nothing is lost" in out
+    assert "; 2 files: 1 changed, 1 deleted. Undo: memtui undo 8" in out
     assert len(events(story)) == 8
 
 
@@ -98,7 +98,7 @@ def test_several_paths_are_one_event(story: Path, capsys: pytest.CaptureFixture[
     assert (story / "new.md").read_text() == "c\nd\nb\n"
     assert tree(story / "notes") == {"today.md": b"standup at ten\n"}
     assert len(events(story)) == 8
-    assert "Restored 4 files: 2 come back, 1 changes, 1 goes." in capsys.readouterr().out
+    assert "Restored 4 files: 2 added, 1 changed, 1 deleted." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("words", [["--all", "--at", "1"], ["prefs.md"], ["prefs.md", "--read-only"]])
@@ -147,7 +147,7 @@ def test_a_person_is_shown_what_changes_and_asked(story: Path, run_in_terminal: 
     for typed in (b"n\n", b"\n", b"maybe\n", b"\x04"):
         ran = run_in_terminal("restore", "--all", "--at", "1", typed=typed)
         assert ran.code == 1
-        assert b"What changes: 3 files: 1 comes back, 1 changes, 1 goes." in ran.out
+        assert b"Changes: 3 files: 1 added, 1 changed, 1 deleted." in ran.out
         assert b"  - notes/old.md\n" in ran.out
         assert b"Restore this?  y yes  n no: " in ran.out
         assert b"Not restored. Nothing was written." in ran.out
@@ -163,10 +163,10 @@ def test_of_many_names_the_first_are_shown(folder: Path, run_in_terminal: Any) -
     for number in range(30):
         (folder / f"{number:02}.md").write_text(f"{number}\n")
     ran = run_in_terminal("restore", "--all", "--at", "1", typed=b"n\n")
-    assert b"What changes: 30 files go." in ran.out
+    assert b"Changes: 30 files deleted." in ran.out
     assert b"  - 19.md\n" in ran.out
     assert b"20.md" not in ran.out
-    assert b"  and 10 more; --dry-run names them all\n" in ran.out
+    assert b"  and 10 more; --dry-run lists them all\n" in ran.out
 
 
 def test_hostile_names_are_made_visible(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -72,7 +72,7 @@ def test_a_dismissed_finding_fails_no_pipeline_and_stands_in_every_report(said: 
     )
     assert code == 0
     assert "keys.md:3 (anthropic-key)" in out
-    assert f"memtui review restore {known} undoes it." in out
+    assert f"Undo: memtui review restore {known}" in out
     code, out, _ = said("audit", "--only", "secret")
     assert code == 0
     assert "Not counted: 1 dismissed   (all of them: --all)" in out
@@ -122,23 +122,23 @@ def test_another_review_file_dismisses_for_those_who_name_it(said: Said, tmp_pat
 
 
 REFUSED: list[tuple[list[str], int, str]] = [
-    (["dismiss"], 2, "name the findings by their fingerprints"),
-    (["dismiss", "FINGERPRINT"], 2, "say why, with --reason TEXT"),
-    (["dismiss", "FINGERPRINT", "--reason", " "], 2, "say why, with --reason TEXT"),
-    (["dismiss", "keys.md", "--reason", "x"], 2, "is no fingerprint"),
-    (["dismiss", "0" * 16, "--reason", "x"], 3, "no finding is 0000000000000000"),
+    (["dismiss"], 2, "give the fingerprints of findings"),
+    (["dismiss", "FINGERPRINT"], 2, "give a reason, with --reason TEXT"),
+    (["dismiss", "FINGERPRINT", "--reason", " "], 2, "give a reason, with --reason TEXT"),
+    (["dismiss", "keys.md", "--reason", "x"], 2, "is not a fingerprint"),
+    (["dismiss", "0" * 16, "--reason", "x"], 3, "there is no finding 0000000000000000"),
     (["dismiss", "FINGERPRINT", "--reason", "x", "--until", "2020-01-31"], 2, "2020-01-31 is over"),
     (["dismiss", "FINGERPRINT", "--reason", "x", "--until", "soon"], 2, "'soon' is no end"),
     (["dismiss", "FINGERPRINT", "--reason", f"it is {SECRET}"], 2, "hold what looks like a secret"),
-    (["restore", "FINGERPRINT"], 3, "no dismissed finding is"),
-    (["flag", "a.md", "--until", "30d"], 2, "--until is about dismiss"),
-    (["accept", "a.md", "--accept-failures", "x"], 2, "--accept-failures is about done"),
-    (["done", "--accept-failures", ""], 2, "say why it is signed all the same"),
+    (["restore", "FINGERPRINT"], 3, "there is no dismissed finding"),
+    (["flag", "a.md", "--until", "30d"], 2, "--until goes with dismiss"),
+    (["accept", "a.md", "--accept-failures", "x"], 2, "--accept-failures goes with done"),
+    (["done", "--accept-failures", ""], 2, "give a reason, with --accept-failures REASON"),
     (["done", "--accept-failures", f"it is {SECRET}"], 2, "hold what looks like a secret"),
-    (["export"], 3, "No review has been ended"),
-    (["verify"], 2, "name the file of one record"),
+    (["export"], 3, "No review was signed off yet"),
+    (["verify"], 2, "give the file of one record"),
     (["verify", "nothing.json"], 3, "cannot be read"),
-    (["--force"], 2, "are about export"),
+    (["--force"], 2, "go with export"),
 ]
 """What cannot be: the words behind `memtui review`, the exit code, and a part of the sentence."""
 
@@ -168,7 +168,7 @@ def test_a_review_is_not_ended_while_what_must_not_stay_is_undecided(said: Said)
     known = fingerprint(said)
     code, _, err = said("review", "done")
     assert code == 4
-    assert "Not signed off: 1 finding that must not stay is undecided: keys.md:3 (anthropic-key)." in err
+    assert "Not signed off: 1 undecided failure: keys.md:3 (anthropic-key)." in err
     assert f"memtui review dismiss {known} --reason TEXT" in err
     assert "memtui review done --accept-failures REASON" in err
     # What was accepted among others was not read.

@@ -83,7 +83,7 @@ def test_two_accepted_one_flagged_one_reverted_and_the_next_review_starts_from_t
     assert "Not reverted: this is read-only." in capsys.readouterr().err
     # In an ordinary session it is taken back, as one event that can be undone.
     assert main(["review", "revert", "b.md", "--reviewer", "ada"]) == 0
-    assert "Reverted b.md: 1 file comes back. memtui undo " in capsys.readouterr().out
+    assert "Reverted b.md: 1 file added. Undo: memtui undo " in capsys.readouterr().out
     assert (changed / "b.md").exists()
     assert main(["review", "done", "--reviewer", "ada"]) == 0
     out = capsys.readouterr().out
@@ -231,7 +231,7 @@ def test_what_only_reads_records_nothing(changed: Path, capsys: pytest.CaptureFi
         (["--json"], 1, f'"until": {unrecorded}'),
         (["dismissed"], 0, "Nothing is dismissed."),
         (["export"], 0, "ada"),
-        (["verify", str(record)], 0, "is what the review file and the journal say"),
+        (["verify", str(record)], 0, "matches the review file and the journal"),
     ):
         assert main(["review", *words]) == code
         assert told in capsys.readouterr().out
@@ -248,7 +248,7 @@ def test_a_number_of_the_list_that_nothing_was_recorded_under_is_not_what_was_se
     seen = str(document["until"])
     (changed / "a.md").write_text("by hand after the list\n")
     assert main(["review", "accept", "a.md", "--seen", seen]) == 5
-    assert "Not accepted: a.md was changed by what is recorded only now: " in capsys.readouterr().err
+    assert "Not accepted: a.md was changed by an event recorded only now: " in capsys.readouterr().err
     (changed / "e.md").write_text("by hand, too\n")
     newest = str(int(seen) + 2)
     assert main(["review", "done", "--seen", newest]) == 5
@@ -325,15 +325,15 @@ def test_a_review_that_was_tampered_with_is_said(
     [
         (["acept", "a.md"], 2, "Did you mean 'accept'?"),
         (["notes/"], 2, "memtui review --in notes/"),
-        (["accept"], 2, "name what: a PATH, or --all"),
-        (["accept", "a.md", "--all"], 2, "name what: a PATH, or --all"),
-        (["note", "a.md"], 2, "say what, with --words TEXT"),
-        (["done", "a.md"], 2, "it is about all that there is"),
-        (["done", "--by", "Claude"], 2, "it is about all that there is"),
-        (["--all"], 2, "say what to do with that"),
+        (["accept"], 2, "give a PATH, or --all"),
+        (["accept", "a.md", "--all"], 2, "give a PATH, or --all"),
+        (["note", "a.md"], 2, "give a comment, with --words TEXT"),
+        (["done", "a.md"], 2, "it covers everything"),
+        (["done", "--by", "Claude"], 2, "it covers everything"),
+        (["--all"], 2, "give an action"),
         (["accept", "a.md", "--reviewer", " "], 2, "the name of the reviewer is empty"),
-        (["accept", "--all", "--hunk", "1"], 2, "--hunk is about one file"),
-        (["accept", "a.md", "--hunk", "x"], 2, "is no number"),
+        (["accept", "--all", "--hunk", "1"], 2, "--hunk needs one file"),
+        (["accept", "a.md", "--hunk", "x"], 2, "is not a number"),
         (["accept", "a.md", "--hunk", "9"], 3, "has 2 hunks, and no hunk 9"),
         (["accept", "e.md"], 3, "/memories/e.md has not changed since the record's beginning"),
         (["accept", "../x"], 4, "outside the memory folder"),
@@ -360,7 +360,7 @@ def test_what_makes_no_sense_is_said_and_nothing_is_noted(
 
 def test_several_are_reverted_only_after_a_yes(changed: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["review", "revert", "notes"]) == 2
-    assert "nobody can be asked here" in capsys.readouterr().err
+    assert "Not reverted: no terminal to confirm in. Use --yes" in capsys.readouterr().err
     assert (changed / "notes" / "new.md").exists()
     assert main(["review", "revert", "notes", "--yes"]) == 0
     assert not (changed / "notes" / "new.md").exists()
@@ -421,4 +421,4 @@ def test_what_was_not_looked_for_is_not_said_to_be_none(changed: Path) -> None:
         removed=9, unsearched="some of the texts are not kept",
     )  # fmt: skip
     lines = list(review_text.format_inbox(replace(found, runs=(run,)), 1))
-    assert lines[-1] == "  facts lost: not known: some of the texts are not kept"
+    assert lines[-1] == "  facts lost: unknown: some of the texts are not kept"

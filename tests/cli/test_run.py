@@ -71,8 +71,8 @@ def test_broken_lines_are_named_by_number_and_the_others_are_done(
     assert main(["run", str(file)]) == 1
     out, err = capsys.readouterr()
     assert err.splitlines() == [
-        "Line 3 is not JSON: Expecting ',' delimiter, column 1. Nothing was done for it.",
-        "Line 4 is not JSON: it is not UTF-8. Nothing was done for it.",
+        "Line 3 is not JSON: Expecting ',' delimiter, column 1. It was skipped.",
+        "Line 4 is not JSON: it is not UTF-8. It was skipped.",
     ]
     assert out.endswith("File created successfully at: /memories/new.md\n")
     assert (folder / "new.md").exists()

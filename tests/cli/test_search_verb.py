@@ -54,9 +54,9 @@ def test_nothing_found_is_code_1_and_a_query_that_cannot_be_read_is_code_2(
         (["byy:claude"], "There is no filter byy:. Did you mean by:?"),
         (["re:("], "re: is followed by no regular expression: missing ), unterminated subpattern, at character 1 of ("),
         ([""], "the query is empty"),
-        (["--past", "by:claude"], "--past needs a word to look for. What passes filters is listed by --names."),
-        (["--text", "--past", "x"], "--text and --past exclude each other. Name one."),
-        (["-n", "many", "x"], "'many' is no number of hits"),
+        (["--past", "by:claude"], "--past needs a word to search for. For filters alone use --names."),
+        (["--text", "--past", "x"], "--text and --past do not go together. Leave one out."),
+        (["-n", "many", "x"], "'many' is not a number of hits"),
         ([], "the following arguments are required: QUERY"),
     ):
         code, lines, err = ask(capsys, *words)
@@ -75,8 +75,8 @@ def test_the_past_tells_when_and_by_whom_and_names_a_version_that_can_be_shown(
     place, number, shown = text.split(":")
     assert (number, shown) == ("2", "the token is x")
     seq = int(place.partition("@")[2])
-    assert told.startswith(f"came with #{seq} (Claude, ")
-    assert f", went with #{seq + 2} (you, " in told
+    assert told.startswith(f"added in #{seq} (Claude, ")
+    assert f", removed in #{seq + 2} (you, " in told
     assert main(["show", place]) == 0
     assert capsys.readouterr().out == "head\nthe token is x\n"
     assert ask(capsys, "token")[1] == [line]  # it stands nowhere any more
@@ -142,7 +142,7 @@ def test_on_a_terminal_it_is_grouped_and_nothing_is_said_so(past: Path, run_in_t
     assert shown[1].startswith("  a.md@")
     assert shown[1].endswith(" (now b.md)")
     assert shown[2] == "    2: the token is x"
-    assert shown[3].startswith("      came with #")
+    assert shown[3].startswith("      added in #")
     nothing = run_in_terminal("search", "zebra")
     assert (nothing.code, nothing.out.decode()) == (1, "Nothing found in 3 notes.\n")
     similar = run_in_terminal("search", "--names", "prefz.md", env={"NO_COLOR": "1"})

@@ -66,7 +66,7 @@ def test_every_comeback_is_told(
             memory.reconcile()
     assert main(["show", "prefs.md@2"]) == 3
     err = capsys.readouterr().err
-    assert "It was there lastly from " in err
+    assert "It existed most recently from " in err
     assert err.count("from ") == 3
     assert "(#11) on." in err
 
@@ -78,7 +78,7 @@ def test_a_file_whose_name_ends_in_a_moment_wins_and_it_is_said(
     assert main(["show", "new.md@2"]) == 0
     out, err = capsys.readouterr()
     assert out == "whole name\n"
-    assert "A file is called new.md@2, so that is meant." in err
+    assert "A file is called new.md@2, so it is used." in err
     assert main(["show", "new.md", "--at", "2"]) == 0
     assert capsys.readouterr() == ("a\nb\n", "")
     assert main(["show", "new.md@2", "--at", "now"]) == 0
@@ -129,7 +129,7 @@ def test_a_text_that_was_removed_is_told_with_who_removed_it(story: Path, capsys
         memory.redact(path="prefs.md", reason="a secret")
     assert main(["show", "prefs.md@1"]) == 3
     err = capsys.readouterr().err
-    assert "/memories/prefs.md was there as of #1, but its text was redacted by #8 (you, " in err
+    assert "/memories/prefs.md existed as of #1, but its text was redacted by #8 (you, " in err
     assert "a secret" in err
 
 

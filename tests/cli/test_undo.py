@@ -23,8 +23,8 @@ def head(folder: Path) -> memtui.Event:
 def test_an_event_is_taken_back_by_its_number(number: str, story: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["undo", number]) == 0
     out, err = capsys.readouterr()
-    assert out.startswith("Undone: #6 (Claude, ")
-    assert out.endswith("): delete prefs.md; 1 file comes back. memtui redo does it again.\n")
+    assert out.startswith("Undid #6 (Claude, ")
+    assert out.endswith("): delete prefs.md; 1 file added. Redo: memtui redo 8\n")
     assert err == ""
     assert (story / "prefs.md").exists()
     last = head(story)
@@ -33,19 +33,19 @@ def test_an_event_is_taken_back_by_its_number(number: str, story: Path, capsys: 
 
 def test_several_events_are_taken_back_as_one(story: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["undo", "7", "6", "6", "--yes"]) == 0
-    assert "Undone: 2 events, #6 to #7; 2 files: 1 comes back, 1 changes." in capsys.readouterr().out
+    assert "Undid 2 events, #6 to #7; 2 files: 1 added, 1 changed." in capsys.readouterr().out
     assert (story / "notes" / "today.md").read_text() == "standup at ten\n"
     assert head(story).seq == 8
 
 
 def test_without_a_number_it_is_the_last_change_that_stands(story: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["undo", "-y"]) == 0
-    assert "Undone: #7 (another program, " in capsys.readouterr().out
+    assert "Undid #7 (another program, " in capsys.readouterr().out
     assert main(["undo", "-y"]) == 0
-    assert "Undone: #6 (Claude, " in capsys.readouterr().out
+    assert "Undid #6 (Claude, " in capsys.readouterr().out
     assert (story / "prefs.md").exists()
     assert main(["redo"]) == 0
-    assert "Done again: #6; 1 file goes. memtui undo 10 takes it back." in capsys.readouterr().out
+    assert "Redid #6; 1 file deleted. Undo: memtui undo 10" in capsys.readouterr().out
     assert not (story / "prefs.md").exists()
     assert (head(story).command, head(story).undoes) == ("redo", (9,))
     assert main(["undo", "10"]) == 0
@@ -55,7 +55,7 @@ def test_without_a_number_it_is_the_last_change_that_stands(story: Path, capsys:
 def test_ones_own_last_change_is_taken_back_without_a_question(story: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["restore", "prefs.md"]) == 0
     assert main(["undo"]) == 0
-    assert "Undone: #8 (you, " in capsys.readouterr().out
+    assert "Undid #8 (you, " in capsys.readouterr().out
     assert not (story / "prefs.md").exists()
 
 
@@ -76,11 +76,11 @@ def test_all_that_an_agent_did_is_taken_back(story: Path, capsys: pytest.Capture
         for name in ("one.md", "two.md"):
             memory.execute({"command": "create", "path": f"/memories/{name}", "file_text": "x\n"}, actor=GPT)
     assert main(["undo", "--actor", "OTHER", "-n"]) == 0
-    assert capsys.readouterr().out == "What changes: 2 files go.\n  - one.md\n  - two.md\n"
+    assert capsys.readouterr().out == "Changes: 2 files deleted.\n  - one.md\n  - two.md\n"
     assert main(["undo", "--actor", "other", "--yes"]) == 0
-    assert "Undone: 2 events, #8 to #9; 2 files go." in capsys.readouterr().out
+    assert "Undid 2 events, #8 to #9; 2 files deleted." in capsys.readouterr().out
     assert main(["undo", "--session", "session-1", "--since", "6", "--yes"]) == 0
-    assert "Undone: 1 event, #6; 1 file comes back." in capsys.readouterr().out
+    assert "Undid 1 event, #6; 1 file added." in capsys.readouterr().out
     assert main(["undo", "--actor", "nobody", "--yes"]) == 3
     assert "there is nothing to take back" in capsys.readouterr().err
 
@@ -124,7 +124,7 @@ def test_partly_is_possible_where_it_is_said(story: Path, capsys: pytest.Capture
     capsys.readouterr()
     assert main(["undo", "6", "7", "--yes", "--partial"]) == 0
     out, err = capsys.readouterr()
-    assert "1 file changes" in out
+    assert "1 file changed" in out
     assert "Left as it is: prefs.md has changed since (another program, " in err
     assert (story / "notes" / "today.md").read_text() == "standup at ten\n"
 
@@ -141,7 +141,7 @@ def test_what_was_undone_once_is_not_undone_twice(story: Path, capsys: pytest.Ca
 def test_an_empty_record_has_nothing_to_undo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "empty").mkdir()
     assert main(["undo", "-C", str(tmp_path / "empty")]) == 3
-    assert "Not undone: there is no change that was not taken back already." in capsys.readouterr().err
+    assert "Not undone: there is no change left to undo." in capsys.readouterr().err
 
 
 def test_hostile_names_and_actors_are_made_visible(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -171,7 +171,7 @@ def test_what_was_too_large_to_be_kept_is_named_and_the_rest_is_back(
     ]
     assert main(["undo", "--yes"]) == 0
     out, err = capsys.readouterr()
-    assert out.startswith("Undone: ")
+    assert out.startswith("Undid ")
     assert err == "Not back: big.bin was, but its text was never kept: it was too large, 62M.\n"
     assert (story / "notes" / "old.md").exists()
     assert not (story / "big.bin").exists()

@@ -50,7 +50,7 @@ def test_an_intact_journal_is_said_with_the_head_to_note_down(
         "versions  9 named, 9 intact",
         "answers   6 named, 6 intact",
         f"Head: {seq} {hash}",
-        f"Note it down; to compare with it later: memtui verify --head {seq}:{hash[:16]}",
+        f"To compare with it later, note it down: memtui verify --head {seq}:{hash[:16]}",
     ]
 
 
@@ -61,7 +61,7 @@ def test_what_is_wrong_comes_first_and_loud(journal: Path, capsys: pytest.Captur
         "NOT INTACT: 1 finding",
         "  event   Event 5 was changed: its hash does not match, unless those before it were rewritten.",
     ]
-    assert lines[2] == "events    7 read; events 1 to 4 are intact; behind the break 6 to 7 follow on each other"
+    assert lines[2] == "events    7 read; events 1 to 4 are intact; after the break 6 to 7 are linked"
     assert lines[-2].startswith("Head: 7 ")
 
 
@@ -140,7 +140,7 @@ def test_a_state_directory_is_enough(
     monkeypatch.chdir(tmp_path / "apart")
     assert printed(capsys, "--state", str(journal.parent))[0].startswith("Intact")
     assert main(["verify"]) == 3
-    assert "No memory folder is named" in capsys.readouterr().err
+    assert "No memory folder was given" in capsys.readouterr().err
 
 
 def test_where_there_is_no_journal_that_is_said(

@@ -185,7 +185,7 @@ def test_the_verb_finds_and_repairs(folder: Path, state: Path, capsys: pytest.Ca
     assert (
         told[1] == "  state   Another version of /memories/prefs.md is noted than the one that the events left there."
     )
-    assert told[2] == "What is kept beside the events is made anew from them by: memtui verify --repair"
+    assert told[2] == "To rebuild derived data from the events: memtui verify --repair"
     assert main(["verify", "--repair", "--json", *options]) == 0
     told_repaired = json.loads(capsys.readouterr().out)
     assert told_repaired["repaired"] == {"paths": ["prefs.md"], "tables": ["known"], "guards": []}
@@ -194,7 +194,7 @@ def test_the_verb_finds_and_repairs(folder: Path, state: Path, capsys: pytest.Ca
     assert [line.split()[4] for line in capsys.readouterr().out.splitlines()[-2:]] == ["repair", "modified"]
     assert main(["verify", "--repair", *options]) == 0
     first = capsys.readouterr().out.splitlines()[0]
-    assert first == "Nothing had to be made anew. Every file was looked at again."
+    assert first == "Nothing to repair. Every file was checked again."
 
 
 def test_the_verb_repairs_nothing_read_only_and_without_the_folder(
@@ -204,7 +204,7 @@ def test_the_verb_repairs_nothing_read_only_and_without_the_folder(
     assert main([*options, "--read-only"]) == 4
     folder.rename(folder.with_name("elsewhere"))
     assert main(options) == 3
-    assert "the memory folder is not there" in capsys.readouterr().err
+    assert "that needs the memory folder, which does not exist" in capsys.readouterr().err
 
 
 def test_a_repair_is_a_sentence() -> None:

@@ -207,4 +207,4 @@ def test_doctor_says_what_the_kernel_takes(recorded: Recorded, capsys: pytest.Ca
         else "memtui itself opens everything"
     )
     assert words in line
-    assert "nothing is tried out: this is read-only" in told
+    assert "skipped: this is read-only" in told

@@ -411,6 +411,4 @@ def test_that_there_is_no_more_memory_is_said_and_is_no_finding(
 
     monkeypatch.setattr(cli, "_dispatch", more_than_there_is)
     assert main(["audit"]) == 70
-    assert capsys.readouterr().err == (
-        "memtui stopped: the system gives it no more memory. Raise its limit, or name a smaller folder.\n"
-    )
+    assert capsys.readouterr().err == ("memtui stopped: out of memory. Raise its limit, or open a smaller folder.\n")

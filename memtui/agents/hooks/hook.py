@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from memtui.core.settings import Settings
 
 
-_FAILED = "The hook of memtui could not do its work"
+_FAILED = "The memtui hook failed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,13 +80,13 @@ def parse_call(data: bytes) -> HookCall | None:
         InvalidHookCall: It is none.
     """
     if len(data) > LIMIT:
-        raise InvalidHookCall("What the hook was told is too long.")
+        raise InvalidHookCall("The hook's input is too long.")
     try:
         fields = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise InvalidHookCall("What the hook was told is not JSON.") from error
+        raise InvalidHookCall("The hook's input is not JSON.") from error
     if not isinstance(fields, dict):
-        raise InvalidHookCall("What the hook was told is no JSON object.")
+        raise InvalidHookCall("The hook's input is not a JSON object.")
     event, tool = fields.get("hook_event_name"), fields.get("tool_name")
     if event not in (BEFORE, AFTER) or not isinstance(tool, str):
         return None
@@ -94,7 +94,7 @@ def parse_call(data: bytes) -> HookCall | None:
         return None
     given = fields.get("tool_input")
     if not isinstance(given, dict):
-        raise InvalidHookCall(f"The hook was not told what {tool} is to do.")
+        raise InvalidHookCall(f"The hook's input does not say what {tool} does.")
     session, transcript = _parse_text(fields.get("session_id")), _parse_text(fields.get("transcript_path"))
     call_id = _parse_text(fields.get("tool_use_id"))
     if call_id is None:  # an older Claude Code: the same before and after
@@ -111,7 +111,7 @@ def parse_call(data: bytes) -> HookCall | None:
 
 def _parse_path(given: object, directory: str | None) -> str:
     if not isinstance(given, str) or not given or "\0" in given:
-        raise InvalidHookCall("The hook was not told which file is written.")
+        raise InvalidHookCall("The hook's input does not name the file to write.")
     return os.path.normpath(os.path.join(directory or os.getcwd(), os.path.expanduser(given)))
 
 

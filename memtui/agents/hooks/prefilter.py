@@ -77,9 +77,9 @@ def _parse_json(data: bytes) -> "dict[str, Any]":
         text = data.decode("utf-8").strip()
         value, end = make_scanner(_SCANNING)(text, 0)  # type: ignore[arg-type] # any object with these attributes
     except (ImportError, StopIteration, AttributeError, TypeError) as error:
-        raise ValueError("no JSON") from error
+        raise ValueError("not JSON") from error
     if end != len(text) or not isinstance(value, dict):
-        raise ValueError("no JSON object")
+        raise ValueError("not a JSON object")
     return value
 
 

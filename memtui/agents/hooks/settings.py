@@ -132,7 +132,7 @@ def save_hook_settings(settings: HookSettings, text: str) -> None:
     target = os.path.realpath(settings.path)
     try:
         if load_hook_settings(settings.path).text != settings.text:
-            raise HookSettingsError(f"{settings.path} has changed meanwhile. Nothing was written. Try again.")
+            raise HookSettingsError(f"{settings.path} was changed by another program. Nothing was written. Try again.")
         mode = _get_mode(settings.path, target)
         os.makedirs(os.path.dirname(target), exist_ok=True)
         write_atomic(target, text.encode("utf-8"), mode=mode)
@@ -147,16 +147,16 @@ def _get_mode(path: str, target: str) -> int:
     except FileNotFoundError:
         return 0o600
     if not stat.S_ISREG(seen.st_mode):
-        raise HookSettingsError(f"{path} is no file. Nothing was written.")
+        raise HookSettingsError(f"{path} is not a file. Nothing was written.")
     if seen.st_uid != os.geteuid():
-        raise HookSettingsError(f"{path} belongs to somebody else. Nothing was written.")
+        raise HookSettingsError(f"{path} belongs to another user. Nothing was written.")
     return stat.S_IMODE(seen.st_mode)
 
 
 def _parse_settings(path: str, text: str) -> dict[str, Any]:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(dict(pairs)) != len(pairs):
-            raise HookSettingsError(f"{path} names something twice, of which one would be lost. Nothing was written.")
+            raise HookSettingsError(f"{path} has a duplicate key: one value would be lost. Nothing was written.")
         return dict(pairs)
 
     try:
@@ -165,16 +165,16 @@ def _parse_settings(path: str, text: str) -> dict[str, Any]:
         if text.removeprefix("\ufeff")[error.pos : error.pos + 2] in ("//", "/*"):
             raise HookSettingsError(
                 f"{path} has a comment in line {error.lineno}, which would be lost. Nothing was written. Take the "
-                "comments out, or put the hook in by hand: memtui hook install --json prints it."
+                "comments out, or add the hook by hand: memtui hook install --json prints it."
             ) from error
         where = f"{error.msg.lower()} in line {error.lineno}, column {error.colno}"
-        raise HookSettingsError(f"{path} is not JSON: {where}. Nothing was written. Mend it first.") from error
+        raise HookSettingsError(f"{path} is not JSON: {where}. Nothing was written. Fix it first.") from error
     except (ValueError, RecursionError) as error:
-        raise HookSettingsError(f"{path} cannot be read as JSON. Nothing was written. Mend it first.") from error
+        raise HookSettingsError(f"{path} cannot be read as JSON. Nothing was written. Fix it first.") from error
     if isinstance(value, dict) and not _is_serializable(value):
-        raise HookSettingsError(f"{path} holds a number that would be lost. Nothing was written. Mend it first.")
+        raise HookSettingsError(f"{path} holds a number that would be lost. Nothing was written. Fix it first.")
     if not isinstance(value, dict):
-        raise HookSettingsError(f"{path} holds no JSON object. Nothing was written. Mend it first.")
+        raise HookSettingsError(f"{path} is not a JSON object. Nothing was written. Fix it first.")
     return value
 
 
@@ -255,4 +255,4 @@ def _remove_own_hooks(groups: list[Any]) -> bool:
 
 
 def _make_format_error(settings: HookSettings) -> HookSettingsError:
-    return HookSettingsError(f"The hooks in {settings.path} are not as Claude Code declares them. Nothing was written.")
+    return HookSettingsError(f"The hooks in {settings.path} do not have Claude Code's format. Nothing was written.")

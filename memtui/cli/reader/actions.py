@@ -14,7 +14,7 @@ def rename(session: ReaderSession, path: str) -> str | None:
     """Ask for another name; the new path, or `None` if nothing was renamed."""
     new = _ask_new_path(session, path, "Not renamed")
     if new == path:
-        session.dialog.say("Not renamed: that is its name.")
+        session.dialog.say("Not renamed: it has that name already.")
     elif new is not None and session.change(
         "Not renamed", lambda dialog, engine: files.rename(dialog, engine, path, new, session.context)
     ):
@@ -33,7 +33,7 @@ def _ask_new_path(session: ReaderSession, path: str, not_done: str) -> str | Non
     if not session.check_writable(not_done):
         return None
     folder, _, own = path.rpartition("/")
-    name = session.dialog.ask(f"New name of {own}; with a slash before it, from the top of the folder:").strip()
+    name = session.dialog.ask(f"New name of {own}; start with a slash for a path from the top of the folder:").strip()
     new = session.resolve_path(name, folder) if name else None
     return f"{new}/{own}" if new is not None and (name.endswith("/") or session.is_folder(new)) else new
 
@@ -42,7 +42,7 @@ def move_paths(session: ReaderSession, paths: Sequence[str]) -> None:
     """Ask for a folder, and move notes and folders into it, as one step."""
     if not session.check_writable("Not moved"):
         return
-    name = session.dialog.ask("To which folder, from the top; a slash alone is the top:").strip()
+    name = session.dialog.ask("To which directory, from the top; a slash alone is the top:").strip()
     target = name.strip("/")
     folder = session.resolve_path(f"/{target}", "") if target else "" if name else None
     if folder is not None:
@@ -84,12 +84,12 @@ def undo_by_actor(session: ReaderSession) -> None:
 
 def restore_folder(session: ReaderSession) -> None:
     """Restore the whole folder as of a moment."""
-    if not session.check_writable("Not put back"):
+    if not session.check_writable("Not restored"):
         return
-    at = session.ask_seq("As of when, such as 10:14, yesterday, 2h, or an event's number:", beginning=False)
+    at = session.ask_seq("As of when, such as 2h, yesterday, 10:14 or an event number:", beginning=False)
     if at is not None:
         session.change(
-            "Not put back", lambda dialog, engine: flows.restore_as_of(dialog, engine, "", at, f"event {at}")
+            "Not restored", lambda dialog, engine: flows.restore_as_of(dialog, engine, "", at, f"event {at}")
         )
 
 
@@ -97,10 +97,10 @@ def restore_loss(session: ReaderSession) -> None:
     """Restore all that was lost at once, or leave it so."""
     loss = session.engine.loss
     if loss is None:
-        session.dialog.say("Nothing is missing any more.")
-    elif not session.check_writable("Not brought back"):
+        session.dialog.say("There is nothing left to restore.")
+    elif not session.check_writable("Not restored"):
         return
-    elif session.dialog.confirm("Bring it back? What stands there by now stays."):
+    elif session.dialog.confirm("Restore the deleted notes? Files that exist now stay."):
         session.report(flows.restore_loss(PHRASES, session.engine, loss))
     else:
-        session.change("Not left so", lambda dialog, engine: flows.dismiss_loss(dialog, engine, loss))
+        session.change("Not dismissed", lambda dialog, engine: flows.dismiss_loss(dialog, engine, loss))

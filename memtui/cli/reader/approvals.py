@@ -42,9 +42,9 @@ class ReaderApprovals:
     def _add_question(self, question: "ApprovalQuestion") -> None:
         request, notify = describe_request(question.proposal), self._session.dialog.notify
         if self._queue.add(question):
-            notify(f"{request}. It waits until {format_deadline(question)}. Choose Agents that ask.")
+            notify(f"{request}. It waits until {format_deadline(question)}. Choose Questions from agents.")
         elif question.answer(Allow()):
-            notify(f"Let through, as you said: {request}.")
+            notify(f"Allowed by your rule: {request}.")
 
     def _drop_question(self, question: "ApprovalQuestion") -> None:
         if self._queue.remove(question):
@@ -56,14 +56,14 @@ class ReaderApprovals:
         """Have the person answer the questions, one after the other."""
         dialog = self._session.dialog
         if not self.waiting:
-            dialog.say("No agent asks anything.")
+            dialog.say("No agent is asking.")
             if consents := self._queue.consents:
-                dialog.say("Changed without a question until you quit:")
+                dialog.say("Allowed without a question until you quit:")
                 choices = [(f"Ask again about {each}", str(number)) for number, each in enumerate(consents)]
                 chosen = dialog.choose("Your answer:", [*choices, ("Ask again about all", "all"), ("Back", "back")])
                 if chosen and chosen != "back":
                     self._queue.revoke(None if chosen == "all" else consents[int(chosen)])
-                    dialog.say("From now on you are asked about it again.")
+                    dialog.say("You are asked about it again.")
             return
         while waiting := self.waiting:
             if not self._answer_question(waiting[0]):
@@ -75,12 +75,12 @@ class ReaderApprovals:
         dialog.say(f"{describe_request(proposal)}. It waits until {format_deadline(question)}.")
         verdict = ask_verdict(self._session, proposal, away="Later")
         if verdict is None:
-            dialog.say("It is still asked.")
+            dialog.say("The question stays open.")
             return False
         dialog.say(self._queue.answer(question, verdict)[0])
         for each in self._queue.pop_allowed():
             if each.answer(Allow()):
-                dialog.say(f"Let through, as you said: {describe_request(each.proposal)}.")
+                dialog.say(f"Allowed by your rule: {describe_request(each.proposal)}.")
         return True
 
 
@@ -94,7 +94,7 @@ def ask_verdict(session: ReaderSession, proposal: Proposal, *, away: str) -> Ver
     if proposal.editable_change is not None and proposal.text(proposal.editable_change.after) is not None:
         choices.append(("Edit it first", "edit"))
     if scope is not None:
-        choices.append((f"Yes, and to all that {actor} asks of {format_scope(scope)}, until you quit", "always"))
+        choices.append((f"Yes, and to everything from {actor} for {format_scope(scope)}, until you quit", "always"))
     choices += [("Hear it again", "again"), (away, "away")]
     is_heard = False
     while True:
@@ -108,7 +108,7 @@ def ask_verdict(session: ReaderSession, proposal: Proposal, *, away: str) -> Ver
             case "no":
                 return Deny()
             case "why":
-                return Deny(dialog.ask(f"Why not, for {actor}:").strip())
+                return Deny(dialog.ask(f"Reason for {actor}:").strip())
             case "edit":
                 text = _edit_proposal(session, proposal)
                 if text is not None:
@@ -137,4 +137,4 @@ def _describe_changes(proposal: Proposal) -> list[str]:
         lines += [f"{change.path}:"] if len(proposal.files) > 1 else []
         old, new = (b"" if each is None else proposal.get_data(each) for each in (change.before, change.after))
         lines += sentences.describe_difference(change.before, change.after, old, new)
-    return lines or ["Only folders come or go."]
+    return lines or ["Only directories are created or deleted."]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 _PAUSE = 0.2
-_COMMANDS = "/again says the last message again, /undo takes the last turn back, /new begins anew, /back ends."
+_COMMANDS = "/again sends the last message again, /undo undoes the last turn, /new starts a new chat, /back ends."
 
 
 def run_reader_chat(
@@ -63,7 +63,7 @@ class _ReaderConversation:
             try:
                 words = self._dialog.ask("You:").strip()
             except KeyboardInterrupt:
-                self._dialog.say("", "The conversation is ended.")
+                self._dialog.say("", "The conversation has ended.")
                 return
             match words:
                 case "":
@@ -73,16 +73,16 @@ class _ReaderConversation:
                 case "/again" if self._last is not None:
                     self._send_prompt(self._last)
                 case "/again":
-                    self._dialog.say("Nothing was said yet.")
+                    self._dialog.say("There is no message yet.")
                 case "/undo":
                     self._chat.undo_turn()
                     self._read_events(events.TurnUndone, events.Notice)
                 case "/new":
                     self._chat.clear()
                     self._read_events(events.ConversationRewound, events.Notice)
-                    self._dialog.say("A new conversation begins.")
+                    self._dialog.say("Started a new conversation.")
                 case _ if words.startswith("/") and " " not in words:
-                    self._dialog.say(f"There is no {words}. {_COMMANDS}")
+                    self._dialog.say(f"Unknown command {words}. {_COMMANDS}")
                 case _:
                     self._send_prompt(Prompt(words))
 
@@ -102,7 +102,7 @@ class _ReaderConversation:
             except KeyboardInterrupt:
                 self._chat.stop()
                 if not self._is_running:
-                    self._dialog.say("", "Not waited for any more.")
+                    self._dialog.say("", "Stopped waiting.")
                     return
                 continue
             try:
@@ -133,7 +133,7 @@ class _ReaderConversation:
                 say(event.sentence)
             case events.ChatFault():
                 self._end_line()
-                say(f"{event.sentence_without_hint} /again says it again.")
+                say(f"{event.sentence_without_hint} /again sends it again.")
             case events.TurnEnded():
                 self._is_running = False
                 self._end_line()
@@ -170,13 +170,13 @@ class _ReaderConversation:
             )
         match event.end:
             case TurnOutcome.STOPPED:
-                self._dialog.say("Stopped. What was said until then is kept.")
+                self._dialog.say("Stopped. The conversation so far is kept.")
             case TurnOutcome.CUT:
-                self._dialog.say("The answer ended before its end.")
+                self._dialog.say("The answer ended early.")
             case TurnOutcome.REFUSED:
-                self._dialog.say("Claude declined to go on.")
+                self._dialog.say("Claude declined to continue.")
             case TurnOutcome.TOO_MANY_CALLS:
-                self._dialog.say("The turn had too many calls, and was ended.")
+                self._dialog.say("The turn was stopped: it had too many calls.")
 
 
 def _format_call(event: events.CallEnded) -> str:

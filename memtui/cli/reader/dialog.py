@@ -316,7 +316,7 @@ def _match_prefix(words: str, choices: Sequence[tuple[str, T]]) -> list[tuple[st
 
 def _explain_unknown(answer: str, count: int, matches: int) -> str:
     if matches > 1:
-        return f"{matches:,} begin with {answer}. Type more of it, or a number."
+        return f"{matches:,} begin with {answer}. Type more, or a number."
     if not count:
-        return f"There is no {answer} here. Enter goes back, ? says it again, q quits."
-    return f"There is no {answer} here. Type {'1' if count == 1 else f'1 to {count:,}'}; ? says it again, q quits."
+        return f"There is no {answer} here. Enter goes back, ? repeats, q quits."
+    return f"There is no {answer} here. Type {'1' if count == 1 else f'1 to {count:,}'}; ? repeats, q quits."

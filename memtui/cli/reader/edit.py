@@ -31,11 +31,11 @@ def edit_note(session: ReaderSession, path: str, *, new_text: str | None = None)
     opened = NoteSaver(session.engine, path).open()
     note = prepare_note(opened)
     if note.problem and not note.is_too_large:  # large ones go to the person's own editor
-        session.dialog.say(opened.problem or f"It can only be read. {note.problem}")
+        session.dialog.say(opened.problem or f"It is read-only here. {note.problem}")
         return
     drafts = session.drafts
     if drafts.find_elsewhere(path):
-        session.dialog.say("It is being edited in another window of memtui, too.")
+        session.dialog.say("It is also being edited in another memtui.")
     text = new_text if opened.data is None and new_text is not None else note.base.text
     dialog = ReaderEditDialog(session, note.base, text)
     for draft in drafts.find(path, former=opened.former, now=note.base.text if opened.data is not None else None):
@@ -54,7 +54,7 @@ def write_new_note(session: ReaderSession, folder: str) -> None:
     if not session.check_writable("Nothing was created"):
         return
     where = f" in {folder}" if folder else ""
-    name = dialog.ask(f"Name of the new note{where}, a slash at its end makes a folder:").strip()
+    name = dialog.ask(f"Name of the new note{where}, with a slash at the end for a directory:").strip()
     path = session.resolve_path(name, folder) if name else None
     if path is None:
         return
@@ -68,7 +68,7 @@ def write_new_note(session: ReaderSession, folder: str) -> None:
         dialog.say(refusal.format_text(session.config.memory.messages).removeprefix("Error: "))
         return
     if session.get_entry(path) is not None:
-        dialog.say(f"{path} is there already. Choose it under Files to edit it.")
+        dialog.say(f"{path} already exists. To edit it, choose it under Files.")
         return
     text = templates.build_plain_text(path)
     if templates.is_note_name(path):
@@ -194,10 +194,10 @@ class ReaderEditDialog(ReaderDialog):
             dialog.say(*(f"{whose}: {line}" for line in words))
         options = [
             ("Yours", MergeSide.MINE),
-            (f"That of {name}", MergeSide.THEIRS),
+            (f"The text of {name}", MergeSide.THEIRS),
             ("Both, yours first", MergeSide.BOTH),
         ]
-        return dialog.choose("What stands there?", options, known=False)
+        return dialog.choose("Which text do you want?", options, known=False)
 
 
 _END = "."
@@ -246,7 +246,7 @@ def _edit_in_editor(
         dialog.say(str(error))
         if error.left is not None:
             keep(error.left)
-            dialog.say("What it had saved is kept as a draft: Edit offers it.")
+            dialog.say("What it saved is kept as a draft: Edit offers it.")
     except NotText as error:
         keep(data)
         dialog.say(f"Not saved. {error} What the editor left is kept as a draft.")
@@ -281,16 +281,16 @@ class _LineEditor:
             ("Write lines before a line", self._insert_before),
             ("Change a line", self._change_line),
             ("Delete lines", self._delete_lines),
-            ("Take the last step back", self._undo_step),
+            ("Undo the last step", self._undo_step),
             ("Leave", "leave"),
         ]
         while True:
-            step = self._dialog.choose(f"{format_count(len(self._lines), 'line')}.", steps, enter="Enter for leaving")
+            step = self._dialog.choose(f"{format_count(len(self._lines), 'line')}.", steps, enter="Enter to leave")
             if step == "done":
                 return self._text
             if step is not None and not isinstance(step, str):
                 step()
-            elif self._text == self._original or self._dialog.confirm("Leave it? It is not saved; a draft is kept."):
+            elif self._text == self._original or self._dialog.confirm("Leave without saving? A draft is kept."):
                 return None
 
     def _read_out(self) -> None:
@@ -298,7 +298,7 @@ class _LineEditor:
 
     def _read_out_changes(self) -> None:
         changes = sentences.describe_line_differences(self._original, self._text)
-        self._dialog.read_out(changes or ["You changed nothing yet."])
+        self._dialog.read_out(changes or ["You have not changed anything yet."])
 
     def _insert_before(self) -> None:
         number = self._ask_line_number("Before which line:")
@@ -325,7 +325,7 @@ class _LineEditor:
             return
         old = self._lines[number - 1]
         self._dialog.say(f"Line {number} is: {old.removesuffix(chr(10))}")
-        new = self._dialog.ask("It becomes, Enter leaves it as it is:")
+        new = self._dialog.ask("New text, Enter keeps the old one:")
         if new:
             self._begin_step()
             self._lines[number - 1] = new + ("\n" if old.endswith("\n") else "")
@@ -333,7 +333,7 @@ class _LineEditor:
 
     def _delete_lines(self) -> None:
         first = self._ask_line_number("From which line:")
-        last = self._ask_line_number("To which line, itself included:") if first is not None else None
+        last = self._ask_line_number("To which line, inclusive:") if first is not None else None
         if first is None or last is None:
             return
         if last < first:
@@ -346,11 +346,11 @@ class _LineEditor:
 
     def _undo_step(self) -> None:
         if not self._undo_stack:
-            self._dialog.say("There is no step to take back.")
+            self._dialog.say("There is no step to undo.")
             return
         self._lines = self._undo_stack.pop()
         self._save_draft(self._text)
-        self._dialog.say("The last step is taken back.")
+        self._dialog.say("Undid the last step.")
 
     def _begin_step(self) -> None:
         self._undo_stack.append(list(self._lines))

@@ -23,15 +23,15 @@ def visit_folder(session: ReaderSession, folder: str = "") -> None:
     is_hidden_shown = session.config.ui.hidden
     while True:
         if not session.is_folder(folder):
-            dialog.say(f"The folder {folder} is not there any more.")
+            dialog.say(f"The directory {folder} was deleted.")
             return
         entries, hidden = _list_entries(session, folder, hidden=is_hidden_shown)
         title = f"{folder or 'The memory folder'}, {_format_entry_counts(entries)}."
         if hidden:
-            title += f" {format_count(hidden, 'hidden one')} not told."
-        others: dict[str, tuple[str, FolderEntry | str]] = {"o": ("for this folder's options", "options")}
+            title += f" {format_count(hidden, 'hidden one')} not listed."
+        others: dict[str, tuple[str, FolderEntry | str]] = {"o": ("for this directory's options", "options")}
         if hidden or is_hidden_shown:
-            others["h"] = ("for hidden ones too" if hidden else "to leave out hidden ones", "hidden")
+            others["h"] = ("to show hidden ones" if hidden else "to hide hidden ones", "hidden")
         choices: list[tuple[str, FolderEntry | str]] = [
             (_describe_entry(session, each, len(entries)), each) for each in entries
         ]
@@ -56,7 +56,7 @@ def _manage_folder(session: ReaderSession, folder: str, paths: Sequence[str]) ->
     dialog = session.dialog
 
     def ask_paths() -> list[str]:
-        return [paths[number - 1] for number in dialog.ask_numbers("Their numbers in the list,", len(paths))]
+        return [paths[number - 1] for number in dialog.ask_numbers("Numbers in the list,", len(paths))]
 
     def delete_several() -> None:
         if several := ask_paths():
@@ -67,17 +67,17 @@ def _manage_folder(session: ReaderSession, folder: str, paths: Sequence[str]) ->
             actions.move_paths(session, several)
 
     choices: list[tuple[str, Callable[[], object]]] = [
-        ("New note or folder here", partial(edit.write_new_note, session, folder))
+        ("New note or directory", partial(edit.write_new_note, session, folder))
     ]
     if paths:
-        choices += [("Delete several here", delete_several), ("Move several here", move_several)]
+        choices += [("Delete several", delete_several), ("Move several", move_several)]
     if folder:
         choices += [
-            ("Rename or move it", lambda: actions.rename(session, folder) is not None),
-            ("Copy it", partial(actions.copy, session, folder)),
-            ("Delete it", partial(actions.delete, session, folder)),
+            ("Rename or move", lambda: actions.rename(session, folder) is not None),
+            ("Copy", partial(actions.copy, session, folder)),
+            ("Delete", partial(actions.delete, session, folder)),
         ]
-    protection = "Let agents change what is in it" if session.is_protected(folder) else "Protect it from agents"
+    protection = "Unprotect" if session.is_protected(folder) else "Protect from agents"
     choices.append((protection, partial(actions.protect, session, folder)))
     chosen = dialog.choose(f"{folder or 'The memory folder'}.", choices)
     return chosen is not None and chosen() is True
@@ -103,7 +103,7 @@ def _list_entries(session: ReaderSession, folder: str, *, hidden: bool) -> tuple
 def _describe_entry(session: ReaderSession, entry: FolderEntry, count: int) -> str:
     name = entry.path.rpartition("/")[2]
     if entry.kind is EntryKind.DIRECTORY:
-        return f"{name}, folder"
+        return f"{name}, directory"
     if entry.kind is not EntryKind.FILE:
         return f"{name}, {KINDS[entry.kind]}"
     found = session.engine.get_entry(entry.path) if count <= _ONLY_NAMES else None
@@ -113,7 +113,7 @@ def _describe_entry(session: ReaderSession, entry: FolderEntry, count: int) -> s
 def _format_entry_counts(entries: Sequence[FolderEntry]) -> str:
     folders = sum(each.kind is EntryKind.DIRECTORY for each in entries)
     files = len(entries) - folders
-    parts = [format_count(folders, "folder")] if folders else []
+    parts = [format_count(folders, "directory", "directories")] if folders else []
     parts += [format_count(files, "file")] if files or not folders else []
     return " and ".join(parts)
 
@@ -129,7 +129,7 @@ _Hit = tuple[str, int | None] | PastHit
 def search_notes(session: ReaderSession) -> None:
     """Ask for words, list the hits, and go to chosen ones."""
     dialog = session.dialog
-    dialog.say("Words, or filters such as by:claude since:2d in:projects/ tag:x. Enter alone goes back.")
+    dialog.say("Words, or filters such as by:claude since:2d in:projects/ tag:x. Enter goes back.")
     while words := dialog.ask("Find:").strip():
         try:
             query = parse_query(words, now_us=time.time_ns() // 1_000)
@@ -164,9 +164,9 @@ def _format_summary(found: SearchResults) -> str:
     least = "at least " if lines.lines_at_least else ""
     total = f"{least}{format_count(lines.total_lines, 'line')} in {format_count(lines.total_notes, 'note')}"
     parts = [format_count(names.total, "name")] if names.total else []
-    parts += [f"{len(names.similar):,} like it"] if names.similar else []
+    parts += [f"{len(names.similar):,} similar"] if names.similar else []
     parts += [total] if lines.notes else []
-    parts += [f"{format_count(past.total, 'line')} that are gone"] if past.hits else []
+    parts += [f"{format_count(past.total, 'line')} of history"] if past.hits else []
     return f"Found {', '.join(parts)}."
 
 
@@ -183,7 +183,7 @@ def _list_hits(found: SearchResults) -> tuple[str, list[tuple[str, _Hit]]]:
 
 
 def _format_past_hit(hit: PastHit) -> str:
-    came = f"came at {format_time(hit.added_by)} {format_by_actor(hit.added_by)}"
+    came = f"added at {format_time(hit.added_by)} {format_by_actor(hit.added_by)}"
     gone = hit.removed_by
-    went = f"gone at {format_time(gone)} {format_by_actor(gone)}" if gone is not None else "still there"
+    went = f"removed at {format_time(gone)} {format_by_actor(gone)}" if gone is not None else "still there"
     return f"Past: {hit.path}, line {hit.line.line}: {hit.line.text.strip()}; {came}, {went}"

@@ -50,7 +50,7 @@ def run_reader(
     output.print_line(ON)
     output.flush()
     if not is_open(fd):
-        raise UsageError("There is no input to read answers from. For scripts use: memtui ls, memtui log --json")
+        raise UsageError("No input to read answers from. For scripts use: memtui ls, memtui log --json")
     dialog = Prompter(fd)
     with exit_on_signals(), dialog.open():
         try:
@@ -99,11 +99,11 @@ def _greet(session: ReaderSession) -> None:
     size = f"{format_count(totals.files, 'file')}, {format_size(totals.bytes, SPOKEN)}"
     session.dialog.say(
         f"{format_path(session.folder)}{kind}, {size}.",
-        "Everything has a number. b goes back, ? says it again, q quits.",
+        "Everything has a number. b goes back, ? repeats, q quits.",
     )
     if drafts := session.drafts.list_latest():
         names = ", ".join(dict.fromkeys(draft.path for draft in drafts[:5]))
-        session.dialog.say(f"Texts that were never saved are kept of {names}. Edit offers them.")
+        session.dialog.say(f"There are unsaved drafts of {names}. Edit offers them.")
 
 
 # The first menu
@@ -127,20 +127,20 @@ def _list_menu_choices(
     session: ReaderSession, approvals: ReaderApprovals, more: Sequence[tuple[str, _Action]]
 ) -> list[tuple[str, _Action]]:
     return [
-        ("What is new", visit_unseen),
+        ("Unseen changes", visit_unseen),
         ("Files", files.visit_folder),
         ("Find", files.search_notes),
         ("New note", lambda session: edit.write_new_note(session, "")),
         ("Undo", actions.undo),
         ("Redo", actions.redo),
-        ("Undo all that somebody did", actions.undo_by_actor),
-        ("Put the folder back as of a moment", actions.restore_folder),
-        ("What happened lately", visit_recent_events),
+        ("Undo changes by actor", actions.undo_by_actor),
+        ("Restore the whole folder", actions.restore_folder),
+        ("Recent events", visit_recent_events),
         ("Deleted notes", notes.visit_deleted),
-        ("Follow what happens", follow_changes),
-        ("Agents that ask", lambda _: approvals.answer_waiting()),
+        ("Follow new events", follow_changes),
+        ("Questions from agents", lambda _: approvals.answer_waiting()),
         *more,
-        *([("Bring back what went", actions.restore_loss)] if session.engine.loss is not None else []),
+        *([("Restore deleted notes", actions.restore_loss)] if session.engine.loss is not None else []),
         ("Quit", _quit),
     ]
 
@@ -156,7 +156,7 @@ def _run_menu(session: ReaderSession, approvals: ReaderApprovals, more: Sequence
     while True:
         try:
             state = _describe_state(session, approvals)
-            title = state if state != last_state else "First menu."
+            title = state if state != last_state else "Main menu."
             last_state = state
             action = dialog.choose(title, _list_menu_choices(session, approvals, more), enter="", with_notices=True)
         except (MemoryClosed, FolderMissing):
@@ -182,24 +182,24 @@ def _perform(session: ReaderSession, action: _Action) -> None:
         except (MemtuiError, OSError) as error:
             dialog.say(_format_error(error))
     except KeyboardInterrupt:
-        dialog.say("", "Back at the first menu.")
+        dialog.say("", "Back in the main menu.")
 
 
 def _describe_state(session: ReaderSession, approvals: ReaderApprovals) -> str:
     """The news, losses and questions that wait."""
-    parts = [session.unseen.format_greeting() or "First menu."]
+    parts = [session.unseen.format_greeting() or "Main menu."]
     loss = session.engine.loss
     if loss is not None:
         parts.append(describe_loss(loss, SPOKEN))
     waiting = approvals.waiting
     if waiting:
-        parts.append(f"{format_count(len(waiting), 'question')} of agents {'waits' if len(waiting) == 1 else 'wait'}.")
+        parts.append(f"{format_count(len(waiting), 'open question')} from agents.")
     return " ".join(filter(None, parts))
 
 
 def _format_error(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
-        return f"It could not be done: {error.strerror.lower()}."
+        return f"It failed: {error.strerror.lower()}."
     return str(error)
 
 
@@ -215,14 +215,14 @@ def visit_unseen(session: ReaderSession) -> None:
         nonlocal head
         head = engine.get_head()[0]
         new = unseen.list_notes()
-        title = f"New in {format_count(len(new), 'note')} since you last looked."
+        title = f"{format_count(len(new), 'unseen note')}."
         return title, [(_describe_unseen(each), each) for each in new]
 
     marking: dict[str, tuple[str, UnseenNote | str]] = {"a": ("marks all as seen", "all")}
-    for note in dialog.browse(list_choices, empty="Nothing is new since you last looked.", others=marking):
+    for note in dialog.browse(list_choices, empty="Nothing changed since you last looked.", others=marking):
         if not isinstance(note, UnseenNote):
             unseen.mark_seen(head)
-            dialog.say("All is marked as seen.")
+            dialog.say("Marked everything as seen.")
             return
         texts = engine.history.text(note.before), engine.history.text(note.after)
         dialog.read_out(sentences.describe_difference(note.before, note.after, *texts))
@@ -246,7 +246,7 @@ def visit_recent_events(session: ReaderSession) -> None:
         recent = engine.history.read_events(engine.events(max(engine.get_head()[0] - _RECENT, 0)))
         events = [event for event in recent if _is_change(event)]
         choices = [(format_event_sentence(event), event) for event in reversed(events)]
-        return "What happened lately, the newest first.", choices
+        return "Recent events, newest first.", choices
 
     for event in session.dialog.browse(list_choices, empty="Nothing was recorded yet."):
         _visit_event(session, event)
@@ -272,7 +272,7 @@ def follow_changes(session: ReaderSession) -> None:
     """Say one sentence for each change as it happens, until the person presses Enter."""
     dialog, engine = session.dialog, session.engine
     after = engine.get_head()[0]
-    dialog.say("Following. Enter ends it.")
+    dialog.say("Following. Enter stops.")
     last_error = ""
     while True:
         dialog.say_notices()

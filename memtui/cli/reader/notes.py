@@ -33,12 +33,12 @@ def visit_note(session: ReaderSession, path: str) -> None:
     while True:
         entry = session.get_entry(path)
         if entry is None:
-            dialog.say(f"{path} is not there any more. Deleted notes lists what can be brought back.")
+            dialog.say(f"{path} was deleted. Deleted notes lists what can be restored.")
             return
         choices: dict[str, Callable[[], object]] = {
             "Read": partial(read_note, session, path),
             "Read with line numbers": partial(read_note, session, path, numbered=True),
-            "Read as an agent is shown it": partial(_read_agent_view, session, path),
+            "Read the agent's view": partial(_read_agent_view, session, path),
             "History": partial(visit_history, session, path),
             "Edit": partial(_edit, session, path, entry.kind),
             "Rename or move": partial(actions.rename, session, path),
@@ -46,8 +46,8 @@ def visit_note(session: ReaderSession, path: str) -> None:
             "Delete": partial(actions.delete, session, path),
             "Details": partial(_say_details, session, path),
             "Links": partial(_follow_link, session, path),
-            "Who wrote each line": partial(_read_blame, session, path),
-            "Let agents change it" if session.is_protected(path) else "Protect it from agents": partial(
+            "Blame": partial(_read_blame, session, path),
+            "Unprotect" if session.is_protected(path) else "Protect from agents": partial(
                 actions.protect, session, path
             ),
         }
@@ -77,9 +77,9 @@ def visit_history(session: ReaderSession, path: str) -> None:
     def list_choices() -> tuple[str, Sequence[tuple[str, PathVersion]]]:
         rows = session.engine.history.versions_of(path, limit=_MOST)
         choices = [(_format_row(row, is_newest=not number), row) for number, row in enumerate(rows)]
-        return f"History of {path}, the newest first.", choices
+        return f"History of {path}, newest first.", choices
 
-    for row in session.dialog.browse(list_choices, empty=f"Nothing is recorded of {path}."):
+    for row in session.dialog.browse(list_choices, empty=f"{path} has no history."):
         visit_version(session, path, row)
 
 
@@ -97,9 +97,9 @@ def visit_version(session: ReaderSession, path: str, row: PathVersion) -> None:
         format_event_sentence(row.event, numbered=True),
         {
             "What it changed": lambda: dialog.read_out(sentences.describe_row(engine, row)),
-            "What has changed since": read_changes_since,
+            "Changes since then": read_changes_since,
             f"Read it {then}": lambda: _read_version(session, f"{path} {then}", version),
-            f"Put it back {then}": lambda: _restore_version(session, path, row, then),
+            f"Restore it {then}": lambda: _restore_version(session, path, row, then),
             "Undo this change": lambda: actions.undo(session, row.event.seq),
         },
     )
@@ -110,7 +110,7 @@ def visit_deleted(session: ReaderSession) -> None:
 
     def list_choices() -> tuple[str, Sequence[tuple[str, DeletedPath]]]:
         deleted = session.engine.history.find_deleted()
-        return "Deleted notes, the last to go first.", [(_format_deleted(each), each) for each in deleted]
+        return "Deleted notes, latest first.", [(_format_deleted(each), each) for each in deleted]
 
     for deleted in session.dialog.browse(list_choices, empty="Nothing is deleted."):
         _visit_deleted_note(session, deleted)
@@ -118,7 +118,7 @@ def visit_deleted(session: ReaderSession) -> None:
 
 def _visit_deleted_note(session: ReaderSession, deleted: DeletedPath) -> None:
     def restore() -> bool:
-        is_writable = session.check_writable("Not brought back")
+        is_writable = session.check_writable("Not restored")
         if is_writable:
             session.report(restore_deleted(PHRASES, session.engine, [deleted]))
         return is_writable
@@ -127,7 +127,7 @@ def _visit_deleted_note(session: ReaderSession, deleted: DeletedPath) -> None:
         f"{deleted.path}, deleted.",
         {
             "Read": lambda: _read_version(session, deleted.path, deleted.version),
-            "Bring it back": restore,
+            "Restore": restore,
             "History": lambda: visit_history(session, deleted.path),
         },
     )
@@ -137,17 +137,17 @@ def _restore_version(session: ReaderSession, path: str, row: PathVersion, moment
     engine = session.engine
 
     def show(change: Change) -> None:
-        session.dialog.say("This would change.")
+        session.dialog.say("Changes:")
         session.dialog.read_out(sentences.describe_change(engine, change))
 
     newest = engine.history.versions_of(path, limit=1)[0]
     session.change(
-        "Not put back", lambda dialog, engine: restore_version(dialog, engine, path, row, newest, moment, show)
+        "Not restored", lambda dialog, engine: restore_version(dialog, engine, path, row, newest, moment, show)
     )
 
 
 def _format_row(row: PathVersion, *, is_newest: bool) -> str:
-    now = " This is what stands now." if is_newest and row.after is not None and row.moved_to is None else ""
+    now = " This is the current version." if is_newest and row.after is not None and row.moved_to is None else ""
     return f"{format_time(row.event)} {format_event_clause(row.event, SPOKEN)}.{now}"
 
 
@@ -163,7 +163,7 @@ def read_note(session: ReaderSession, path: str, *, start: int = 1, numbered: bo
     """Read a note out, from a line on."""
     seen = session.engine.inspect_path(path)
     if seen.data is None:
-        session.dialog.say(seen.problem or f"{path} is no file: there is nothing to read.")
+        session.dialog.say(seen.problem or f"{path} is not a file: there is nothing to read.")
         return
     event = session.engine.history.find_last_event(path, session.engine.get_head()[0])
     origin = ""
@@ -176,11 +176,11 @@ def read_note(session: ReaderSession, path: str, *, start: int = 1, numbered: bo
 
 def _read_version(session: ReaderSession, name: str, version: Version | None) -> None:
     if version is None or version.kind is EntryKind.DIRECTORY:
-        session.dialog.say("Nothing stood there." if version is None else "It was a folder.")
+        session.dialog.say("It did not exist." if version is None else "It was a directory.")
         return
     data = session.engine.history.text(version)
     if data is None:
-        session.dialog.say("Its text is not kept: it was redacted, too large, or is older than what is kept.")
+        session.dialog.say("Its text is not kept: it was redacted, too large or too old.")
     else:
         _read_text(session, name, data)
 
@@ -197,11 +197,11 @@ def _read_text(
     try:
         text = data.decode("utf-8")
         if hidden := sum(1 for _ in HIDDEN.finditer(text)):
-            codes = f"told by {'its' if hidden == 1 else 'their'} code"
+            codes = f"shown by {'its' if hidden == 1 else 'their'} code"
             oddity = f" It holds {format_count(hidden, 'hidden character')}, {codes}."
     except UnicodeDecodeError:
         text = data.decode("utf-8", "surrogateescape")
-        oddity = " It is not UTF-8; bytes that fit nowhere are told as \\x and two digits."
+        oddity = " It is not UTF-8; invalid bytes are shown as \\x and two digits."
     lines = text.removesuffix("\n").split("\n") if text else []
     dialog.say(f"{name}, {format_count(len(lines), 'line')}, {format_size(len(data), SPOKEN)}.{origin}{oddity}")
     if not lines:
@@ -225,7 +225,7 @@ def _say_details(session: ReaderSession, path: str) -> None:
         tokens = format_count(estimate_token_count(text), "token")
         dialog.say(f"{format_size(len(seen.data), SPOKEN)}, {lines}, {words}, about {tokens}.")
     else:
-        dialog.say(seen.problem or "It is no file.")
+        dialog.say(seen.problem or "It is not a file.")
     if rows := engine.history.versions_of(path):
         first, last = rows[-1].event, rows[0].event
         dialog.say(
@@ -237,7 +237,7 @@ def _say_details(session: ReaderSession, path: str) -> None:
             dialog.say(f"SHA-256 {version.sha256}.")
     for each in engine.files.get_protected():
         if covers(each, path):
-            above = f"{each or 'The folder'} above it is protected."
+            above = f"{each or 'The folder'}, which contains it, is protected."
             dialog.say("It is protected from agents." if each == path else above)
     from memtui.scan.flags import FLAGS, find_flags  # noqa: PLC0415 - start-up: loads the scan
 
@@ -260,7 +260,7 @@ def _follow_link(session: ReaderSession, path: str) -> None:
         elif link.kind == "url" or link.path is None:
             words = f"Line {link.line}, out of this folder, to {link.target}"
         else:
-            words = f"Line {link.line}, to {link.target}, which is not there"
+            words = f"Line {link.line}, to {link.target}, which does not exist"
         links.append((words, target))
     backlinks = finder.find_backlinks(path)
     links += [(f"From {each.path}, line {each.link.line}: {each.text.strip()}", each.path) for each in backlinks]
@@ -271,7 +271,7 @@ def _follow_link(session: ReaderSession, path: str) -> None:
         if target is not None:
             visit_note(session, target)
             return
-        dialog.say(f"{words}. It is not opened from here.")
+        dialog.say(f"{words}. It cannot be opened from here.")
 
 
 def _read_blame(session: ReaderSession, path: str) -> None:
@@ -286,10 +286,10 @@ def _read_blame(session: ReaderSession, path: str) -> None:
     last: Event | None = None
     for number, (line, event) in enumerate(zip(text, blame.lines, strict=False), 1):
         if number == 1 or event != last:
-            author = f"B{format_by_actor(event)[1:]}, {format_time(event)}:" if event else "By nobody knows whom:"
+            author = f"B{format_by_actor(event)[1:]}, {format_time(event)}:" if event else "By an unknown author:"
             lines.append(author)
         lines.append(f"{number}: {line}")
         last = event
     session.dialog.read_out(lines)
     if not blame.complete:
-        session.dialog.say("Not every earlier text is kept: a line may be older than is said.")
+        session.dialog.say("Not every earlier text is kept: a line may be older than shown.")

@@ -36,7 +36,7 @@ def select_file_changes(changes: Sequence[Change]) -> list[Change]:
 
 _COMPARED = 1_000_000
 """Bytes of the largest texts that are compared line by line for a person who waits."""
-KINDS = {EntryKind.DIRECTORY: "a folder", EntryKind.LINK: "a link", EntryKind.OTHER: "no regular file"}
+KINDS = {EntryKind.DIRECTORY: "a directory", EntryKind.LINK: "a link", EntryKind.OTHER: "not a regular file"}
 
 
 def describe_changes(engine: Engine, changes: Sequence[Change]) -> list[str]:
@@ -52,9 +52,9 @@ def describe_row(engine: Engine, row: PathVersion) -> list[str]:
     """The change of one step in the history of a note."""
     moved = []
     if row.moved_from is not None:
-        moved = [f"It was called {row.moved_from} before, and is called {row.path} since."]
+        moved = [f"It was renamed from {row.moved_from} to {row.path}."]
     elif row.moved_to is not None:
-        moved = [f"It is called {row.moved_to} since."]
+        moved = [f"It was renamed to {row.moved_to}."]
     if row.before == row.after or row.moved_to is not None:
         return moved or ["Nothing in it changed."]
     return moved + describe_change(engine, Change(row.path, row.before, row.after))
@@ -75,14 +75,14 @@ def describe_difference(
         return [f"It was {_describe_kind(before)}, and is {_describe_kind(after)} now."]
     if old is None or new is None:
         which = " and ".join(word for word, data in (("before", old), ("after", new)) if data is None)
-        return [f"The text {which} is not kept: what changed cannot be told line by line."]
+        return [f"The text {which} is not kept, so its lines cannot be compared."]
     if max(len(old), len(new)) > _COMPARED:
-        return ["It is too large to be compared line by line here."]
+        return ["It is too large to compare line by line here."]
     head = []
     if before is None:
         head = ["It is new."]
     elif after is None:
-        head = ["It is deleted. This is what it held."]
+        head = ["It was deleted. This was its text."]
     if head and not (old or new):
         return [*head, "It is empty."]
     try:
@@ -90,7 +90,7 @@ def describe_difference(
         return head + lines + _describe_format_changes(old, new)
     except NotText:
         sizes = f"{format_count(len(old), 'byte')} before, {format_count(len(new), 'byte')} after"
-        return [*head, f"It is no text: {sizes}."]
+        return [*head, f"It is not a text: {sizes}."]
 
 
 def describe_line_differences(old: str, new: str) -> list[str]:
@@ -117,7 +117,7 @@ def _describe_pair(difference: TextDiff, pair: Pair) -> Iterator[str]:
         yield f"Line {(now or 0) + 1} was: {_describe_line(old)}"
         yield f"Line {(now or 0) + 1} is now: {_describe_line(new)}"
     elif old is not None:
-        yield f"Line {(was or 0) + 1} is gone: {_describe_line(old)}"
+        yield f"Line {(was or 0) + 1} was deleted: {_describe_line(old)}"
     elif new is not None:
         yield f"Line {(now or 0) + 1} is new: {_describe_line(new)}"
 
@@ -135,15 +135,15 @@ def _describe_format_changes(old: bytes, new: bytes) -> list[str]:
     was, now = parse_text(old), parse_text(new)
     sentences = []
     if was.line_ending and now.line_ending and was.line_ending != now.line_ending:
-        sentences.append(f"Its lines ended in {was.line_ending}, and end in {now.line_ending} now.")
+        sentences.append(f"Its line endings changed from {was.line_ending} to {now.line_ending}.")
     if old and new and was.bom != now.bom:
         sentences.append(f"It {'has' if now.bom else 'has no'} byte order mark now.")
     if not sentences and was.text == now.text:
-        sentences.append("The text is the same." if old == new else "Only how its lines end differs.")
+        sentences.append("The text is the same." if old == new else "Only the line endings differ.")
     return sentences
 
 
 def _describe_kind(version: Version | None) -> str:
     if version is None:
-        return "not there"
+        return "missing"
     return KINDS.get(version.kind, "a file")

@@ -141,7 +141,7 @@ class ReaderSession:
         try:
             self.engine.reconcile(stop=lambda: self.dialog.is_interrupted)
         except LockTimeout as busy:
-            self.dialog.say(f"{busy} What changed from outside may be missing.")
+            self.dialog.say(f"{busy} Changes by other programs may be missing.")
 
     def close(self) -> None:
         """Close the drafts; they are kept."""
@@ -212,7 +212,7 @@ class ReaderSession:
             self.dialog.say(str(failure))
             return None
         if place.is_root:
-            self.dialog.say("That is the whole folder. Name what is in it.")
+            self.dialog.say("That is the whole folder. Name a file in it.")
             return None
         return place.relative
 
@@ -244,7 +244,7 @@ def _open_engine(folder: str, state: str | None, read_only: bool, dialog: Prompt
     try:
         return memory.connect(folder, state=state, read_only=read_only, settings=config.memory)
     except StateUnusable as error:
-        dialog.say(f"{error} Nothing can be changed from here, and nothing is recorded.")
+        dialog.say(f"{error} This session is read-only, and nothing is recorded.")
     return memory.connect_degraded(folder, state=state, read_only=read_only, settings=config.memory)
 
 
@@ -291,7 +291,7 @@ class SpokenPhrases:
         return format_changed_lines(event.added, event.removed, SPOKEN)
 
     def format_restored(self, path: str, moment: str) -> str:
-        return f"{path} is {moment}. Undo takes it back."
+        return f"{path} is {moment}. Undo undoes it."
 
 
 PHRASES = SpokenPhrases()
@@ -322,9 +322,7 @@ class ReaderDialog:
     async def ask_moment(self, question: str, seen: int) -> int | None:
         """Ask for any moment, or an event."""
         del seen
-        return self._session.ask_seq(
-            f"{question} when, such as 10:14, today, 2h, or an event's number:", beginning=True
-        )
+        return self._session.ask_seq(f"{question} when, such as 2h, today, 10:14 or an event number:", beginning=True)
 
     async def call(self, work: Callable[[], T], label: str = "") -> T:
         del label

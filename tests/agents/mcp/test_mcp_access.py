@@ -53,13 +53,13 @@ async def test_only_who_bears_the_token_comes_in(serve_http: Callable[..., str],
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["--http", "0"], 2, "every user of this machine could come in"),
+        (["--http", "0"], 2, "every user of this machine can connect"),
         (["--http", "0", "--token-file", "{place}/token", "--no-token"], 2, "do not go together"),
         (["--http", "0", "--socket", "{place}/s"], 2, "do not go together"),
         (["--token-file", "{place}/token"], 2, "go with --http"),
         (["--no-token"], 2, "go with --http"),
-        (["--http", "0", "--token-file", "{place}/open"], 4, "Others can read"),
-        (["--http", "0", "--token-file", "{place}/short"], 2, "is no token"),
+        (["--http", "0", "--token-file", "{place}/open"], 4, "Other users can read"),
+        (["--http", "0", "--token-file", "{place}/short"], 2, "holds no valid token"),
         (["--http", "0", "--token-file", "{folder}/token"], 4, "is inside the memory folder"),
         (["--socket", "{folder}/socket"], 4, "is inside the memory folder"),
         (["--socket", "{place}/open"], 5, "cannot be used as a socket"),
@@ -124,7 +124,7 @@ async def test_a_socket_lets_in_its_owner_only_and_goes_with_the_server(
 def test_the_server_says_at_the_start_who_may_come_in(folder: Path, tmp_path: Path, warm: Warm) -> None:
     token = str(_make_token(tmp_path))
     for words, said in (
-        (["--http", "0", "--no-token"], "to every user and every program of this machine: there is no token"),
+        (["--http", "0", "--no-token"], "to every user and program of this machine, without a token"),
         (["--http", "0", "--token-file", token], "to those who send the token in "),
     ):
         process: Any = warm.popen(["-m", "memtui", "mcp", str(folder), *words], env=os.environ)

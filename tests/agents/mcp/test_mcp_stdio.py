@@ -490,12 +490,12 @@ def test_its_help_loads_nothing_heavy() -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["--http", "99999"], 2, "is no port"),
-        (["--http", "x"], 2, "is no port"),
-        (["--ask-seconds", "0"], 2, "is no number of seconds"),
-        (["--ask", "--read-only"], 2, "there is nothing to --ask"),
+        (["--http", "99999"], 2, "is not a port"),
+        (["--http", "x"], 2, "is not a port"),
+        (["--ask-seconds", "0"], 2, "is not a number of seconds"),
+        (["--ask", "--read-only"], 2, "there is nothing to ask about"),
         (["--name", " "], 2, "a name has 1 to 64 characters"),
-        (["--guidance", "./nope.md"], 2, "there is no file ./nope.md"),
+        (["--guidance", "./nope.md"], 2, "no such file: ./nope.md"),
     ],
 )
 def test_what_is_wrong_with_the_command_line_is_said(words: list[str], code: int, said: str, folder: Path) -> None:

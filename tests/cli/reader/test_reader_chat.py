@@ -54,7 +54,7 @@ def test_a_change_is_heard_and_answered_and_taken_back(server: ModelServer, say:
     assert "Yes: Claude may go on with prefs.md.\nClaude edited prefs.md, 1 line added, 1 removed.\nKept.\n" in heard
     assert "Remembered: changed prefs.md, 1 line added, 1 removed.\n" in heard
     assert "No: prefs.md stays as it is.\n" in heard
-    assert "There is no /what." in heard
+    assert "Unknown command /what." in heard
     assert (folder / "prefs.md").read_text() == "- short answers\n- Berlin\n"
 
 
@@ -64,7 +64,7 @@ def test_it_goes_on_later_and_what_failed_is_said_again(server: ModelServer, say
     server.refuse(400, "invalid_request_error", "No.")
     server.answer(Text("Hello again."))
     heard = say("hi again", "/again", resume="last")
-    assert " /again says it again.\n" in heard.partition("Hello again.\n")[0]
+    assert " /again sends it again.\n" in heard.partition("Hello again.\n")[0]
     assert [each["role"] for each in server.last.messages] == ["user", "assistant", "user"]
     with memtui.open(folder) as memory:
         assert not [event for event in memory.events() if event.changes and event.command != "found"]
@@ -84,7 +84,7 @@ def test_ctrl_c_stops_an_answer_and_the_conversation_goes_on(server: ModelServer
     heard = say("go", "are you there")
     thread.join(LIMIT)
     go_on.set()
-    assert "\nStopped. What was said until then is kept.\n" in heard
+    assert "\nStopped. The conversation so far is kept.\n" in heard
     assert "Here.\n" in heard.partition("Stopped.")[2]
     assert "and more" not in heard
 
@@ -100,4 +100,4 @@ def test_a_conversation_is_offered_in_the_menu(
     os.close(ear)
     heard = capsys.readouterr().out
     assert "13. Talk with Claude\n14. Quit\n" in heard
-    assert "Claude:\nHello.\nYou: \nFirst menu.\n" in heard
+    assert "Claude:\nHello.\nYou: \nMain menu.\n" in heard

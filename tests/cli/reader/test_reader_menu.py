@@ -71,7 +71,7 @@ def test_the_first_line_says_that_the_mode_is_on_and_the_menu_has_numbers(talk: 
     heard = talk()
     assert heard.splitlines()[0] == "[memtui screen reader mode: on]"
     assert "3 files" in heard
-    assert "\n1. What is new\n2. Files\n3. Find\n4. New note\n5. Undo\n6. Redo\n" in heard
+    assert "\n1. Unseen changes\n2. Files\n3. Find\n4. New note\n5. Undo\n6. Redo\n" in heard
     assert heard.endswith("Number: \nClosed.\n")
 
 
@@ -85,22 +85,22 @@ def test_q_ends_it_from_a_menu_below(talk: Talk) -> None:
 
 
 def test_what_is_not_understood_is_one_sentence_and_asked_again(talk: Talk) -> None:
-    heard = talk("99", HOSTILE, "wh", "b", "", "files", "0", "-1", "1.5", "٣", "")
-    assert "There is no 99 here. Type 1 to 13; ? says it again, q quits." in heard
+    heard = talk("99", HOSTILE, "fi", "b", "", "files", "0", "-1", "1.5", "٣", "")
+    assert "There is no 99 here. Type 1 to 13; ? repeats, q quits." in heard
     assert "There is no \\x1b[2J\\x1b]0;pwned\\x07 <U+202E>gnp.exe here." in heard
-    assert "2 begin with wh. Type more of it, or a number." in heard
+    assert "2 begin with fi. Type more, or a number." in heard
     assert heard.count("Type 1 to 2;") == 4
 
 
 def test_a_menu_is_told_once_and_again_on_demand(talk: Talk) -> None:
-    assert talk("b", "b").count("1. What is new") == 1
-    assert talk("b", "?", "?").count("1. What is new") == 3
+    assert talk("b", "b").count("1. Unseen changes") == 1
+    assert talk("b", "?", "?").count("1. Unseen changes") == 3
 
 
 def test_files_are_told_folder_by_folder(talk: Talk) -> None:
     heard = talk("files", "notes", "today", "read", "", "", "h", "")
-    assert "The memory folder, 1 folder and 1 file. 1 hidden one not told." in heard
-    assert "1. notes, folder\n2. prefs.md, 25 bytes\n" in heard
+    assert "The memory folder, 1 directory and 1 file. 1 hidden one not listed." in heard
+    assert "1. notes, directory\n2. prefs.md, 25 bytes\n" in heard
     assert "notes, 1 file.\n1. today.md, 15 bytes\n" in heard
     assert "standup at ten\nEnd of notes/today.md.\n" in heard
     assert "2. .hidden, 1 byte\n" in heard
@@ -124,7 +124,7 @@ def test_hidden_characters_of_names_and_texts_are_named(talk: Talk, folder: Path
     (folder / "binary").write_bytes(b"\0\1\2")
     heard = talk("files", "evil", "numbered", "read with", "b", "odd.md", "read", "b", "binary", "read", "b")
     assert "evil\\x1b[2J\\x1b]0;pwned\\x07 <U+202E>gnp.exe.md" in heard
-    assert "It holds 5 hidden characters, told by their code." in heard
+    assert "It holds 5 hidden characters, shown by their code." in heard
     assert "1: \\x1b[2J" in heard
     assert "2: zero<U+200B>width" in heard
     assert "caf\\xe9" in heard
@@ -136,13 +136,13 @@ def test_what_others_did_is_new_until_it_is_marked(talk: Talk, folder: Path) -> 
     as_agent(folder, command="str_replace", path="/memories/prefs.md", old_str="Berlin", new_str="Lisbon")
     as_agent(folder, command="create", path="/memories/new.md", file_text="a\n")
     as_agent(folder, command="delete", path="/memories/notes/today.md")
-    heard = talk("what is new", "prefs", "", "a", "what is new")
+    heard = talk("unseen", "prefs", "", "a", "unseen")
     assert "3 notes changed since you last looked. The last one: " in heard
     assert "1. notes/today.md is deleted; last at " in heard
     assert "2. new.md is new; last at " in heard
     assert "3. prefs.md changed; last at " in heard
     assert "Line 2 was: - Berlin\nLine 2 is now: - Lisbon\n" in heard
-    assert heard.count("Nothing is new since you last looked.") == 1
+    assert heard.count("Nothing changed since you last looked.") == 1
     assert "changed since you last looked" not in talk()
 
 
@@ -153,7 +153,7 @@ def test_find_tells_names_lines_and_what_is_gone(talk: Talk, folder: Path) -> No
     assert "1. prefs.md\n" in heard
     assert "1. prefs.md, line 2: - Lisbon\n" in heard
     assert "2: - Lisbon\nEnd of prefs.md.\n" in heard
-    assert "1. Past: prefs.md, line 2: - Berlin; came at " in heard
+    assert "1. Past: prefs.md, line 2: - Berlin; added at " in heard
     assert "by Claude\n" in heard
     assert "Nothing found." in heard
     assert "bye" in heard.partition("Nothing found.")[2]
@@ -163,14 +163,14 @@ def test_the_history_is_told_and_a_version_put_back(talk: Talk, folder: Path) ->
     looked_at(folder)
     as_agent(folder, command="str_replace", path="/memories/prefs.md", old_str="Berlin", new_str="Lisbon")
     to_first = ["files", "prefs", "history", "2"]
-    heard = talk(*to_first, "read it", "what has", "put it", "n", "put it", "y", "", "1", "what it")
-    assert "Claude edited prefs.md, 1 line added, 1 removed. This is what stands now.\n2. " in heard
+    heard = talk(*to_first, "read it", "changes since", "restore it", "n", "restore it", "y", "", "1", "what it")
+    assert "Claude edited prefs.md, 1 line added, 1 removed. This is the current version.\n2. " in heard
     assert "prefs.md as it was after event 1, 2 lines" in heard
     assert "Not put back. Nothing was written." in heard
-    assert "prefs.md is as it was after event 1. Undo takes it back." in heard
+    assert "prefs.md is as it was after event 1. Undo undoes it." in heard
     assert "You restored prefs.md" in heard
     assert (folder / "prefs.md").read_text() == "- short answers\n- Berlin\n"
-    heard = talk("files", "prefs", "history", "1", "put it")
+    heard = talk("files", "prefs", "history", "1", "restore it")
     assert "This is what stands now: there is nothing to restore.\n" in heard
 
 
@@ -194,7 +194,9 @@ def test_all_that_somebody_did_is_taken_back_since_a_moment(talk: Talk, folder: 
     as_agent(folder, command="create", path="/memories/a.md", file_text="a\n")
     as_agent(folder, command="create", path="/memories/b.md", file_text="b\n")
     (folder / "mine.md").write_text("x")
-    heard = talk("undo all", "claude", "soon", "undo all", "claude", "3", "n", "undo all", "claude", "today", "y")
+    heard = talk(
+        "undo changes", "claude", "soon", "undo changes", "claude", "3", "n", "undo changes", "claude", "today", "y"
+    )
     assert "Can't read 'soon' as a time" in heard
     assert "1 change of 1 file would be taken back. y or n: " in heard
     assert "2 changes of 2 files would be taken back. y or n: " in heard
@@ -205,7 +207,7 @@ def test_the_folder_is_put_back_as_of_an_event(talk: Talk, folder: Path) -> None
     looked_at(folder)
     as_agent(folder, command="create", path="/memories/a.md", file_text="a\n")
     as_agent(folder, command="delete", path="/memories/prefs.md")
-    heard = talk("put the folder", "99", "put the folder", "1", "n", "put the folder", "1", "y", "put the folder", "1")
+    heard = talk("restore the", "99", "restore the", "1", "n", "restore the", "1", "y", "restore the", "1")
     assert "There is no event #99." in heard
     assert (
         "Restore the whole folder: 2 files would be as at event 1; 1 of them is newer and would go. y or n: " in heard
@@ -236,7 +238,7 @@ def test_what_was_moved_is_told_as_moved(talk: Talk, folder: Path) -> None:
     as_agent(folder, command="rename", old_path="/memories/prefs.md", new_path="/memories/likes.md")
     as_agent(folder, command="str_replace", path="/memories/likes.md", old_str="Berlin", new_str="Lisbon")
     as_agent(folder, command="rename", old_path="/memories/notes", new_path="/memories/old")
-    heard = talk("what is new", "2", "b", "b")
+    heard = talk("unseen", "2", "b", "b")
     assert "1. old/today.md was notes/today.md; last at " in heard
     assert "2. likes.md was prefs.md and changed, 2 changes; last at " in heard
     assert "Line 2 is now: - Lisbon\n" in heard
@@ -247,7 +249,7 @@ def test_lately_tells_each_event_and_takes_it_back(talk: Talk, folder: Path) -> 
     looked_at(folder)
     as_agent(folder, command="view", path="/memories/prefs.md")
     as_agent(folder, command="create", path="/memories/new.md", file_text="a\n")
-    heard = talk("what happened", "1", "what it", "go to", "", "undo", "y", "", "", "what happened")
+    heard = talk("recent", "1", "what it", "go to", "", "undo", "y", "", "", "recent")
     assert "1. " in heard
     assert "Claude created new.md, 1 line added.\n" in heard
     assert "looked at" not in heard
@@ -261,7 +263,7 @@ def test_a_note_is_renamed_copied_and_deleted_and_brought_back(talk: Talk, folde
     assert "Copied likes.md to notes/likes.md." in heard
     assert "Deleted likes.md. Undo brings it back, Deleted notes lists what is gone." in heard
     assert sorted(each.name for each in folder.rglob("*.md")) == ["likes.md", "today.md"]
-    heard = talk("deleted notes", "1", "read", "bring")
+    heard = talk("deleted notes", "1", "read", "restore")
     assert "1. likes.md, at " in heard
     assert "Restored likes.md. Undo takes it back." in heard
     assert (folder / "likes.md").read_text() == "- short answers\n- Berlin\n"
@@ -271,12 +273,12 @@ def test_a_name_out_of_the_folder_or_over_another_note_is_refused(talk: Talk, fo
     heard = talk("files", "prefs", "rename", "../../x.md", "rename", "/notes/today.md", "rename", "/", "b")
     assert "Refused: ../../x.md is outside the memory folder. Nothing was read or written." in heard
     assert "notes/today.md is there already" in heard
-    assert "That is the whole folder. Name what is in it." in heard
+    assert "That is the whole folder. Name a file in it." in heard
     assert (folder / "prefs.md").exists()
 
 
 def test_a_folder_is_renamed_deleted_and_protected(talk: Talk, folder: Path) -> None:
-    heard = talk("files", "notes", "o", "rename", "old", "old", "o", "protect", "o", "let", "o", "delete it", "y")
+    heard = talk("files", "notes", "o", "rename", "old", "old", "o", "protect", "o", "unprotect", "o", "delete", "y")
     assert "Renamed notes/ to old/. Undo takes it back." in heard
     assert "Protected old/: no agent can change it." in heard
     assert "No longer protected: old/. Agents can change it again." in heard
@@ -286,11 +288,11 @@ def test_a_folder_is_renamed_deleted_and_protected(talk: Talk, folder: Path) -> 
 
 def test_a_protected_note_says_so_and_details_and_links_are_told(talk: Talk, folder: Path) -> None:
     (folder / "index.md").write_text("See [[prefs]], [site](https://example.com/) and [gone](gone.md).\n")
-    lines = ["files", "index.md", "links", "2", "3", "1", "protect", "details", "who wrote", "read as", "b"]
+    lines = ["files", "index.md", "links", "2", "3", "1", "protect", "details", "blame", "read the agent", "b"]
     heard = talk(*lines)
     assert "1. Line 1, to prefs.md\n2. Line 1, out of this folder, to https://example.com/\n" in heard
-    assert "3. Line 1, to gone.md, which is not there\n" in heard
-    assert "It is not opened from here." in heard
+    assert "3. Line 1, to gone.md, which does not exist\n" in heard
+    assert "It cannot be opened from here." in heard
     assert "It is protected from agents." in heard
     assert "25 bytes, 2 lines, 5 words, about 7 tokens." in heard
     assert "1: - short answers\n" in heard
@@ -299,15 +301,15 @@ def test_a_protected_note_says_so_and_details_and_links_are_told(talk: Talk, fol
 
 def test_a_new_note_is_written_line_by_line(talk: Talk, folder: Path) -> None:
     lines = ["new note", "people/ann", "person", "a person", "delete", "2", "20", "delete", "1", "7"]
-    lines += ["change", "1", "Ann, painter", "write lines before", "1", "top", ".", "take", "hear it", "what i"]
+    lines += ["change", "1", "Ann, painter", "write lines before", "1", "top", ".", "undo", "hear it", "what i"]
     heard = talk("new note", "people/ann", "a note", *lines[4:], "save", "new note", "people/ann", "new note", "box/")
     assert "There is no line 20: it has 2 lines." in heard
     assert "There is no line 7: it has 2 lines." in heard
     assert "Line 1 is: # Ann\n" in heard
-    assert "The last step is taken back." in heard
+    assert "Undid the last step." in heard
     assert "Line 1 was: # Ann\nLine 1 is now: Ann, painter\n" in heard
     assert "Saved people/ann.md, 2 lines added." in heard
-    assert "people/ann.md is there already." in heard
+    assert "people/ann.md already exists." in heard
     assert "Created the folder box/. Undo takes it back." in heard
     assert (folder / "people/ann.md").read_text() == "Ann, painter\n\n"
     assert (folder / "box").is_dir()
@@ -323,10 +325,10 @@ def test_what_was_typed_is_offered_after_the_input_broke_off(talk: Talk, folder:
     talk("files", "prefs", "edit", "write lines at", "typed and lost")
     assert "typed" not in (folder / "prefs.md").read_text()
     heard = talk("files", "prefs", "edit", "go on", "save")
-    assert "Texts that were never saved are kept of prefs.md." in heard
+    assert "There are unsaved drafts of prefs.md." in heard
     assert "There is an unsaved draft of " in heard
     assert (folder / "prefs.md").read_text() == "- short answers\n- Berlin\ntyped and lost\n"
-    assert "Texts that were never saved" not in talk()
+    assert "unsaved drafts" not in talk()
 
 
 def test_the_editor_gets_a_copy_and_line_ends_stay(talk: Talk, folder: Path, tmp_path: Path) -> None:
@@ -352,7 +354,7 @@ def test_an_editor_that_fails_changes_nothing_and_loses_nothing(talk: Talk, fold
         "b",
         editor=editor,
     )
-    assert "ended with 3.\nWhat it had saved is kept as a draft: Edit offers it." in heard
+    assert "ended with 3.\nWhat it saved is kept as a draft: Edit offers it." in heard
     assert "half\n" in heard
     assert (folder / "prefs.md").read_text() == "- short answers\n- Berlin\n"
     heard = talk("files", "prefs", "edit", "in your editor", editor=str(tmp_path / "no such editor"))
@@ -410,7 +412,7 @@ def test_where_they_do_not_go_together_the_person_decides(
         held = [memory.history.text(row.after) for row in memory.history.versions_of("prefs.md")]
     assert b"- short answers\n- Lisbon\n" in held, "what the agent wrote is in the history"
     if answers[0] in ("take", "back"):
-        assert "Texts that were never saved are kept of prefs.md." in talk()
+        assert "There are unsaved drafts of prefs.md." in talk()
 
 
 def test_nothing_can_be_changed_where_all_is_read_only(talk: Talk, folder: Path, state_home: Path) -> None:
@@ -432,14 +434,14 @@ def test_much_that_went_at_once_is_said_and_brought_back(talk: Talk, folder: Pat
     looked_at(folder)
     with memtui.open(folder) as memory:
         memory.clear(actor=CLAUDE)
-    heard = talk("bring back", "y", "files")
+    heard = talk("restore deleted", "y", "files")
     assert "3 of 3 notes were deleted at " in heard
     assert "3 memories are back." in heard
     assert (folder / "prefs.md").exists()
 
 
 def test_an_agent_that_does_not_ask_is_told_so(talk: Talk) -> None:
-    assert "No agent asks anything." in talk("agents")
+    assert "No agent is asking." in talk("questions")
 
 
 def test_a_folder_is_chosen_where_none_is_named(talk: Talk, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -447,7 +449,7 @@ def test_a_folder_is_chosen_where_none_is_named(talk: Talk, folder: Path, monkey
     monkeypatch.chdir(folder)
     heard = talk("1", "files", where=None)
     assert "Which memory folder? Found on this machine:\n1. ~/memories, 3 files\n" in heard
-    assert "1. notes, folder" in heard
+    assert "1. notes, directory" in heard
     heard = talk("p", "/no/such/folder", "p", str(folder), where=None)
     assert "No folder at /no/such/folder." in heard
     assert "3 files" in heard
@@ -466,5 +468,5 @@ def test_a_fault_within_a_choice_is_said_and_the_menu_comes_again(talk: Talk, mo
 
     monkeypatch.setattr("memtui.engine.history.JournalHistory.get_undoable", broken)
     heard = talk("undo", "files")
-    assert "It could not be done: no space left on device." in heard
-    assert "1. notes, folder" in heard
+    assert "It failed: no space left on device." in heard
+    assert "1. notes, directory" in heard

@@ -69,9 +69,9 @@ def terminal(*words: str) -> Iterator[Terminal]:
 def test_ctrl_c_goes_back_to_the_first_menu_and_there_ends_it(folder: Path) -> None:
     with terminal(str(folder)) as reader:
         reader.hear(b"Number: ")
-        reader.type("new note", b"folder: ")
+        reader.type("new note", b"directory: ")
         os.kill(reader.process.pid, signal.SIGINT)
-        assert b"Back at the first menu.\n" in reader.hear(_MENU)
+        assert b"Back in the main menu.\n" in reader.hear(_MENU)
         os.kill(reader.process.pid, signal.SIGINT)
         assert reader.end() == 130
     assert reader.heard.endswith(b"Closed.\n")
@@ -92,7 +92,7 @@ def test_the_end_of_input_and_a_signal_end_it(folder: Path) -> None:
 def test_one_sentence_is_said_for_each_change_as_it_happens(folder: Path) -> None:
     with terminal(str(folder)) as reader:
         reader.hear(b"Number: ")
-        reader.type("follow", b"Following. Enter ends it.\n")
+        reader.type("follow", b"Following. Enter stops.\n")
         with memtui.open(folder) as memory:
             path = "/memories/prefs.md"
             command = {"command": "str_replace", "path": path, "old_str": "Berlin", "new_str": "Lisbon"}
@@ -141,9 +141,9 @@ def test_an_agent_that_asks_is_heard_at_once_and_answered_by_number(folder: Path
         ):
             asker = asked(folder, verdicts)
             assert b"\nClaude Code asks to edit notes/drinks.md. It waits until " in reader.hear(
-                b"Choose Agents that ask.\nNumber"
+                b"Choose Questions from agents.\nNumber"
             )
-            heard = reader.type("agents", b"Number, Enter for back: ")
+            heard = reader.type("questions", b"Number, Enter for back: ")
             assert b"1 line added, in 1 place.\nLine 2 is new: \\x1b[2J\n" in heard
             assert b"1. Yes, this change\n2. No\n3. No, and say why\n4. Edit it first\n" in heard
             for answer in answers[:-1]:
@@ -153,15 +153,13 @@ def test_an_agent_that_asks_is_heard_at_once_and_answered_by_number(folder: Path
             assert verdicts.pop() == verdict
         asked(folder, verdicts).join(LIMIT)
         assert verdicts.pop() == Allow(), "she said that it need not be asked about any more"
-        assert b"Let through, as you said: Claude Code asks to edit notes/drinks.md." in reader.hear(
-            b"drinks.md.\nNumber"
-        )
-        heard = reader.type("agents", b"Number, Enter for back: ")
-        assert b"No agent asks anything.\nChanged without a question until you quit:\n" in heard
-        reader.type("ask again about all", b"From now on you are asked about it again.")
+        assert b"Allowed by your rule: Claude Code asks to edit notes/drinks.md." in reader.hear(b"drinks.md.\nNumber")
+        heard = reader.type("questions", b"Number, Enter for back: ")
+        assert b"No agent is asking.\nAllowed without a question until you quit:\n" in heard
+        reader.type("ask again about all", b"You are asked about it again.")
         asker = asked(folder, verdicts)
-        reader.hear(b"Choose Agents that ask.\nNumber")
-        reader.type("agents", b"Number, Enter for back: ")
+        reader.hear(b"Choose Questions from agents.\nNumber")
+        reader.type("questions", b"Number, Enter for back: ")
         reader.type("no")
         asker.join(LIMIT)
         assert verdicts.pop() == Deny("")
@@ -182,7 +180,7 @@ def test_an_asker_that_goes_is_told(folder: Path) -> None:
             reader.hear(b"asks to edit notes/drinks.md.")
             asker.kill()
         reader.hear(b"Whoever asked is gone: nothing was written.")
-        assert b"No agent asks anything." in reader.type("agents", b"No agent asks anything.")
+        assert b"No agent is asking." in reader.type("questions", b"No agent is asking.")
         reader.type("q", b"Closed.\n")
         assert reader.end() == 0
 
@@ -229,7 +227,7 @@ def test_without_any_input_it_says_so(folder: Path) -> None:
     words = [sys.executable, "-m", "memtui", str(folder), "--screen-reader"]
     done = subprocess.run(["sh", "-c", 'exec "$@" <&-', "sh", *words], capture_output=True, timeout=LIMIT, check=False)
     assert (done.returncode, done.stdout) == (2, _ON)
-    assert done.stderr.startswith(b"There is no input to read answers from. For scripts use: ")
+    assert done.stderr.startswith(b"No input to read answers from. For scripts use: ")
 
 
 def test_the_log_speaks_in_sentences(

@@ -167,7 +167,7 @@ def test_the_whole_story(terminal: Callable[..., Any], tmp_path: Path) -> None:
     # The session is replayed, and nothing differs.
     replayed = story.run("replay", "last", "--speed", "0", "-C", story.folder)
     assert replayed.returncode == 0, replayed
-    assert "4 commands: 3 as it was then, 0 differ, 1 not carried out, as then." in replayed.stdout
+    assert "4 commands: 3 the same, 0 differ, 1 not run, as then." in replayed.stdout
 
     # And the journal tells the whole story: who, what, what came of it, and why.
     logged = story.run("log", story.folder, "--json")
