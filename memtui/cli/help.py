@@ -35,7 +35,7 @@ _WIDEST = 100
 _PIPED = 80
 """Columns of text: at most on a terminal, and in a pipe."""
 _COMMENT = re.compile(r"(?m)^<!--.*?-->\n")
-_LINK = re.compile(r"\[([^\]\n]+)\]\(([a-z][a-z-]*)\.md(?:#[^)]*)?\)")
+_LINK = re.compile(r"\[([^\[\]\n]+)\]\(([a-z][a-z-]*)\.md(?:#[^()]*)?\)")
 _IMAGE = re.compile(r"(?m)^!\[[^\]]*\]\([^)]*\)\n+")
 _COLORS = {
     **dict.fromkeys(("h1", "h2", "h3"), "1;34"),
