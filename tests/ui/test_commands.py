@@ -185,7 +185,7 @@ async def test_the_settings_win_over_a_theme_that_was_chosen(opened: Opening) ->
         await themes(app)
         await app.press(*"nord", "enter")
         await app.wait_for(lambda: app.app.theme == "nord")
-        await app.wait_for(lambda: 'the settings name "nord"' in app.message)
+        await app.wait_for(lambda: 'The settings say "nord"' in app.message)
         assert load_kept_theme() == AUTO
 
 

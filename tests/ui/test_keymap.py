@@ -71,7 +71,7 @@ async def test_sentences_name_the_keys_that_the_person_has(opened: Opening) -> N
     async with opened(loaded=LoadedConfig(Config(keys=keys))) as app:
         await app.to("alpha.md")
         await app.press("space")
-        assert "1 marked.  r rename or move  c copy  Del delete" in app.text
+        assert "1 selected.  r rename or move  c copy  Del delete" in app.text
         await app.press("delete")
         await app.wait_for(lambda: "Deleted" in app.message, "the deletion")
         assert app.message == "Deleted alpha.md. Ctrl+Z brings it back, F9 lists what is gone."
@@ -99,10 +99,10 @@ async def test_bad_keys_are_one_warning_and_the_others_work(opened: Opening) -> 
     keys = {"browse.folow": "x", "browse.follow": "f8,nonsense"}
     async with opened(loaded=LoadedConfig(Config(keys=keys))) as app:
         await app.wait_for(
-            lambda: app.message.startswith("2 things in the settings cannot be used: memtui config show."),
+            lambda: app.message.startswith("2 settings cannot be used (memtui config show lists them)."),
             "the warning",
         )
-        assert 'nothing that keys do is called "browse.folow". Did you mean "browse.follow"?' in app.message
+        assert 'there is no key id "browse.folow". Did you mean "browse.follow"?' in app.message
         await app.press("f8")
         assert not app.browse.follow
 
@@ -114,10 +114,10 @@ def test_a_key_that_two_things_have_is_said_unless_the_other_one_goes() -> None:
 
     assert said(browse_undo="ctrl+g", browse_redo="alt+u") == []
     (words,) = said(browse_undo="f")
-    assert 'f is a key of "browse.follow" as well, and only one of them answers.' in words
+    assert 'f is also a key of "browse.follow". Only one of them works;' in words
     assert said(browse_undo="f", browse_follow="u") == []
     assert len(said(browse_undo="alt+u", browse_redo="alt+u")) == 1
-    assert 'j is a key of "rows.down"' in said(browse_undo="j")[0]
+    assert 'j is also a key of "rows.down"' in said(browse_undo="j")[0]
     assert "app.quit" in said(browse_undo="ctrl+q")[0]
     assert said(help_back="f") == []  # where it is shown nothing else is in force
 

@@ -71,7 +71,7 @@ async def test_the_banner_is_there_in_the_empty_state_too_and_after_opening_anew
     async with opened() as app:
         wipe(app.folder)
         await app.wait_for(lambda: "notes were deleted" in app.text)
-        await app.wait_for(lambda: "Nothing is remembered here any more." in app.text, "the empty state")
+        await app.wait_for(lambda: "This folder has no notes." in app.text, "the empty state")
         await app.wait_for(lambda: "5 memories were here" in app.text)
         assert "notes were deleted" in app.text
     async with opened({}) as again:
@@ -170,15 +170,15 @@ async def test_a_folder_that_vanishes_is_said_as_such_and_stays_on_screen_as_it_
         await app.wait_for(lambda: app.browse._watching.mode is WatchMode.GONE)
         await app.wait_for(lambda: "What you see is how it was" in app.text, "the banner")
         assert "none of it is recorded as deleted" in app.text
-        assert "1 Files  not current" in app.text
+        assert "1 Files  outdated" in app.text
         assert "alpha.md" in app.rows
         assert "The first note." in app.text
         assert "notes were deleted" not in app.text
         aside.rename(app.folder)
         await app.wait_for(lambda: app.browse._watching.mode is WatchMode.LIVE)
         await app.wait_for(lambda: "What you see is how it was" not in app.text)
-        await app.wait_for(lambda: "is there again." in app.message)
-        assert "not current" not in app.text
+        await app.wait_for(lambda: "is available again." in app.message)
+        assert "outdated" not in app.text
         assert not [row for row in app.actors if row[1] == "deleted"]
 
 

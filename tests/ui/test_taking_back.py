@@ -188,7 +188,7 @@ async def test_a_read_only_session_offers_no_change_and_says_so_where_one_is_ask
         for key in ("u", "U", "Z"):
             app.browse.message.show_message("")
             await app.press(key)
-            await app.wait_for(lambda: app.message == "Read-only session. Start without --read-only to edit.")
+            await app.wait_for(lambda: app.message == "Read-only. Start without --read-only to edit.")
         assert "second" in (app.folder / "alpha.md").read_text()
 
 

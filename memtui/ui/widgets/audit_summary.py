@@ -16,7 +16,7 @@ from memtui.ui.theme import truncate
 from memtui.ui.widgets.finding_detail import format_timestamp
 from memtui.ui.widgets.findings import WORDS, count_by_severity
 
-LOOKING = "Looking at the folder."
+LOOKING = "Auditing the folder."
 _WIDE = 100
 """Cells from which on both halves of a row are labelled."""
 _NARROW = 70
@@ -148,7 +148,7 @@ def _format_events(audit: Audit, wide: bool, room: int) -> Content:
     if wide:
         return _format_labelled("events", f"{audit.events:,}   {named}" + (f"   others {more:,}" if more else ""))
     words = [wording.format_count(audit.events, "event")]
-    named_actors = (("you", "by you"), ("outside", "outside"))
+    named_actors = (("you", "by you"), ("outside", "by others"))
     words += [f"{audit.actors[name]:,} {how}" for name, how in named_actors if audit.actors.get(name)]
     while len(words) > 1 and len("  ".join(words)) > room:
         words.pop()
@@ -184,7 +184,7 @@ def _format_since(audit: Audit | None, inbox: Inbox | None, wide: bool, width: i
     changed = f"{len(inbox.files):,}   new {new:,}   deleted {deleted:,}"
     since = to_one_line(inbox.since_words) or "the beginning"
     if audit is not None and audit.chain.state == "none" and not inbox.files:
-        since = "there is no record"
+        since = "no history"
     if inbox.since_us is not None and not since[:1].isdecimal():
         since = f"{format_timestamp(inbox.since_us)} ({since})"
     if wide:

@@ -90,10 +90,10 @@ class ChangeDetailView(Widget):
         sessions = ", ".join(f"session {to_one_line(each)}" for each in file.sessions)
         numbers = " ".join(f"#{event.seq}" for event in file.events[-4:])
         facts = ", ".join(each for each in (to_one_line(", ".join(file.actors)), when, sessions, numbers) if each)
-        who = wrap_text(f"By {facts}" if facts else "Nobody recorded who changed it", max(width, 8))
+        who = wrap_text(f"By {facts}" if facts else "Author not recorded", max(width, 8))
         rows = [Content(text) for ((text, _),) in who[:2]]
         if file.staleness_note:
-            rows.append(Content.styled(truncate(f"It has {file.staleness_note}", width), "$text-warning"))
+            rows.append(Content.styled(truncate(f"Has {file.staleness_note}", width), "$text-warning"))
         judged = sum(any(mark.verdict is not ReviewVerdict.NOTE for mark in each.marks) for each in self.detail.hunks)
         if len(self.detail.hunks) > 1 and judged:
             rows.append(Content(truncate(f"{judged:,} of {len(self.detail.hunks):,} hunks reviewed", width)))

@@ -278,7 +278,7 @@ async def test_a_fault_does_not_overwrite_what_was_typed_meanwhile(chatting: Cha
         await chat.type("something new")
         go_on.set()
         await chat.ended(1)
-        await chat.message_says("Up in an empty box brings your message back.")
+        await chat.message_says("Up in an empty box recalls your message.")
         assert chat.written == "something new"
         assert "kept: lost otherwise" in chat.text
         await chat.press("ctrl+u", "up")
@@ -300,7 +300,7 @@ async def test_what_was_not_sent_is_there_again_at_the_next_start(chatting: Chat
     assert drafts[0].stat().st_mode & 0o777 == 0o600
     async with chatting() as chat:
         await chat.wait_for(lambda: chat.written == "waiting\n\nhalf a sen")
-        await chat.wait_for(lambda: "What was not sent is in the box." in chat.messages)
+        await chat.wait_for(lambda: "Your unsent message is in the message box." in chat.messages)
         await chat.press("enter")
         await chat.ended(1)
     assert not list((tmp_path / "state" / "chats").glob("draft-*.txt"))
@@ -347,7 +347,7 @@ async def test_the_memory_pane_follows_unless_told_not_to(chatting: Chats) -> No
         await chat.wait_for(lambda: chat.screen.files.cursor_path == "notes/old.md")
         await chat.ended(1)
         await chat.press("escape", "f")
-        assert "Staying here" in chat.message
+        assert "Follow off" in chat.message
         await chat.press("escape")
         await chat.say("two")
         await chat.ended(2)
@@ -437,7 +437,7 @@ async def test_ctrl_c_twice_quits_from_the_box_and_nothing_is_lost(chatting: Cha
     async with chatting() as chat:
         await chat.type("unsent")
         await chat.press("ctrl+c")
-        await chat.message_says("Ctrl+C again quits.")
+        await chat.message_says("Press Ctrl+C again to quit.")
         await chat.press("ctrl+c")
     assert chat.app.return_value == 130
     assert [path.read_text() for path in (tmp_path / "state" / "chats").glob("draft-*")] == ["unsent"]
@@ -467,7 +467,7 @@ async def test_f1_lists_the_keys_of_the_box_and_all_commands(chatting: Chats) ->
 
 async def test_an_empty_memory_leaves_the_conversation_in_sight(chatting: Chats) -> None:
     async with chatting([Do(CREATE)], files={}) as chat:
-        await chat.wait_for(lambda: "Nothing is remembered here yet." in chat.text)
+        await chat.wait_for(lambda: "This folder has no notes yet." in chat.text)
         assert "1 Chat" in chat.text
         await chat.say("go")
         await chat.ended(1)
@@ -516,7 +516,7 @@ async def test_a_wait_that_is_too_long_to_tell_still_says_how_to_stop_it(chattin
 async def test_the_list_of_commands_says_that_there_are_more(chatting: Chats) -> None:
     async with chatting(size=(80, 24)) as chat:
         await chat.type("/")
-        await chat.wait_for(lambda: "1 of 16, Up and Down show the others" in chat.text)
+        await chat.wait_for(lambda: "1 of 16, Up/Down show more" in chat.text)
         await chat.press("up")
         await chat.wait_for(lambda: "> /quit" in chat.text and "16 of 16" in chat.text)
         await chat.type("mo")
@@ -525,7 +525,7 @@ async def test_the_list_of_commands_says_that_there_are_more(chatting: Chats) ->
 
 def test_the_model_that_answers_is_marked_among_the_others() -> None:
     newest, older = Model("claude-newest-1", "Claude Newest"), Model("claude-older-1")
-    assert format_model_choice(newest, newest) == "Claude Newest  claude-newest-1  answers now"
+    assert format_model_choice(newest, newest) == "Claude Newest  claude-newest-1  current"
     assert format_model_choice(older, newest) == "claude-older-1"
     assert format_model_choice(older, None) == "claude-older-1"
 

@@ -133,7 +133,7 @@ async def test_a_click_follows_a_link_and_a_note_without_one_says_so(opened: Ope
         await app.note_of("people/alice.md")
         await app.to("z.md")
         await app.press("2", "enter")
-        await app.wait_for(lambda: app.message == "There is no link in this note.")
+        await app.wait_for(lambda: app.message == "No links in this note.")
 
 
 async def test_details_say_what_a_note_is_and_go_along_its_links(opened: Opening) -> None:
@@ -185,7 +185,7 @@ async def test_details_of_a_folder_and_of_hostile_notes_are_said_calmly(opened: 
         await app.wait_for(lambda: isinstance(app.app.screen, BrowseScreen))
         await app.to("bin")
         await app.press("i")
-        await app.wait_for(lambda: "not UTF-8, from byte 0 on" in app.text)
+        await app.wait_for(lambda: "not UTF-8 (first at byte 0)" in app.text)
 
 
 async def test_the_copy_menu_offers_what_there_is(opened: Opening) -> None:

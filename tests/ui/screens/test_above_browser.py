@@ -146,7 +146,7 @@ async def test_u_takes_back_what_was_brought_back_among_the_deleted(opened: Open
         await lose_zeta(app)
         screen = await above(app, "D")
         await app.press("u")
-        await app.wait_for(lambda: screen.message.text.startswith("Nothing was restored here."))
+        await app.wait_for(lambda: screen.message.text.startswith("Nothing to undo here."))
         await app.press("R")
         await app.wait_for(lambda: screen.message.text == "Restored zeta.txt. u takes it back.")
         await app.press("u")
@@ -249,11 +249,11 @@ async def test_where_the_record_cannot_be_read_nothing_is_said_of_what_it_holds(
     database.close()
     async with opened({}, ready=False) as app:
         await app.wait_for(lambda: isinstance(app.app.screen, BrowseScreen) and app.browse.session.engine)
-        await app.wait_for(lambda: "READ-ONLY: nothing new is recorded, and nothing can be changed." in app.text)
+        await app.wait_for(lambda: "READ-ONLY: nothing is recorded or changed." in app.text)
         await app.press("u")
         await app.wait_for(lambda: app.message.startswith("Nothing can be changed: The journal was written by a newer"))
         screen = await above(app, "D")
-        assert screen.message.text.startswith("What was deleted is not known: The journal was written by a newer")
+        assert screen.message.text.startswith("No list of deleted notes: The journal was written by a newer")
         await app.press("R")
         await app.wait_for(lambda: screen.message.text.startswith("Nothing can be changed: The journal"))
 

@@ -173,8 +173,8 @@ async def test_always_holds_for_this_agent_in_this_window_and_can_be_taken_back(
         await app.wait_for(lambda: app.app.screen is app.browse)
         through = await ask(app, proposal_of("notes/new.md", before=None))
         assert await answered(app, through) == Allow()
-        await app.wait_for(lambda: "Let through, as you said: Claude Code asks to create notes/new.md" in app.message)
-        assert "not asked: /memories/notes" in app.text
+        await app.wait_for(lambda: "Allowed by your rule: Claude Code asks to create notes/new.md" in app.message)
+        assert "allowed: /memories/notes" in app.text
         await app.press("f9")
         await app.wait_for(lambda: "Claude Code in session a-session: /memories/notes" in app.text)
         await app.press("1")
@@ -244,7 +244,7 @@ async def test_in_a_chat_it_is_answered_while_a_message_is_being_typed(
 async def test_with_nothing_asked_the_key_says_so(opened: Opening) -> None:
     async with opened() as app:
         await app.press("f9")
-        await app.wait_for(lambda: app.message == "No agent asks anything.")
+        await app.wait_for(lambda: app.message == "No agent is asking.")
 
 
 async def test_on_a_screen_above_it_is_said_as_well(opened: Opening) -> None:

@@ -271,10 +271,10 @@ async def test_a_flood_arrives_whole(opened: Opening) -> None:
 
 async def test_the_first_file_ends_the_empty_state(opened: Opening) -> None:
     async with opened({}) as app:
-        assert "Nothing is remembered here yet." in app.text
+        assert "This folder has no notes yet." in app.text
         app.put("first.md", "# The first memory\n")
         await app.wait_for(lambda: "The first memory" in app.text)
-        assert "Nothing is remembered here yet." not in app.text
+        assert "This folder has no notes yet." not in app.text
         await app.press("down", "2", "1")
 
 

@@ -256,4 +256,4 @@ async def test_in_a_read_only_session_the_key_that_edits_says_why_not(opened: Op
         screen = await find(app, "plan")
         assert "find.edit" not in {active.binding.id for active in screen.active_bindings.values()}
         await app.press("f4")
-        await app.wait_for(lambda: screen.message.text == "Read-only session. Start without --read-only to edit.")
+        await app.wait_for(lambda: screen.message.text == "Read-only. Start without --read-only to edit.")

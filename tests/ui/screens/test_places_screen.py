@@ -50,7 +50,7 @@ async def test_all_folders_are_offered_each_on_a_line_and_the_line_for_others_is
         lines = screen_text(app).splitlines()
         rows = [line for line in lines if "Claude Code" in line]
         assert all("1 file, " in row and " ago" in row for row in rows)
-        assert any("(gone)" in row for row in rows)
+        assert any("(missing)" in row for row in rows)
         assert any("or type a path" in line for line in lines)
         assert any("see a demo" in line for line in lines)
         assert any("memtui mcp --help" in line for line in lines)

@@ -55,12 +55,12 @@ def test_names_come_first_then_what_is_similar_then_texts_then_the_past() -> Non
 def test_rules_say_what_is_left_out() -> None:
     words = [row.words for row in build_result_rows(FOUND, Scope.ALL) if isinstance(row, LabelRow)]
     assert words == [
-        "2 more: type on to narrow",
+        "2 more: type to narrow",
         "similar",
         "text: 6 lines",
         "4 more in this note",
-        "1 more note: type on to narrow",
-        "gone: 1 line",
+        "1 more note: type to narrow",
+        "past: 1 line",
     ]
 
 
@@ -100,7 +100,7 @@ def test_the_cursor_passes_over_rules_in_either_direction() -> None:
 
 
 def test_what_was_found_is_counted_for_the_scope() -> None:
-    assert format_counts(FOUND, Scope.ALL) == "names 3+1  text 6  gone 1"
+    assert format_counts(FOUND, Scope.ALL) == "names 3+1  text 6  past 1"
     assert format_counts(FOUND, Scope.NAMES) == "names 3+1"
     assert format_counts(FOUND, Scope.PAST) == "past 1"
 

@@ -43,7 +43,7 @@ async def test_d_dismisses_the_finding_for_a_time_and_with_a_reason_and_u_undoes
         await app.sees("Dismiss anthropic-key in project/status.json:3", "for 30 days", "for ever")
         await ask(app, "3", screen=PromptScreen)
         await app.press(*"an example", "enter")
-        await app.sees("Dismissed project/status.json:3 until", "u undoes that", "dismissed 1")
+        await app.sees("Dismissed project/status.json:3 until", "u undo", "dismissed 1")
         mark = last_mark(app)
         assert (mark.verdict, mark.words, mark.findings[0].fingerprint) == (
             ReviewVerdict.DISMISS, "an example", finding.fingerprint,
@@ -115,7 +115,7 @@ async def test_a_broken_record_cannot_be_dismissed(audited: Auditing) -> None:
     broken = replace(made.findings[0], rule="chain-broken", masked=None)
     async with audited(MadeInspection(replace(made, findings=(broken,)))) as app:
         await app.press("d")
-        await app.sees("It cannot be dismissed: the next break would be dismissed with it.")
+        await app.sees("Not dismissed: the next break would be dismissed with it.")
     settled = replace(made, findings=(), excepted=tuple(replace(each, by="exemption") for each in made.excepted))
     async with audited(MadeInspection(settled)) as app:
         await app.press("full_stop", "g", "d")
@@ -184,7 +184,7 @@ async def test_what_is_accepted_by_itself_is_accepted_with_its_failures(audited:
     async with audited(MadeInspection(replace(made, findings=(bad,)))) as app:
         await app.to_change(PREFS)
         await app.press("space")
-        await app.sees("in spite of 1 finding that must not stay: anthropic-key")
+        await app.sees("despite 1 failure: anthropic-key")
         assert last_mark(app).findings == (mark_finding(bad),)
 
 

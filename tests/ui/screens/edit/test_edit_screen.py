@@ -376,7 +376,7 @@ async def test_what_no_draft_takes_goes_to_a_file_of_its_own_at_the_end(
         await edit.type("mine ")
     [file] = (tmp_path / "other").iterdir()
     assert file.read_bytes() == b"mine text"
-    assert words == [f"note.md was not saved. No draft of its text could be kept; it is in {file}."]
+    assert words == [f"note.md was not saved. No draft could be written; the text is in {file}."]
 
 
 async def test_what_is_typed_while_the_text_comes_stays_in_order(editing: Editing) -> None:
