@@ -40,7 +40,7 @@ def test_the_details_lead_to_the_session_and_the_prompt_of_the_last_write(tmp_pa
         facts = {fact.name: fact.value for fact in collect_facts(memory, "a.md", folder="/m", now_us=2)}
     assert facts["written by"] == "Claude Code, Write"
     assert (facts["session"], facts["source"]) == ("s-1", "s-1.jsonl:3")
-    assert facts["asked for"] == "Keep\\x1b[2J this"
+    assert facts["prompt"] == "Keep\\x1b[2J this"
 
 
 def test_the_details_tell_who_removed_what_is_gone(tmp_path: Path) -> None:

@@ -269,7 +269,7 @@ def validate_new(known: FolderContext, start: str) -> NameValidator:
             return "Type a name; one that ends with / makes a directory."
         new = resolve_new_path(typed)
         if known.exists(new.path):
-            there = f"{to_one_line(new.path)}{'/' if known.is_folder(new.path) else ''} exists"
+            there = f"{to_one_line(new.path)}{'/' if known.is_folder(new.path) else ''} already exists"
             raise InvalidName(f"{there}; type a name." if typed == start else f"{there}.")
         _require_folders(new.path, known)
         target = f"directory {to_one_line(new.path)}/" if new.is_folder else to_one_line(new.path)
@@ -310,7 +310,7 @@ def validate_copy(known: FolderContext, old: str) -> NameValidator:
     def validate(typed: str) -> str:
         new = _resolve_target(typed, old, known)
         if known.exists(new):
-            raise InvalidName(f"{to_one_line(new)} exists.")
+            raise InvalidName(f"{to_one_line(new)} already exists.")
         if is_at_or_below(new, old):
             raise InvalidName("Cannot copy a directory into itself.")
         _require_folders(new, known)
@@ -337,7 +337,7 @@ def validate_folder(known: FolderContext, paths: Collection[str], does: str) -> 
         new = [f"{folder}/{get_name(path)}" if folder else get_name(path) for path in paths]
         taken = next((path for path in new if known.exists(path) and path not in paths), None)
         if taken is not None:
-            raise InvalidName(f"{to_one_line(taken)} exists.")
+            raise InvalidName(f"{to_one_line(taken)} already exists.")
         twice = next((path for path in new if new.count(path) > 1), None) if len(set(new)) < len(new) else None
         if twice is not None:
             raise InvalidName(f"Two of them would be named {to_one_line(twice)}.")

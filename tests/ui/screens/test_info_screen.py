@@ -34,8 +34,8 @@ async def ask(app: Opened) -> None:
     """Ask for the origin by the commands, as a person does."""
     await app.press("colon")
     await app.wait_for(lambda: app.app.screen is not app.browse, "the commands")
-    await app.press(*"asked for")
-    await app.wait_for(lambda: "Who asked for these lines" in app.text)
+    await app.press(*"origin of")
+    await app.wait_for(lambda: "Origin of these lines" in app.text)
     await app.press("enter")
     await app.wait_for(lambda: isinstance(app.app.screen, OriginScreen))
 

@@ -282,7 +282,7 @@ def test_a_turn_that_changed_nothing_says_nothing() -> None:
     ("end", "words"),
     [
         (events.TurnOutcome.STOPPED, "stopped by you"),
-        (events.TurnOutcome.CUT, "cut short"),
+        (events.TurnOutcome.CUT, "cut off"),
         (events.TurnOutcome.REFUSED, "declined"),
         (events.TurnOutcome.TOO_MANY_CALLS, "stopped after 200 tool calls"),
     ],
@@ -298,13 +298,13 @@ def test_how_a_turn_ended_is_said_once() -> None:
         told,
         events.TurnEnded(1, events.TurnOutcome.CUT, 1, 0, 0, (), events.Usage()),
     )
-    assert "cut short" not in "".join(found)
+    assert "cut off" not in "".join(found)
     found = lines(
         told,
         events.TurnStarted(1, events.Prompt("x")),
         events.TurnEnded(1, events.TurnOutcome.CUT, 1, 0, 0, (), events.Usage()),
     )
-    assert "cut short" in "".join(found)
+    assert "cut off" in "".join(found)
     found = lines(
         events.TurnStarted(1, events.Prompt("x")),
         told,
