@@ -101,8 +101,8 @@ async def test_each_command_has_one_row_and_those_run_last_come_first(opened: Op
         await app.press("colon")
         await app.wait_for_screen(CommandScreen)
         assert app.app.screen.query_one(ChoiceList).get_option_at_index(0).id == "files.hidden"
-        await app.press(*"nothing is called that")
-        await app.wait_for(lambda: "No command is called that" in app.text)
+        await app.press(*"no such command")
+        await app.wait_for(lambda: "No matching command." in app.text)
         await app.press("enter", "escape")
         await app.wait_for(lambda: app.app.screen is app.browse)
 

@@ -125,12 +125,12 @@ def test_a_key_that_two_things_have_is_said_unless_the_other_one_goes() -> None:
 async def test_help_lists_what_is_most_used_first_then_groups_filters_and_runs(opened: Opening) -> None:
     async with opened() as app:
         await app.press("question_mark")
-        await app.wait_for(lambda: isinstance(app.app.screen, HelpScreen) and "Collapse the folder" in app.text)
+        await app.wait_for(lambda: isinstance(app.app.screen, HelpScreen) and "Collapse the directory" in app.text)
         lines = [line.strip("│ ") for line in app.text.splitlines()]
         most, look = (next(at for at, line in enumerate(lines) if name in line) for name in ("Most used here", "Look"))
         assert look - most == 12
-        assert look < next(at for at, line in enumerate(lines) if "Collapse the folder" in line)
-        await app.press(*"go where")
+        assert look < next(at for at, line in enumerate(lines) if "Collapse the directory" in line)
+        await app.press(*"follow cha")
         await app.wait_for(lambda: "browse.follow" in app.text and "files.close" not in app.text)
         await app.press("enter")
         await app.wait_for(lambda: not app.browse.follow, "what was chosen")

@@ -143,7 +143,7 @@ async def test_a_deletion_says_where_the_lost_are_and_u_brings_the_note_back(ope
     async with opened() as app:
         with app.engine() as engine:
             delete(engine, "zeta.txt")
-        await app.wait_for(lambda: "D lists what is gone, u takes it back." in app.text)
+        await app.wait_for(lambda: "D lists deleted notes, u undoes it." in app.text)
         await app.press("u")
         assert "Clara deleted zeta.txt" in await asked(app)
         await app.press("y")

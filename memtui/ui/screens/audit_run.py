@@ -204,7 +204,7 @@ class RunController(Controller[DiffPaneScreen]):
             self._schedule_audit()
         elif self.lists.audit is not None and self.audit_worker is None:
             self.screen.message.show_message(
-                "The folder has changed.", hint=f"{label_key('audit.rescan')} runs the audit again", is_news=True
+                "The folder has changed since.", hint=f"{label_key('audit.rescan')} runs the audit again", is_news=True
             )
 
     def rerun_audit(self, *, keep_words: bool = False) -> None:

@@ -153,7 +153,7 @@ async def test_policy_is_said_and_changed(chatting: Chats) -> None:
         await chat.say("/policy read")
         await chat.wait_for(lambda: chat.screen.chat_state.policy is ApprovalPolicy.READ_ONLY)
         await chat.say("/policy maybe")
-        await chat.message_says("maybe is none of ask, allow and read-only")
+        await chat.message_says("maybe is not ask, allow or read-only")
         assert chat.screen.chat_state.policy is ApprovalPolicy.READ_ONLY
 
 
@@ -201,7 +201,7 @@ async def test_attach_sends_a_file_along(chatting: Chats, tmp_path: Path) -> Non
 async def test_copy_copies_the_last_answer(chatting: Chats) -> None:
     async with chatting([Say("The answer.")]) as chat:
         await chat.say("/copy")
-        await chat.wait_for(lambda: "nothing to copy" in chat.message or "Copied" in chat.message)
+        await chat.wait_for(lambda: "Nothing to copy" in chat.message or "Copied" in chat.message)
         await chat.say("go")
         await chat.ended(1)
         await chat.press("escape", "G", "k", "y")
@@ -232,7 +232,7 @@ async def test_clear_begins_anew(chatting: Chats) -> None:
         await chat.say("hello")
         await chat.ended(1)
         await chat.say("/clear")
-        await chat.message_says("A new conversation.")
+        await chat.message_says("New conversation.")
         assert ("clear", ()) in chat.play.chat.calls
 
 
@@ -248,7 +248,7 @@ async def test_export_writes_a_new_file_and_never_over_another(chatting: Chats, 
         await chat.say("/export talk.md")
         await chat.message_says("Not exported: talk.md exists.")
         await chat.say("/export memories/talk.md")
-        await chat.message_says("it would become a memory")
+        await chat.message_says("it is in the memory folder")
         assert chat.memory("talk.md") is None
         await chat.say("/export nowhere/talk.md")
         await chat.message_says("Not exported to nowhere/talk.md")
@@ -316,7 +316,7 @@ async def test_an_unknown_command_names_the_nearest_and_is_not_sent(chatting: Ch
         await chat.message_says("/ lists them.")
         await chat.press("ctrl+u")
         await chat.say("/undo everything")
-        await chat.message_says("/undo takes nothing behind it.")
+        await chat.message_says("/undo takes no argument.")
         assert chat.play.chat.sent == []
         assert chat.play.chat.calls == []
 
@@ -333,7 +333,7 @@ async def test_a_path_is_a_message_and_no_command(chatting: Chats) -> None:
 async def test_commands_are_completed_while_they_are_typed(chatting: Chats) -> None:
     async with chatting() as chat:
         await chat.press("slash")
-        await chat.wait_for(lambda: "/undo " in chat.text and "Take back what this turn wrote" in chat.text)
+        await chat.wait_for(lambda: "/undo " in chat.text and "Undo this turn's changes" in chat.text)
         await chat.type("e")
         await chat.wait_for(lambda: "/effort" in chat.text and "/undo " not in chat.text)
         await chat.press("down", "tab")

@@ -130,7 +130,7 @@ async def test_what_the_box_would_change_is_said_before_it_is_edited(chatting: C
     create = {"command": "create", "path": "/memories/odd.txt", "file_text": "a\r\nb\n"}
     async with _asking(chatting, [Do(create)]) as chat:
         await chat.press("e")
-        await chat.message_says("all its lines will end alike")
+        await chat.message_says("makes all its line ends the same")
 
 
 async def test_a_says_yes_for_good_below_the_folder(chatting: Chats) -> None:
@@ -359,7 +359,7 @@ async def test_hidden_characters_are_counted_and_shown(chatting: Chats) -> None:
         assert "<U+202E>" in chat.text
         assert not {"\u202e", "\u200b", "\x1b"} & set(chat.text)
         await chat.press("e")
-        await chat.message_says("3 characters of this text cannot be seen")
+        await chat.message_says("3 hidden characters in this text")
         assert not {"\u202e", "\u200b", "\x1b"} & set(chat.text)
 
 
@@ -392,7 +392,7 @@ async def test_keys_that_come_late_and_together_answer_nothing(chatting: Chats) 
             late = Key("y", "y")
             late.time -= 3_600
             chat.screen.question_view.diff.post_message(late)
-        await chat.message_says("No answer yet")
+        await chat.message_says("Not answered")
         await chat.press("n")
         await chat.ended(1)
         assert chat.play.chat.verdicts == [Deny()]

@@ -447,7 +447,7 @@ async def test_read_only_chats_but_writes_nothing_and_says_why(chatting: Chats, 
     async with chatting([Do(CREATE), Say("I cannot.")], read_only=True) as chat:
         assert "[read-only]" in chat.text.splitlines()[0]
         await chat.press("shift+tab")
-        await chat.message_says("Read-only session.")
+        await chat.message_says("Read-only.")
         await chat.say("write")
         await chat.ended(1)
         assert chat.memory("tea.md") is None
@@ -461,7 +461,7 @@ async def test_f1_lists_the_keys_of_the_box_and_all_commands(chatting: Chats) ->
         await chat.wait_for(lambda: isinstance(chat.app.screen, HelpScreen))
         rows = chat.app.screen.query_one(OptionList)
         keys = "\n".join(str(rows.get_option_at_index(index).prompt) for index in range(rows.option_count))
-        for words in ("Send the message", "/undo", "/export", "Review what this session changed", "Shift+Tab"):
+        for words in ("Send the message", "/undo", "/export", "Review this session's changes", "Shift+Tab"):
             assert words in keys, words
 
 
@@ -472,7 +472,7 @@ async def test_an_empty_memory_leaves_the_conversation_in_sight(chatting: Chats)
         await chat.say("go")
         await chat.ended(1)
         await chat.wait_for(lambda: "tea.md" in list(chat.screen.files.outline))
-        await chat.wait_for(lambda: "Nothing is remembered" not in chat.text)
+        await chat.wait_for(lambda: "no notes yet" not in chat.text)
 
 
 async def test_the_header_drops_words_by_width_and_never_the_policy(chatting: Chats) -> None:
@@ -520,7 +520,7 @@ async def test_the_list_of_commands_says_that_there_are_more(chatting: Chats) ->
         await chat.press("up")
         await chat.wait_for(lambda: "> /quit" in chat.text and "16 of 16" in chat.text)
         await chat.type("mo")
-        await chat.wait_for(lambda: "> /model" in chat.text and "show the others" not in chat.text)
+        await chat.wait_for(lambda: "> /model" in chat.text and "show more" not in chat.text)
 
 
 def test_the_model_that_answers_is_marked_among_the_others() -> None:

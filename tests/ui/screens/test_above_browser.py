@@ -111,7 +111,7 @@ async def test_while_nothing_can_be_recorded_it_is_said_on_every_screen_and_no_k
         await app.wait_for(lambda: "cannot be recorded" in app.text)
         await app.press("m", "f")
         await app.rest()
-        assert "what happens meanwhile is not remembered" in app.text
+        assert "and changes are not recorded" in app.text
         await above(app, "T")
         assert "cannot be recorded: The journal cannot be written (disk full)" in app.text
         app.browse.post_message(
@@ -265,7 +265,7 @@ async def test_after_a_new_record_began_it_is_not_said_that_nothing_ever_went(op
         (tmp_path / "state" / f"{JOURNAL}{end}").unlink(missing_ok=True)
     async with opened({}) as app:
         screen = await above(app, "D")
-        await app.wait_for(lambda: screen.message.text.startswith("Nothing was deleted since a new record began here."))
+        await app.wait_for(lambda: screen.message.text.startswith("No deletions since a new history began here."))
 
 
 async def test_what_was_redone_is_said_to_be_so(opened: Opening) -> None:

@@ -178,8 +178,8 @@ async def test_always_holds_for_this_agent_in_this_window_and_can_be_taken_back(
         await app.press("f9")
         await app.wait_for(lambda: "Claude Code in session a-session: /memories/notes" in app.text)
         await app.press("1")
-        await app.wait_for(lambda: "asked again about Claude Code in session a-session" in app.message)
-        assert "not asked" not in app.text.splitlines()[0]
+        await app.wait_for(lambda: "ask again about Claude Code in session a-session" in app.message)
+        assert "allowed:" not in app.text.splitlines()[0]
         again = await ask(app, proposal_of("notes/beta.md"))
         await app.wait_for(lambda: "Claude Code asks to edit notes/beta.md." in app.text)
         again.stopped.set()
@@ -209,7 +209,7 @@ async def test_what_the_person_is_writing_is_not_lost_when_the_agent_goes(opened
         await look(app)
         await app.press("e", "X")
         asking.stopped.set()
-        await app.wait_for(lambda: "stays here until you leave it" in app.text, "the words")
+        await app.wait_for(lambda: "Your text stays here until you press" in app.text, "the words")
         assert "X# Alpha" in app.text
         await app.press("ctrl+s")
         await app.wait_for(lambda: "Not answered" in app.text, "that it was too late")

@@ -258,7 +258,7 @@ async def test_the_sort_menu_sorts(opened: Opening) -> None:
         for age, name in enumerate(("c_large.md", "b_small.md", "a_middle.md")):
             os.utime(app.folder / name, (1_700_000_000 - age * 1_000,) * 2)
         await app.press("R")
-        await app.wait_for(lambda: "was looked at again" in app.message)
+        await app.wait_for(lambda: "Rescanned the folder" in app.message)
         for key, order in (("s", "cab"), ("S", "bac"), ("m", "cba"), ("M", "abc"), ("N", "cba"), ("n", "abc")):
             await app.press("comma")
             await app.wait_for(lambda: isinstance(app.app.screen, MenuScreen))

@@ -429,7 +429,7 @@ async def test_a_marked_name_that_cannot_be_made_again_is_said_before_anything_i
         await app.press("asterisk")
         field = await line(app, "c")
         field.value = "archive"
-        await refuses(app, "new\\nline.md cannot have that name again.")
+        await refuses(app, "new\\nline.md has a name that is not allowed.")
 
 
 async def test_marked_files_are_moved_and_copied_into_a_folder(opened: Opening) -> None:
@@ -469,7 +469,7 @@ async def test_the_mouse_marks_with_ctrl_and_offers_a_menu_with_its_right_button
         await app.press("escape")
         await app.pilot.click(TreeView, offset=(6, row + 1), button=3)
         await app.wait_for_screen(MenuScreen)
-        assert "Rename or move it" in app.text
+        assert "Rename or move the file" in app.text
         await app.press("d")
         await app.wait_for(lambda: not here(app, "zeta.txt"), "the deletion")
         await app.rest()

@@ -70,7 +70,7 @@ async def test_a_folder_has_no_versions_and_says_so(opened: Opening) -> None:
     async with opened() as app:
         await app.to("notes")
         await app.press("V")
-        await app.wait_for(lambda: app.message.startswith("A folder has no versions of its own"))
+        await app.wait_for(lambda: app.message.startswith("A directory has no versions"))
 
 
 async def test_b_says_beside_each_line_who_wrote_it_and_takes_it_away_again(opened: Opening) -> None:

@@ -113,7 +113,7 @@ async def test_in_a_read_only_session_they_can_be_looked_at_only(opened: Opening
         await app.wait_for(lambda: "plain text" in app.text)
         assert "deleted.restore" not in {active.binding.id for active in screen.active_bindings.values()}
         await app.press("R")
-        await app.wait_for(lambda: screen.message.text.startswith("Read-only session."))
+        await app.wait_for(lambda: screen.message.text.startswith("Read-only."))
         assert not (app.folder / "zeta.txt").exists()
 
 

@@ -184,7 +184,7 @@ async def test_a_number_is_gone_to(opened: Opening, words: str) -> None:
 async def test_what_is_no_moment_is_said(opened: Opening) -> None:
     async with opened() as app:
         past = await travel(app)
-        for words, said in (("soon", "Can't read 'soon' as a time"), ("9999", "There is no event #9999.")):
+        for words, said in (("soon", "Can't read 'soon' as a time"), ("9999", "No event #9999.")):
             await app.press("number_sign")
             await app.wait_for(lambda: isinstance(app.app.screen, PromptScreen))
             await app.press(*words, "enter")

@@ -152,7 +152,7 @@ async def test_a_path_that_leads_nowhere_is_said(home: Path) -> None:
         field = await picking(app, pilot)
         field.value = str(home / "nothing")
         await pilot.press("tab")
-        await wait_for(app, pilot, lambda: "No folder begins like that" in screen_text(app))
+        await wait_for(app, pilot, lambda: "No directory starts with that" in screen_text(app))
         await pilot.press("enter")
         await wait_for(app, pilot, lambda: "No folder at" in screen_text(app))
 

@@ -461,7 +461,7 @@ async def test_a_secret_is_masked_until_somebody_says_yes_and_then_on_this_scree
         await app.sees("sk-ant********")
         assert secret() not in app.text
         await app.press("X")
-        await app.sees("Show what is masked, on this screen?")
+        await app.sees("Show masked values on this screen?")
         await app.press("n")
         await app.sees("masked")
         assert secret() not in app.text

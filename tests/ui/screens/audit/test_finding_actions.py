@@ -57,7 +57,7 @@ async def test_d_dismisses_the_finding_for_a_time_and_with_a_reason_and_u_undoes
         assert last_mark(app).verdict is ReviewVerdict.RESTORE
         assert app.screen.lists.audit.findings[0] is finding
         await app.press("u")
-        await app.sees("Read-only session")
+        await app.sees("Read-only: an audit changes nothing.")
         assert len(app.inspection.marks) == 2
 
 
@@ -80,7 +80,7 @@ async def test_what_is_dismissed_is_listed_with_who_and_why_and_d_has_it_count_a
 LEFT: list[tuple[tuple[str, ...], str]] = [
     (("escape",), ""),
     (("3", "escape"), ""),
-    (("3", "enter"), "a dismissal has a reason"),
+    (("3", "enter"), "Not dismissed: no reason given"),
     (("t", *"2020-01-31", "enter"), "2020-01-31 is over"),
     (("t", *"soon", "enter"), "'soon' is no end"),
     (("t", "escape"), ""),
@@ -129,7 +129,7 @@ async def test_the_menu_of_a_finding_leads_on_and_copies_commands_in_a_read_only
     monkeypatch.setattr("memtui.ui.screens.audit_triage.copy_and_report", lambda _app, text, *_: copied.append(text))
     async with audited() as app:
         await ask(app, "t")
-        await app.sees("to its line", "copy the command that takes back", "dismiss it", "copy a question")
+        await app.sees("to its line", "copy the command to undo", "dismiss it", "copy a question")
         await app.press("l")
         await app.wait_for(lambda: app.screen.focused is app.screen.detail.page, "the line")
         for key in "bxa":
@@ -166,7 +166,7 @@ async def test_a_review_over_failures_asks_lists_them_and_takes_a_reason(audited
         await ask(app, "D")
         await ask(app, "s", screen=PromptScreen)
         await app.press("enter")
-        await app.sees("it takes a reason")
+        await app.sees("Not signed off: no reason given")
         await ask(app, "D")
         await ask(app, "s", screen=PromptScreen)
         await app.press(*"by monday", "enter")
@@ -197,7 +197,7 @@ async def test_findings_with_one_cause_are_dismissed_together(audited: Auditing)
     ]
     async with audited(MadeInspection(replace(made, findings=tuple(same)))) as app:
         await app.press("t")
-        await app.sees("Unfold the group, and choose one.")
+        await app.sees("Unfold it and choose one.")
         await ask(app, "d")
         await app.sees("Dismiss anthropic-key in 3 places")
         await ask(app, "9", screen=PromptScreen)
@@ -222,7 +222,7 @@ async def test_over_a_folder_it_is_written_into_the_review_file_taken_back_and_s
         await ask(app, "s", screen=PromptScreen)
         await app.press(*"it is made up", "enter")
         await ask(app, "y", screen=AuditScreen)
-        await app.wait_for(lambda: "The review ended" in screen.message.text, "the end")
+        await app.wait_for(lambda: "Review ended" in screen.message.text, "the end")
         path = get_review_path(os.path.realpath(app.folder))
         (mark,) = Review.read(path).marks
         assert mark.failures_reason == "it is made up"

@@ -191,8 +191,8 @@ def test_what_was_there_when_memtui_first_looked_is_not_told_as_a_folder_without
             finding_detail.FindingDetail(replace(findings()[0], origin=origin), None), "X", with_rule=False
         )(90)
     )
-    assert "no journal" not in told
-    assert "it was there when memtui first looked, 2026-11-21 10:09, #20." in " ".join(told.split())
+    assert "not in the history" not in told
+    assert "it was there when memtui first saw the folder, 2026-11-21 10:09, #20." in " ".join(told.split())
 
 
 # Groups

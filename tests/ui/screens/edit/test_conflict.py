@@ -311,7 +311,7 @@ async def test_the_full_diffs_are_three_and_the_question_stays() -> None:
         await pilot.press("tab")
         await app.workers.wait_for_complete()
         await pilot.pause()
-        assert "What changed meanwhile" in app.text
+        assert "Their changes" in app.text
         await pilot.press("escape")
         await pilot.pause()
         assert isinstance(app.screen, ConflictScreen)

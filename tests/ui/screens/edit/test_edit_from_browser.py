@@ -46,11 +46,11 @@ async def test_a_folder_and_a_read_only_session_say_why_nothing_is_edited(opened
     async with opened({"notes/a.md": NOTE}) as app:
         app.browse.files.focus()
         await app.press("home", "e")
-        await app.wait_for(lambda: "is a folder" in app.message)
+        await app.wait_for(lambda: "is a directory" in app.message)
     async with opened({"notes/a.md": NOTE}, read_only=True) as app:
         await app.to("notes/a.md")
         await app.press("e")
-        await app.wait_for(lambda: "Read-only session" in app.message)
+        await app.wait_for(lambda: "Read-only." in app.message)
         await app.press("E")
         assert app.app.screen is app.browse
 
