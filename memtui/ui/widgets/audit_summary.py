@@ -143,7 +143,8 @@ def _format_files(audit: Audit, budget: int, wide: bool) -> Content:
 
 def _format_events(audit: Audit, wide: bool, room: int) -> Content:
     who = sorted(audit.actors.items(), key=lambda item: -item[1])
-    named = "   ".join(f"{truncate(to_one_line(name), 16)} {count:,}" for name, count in who[:_ACTORS])
+    shown = [("another program" if name == "outside" else name, count) for name, count in who[:_ACTORS]]
+    named = "   ".join(f"{truncate(to_one_line(name), 16)} {count:,}" for name, count in shown)
     more = sum(count for _, count in who[_ACTORS:])
     if wide:
         return _format_labelled("events", f"{audit.events:,}   {named}" + (f"   others {more:,}" if more else ""))

@@ -157,7 +157,7 @@ async def test_what_is_excepted_is_listed_when_asked_for_with_the_reason(audited
 async def test_nothing_found_says_how_many_rules_looked_at_how_many_files(audited: Auditing) -> None:
     nothing = Inbox(since=16, since_us=AT_US, since_words="the last review, by ada", until=16, files=())
     async with audited(MadeInspection(audit(findings=(), inbox=nothing))) as app:
-        assert "No findings: 62 rules looked at 23 files." in app.text
+        assert "No findings: 62 rules checked 23 files." in app.text
         await app.press("3")
         await app.sees("Nothing to review:", "nothing changed since the last review, by ada.")
 
@@ -173,7 +173,7 @@ async def test_while_it_looks_it_says_how_far_it_is_and_shows_what_it_has_found(
     inspection = MadeInspection()
     inspection.gate = threading.Event()
     async with audited(inspection, ready=False) as app:
-        await app.sees("looking: secret 12 of 23   Esc stops", "anthropic-key", "user_preferences.md")
+        await app.sees("auditing: secret 12 of 23   Esc stops", "anthropic-key", "user_preferences.md")
         assert "stale" not in app.text
         inspection.gate.set()
         await app.sees("stale 314 d", "FAIL 1")
@@ -185,7 +185,7 @@ async def _stopped(audited: Auditing, inspection: MadeInspection) -> AsyncIterat
     """An audit that is stopped in the middle."""
     inspection.gate = threading.Event()
     async with audited(inspection, ready=False) as app:
-        await app.sees("looking: secret")
+        await app.sees("auditing: secret")
         await app.press("escape")
         yield app
 
@@ -233,7 +233,7 @@ async def test_a_look_that_another_one_took_the_place_of_does_not_end_it(audited
         inspection.gate = None
         inspection.made = audit(findings=())
         await app.press("R")
-        await app.sees("No findings: 62 rules looked at 23 files.")
+        await app.sees("No findings: 62 rules checked 23 files.")
         inspection.made = audit()
         first.set()
         await app.wait_for(lambda: all(worker.is_finished for worker in app.app.workers), "the threads")

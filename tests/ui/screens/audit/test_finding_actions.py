@@ -40,7 +40,7 @@ async def test_d_dismisses_the_finding_for_a_time_and_with_a_reason_and_u_undoes
         finding = app.screen.lists.finding
         assert finding is not None
         await ask(app, "d")
-        await app.sees("Dismiss anthropic-key in project/status.json:3", "for 30 days", "for ever")
+        await app.sees("Dismiss anthropic-key in project/status.json:3", "for 30 days", "forever")
         await ask(app, "3", screen=PromptScreen)
         await app.press(*"an example", "enter")
         await app.sees("Dismissed project/status.json:3 until", "u undo", "dismissed 1")
@@ -65,7 +65,7 @@ async def test_what_is_dismissed_is_listed_with_who_and_why_and_d_has_it_count_a
     async with audited() as app:
         await ask(app, "d")
         await ask(app, "e", screen=PromptScreen)
-        await app.press(*"for ever", "enter")
+        await app.press(*"forever", "enter")
         await app.wait_for(lambda: app.inspection.marks, "the mark")
         assert last_mark(app).until == ""
         await app.press("full_stop")
@@ -156,7 +156,7 @@ async def test_a_review_over_failures_asks_lists_them_and_takes_a_reason(audited
     inspection.undecided = [mark_finding(each) for each in inspection.made.findings[:1]]
     async with audited(inspection, size=(80, 24)) as app:
         await ask(app, "D")
-        await app.sees("1 finding that must not stay", "project/status.json:3  anthropic-key")
+        await app.sees("1 failure without a decision", "project/status.json:3  anthropic-key")
         await app.press("n")
         await app.wait_for(lambda: isinstance(app.app.screen, AuditScreen), "back")
         await ask(app, "D")

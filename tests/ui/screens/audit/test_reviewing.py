@@ -168,7 +168,7 @@ async def test_what_changed_since_it_was_accepted_says_so(audited: Auditing) -> 
     files = tuple(replace(each, earlier=old) if each.path == PREFS else each for each in made.inbox.files)
     async with audited(MadeInspection(replace(made, inbox=replace(made.inbox, files=files)))) as app:
         await app.to_change(PREFS)
-        await app.sees("It has changed since it was accepted")
+        await app.sees("Has changed since it was accepted")
 
 
 async def test_a_mark_that_cannot_be_written_is_not_shown_as_if_it_were(audited: Auditing) -> None:
@@ -224,7 +224,7 @@ async def test_the_end_of_a_review_names_what_is_unreviewed_and_the_next_starts_
         await app.press("D", "y")
         await app.sees("Nothing to review:", "nothing changed since the last review, by ada.")
         assert app.inspection.finished == 1
-        assert "It is written in ~/.local/state/memtui/reviews/memories.json." in app.message
+        assert "Written to ~/.local/state/memtui/reviews/memories.json." in app.message
 
 
 async def test_a_review_can_be_ended_where_nothing_changed(audited: Auditing) -> None:
@@ -263,7 +263,7 @@ async def test_a_file_is_taken_back_as_a_whole(audited: Auditing) -> None:
     async with audited(MadeInspection(can_revert=True)) as app:
         await app.to_change("people/me.md")
         await app.press("r")
-        await app.sees("the whole file: it goes")
+        await app.sees("the whole file: delete it")
         await app.press("f")
         await app.wait_for(lambda: app.inspection.reverted == [("people/me.md", "")], "the file")
         await app.wait_for(lambda: "u undoes that." in app.message, "what undoes it")
