@@ -79,7 +79,7 @@ def test_a_command_is_found_by_its_id_its_key_and_its_description(screen: type[D
         ("undo", "browse.undo"), ("history", "browse.history"), ("blame", "note.blame"), ("theme", "app.theme"),
         ("log", "browse.history"), ("annotate", "note.blame"), ("grep", "browse.find"), ("mv", "file.rename"),
         ("u", "browse.undo"), ("U", "browse.redo"), (":origin", "browse.origin"), (":orig", "browse.origin"),
-        ("review", "browse.review"), ("browse.redo", "browse.redo"), ("take the last", "browse.undo"),
+        ("review", "browse.review"), ("browse.redo", "browse.redo"), ("undo the last", "browse.undo"),
     ],
 )  # fmt: skip
 async def test_what_is_typed_finds_what_is_meant(opened: Opening, typed: str, first: str) -> None:

@@ -144,10 +144,10 @@ async def test_help_lists_what_is_most_used_first_then_groups_filters_and_runs(o
 async def test_words_of_the_help_that_do_not_fit_go_on_below_themselves(opened: Opening) -> None:
     async with opened(size=(62, 20)) as app:
         await app.press("question_mark")
-        await app.wait_for(lambda: "Find in names" in app.text)
+        await app.wait_for(lambda: "Diff of the last" in app.text)
         lines = app.text.splitlines()
-        at = next(index for index, line in enumerate(lines) if "Find in names" in line)
-        assert lines[at].index("Find") == lines[at + 1].index("the past")
+        at = next(index for index, line in enumerate(lines) if "Diff of the last" in line)
+        assert lines[at].index("Diff") == lines[at + 1].index("this event")
 
 
 async def test_a_click_on_a_key_of_the_key_line_presses_it(opened: Opening) -> None:
