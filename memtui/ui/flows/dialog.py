@@ -71,7 +71,7 @@ class AppDialog:
             Choice("1", "the last 10 minutes", "10"),
             Choice("2", "the last hour", "60"),
             Choice("3", "today", "today"),
-            Choice("4", f"since I marked all as seen (#{seen})", "seen"),
+            Choice("4", f"I last marked all as seen (#{seen})", "seen"),
         ]
         match await self.choose(question, choices):
             case None:
