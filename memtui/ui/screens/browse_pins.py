@@ -47,7 +47,7 @@ class PinController(FolderController):
         except MemoryClosed:
             return
         except (MemtuiError, OSError) as error:
-            self.message.show_message(f"Not pinned: {error}", warning=True)
+            self.message.show_message(f"Pins not saved: {error}", warning=True)
             return
         what = to_one_line(targets[0]) if len(targets) == 1 else f"{len(targets):,}"
         leads, puts = label_key("file.pins"), label_key("file.pin")

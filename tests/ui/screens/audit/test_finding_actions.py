@@ -72,7 +72,7 @@ async def test_what_is_dismissed_is_listed_with_who_and_why_and_d_has_it_count_a
         await app.sees("excepted")
         fingerprint = last_mark(app).findings[0].fingerprint
         await app.wait_for(lambda: app.screen.lists.findings.go_to(fingerprint), "the finding")
-        await app.sees("dismissed by ada: for ever")
+        await app.sees("dismissed by ada: forever")
         await app.press("d")
         await app.sees("counts again")
 
