@@ -270,7 +270,7 @@ async def test_what_is_marked_goes_together_and_comes_back_together(opened: Open
         await app.press("space", "space")
         assert app.cursor == "alpha.md"
         assert tuple(app.browse.files.selection) == ("notes/beta.md", "notes/gamma.md")
-        assert "marked 2" in str(app.browse.files.border_title)
+        assert "selected 2" in str(app.browse.files.border_title)
         assert app.shown("notes/beta.md").startswith("  * ")
         await app.press("escape")
         assert not app.browse.files.selection
@@ -448,7 +448,7 @@ async def test_marked_files_are_moved_and_copied_into_a_folder(opened: Opening) 
         await app.wait_for_screen(NameLineScreen)
         await app.press(*"old", "enter")
         await app.pilot.pause()
-        assert "old/beta.md is there already." in app.text
+        assert "old/beta.md already exists." in app.text
         await app.press(*"er", "enter")
         await app.wait_for(lambda: here(app, "older/gamma.md") and not here(app, "notes/gamma.md"), "the move")
         await app.rest()

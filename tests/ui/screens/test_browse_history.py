@@ -143,7 +143,7 @@ async def test_a_journal_that_cannot_be_written_is_still_read(opened: Opening, m
     async with opened({}, ready=False) as app:
         await app.wait_for(lambda: "The journal cannot be opened" in " ".join(app.text.split()), "the reason")
         await app.wait_for(lambda: "alpha.md" in app.rows)
-        assert "nothing can be changed. Browsing and history work." in " ".join(app.text.split())
+        assert "nothing is recorded or changed. Browsing and history work." in " ".join(app.text.split())
         assert ("Clara", "str_replace", "/memories/alpha.md") in app.actors
         await app.to("alpha.md")
         await app.press("V")
@@ -159,6 +159,6 @@ async def test_a_journal_of_a_newer_memtui_is_said_and_browsing_works(opened: Op
     async with opened({}, ready=False) as app:
         await app.wait_for(lambda: "The journal was written by a newer memtui" in " ".join(app.text.split()))
         await app.wait_for(lambda: "alpha.md" in app.rows)
-        assert "nothing can be changed. Browsing works." in " ".join(app.text.split())
+        assert "nothing is recorded or changed. Browsing works." in " ".join(app.text.split())
         await app.press("u")
         await app.wait_for(lambda: app.message.startswith("Nothing can be changed: The journal was written by"))

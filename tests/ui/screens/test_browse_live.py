@@ -255,7 +255,7 @@ async def test_the_deleted_file_under_the_cursor_says_so(opened: Opening) -> Non
     async with opened() as app:
         await app.to("zeta.txt")
         (app.folder / "zeta.txt").unlink()
-        await app.wait_for(lambda: "Its text is kept in the journal" in app.text)
+        await app.wait_for(lambda: "Deleted. V shows all its versions." in app.text)
 
 
 async def test_a_flood_arrives_whole(opened: Opening) -> None:

@@ -166,7 +166,7 @@ async def test_a_note_that_changes_keeps_its_place(opened: Opening) -> None:
         await app.press("f", "2", *["pagedown"] * 4)
         top = first_paragraph(app.text)
         app.put("long.md", "a new first paragraph\n\n" + "".join(lines))
-        await app.wait_for(lambda: "outside" in str(app.browse.note.border_subtitle))
+        await app.wait_for(lambda: "another program" in str(app.browse.note.border_subtitle))
         await app.rest()
         assert first_paragraph(app.text) == top
 

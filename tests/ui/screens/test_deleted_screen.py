@@ -63,7 +63,7 @@ async def test_several_are_marked_and_come_back_as_one_event(opened: Opening) ->
         await remove(app, "zeta.txt", "alpha.md", "notes/beta.md")
         screen = await deleted(app, 3)
         await app.press("space", "space")
-        assert "marked 2" in app.text
+        assert "selected 2" in app.text
         await app.press("enter")
         await app.wait_for(lambda: screen.message.text == "Restored 2 memories. u takes it back.")
         await app.wait_for(lambda: screen.listed.row_count == 1)
