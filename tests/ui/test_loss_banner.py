@@ -169,7 +169,7 @@ async def test_a_folder_that_vanishes_is_said_as_such_and_stays_on_screen_as_it_
         app.folder.rename(aside)
         await app.wait_for(lambda: app.browse._watching.mode is WatchMode.GONE)
         await app.wait_for(lambda: "The last known files are shown" in app.text, "the banner")
-        assert "none of it is recorded as deleted" in app.text
+        assert "none is recorded as deleted" in app.text
         assert "1 Files  outdated" in app.text
         assert "alpha.md" in app.rows
         assert "The first note." in app.text

@@ -98,7 +98,7 @@ async def test_a_folder_that_vanishes_is_said_on_every_screen(opened: Opening, t
             await above(app, key)
             app.folder.rename(tmp_path / "aside")
             await app.wait_for(lambda: "is not there any more" in app.text, f"the banner above {key}")
-            assert "none of it is recorded as deleted" in app.text
+            assert "none is recorded as deleted" in app.text
             (tmp_path / "aside").rename(app.folder)
             await app.wait_for(lambda: "is not there any more" not in app.text, "no banner")
             await leave(app)

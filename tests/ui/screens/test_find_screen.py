@@ -118,7 +118,7 @@ async def test_what_is_gone_is_found_with_who_and_when_and_enter_shows_its_histo
         screen = await find(app, "nothing")
         assert hits(screen, PastRow) == ["plan.md"]
         await app.press("down")
-        await app.wait_for(lambda: "went" in app.text and "Clara" in app.text, "the story")
+        await app.wait_for(lambda: "removed" in app.text and "Clara" in app.text, "the story")
         screen.line.value = "berlin"
         await typed(app, screen, "")
         assert hits(screen, PastNoteRow) == ["notes/today.md"]
