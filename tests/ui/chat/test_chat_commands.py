@@ -389,7 +389,7 @@ async def test_commands_of_the_list_run(chatting: Chats) -> None:
     async with chatting() as chat:
         await chat.press("ctrl+p")
         await chat.wait_for(lambda: chat.app.screen is not chat.screen)
-        await chat.type("what the memory holds")
+        await chat.type("size of the folder")
         await chat.wait_for(lambda: chat.app.screen.query(OptionList))
         await chat.wait_for(lambda: "/memory" in chat.text)
         await chat.press("down", "enter")
