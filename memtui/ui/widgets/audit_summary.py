@@ -9,6 +9,7 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from memtui.audit.model import Audit, Severity
+from memtui.audit.report.wording import format_actor
 from memtui.core import wording
 from memtui.core.unicode import to_one_line
 from memtui.review.inbox import Inbox
@@ -143,8 +144,7 @@ def _format_files(audit: Audit, budget: int, wide: bool) -> Content:
 
 def _format_events(audit: Audit, wide: bool, room: int) -> Content:
     who = sorted(audit.actors.items(), key=lambda item: -item[1])
-    shown = [("another program" if name == "outside" else name, count) for name, count in who[:_ACTORS]]
-    named = "   ".join(f"{truncate(to_one_line(name), 16)} {count:,}" for name, count in shown)
+    named = "   ".join(f"{truncate(to_one_line(format_actor(name)), 16)} {count:,}" for name, count in who[:_ACTORS])
     more = sum(count for _, count in who[_ACTORS:])
     if wide:
         return _format_labelled("events", f"{audit.events:,}   {named}" + (f"   others {more:,}" if more else ""))

@@ -14,7 +14,7 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from memtui.core.diffs import Hunk, LineEnding, TextDiff, compare_texts, detect_line_ending
-from memtui.core.events import Agent, EntryKind, Event, Version, format_actor_name, sha256
+from memtui.core.events import Agent, EntryKind, Event, Version, format_actor_in_sentence, format_actor_name, sha256
 from memtui.core.history import ActionResult, PathVersion
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
@@ -277,7 +277,7 @@ def format_event_detail(row: PathVersion | None) -> str:
 
 
 def _format_actor(event: Event) -> str:
-    name = format_actor_name(event.actor)
+    name = format_actor_in_sentence(event.actor)
     model = event.actor.model if isinstance(event.actor, Agent) else None
     return f"{name} ({model})" if model else name
 

@@ -17,7 +17,7 @@ from memtui.audit.model import (
     SuppressedFinding,
 )
 from memtui.audit.ranking import FindingGroup
-from memtui.audit.report.wording import describe_suppression, format_sign_off
+from memtui.audit.report.wording import describe_suppression, format_actor, format_sign_off
 from memtui.core import wording
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
@@ -153,7 +153,7 @@ def _format_origin(origin: FindingOrigin, width: int) -> list[PageLine]:
     if not origin.is_known:
         words = f"unknown: it was there when memtui first saw the folder, {when}, #{origin.seq}."
         return format_fact("from", words, width)
-    who = ", ".join(to_one_line(each) for each in (origin.actor, when, origin.command) if each)
+    who = ", ".join(to_one_line(each) for each in (format_actor(origin.actor), when, origin.command) if each)
     exact = "" if origin.is_exact else " This is the first known event with it, not necessarily its author."
     number = f", #{origin.seq}" if origin.seq is not None else ""
     return [
@@ -217,7 +217,7 @@ def build_run_page(run: ChangeRun, keys: str) -> Writer:
         size = f"{wording.format_file_count(len(run.paths))}, +{run.added:,} -{run.removed:,} lines"
         return join_parts(
             [
-                *format_fact("who", to_one_line(run.actor), width, "strong"),
+                *format_fact("who", to_one_line(format_actor(run.actor)), width, "strong"),
                 *format_fact("in", f"session {to_one_line(run.session)}" if run.session else "", width),
                 *format_fact("when", f"{when}, #{run.first} to #{run.last}", width),
                 *format_fact("what", size, width),
