@@ -76,12 +76,12 @@ class MemtuiApp(App[int]):
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("colon,ctrl+p", "find_command", "commands", id="app.commands", tooltip="All commands"),
-        Binding("question_mark,f1", "help", "help", id="app.help", tooltip="The keys of this pane, then all"),
-        Binding("q", "back", "quit", id="app.back", tooltip="Back, or quit at the top"),
+        Binding("question_mark,f1", "help", "help", id="app.help", tooltip="Keys of this pane, then all keys"),
+        Binding("q", "back", "quit", id="app.back", tooltip="Go back; on the first screen, quit"),
         Binding("ctrl+q", "quit", "Quit", id="app.quit", tooltip="Quit at once", show=False, priority=True),
-        Binding("ctrl+c", "copy_or_quit", "Copy", id="app.copy", tooltip="Copy what is selected", show=False),
-        Binding("ctrl+t", "choose_theme", "theme", id="app.theme", tooltip="Choose the colours", show=False),
-        Binding("ctrl+z", "suspend_process", "Suspend", id="app.suspend", tooltip="To the shell; fg comes back",
+        Binding("ctrl+c", "copy_or_quit", "Copy", id="app.copy", tooltip="Copy the selection", show=False),
+        Binding("ctrl+t", "choose_theme", "theme", id="app.theme", tooltip="Choose a theme", show=False),
+        Binding("ctrl+z", "suspend_process", "Suspend", id="app.suspend", tooltip="Suspend to the shell; `fg` resumes",
                 show=False),
     ]  # fmt: skip
 
@@ -206,7 +206,7 @@ class MemtuiApp(App[int]):
         if problems:
             words = problems[0].replace(format_path(loaded.path or ""), os.path.basename(loaded.path or ""), 1)
             if len(problems) > 1:
-                words = f"{len(problems)} things in the settings cannot be used: memtui config show. {words}"
+                words = f"{len(problems)} settings cannot be used (memtui config show lists them). {words}"
             self.call_from_thread(self._show_warning, words, held=_READING_SECONDS)
 
     def on_folder_requested(self, message: FolderRequested) -> None:
@@ -321,7 +321,7 @@ class MemtuiApp(App[int]):
         self._chosen_theme = name
         self._show_theme(name)
         if self.config.theme != AUTO or "TEXTUAL_THEME" in os.environ:
-            self._show_message(f'The theme is "{name}" until you leave: the settings name "{self.config.theme}".')
+            self._show_message(f'Theme "{name}" until you quit. The settings say "{self.config.theme}".')
         elif self.config.ui.remember:
             keep_theme(name)
 
@@ -345,7 +345,7 @@ class MemtuiApp(App[int]):
             focused = self.screen.focused
             types = focused is not None and focused.check_consume_key("q", "q")
             self._show_message(
-                f"{label_key('app.copy')} again quits." if types else f"Press {label_key('app.back')} to quit."
+                f"Press {label_key('app.copy')} again to quit." if types else f"Press {label_key('app.back')} to quit."
             )
 
     def action_suspend_process(self) -> None:
@@ -353,7 +353,7 @@ class MemtuiApp(App[int]):
         if not can_suspend(self):
             return  # there is no terminal
         if os.getpgrp() == os.getsid(0):  # whoever owns the terminal is one of us: nobody would wake us
-            self._show_warning("There is no shell to go back to.")
+            self._show_warning("Cannot suspend: there is no shell to return to.")
             return
         self._suspend_signal()
         os.killpg(os.getpgrp(), signal.SIGTSTP)  # with what started us, such as a script

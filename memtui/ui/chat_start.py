@@ -75,10 +75,10 @@ def start_chat(
         options = replace(options, policy=ApprovalPolicy.READ_ONLY)
     if request.fork is not None:
         session = ChatSession.fork(directory, request.fork, kept=kept)
-        notice = f"A copy of session {request.fork} goes on as {session.id}."
+        notice = f"Forked session {request.fork} as {session.id}."
     elif request.resume is not None:
         session = ChatSession.resume(directory, request.resume, kept=kept)
-        notice = f"Session {session.id} goes on."
+        notice = f"Resumed session {session.id}."
     else:
         session = ChatSession.create(
             directory, folder=folder, model=options.model, options=options, seq=engine.get_head()[0], kept=kept

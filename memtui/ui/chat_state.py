@@ -168,16 +168,16 @@ def describe_turn_end(ended: TurnEnded) -> str:
     """How a turn ended, in a sentence."""
     beginning = {
         TurnOutcome.DONE: "Claude finished",
-        TurnOutcome.STOPPED: "Stopped; what was said is kept",
-        TurnOutcome.FAULT: "Ended by a fault; what was said is kept",
-        TurnOutcome.CUT: "The answer ends early; what was said is kept",
-        TurnOutcome.REFUSED: "Claude declined to go on",
+        TurnOutcome.STOPPED: "Stopped; the text so far is kept",
+        TurnOutcome.FAULT: "Ended by an error; the text so far is kept",
+        TurnOutcome.CUT: "The answer was cut off; the text so far is kept",
+        TurnOutcome.REFUSED: "Claude declined to continue",
         TurnOutcome.TOO_MANY_CALLS: "Ended after too many tool calls; say `go on` to let Claude continue",
     }[ended.end]
     counts = []
     if ended.calls:
         is_done = ended.end is TurnOutcome.DONE
-        refused = f" ({ended.refused} refused)" if is_done else f", {ended.refused} not carried out"
+        refused = f" ({ended.refused} refused)" if is_done else f", {ended.refused} not run"
         counts.append(f"{wording.format_count(ended.calls, 'tool call')}{refused if ended.refused else ''}")
     if ended.memory_changes:
         counts.append(f"{wording.format_file_count(len(ended.memory_changes))} changed")
@@ -219,7 +219,7 @@ def get_call_path(fields: Mapping[str, object]) -> str:
 
 def format_model_choice(model: Model, now: Model | None) -> str:
     """The name and the id of a model, with a remark on the current one."""
-    words = [model.name, model.id, "answers now" if now is not None and model.id == now.id else ""]
+    words = [model.name, model.id, "current" if now is not None and model.id == now.id else ""]
     return "  ".join(to_one_line(word) for word in words if word)
 
 

@@ -67,9 +67,7 @@ def list_copy_methods(environment: Mapping[str, str], find: Find = shutil.which)
         if forced == "off":
             raise ClipboardError(f"Not copied: {FORCE}=off.")
         if forced not in _WAYS:
-            raise ClipboardError(
-                f"Not copied: {FORCE} is {to_one_line(forced)[:40]}, and may be {', '.join(_WAYS)} or off."
-            )
+            raise ClipboardError(f"Not copied: {FORCE} is {to_one_line(forced)[:40]}. Use {', '.join(_WAYS)} or off.")
         return [_WAYS[forced]]
     found: list[CopyMethod] = []
     is_far = bool(environment.get("SSH_CONNECTION") or environment.get("SSH_TTY"))
@@ -112,14 +110,14 @@ async def copy_text(
     for way in [TERMINAL] if app.is_headless and run is None else list_copy_methods(environment, find):
         if way is TERMINAL:
             if len(data) > _MOST_FOR_A_TERMINAL:
-                why = f" A terminal takes {_MOST_FOR_A_TERMINAL:,} bytes, and this is {len(data):,}."
+                why = f" The terminal takes at most {_MOST_FOR_A_TERMINAL:,} bytes, this is {len(data):,}."
                 continue
             App.copy_to_clipboard(app, data.decode("utf-8", "replace"))
             return way.words
         for command in way.commands:
             if await asyncio.to_thread(run or _run_copy_command, command, data):
                 return way.words
-    raise ClipboardError(f"Could not copy here.{why or ' No program for the clipboard works.'}")
+    raise ClipboardError(f"Could not copy here.{why or ' No clipboard program works.'}")
 
 
 ReportMessage = Callable[[str, bool], object]
@@ -192,7 +190,7 @@ def edit_text_externally(app: App[Any], text: str, *, name: str = "message.md", 
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        raise EditorUnavailable("What the editor left is no text in UTF-8. Nothing was changed.", data) from None
+        raise EditorUnavailable("The editor's file is not UTF-8 text. Nothing was changed.", data) from None
 
 
 def edit_bytes_externally(app: App[Any], data: bytes, *, name: str, line: int | None = None) -> bytes:
@@ -204,7 +202,7 @@ def edit_bytes_externally(app: App[Any], data: bytes, *, name: str, line: int | 
     try:
         return edit_copy(get_editor_command(app), data, name=name, line=line, aside=app.suspend())
     except SuspendNotSupported:
-        raise EditorUnavailable("This terminal cannot be handed to another program.") from None
+        raise EditorUnavailable("This terminal cannot run another program in the foreground.") from None
 
 
 def get_editor_command(app: App[Any], *, installed: bool = True) -> list[str]:

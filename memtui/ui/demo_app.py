@@ -45,9 +45,9 @@ def run_demo_app(
         def play(app: MemtuiApp, memory: Engine, stop: threading.Event) -> str:
             guide = TourGuide(app, stop, load_captions() if tour else [])
             play_story(memory, speed=speed, stop=stop, listener=guide.follow)
-            return f"The scripted story is over. Look around as long as you like; {label_key('app.back')} quits."
+            return f"The demo is over. Look around as long as you like; {label_key('app.back')} quits."
 
-        return _run_story(str(folder), state, _LABEL, play, "The scripted agent stopped", loaded)
+        return _run_story(str(folder), state, _LABEL, play, "The demo stopped", loaded)
 
 
 def _run_story(
@@ -103,7 +103,7 @@ def run_replay_app(folder: str, state: str, label: str, replay: Replay, *, loade
             differing += each.differs
             if stop.is_set():
                 break
-        words = f"{differing:,} of its answers differ" if differing else "every answer is as it was"
-        return f"The replay is over: {words}. {label_key('app.back')} quits and says more."
+        words = f"{differing:,} answers differ" if differing else "every answer is the same"
+        return f"The replay is over: {words}. {label_key('app.back')} quits and prints details."
 
     return _run_story(folder, state, label, play, "The replay stopped", loaded)

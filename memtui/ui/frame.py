@@ -18,7 +18,7 @@ from textual.widget import Widget
 
 from memtui.core import wording
 from memtui.core.approvals import EVERYWHERE, format_scope
-from memtui.core.events import Agent, Event, LastChange, format_actor_name
+from memtui.core.events import Agent, Event, LastChange, format_actor_in_sentence, format_actor_name
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.settings import AuditSettings, Budget, Settings, compute_budgets
 from memtui.core.unicode import to_one_line
@@ -157,7 +157,7 @@ def format_consents(scopes: Sequence[str]) -> str:
     if not scopes:
         return ""
     first = truncate_middle(format_scope(EVERYWHERE if EVERYWHERE in scopes else scopes[0]), 28)
-    return f"not asked: {first}" + (f" +{len(scopes) - 1}" if len(scopes) > 1 else "")
+    return f"allowed: {first}" + (f" +{len(scopes) - 1}" if len(scopes) > 1 else "")
 
 
 _LIVE = {"LIVE": "", "POLLING": "not live", "GONE": "missing"}
@@ -426,11 +426,11 @@ def format_files_title(title: str, outline: Outline, unseen: Mapping[RowChange, 
     """The sort order, unless by name, the number of selected files, and those of unseen changes: `+1 ~3 -39`."""
     sort = "" if outline.sort is SortOrder.NAME and not outline.reverse else f"  by {outline.sort.value}"
     kinds = " ".join(f"{change.value}{unseen[change]:,}" for change in RowChange if unseen.get(change))
-    return f"{title}{sort}" + (f"  marked {selected:,}" if selected else "") + (f"  {kinds}" if kinds else "")
+    return f"{title}{sort}" + (f"  selected {selected:,}" if selected else "") + (f"  {kinds}" if kinds else "")
 
 
 def format_activity_title(title: str, counters: ActivityCounters) -> str:
-    rare = [(name, count) for name, count in (("refused", counters.refused), ("outside", counters.outside)) if count]
+    rare = [(name, count) for name, count in (("refused", counters.refused), ("others", counters.outside)) if count]
     counts = [("all", counters.all), ("writes", counters.writes), *rare]
     return "  ".join([title, *(f"{name} {count:,}" for name, count in counts)])
 
@@ -440,4 +440,4 @@ def format_last_change(change: LastChange | None) -> str:
     if change is None:
         return ""
     seconds = time.time() - change.event.at_us / 1e6
-    return f"{format_actor_name(change.event.actor)} {wording.format_age(seconds)} ago"
+    return f"{format_actor_in_sentence(change.event.actor)} {wording.format_age(seconds)} ago"

@@ -125,9 +125,9 @@ def _iter_key_problems(loaded: LoadedConfig, bound: Mapping[str, list[_ClassBind
         where = f"{origin.rpartition(':')[0]}, line {line}: " if line else ""
         if name not in bound:
             hint = format_suggestion(
-                name, bound, f"{label_key('app.help')} in memtui tells the ids.", shown='"{}"', dotted=True
+                name, bound, f"{label_key('app.help')} in memtui lists the ids.", shown='"{}"', dotted=True
             )
-            yield ConfigProblem(f'{where}nothing that keys do is called "{name}". {hint} It is not used.', name, line)
+            yield ConfigProblem(f'{where}there is no key id "{name}". {hint} It is not used.', name, line)
             continue
         for written, key in _parse_keys(given):
             if key is None:
@@ -139,8 +139,8 @@ def _iter_key_problems(loaded: LoadedConfig, bound: Mapping[str, list[_ClassBind
         for key, other in _find_clashes(name, keymap, bound):
             clashes.setdefault(key, []).append(f'"{other}"')
         for key, clashing in clashes.items():
-            words = f'{where}"{name}": {format_key(key)} is a key of {", ".join(clashing)} as well'
-            yield ConfigProblem(f"{words}, and only one of them answers. Give one of them another key.", name, line)
+            words = f'{where}"{name}": {format_key(key)} is also a key of {", ".join(clashing)}'
+            yield ConfigProblem(f"{words}. Only one of them works; give one another key.", name, line)
 
 
 def _find_nearest_key(written: str) -> str | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.core import wording
-from memtui.core.events import Agent, EntryKind, Event, format_actor_name, sha256
+from memtui.core.events import Agent, EntryKind, Event, format_actor_in_sentence, format_actor_name, sha256
 from memtui.core.history import PathVersion
 from memtui.core.paths import ROOT_NAME, format_path
 from memtui.core.unicode import to_one_line
@@ -53,7 +53,7 @@ def collect_facts(
     facts = [NoteFact("path", f"{ROOT_NAME}/{path}"), NoteFact("file", format_path(f"{folder}/{path}"))]
     node = seen.node
     if node is None:
-        facts.append(NoteFact("now", "nothing is there any more"))
+        facts.append(NoteFact("now", "not in the folder"))
     elif node.kind is EntryKind.DIRECTORY:
         below = sum(
             entry.kind is not EntryKind.DIRECTORY and entry.path.startswith(f"{path}/") for entry in engine.iter_names()
@@ -87,7 +87,7 @@ def count_reads(engine: "Engine", path: str, now_us: int, *, stop: Stop = lambda
         after += _PAGE
     event = engine.history.get_event(last) if last else None
     if event is None:
-        return NoteFact("read by agents", "never, as far as it is recorded")
+        return NoteFact("read by agents", "never (in the history)")
     times = "once" if count == 1 else f"{count:,} times"
     return NoteFact("read by agents", f"{times}, last {_format_authorship(event, event.at_us, now_us)}")
 
@@ -100,7 +100,7 @@ def _list_text_facts(path: str, data: bytes | None, size: int) -> list[NoteFact]
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         facts.append(NoteFact("size", _format_size(len(data))))
-        facts.append(NoteFact("text", f"not UTF-8, from byte {error.start:,} on"))
+        facts.append(NoteFact("text", f"not UTF-8 (first at byte {error.start:,})"))
         text = ""
     else:
         lines = text.count("\n") + (not text.endswith("\n") if text else 0)
@@ -108,12 +108,12 @@ def _list_text_facts(path: str, data: bytes | None, size: int) -> list[NoteFact]
         counts = f"{wording.format_count(lines, 'line')}, {wording.format_count(words, 'word')}"
         tokens = wording.estimate_tokens(text).removesuffix(" tok")
         facts.append(NoteFact("size", f"{_format_size(len(data))}, {counts}"))
-        facts.append(NoteFact("tokens", f"{tokens}, estimated from its characters"))
+        facts.append(NoteFact("tokens", f"{tokens}, estimated"))
         facts.append(NoteFact("type", get_note_type(path, text)))
         if tags := find_tags(text):
             facts.append(NoteFact("tags", " ".join(f"#{tag}" for tag in sorted(tags))))
     if flags := find_flags(data, path):
-        facts.append(NoteFact("look at", "; ".join(f"{flag}: {FLAGS[flag]}" for flag in sorted(flags))))
+        facts.append(NoteFact("warnings", "; ".join(f"{flag}: {FLAGS[flag]}" for flag in sorted(flags))))
     facts.append(NoteFact("sha-256", sha256(data)))
     return facts
 
@@ -126,11 +126,11 @@ def _format_size(count: int) -> str:
 
 def _list_version_facts(versions: Sequence[PathVersion], now_us: int) -> list[NoteFact]:
     if not versions:
-        return [NoteFact("history", "nothing has been recorded of it")]
+        return [NoteFact("history", "none recorded")]
     changed, made = versions[0].event, versions[-1].event
     facts = [NoteFact("changed", _format_authorship(changed, versions[0].at_us, now_us))]
     if made is not changed:
-        name = "first seen" if made.command in ("found", "began") else "made"
+        name = "first seen" if made.command in ("found", "began") else "created"
         facts.append(NoteFact(name, _format_authorship(made, versions[-1].at_us, now_us)))
     shows = f"{label_key('browse.history')} shows {'it' if len(versions) == 1 else 'them'}"
     facts.append(NoteFact("versions", f"{len(versions):,}; {shows}"))
@@ -149,7 +149,7 @@ def _list_origin_facts(engine: "Engine", versions: Sequence[PathVersion]) -> lis
     event = newest.imported_by or newest.event
     facts = []
     if newest.imported is not None:
-        name = "removed by" if newest.imported.is_gone and newest.moved_to is None else "written by"
+        name = "deleted by" if newest.imported.is_gone and newest.moved_to is None else "written by"
         facts.append(NoteFact(name, to_one_line(f"{format_actor_name(event.actor)}, {newest.imported.tool}")))
     if isinstance(event.actor, Agent) and event.actor.session:
         facts.append(NoteFact("session", to_one_line(event.actor.session)))
@@ -160,9 +160,9 @@ def _list_origin_facts(engine: "Engine", versions: Sequence[PathVersion]) -> lis
         prompt, source = find_prompt(event, Path(path).parent if path is not None else None)
     if prompt:
         words = " ".join(prompt.split())
-        facts.append(NoteFact("asked for", to_one_line(words if len(words) <= _PROMPT else f"{words[:_PROMPT]}...")))
+        facts.append(NoteFact("prompt", to_one_line(words if len(words) <= _PROMPT else f"{words[:_PROMPT]}...")))
     if source:
-        facts.append(NoteFact("told in", to_one_line(source)))
+        facts.append(NoteFact("source", to_one_line(source)))
     return facts
 
 
@@ -170,7 +170,7 @@ def _format_authorship(event: Event, at_us: int, now_us: int) -> str:
     """Actor, age and event: `Claude, 14s ago (10:14:03, str_replace, #41)`."""
     ago = wording.format_age(max(0, now_us - at_us) / 1e6)
     when = wording.format_event_time(replace(event, at_us=at_us), now_us)
-    return to_one_line(f"{format_actor_name(event.actor)}, {ago} ago ({when}, {event.command}, #{event.seq})")
+    return to_one_line(f"{format_actor_in_sentence(event.actor)}, {ago} ago ({when}, {event.command}, #{event.seq})")
 
 
 def _format_time(at_us: int, now_us: int) -> str:

@@ -263,7 +263,7 @@ class FolderSession:
         except (MemtuiError, OSError) as error:
             self._post(FailureReported(str(error)))
         except Exception as error:  # the thread ends: without a message the screen would stand still and say LIVE
-            words = f"Nothing new is shown any more because of a bug: {error!r}. Please start again."
+            words = f"Live updates stopped because of a bug: {error!r}. Restart memtui."
             self._post(FailureReported(words))
 
     def _poll_events(self, engine: "Engine") -> None:
@@ -323,7 +323,7 @@ class FolderSession:
         if recent and (behind := recent[-1].at_us - time.time_ns() // 1_000) > _CLOCK_US:
             age = wording.format_age(behind / 1e6)
             words = f"The clock is {age[:-1]} {age[-1]} behind the last event"
-            self._post(FailureReported(f"{words}: times are not in order; the numbers of events are."))
+            self._post(FailureReported(f"{words}: times may be out of order, event numbers are not."))
 
     def _initialize_seen(self, engine: "Engine") -> None:
         """Begin to remember unseen events once the first scan is over: what it found is not new."""

@@ -87,7 +87,7 @@ def find_theme_problems(loaded: "LoadedConfig") -> "list[ConfigProblem]":
     line = loaded.get_line("theme")
     file, _, _ = loaded.get_origin("theme").rpartition(":")
     where = f"{file}, line {line}: " if line else f"{loaded.get_origin('theme')}: "
-    return [ConfigProblem(f'{where}there is no theme "{name}". {hint} For now "{AUTO}" is used.', "theme", line)]
+    return [ConfigProblem(f'{where}there is no theme "{name}". {hint} "{AUTO}" is used.', "theme", line)]
 
 
 # The first wall: the one door through which text from outside becomes something a widget can show.

@@ -20,7 +20,7 @@ TIPS = (
     ("browse.next_change", "goes to the next changed file"),
     ("browse.deleted", "lists deleted notes"),
     ("note.view", "shows a note as source, then as the model sees it"),
-    ("browse.zoom", "gives the pane the whole screen"),
+    ("browse.zoom", "zooms the pane to the whole screen"),
     ("browse.audit", "audits the folder"),
 )
 """Ids of bindings with what their keys do, in the order in which they help."""

@@ -44,7 +44,7 @@ def test_show_says_all_that_cannot_be_used_keys_and_theme_among_it(run: Run, con
     for expected in (
         'line 1: there is no theme "nrod". Did you mean "nord"?',
         "line 3: there is no setting ui.hiden. Did you mean ui.hidden?",
-        'line 5: nothing that keys do is called "browse.und". Did you mean "browse.undo"?',
+        'line 5: there is no key id "browse.und". Did you mean "browse.undo"?',
         'line 6: "browse.redo": there is no key "ctl+x". Did you mean Ctrl+X?',
     ):
         assert expected in words

@@ -79,7 +79,7 @@ def test_a_command_is_found_by_its_id_its_key_and_its_description(screen: type[D
         ("undo", "browse.undo"), ("history", "browse.history"), ("blame", "note.blame"), ("theme", "app.theme"),
         ("log", "browse.history"), ("annotate", "note.blame"), ("grep", "browse.find"), ("mv", "file.rename"),
         ("u", "browse.undo"), ("U", "browse.redo"), (":origin", "browse.origin"), (":orig", "browse.origin"),
-        ("review", "browse.review"), ("browse.redo", "browse.redo"), ("take the last", "browse.undo"),
+        ("review", "browse.review"), ("browse.redo", "browse.redo"), ("undo the last", "browse.undo"),
     ],
 )  # fmt: skip
 async def test_what_is_typed_finds_what_is_meant(opened: Opening, typed: str, first: str) -> None:
@@ -101,8 +101,8 @@ async def test_each_command_has_one_row_and_those_run_last_come_first(opened: Op
         await app.press("colon")
         await app.wait_for_screen(CommandScreen)
         assert app.app.screen.query_one(ChoiceList).get_option_at_index(0).id == "files.hidden"
-        await app.press(*"nothing is called that")
-        await app.wait_for(lambda: "No command is called that" in app.text)
+        await app.press(*"no such command")
+        await app.wait_for(lambda: "No matching command." in app.text)
         await app.press("enter", "escape")
         await app.wait_for(lambda: app.app.screen is app.browse)
 
@@ -185,7 +185,7 @@ async def test_the_settings_win_over_a_theme_that_was_chosen(opened: Opening) ->
         await themes(app)
         await app.press(*"nord", "enter")
         await app.wait_for(lambda: app.app.theme == "nord")
-        await app.wait_for(lambda: 'the settings name "nord"' in app.message)
+        await app.wait_for(lambda: 'The settings say "nord"' in app.message)
         assert load_kept_theme() == AUTO
 
 

@@ -31,7 +31,7 @@ async def test_what_cannot_be_used_is_said_once_on_the_message_line(opened: Open
     loaded = LoadedConfig(
         Config(theme="nrod"), path="/x/config.toml", problems=(ConfigProblem("/x/config.toml, line 3: no y."),)
     )
-    words = "2 things in the settings cannot be used: memtui config show. config.toml, line 3: no y."
+    words = "2 settings cannot be used (memtui config show lists them). config.toml, line 3: no y."
     async with opened(loaded=loaded) as app:
         await app.wait_for(lambda: app.message == words, "the warning")
         assert app.app.theme == "memtui-dark"

@@ -194,7 +194,7 @@ def press_all(screen: Any, typed: str) -> None:
     screen.settle()
     screen.press("o")
     screen.settle()
-    if "No memory folder was found" not in screen.text:  # else the box has the focus already
+    if "No memory folder found" not in screen.text:  # else the box has the focus already
         screen.press("\t")
         screen.settle()
     screen.press(typed + "\r")

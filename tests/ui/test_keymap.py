@@ -71,7 +71,7 @@ async def test_sentences_name_the_keys_that_the_person_has(opened: Opening) -> N
     async with opened(loaded=LoadedConfig(Config(keys=keys))) as app:
         await app.to("alpha.md")
         await app.press("space")
-        assert "1 marked.  r rename or move  c copy  Del delete" in app.text
+        assert "1 selected.  r rename or move  c copy  Del delete" in app.text
         await app.press("delete")
         await app.wait_for(lambda: "Deleted" in app.message, "the deletion")
         assert app.message == "Deleted alpha.md. Ctrl+Z brings it back, F9 lists what is gone."
@@ -99,10 +99,10 @@ async def test_bad_keys_are_one_warning_and_the_others_work(opened: Opening) -> 
     keys = {"browse.folow": "x", "browse.follow": "f8,nonsense"}
     async with opened(loaded=LoadedConfig(Config(keys=keys))) as app:
         await app.wait_for(
-            lambda: app.message.startswith("2 things in the settings cannot be used: memtui config show."),
+            lambda: app.message.startswith("2 settings cannot be used (memtui config show lists them)."),
             "the warning",
         )
-        assert 'nothing that keys do is called "browse.folow". Did you mean "browse.follow"?' in app.message
+        assert 'there is no key id "browse.folow". Did you mean "browse.follow"?' in app.message
         await app.press("f8")
         assert not app.browse.follow
 
@@ -114,10 +114,10 @@ def test_a_key_that_two_things_have_is_said_unless_the_other_one_goes() -> None:
 
     assert said(browse_undo="ctrl+g", browse_redo="alt+u") == []
     (words,) = said(browse_undo="f")
-    assert 'f is a key of "browse.follow" as well, and only one of them answers.' in words
+    assert 'f is also a key of "browse.follow". Only one of them works;' in words
     assert said(browse_undo="f", browse_follow="u") == []
     assert len(said(browse_undo="alt+u", browse_redo="alt+u")) == 1
-    assert 'j is a key of "rows.down"' in said(browse_undo="j")[0]
+    assert 'j is also a key of "rows.down"' in said(browse_undo="j")[0]
     assert "app.quit" in said(browse_undo="ctrl+q")[0]
     assert said(help_back="f") == []  # where it is shown nothing else is in force
 
@@ -125,12 +125,12 @@ def test_a_key_that_two_things_have_is_said_unless_the_other_one_goes() -> None:
 async def test_help_lists_what_is_most_used_first_then_groups_filters_and_runs(opened: Opening) -> None:
     async with opened() as app:
         await app.press("question_mark")
-        await app.wait_for(lambda: isinstance(app.app.screen, HelpScreen) and "Collapse the folder" in app.text)
+        await app.wait_for(lambda: isinstance(app.app.screen, HelpScreen) and "Collapse the directory" in app.text)
         lines = [line.strip("│ ") for line in app.text.splitlines()]
         most, look = (next(at for at, line in enumerate(lines) if name in line) for name in ("Most used here", "Look"))
         assert look - most == 12
-        assert look < next(at for at, line in enumerate(lines) if "Collapse the folder" in line)
-        await app.press(*"go where")
+        assert look < next(at for at, line in enumerate(lines) if "Collapse the directory" in line)
+        await app.press(*"follow cha")
         await app.wait_for(lambda: "browse.follow" in app.text and "files.close" not in app.text)
         await app.press("enter")
         await app.wait_for(lambda: not app.browse.follow, "what was chosen")
@@ -144,10 +144,10 @@ async def test_help_lists_what_is_most_used_first_then_groups_filters_and_runs(o
 async def test_words_of_the_help_that_do_not_fit_go_on_below_themselves(opened: Opening) -> None:
     async with opened(size=(62, 20)) as app:
         await app.press("question_mark")
-        await app.wait_for(lambda: "Find in names" in app.text)
+        await app.wait_for(lambda: "Diff of the last" in app.text)
         lines = app.text.splitlines()
-        at = next(index for index, line in enumerate(lines) if "Find in names" in line)
-        assert lines[at].index("Find") == lines[at + 1].index("the past")
+        at = next(index for index, line in enumerate(lines) if "Diff of the last" in line)
+        assert lines[at].index("Diff") == lines[at + 1].index("this event")
 
 
 async def test_a_click_on_a_key_of_the_key_line_presses_it(opened: Opening) -> None:

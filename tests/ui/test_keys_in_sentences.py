@@ -68,7 +68,7 @@ def find_ids(source: str) -> set[str]:
 @pytest.mark.parametrize(
     "words",
     [
-        "Staying here. f follows again.", "^S saves it", "Ctrl+R restores them.", "a makes one.", "Esc back",
+        "Follow off. f follows again.", "^S saves it", "Ctrl+R restores them.", "a creates one.", "Esc back",
         "[ goes to older versions.", "Only changes are reviewed. 3 goes to them.", "Press q to quit.", "F9 answers",
         "y yes  n no", "Nothing is here: V shows them", "Tab looks elsewhere",
     ],
@@ -120,13 +120,13 @@ async def test_the_screens_name_the_keys_that_the_person_has(opened: Opening) ->
     keys |= {"past.follow": "f11", "past.earlier": "f2", "past.later": "f3", "past.leave": "f12", "file.new": "f4"}
     async with opened(loaded=LoadedConfig(Config(keys=keys))) as app:
         for key, words in (
-            ("f6", "Staying here. F6 follows again."),
-            ("f7", "Paused: the screen stands still, everything is still recorded. F7 goes on."),
-            ("f8", "Who wrote each line, how long ago, and in which event. F8 takes it away again."),
+            ("f6", "Follow off. F6 follows again."),
+            ("f7", "Paused. Changes are still recorded. F7 resumes."),
+            ("f8", "Blame on: author, age and event of each line. F8 turns it off."),
         ):
             await app.press(key)
             await app.wait_for(lambda words=words: app.message == words, words)
         await app.press("f7", "f10")
         await app.wait_for(lambda: "F2 and F3 step, F12 goes back to now." in app.text, "the past")
         await app.press("f11")
-        await app.wait_for(lambda: "F11 follows again." in app.text or "goes to what changed" in app.text, "F11")
+        await app.wait_for(lambda: "F11 follows again." in app.text or "Follow on." in app.text, "F11")

@@ -71,8 +71,8 @@ async def test_the_banner_is_there_in_the_empty_state_too_and_after_opening_anew
     async with opened() as app:
         wipe(app.folder)
         await app.wait_for(lambda: "notes were deleted" in app.text)
-        await app.wait_for(lambda: "Nothing is remembered here any more." in app.text, "the empty state")
-        await app.wait_for(lambda: "5 memories were here" in app.text)
+        await app.wait_for(lambda: "This folder has no notes." in app.text, "the empty state")
+        await app.wait_for(lambda: "list and restore 5 deleted notes" in app.text)
         assert "notes were deleted" in app.text
     async with opened({}) as again:
         await again.wait_for(lambda: "5 of 5 notes were deleted at" in again.text, "the banner")
@@ -109,7 +109,7 @@ async def test_a_read_only_session_has_the_banner_without_the_key(opened: Openin
         assert "Start without --read-only to restore them." in app.text
         assert "Ctrl+R" not in app.text
         await app.press("ctrl+r")
-        await app.wait_for(lambda: app.message.startswith("Read-only session."))
+        await app.wait_for(lambda: app.message.startswith("Read-only."))
         assert not held(app.folder)
 
 
@@ -168,17 +168,17 @@ async def test_a_folder_that_vanishes_is_said_as_such_and_stays_on_screen_as_it_
         aside = tmp_path / "aside"
         app.folder.rename(aside)
         await app.wait_for(lambda: app.browse._watching.mode is WatchMode.GONE)
-        await app.wait_for(lambda: "What you see is how it was" in app.text, "the banner")
-        assert "none of it is recorded as deleted" in app.text
-        assert "1 Files  not current" in app.text
+        await app.wait_for(lambda: "The last known files are shown" in app.text, "the banner")
+        assert "none is recorded as deleted" in app.text
+        assert "1 Files  outdated" in app.text
         assert "alpha.md" in app.rows
         assert "The first note." in app.text
         assert "notes were deleted" not in app.text
         aside.rename(app.folder)
         await app.wait_for(lambda: app.browse._watching.mode is WatchMode.LIVE)
-        await app.wait_for(lambda: "What you see is how it was" not in app.text)
-        await app.wait_for(lambda: "is there again." in app.message)
-        assert "not current" not in app.text
+        await app.wait_for(lambda: "The last known files are shown" not in app.text)
+        await app.wait_for(lambda: "is available again." in app.message)
+        assert "outdated" not in app.text
         assert not [row for row in app.actors if row[1] == "deleted"]
 
 

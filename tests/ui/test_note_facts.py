@@ -39,8 +39,8 @@ def test_the_details_lead_to_the_session_and_the_prompt_of_the_last_write(tmp_pa
         memory.imports.record([told])
         facts = {fact.name: fact.value for fact in collect_facts(memory, "a.md", folder="/m", now_us=2)}
     assert facts["written by"] == "Claude Code, Write"
-    assert (facts["session"], facts["told in"]) == ("s-1", "s-1.jsonl:3")
-    assert facts["asked for"] == "Keep\\x1b[2J this"
+    assert (facts["session"], facts["source"]) == ("s-1", "s-1.jsonl:3")
+    assert facts["prompt"] == "Keep\\x1b[2J this"
 
 
 def test_the_details_tell_who_removed_what_is_gone(tmp_path: Path) -> None:
@@ -53,4 +53,4 @@ def test_the_details_tell_who_removed_what_is_gone(tmp_path: Path) -> None:
     with memtui.open(tmp_path / "memories", state=tmp_path / "state") as memory:
         memory.imports.record([made, gone])
         facts = {fact.name: fact.value for fact in collect_facts(memory, "a.md", folder="/m", now_us=3)}
-    assert (facts["removed by"], facts["asked for"]) == ("Claude Code, rm", "Forget it")
+    assert (facts["deleted by"], facts["prompt"]) == ("Claude Code, rm", "Forget it")

@@ -143,7 +143,7 @@ async def test_a_deletion_says_where_the_lost_are_and_u_brings_the_note_back(ope
     async with opened() as app:
         with app.engine() as engine:
             delete(engine, "zeta.txt")
-        await app.wait_for(lambda: "D lists what is gone, u takes it back." in app.text)
+        await app.wait_for(lambda: "D lists deleted notes, u undoes it." in app.text)
         await app.press("u")
         assert "Clara deleted zeta.txt" in await asked(app)
         await app.press("y")
@@ -188,7 +188,7 @@ async def test_a_read_only_session_offers_no_change_and_says_so_where_one_is_ask
         for key in ("u", "U", "Z"):
             app.browse.message.show_message("")
             await app.press(key)
-            await app.wait_for(lambda: app.message == "Read-only session. Start without --read-only to edit.")
+            await app.wait_for(lambda: app.message == "Read-only. Start without --read-only to edit.")
         assert "second" in (app.folder / "alpha.md").read_text()
 
 

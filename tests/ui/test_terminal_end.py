@@ -110,7 +110,7 @@ def test_a_terminal_that_goes_away_ends_it(terminal: Starting, folder: Path) -> 
 
 @pytest.mark.parametrize(
     ("key", "words"),
-    [("\x03", "Press q to quit."), ("\x1a", "There is no shell to go back to.")],
+    [("\x03", "Press q to quit."), ("\x1a", "Cannot suspend: there is no shell to return to.")],
     ids=["Ctrl+C once", "Ctrl+Z without a shell"],
 )
 def test_a_key_that_does_not_end_it_says_what_to_do(terminal: Starting, folder: Path, key: str, words: str) -> None:
@@ -191,7 +191,7 @@ async def test_without_a_terminal_ctrl_z_stops_nobody(opened: Opening) -> None:
     try:
         async with opened() as app:
             await app.press("ctrl+z")
-            assert app.message != "There is no shell to go back to."
+            assert app.message != "Cannot suspend: there is no shell to return to."
     finally:
         signal.signal(signal.SIGTSTP, before)
     assert not stopped

@@ -133,7 +133,7 @@ class ProgressScreen(ModalScreen[None]):
     """Shows the progress of work. Esc stops it: completed steps stay, and can be undone."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "stop", "stop", id="progress.stop", tooltip="Stop; what is done stays done")
+        Binding("escape,q", "stop", "stop", id="progress.stop", tooltip="Stop; finished steps are kept")
     ]
 
     DEFAULT_CSS = """
@@ -165,11 +165,9 @@ class ProgressScreen(ModalScreen[None]):
             words = f"{words}: {going.done:,} of {going.total:,}"
         filled = _BAR * going.done // going.total if going.total else 0
         bar = f"[{'=' * filled}{' ' * (_BAR - filled)}]" if going.total else ""
-        keys = (
-            f"{label_key('progress.stop')} stops; what is done by then stays done." if self._can_stop else "A moment."
-        )
+        keys = f"{label_key('progress.stop')} stops; finished steps are kept." if self._can_stop else "Please wait."
         if going.total and going.done >= going.total:
-            keys = "Done. It is being recorded."
+            keys = "Done. Saving the history."
         elif going.stopped:
             keys = "Stopping .."
         width = max(self.size.width - 2, 1)

@@ -95,8 +95,8 @@ class OverlayScreen(ControlledScreen[None], DismissOnceScreen[None]):
         if self.is_read_only:
             self.message.show_message(self.read_only_reason, warning=True)
         elif not seq:
-            words = f"Back among the files, {label_key('browse.undo')} takes back the last change."
-            self.message.show_message(f"Nothing was restored here. {words}")
+            words = f"To undo the last change, go back to the files and press {label_key('browse.undo')}."
+            self.message.show_message(f"Nothing to undo here. {words}")
         else:
             async with self.change_lock:
                 with report_errors(self.post_message):

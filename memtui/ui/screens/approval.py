@@ -37,7 +37,7 @@ class _RemoteQuestionView(ApprovalView):
     """The question of a chat, asked by another process."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "stop", "later", id="question.later", tooltip="Back; whoever asks goes on waiting")
+        Binding("escape", "stop", "later", id="question.later", tooltip="Go back; the question stays open")
     ]
 
     ASKER: ClassVar[str] = "the agent"
@@ -99,8 +99,8 @@ class ApprovalScreen(OverlayScreen):
         self.view.take_focus(by_itself=True)
         who = getattr(proposal.actor, "session", None)
         session = f" in session {to_one_line(who)}" if isinstance(who, str) else ""
-        more = f"   {len(waiting) - 1:,} more behind it" if len(waiting) > 1 else ""
-        words = f"Asked by {to_one_line(proposal.actor.name)}{session}; it waits until"
+        more = f"   {len(waiting) - 1:,} more waiting" if len(waiting) > 1 else ""
+        words = f"Asked by {to_one_line(proposal.actor.name)}{session}, waits until"
         words = f"{words} {format_deadline(question)}.{more}"
         self.query_one("#about", Static).update(Content(words))
 
@@ -122,7 +122,7 @@ class ApprovalScreen(OverlayScreen):
     @on(ApprovalView.StopRequested)
     def _leave_open(self) -> None:
         if self._question is not None and not self._question.closed_reason:
-            self._below.message.show_message(f"It is still asked: {label_key('browse.answer')} answers.")
+            self._below.message.show_message(f"The question is still open: {label_key('browse.answer')} answers it.")
         self.dismiss()
 
     @on(ApprovalView.Remarked)
@@ -134,7 +134,7 @@ class ApprovalScreen(OverlayScreen):
         if question is not self._question or not self.query(_RemoteQuestionView):  # no view: the app is closing
             return
         if self.view.has_class("-editing") or self.view.has_class("-reasoning"):
-            words = f"What you wrote stays here until you leave it with {label_key('question.later')}."
+            words = f"Your text stays here until you press {label_key('question.later')}."
             self.message.show_message(f"{question.closed_reason} {words}", warning=True)
         else:
             self._show_next_question()

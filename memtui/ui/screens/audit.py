@@ -41,7 +41,7 @@ _SLACK = 12
 """Cells that are lost where words are broken into rows."""
 _EDITING = frozenset({"e", "E", "f4", "c", "b", "Z"})
 """Keys that change something in the browser, where a hand may press them out of habit."""
-_CHANGES_NOTHING = "Read-only session: an audit changes nothing. To edit or take back: memtui DIR, then A."
+_CHANGES_NOTHING = "Read-only: an audit changes nothing. To edit or revert: memtui DIR, then A."
 
 
 def _format_no_findings(folder: str, room: int) -> str:
@@ -64,7 +64,7 @@ class AuditKeys(KeyLine):
         """As many keys as fit; in the filter, those that leave it."""
         if not isinstance(self.screen.focused, Input):
             return super().render()
-        keys = ((ENTER, "to the list"), (label_key("audit.back"), "all again"), (list_labels("app.help")[-1], "help"))
+        keys = ((ENTER, "to the list"), (label_key("audit.back"), "show all"), (list_labels("app.help")[-1], "help"))
         return Content("  ").join([Content.assemble((key, "bold $text-accent"), " ", words) for key, words in keys])
 
     def should_show(self, binding: Binding) -> bool:
@@ -93,53 +93,55 @@ class AuditScreen(DiffPaneScreen):
     BINDINGS: ClassVar[list[BindingType]] = [  # of the controllers too: the key line and the help keep this order
         Binding("space", "review('accept')", "reviewed", id="audit.accept",
                 tooltip="Accept the changed file, or the run"),
-        Binding("F", "review('flag')", "flag", id="audit.flag", tooltip="Flag the changed file: it is not in order"),
-        Binding("m", "review('note')", "note", id="audit.note", tooltip="Write a note beside the changed file"),
+        Binding("F", "review('flag')", "flag", id="audit.flag", tooltip="Flag the changed file: something is wrong"),
+        Binding("m", "review('note')", "comment", id="audit.note", tooltip="Comment on the changed file"),
         Binding("t", "act", "act", id="audit.act",
-                tooltip="What to do with the finding: its line, who wrote it, take back, redact, ask the agent"),
+                tooltip="Act on the finding: its line, origin, undo, redact, ask the agent"),
         Binding("d", "dismiss_finding", "dismiss", id="audit.dismiss",
-                tooltip="Dismiss the finding, with a reason; one that is dismissed counts again"),
+                tooltip="Dismiss the finding with a reason, or restore a dismissed one"),
         Binding("r", "revert", "revert", id="audit.revert",
-                tooltip="Take back the hunk or the file; what brought the finding in"),
-        Binding("v", "diff", "diff", id="audit.diff", tooltip="What changed, or what brought the finding in"),
+                tooltip="Revert the hunk or the file, or the finding's event"),
+        Binding("v", "diff", "diff", id="audit.diff", tooltip="Diff of the change, or of the finding's event"),
         Binding("V", "history", "history", id="audit.history", tooltip="All versions of the file"),
-        Binding("D,colon_done", "done", "done", id="audit.done", tooltip="End the review: done"),
-        Binding("X", "reveal", "reveal", id="audit.reveal", tooltip="Show what is masked, or hide it again"),
+        Binding("D,colon_done", "done", "done", id="audit.done", tooltip="End the review"),
+        Binding("X", "reveal", "reveal", id="audit.reveal", tooltip="Show or hide masked values"),
         Binding("o", "export", "export report", id="audit.export", tooltip="Write a report to a file"),
         Binding("s", "sort", "sort", id="audit.sort", tooltip="Sort the findings"),
-        Binding("slash", "narrow", "find", id="audit.narrow", tooltip="Only words, actor: session: path: rule:"),
+        Binding("slash", "narrow", "find", id="audit.narrow", tooltip="Filter by words, actor: session: path: rule:"),
         Binding("a", "review_hunk('accept')", "hunk ok", id="audit.accept_hunk",
                 tooltip="Accept only this hunk", show=False),
         Binding("f", "review_hunk('flag')", "flag hunk", id="audit.flag_hunk",
                 tooltip="Flag only this hunk", show=False),
-        Binding("M", "review_hunk('note')", "note on hunk", id="audit.note_hunk",
-                tooltip="Write beside this hunk", show=False),
+        Binding("M", "review_hunk('note')", "comment on hunk", id="audit.note_hunk",
+                tooltip="Comment on this hunk", show=False),
         Binding("n", "hunk(1)", "hunk", id="diff.next_hunk", tooltip="To the next change", show=False),
-        Binding("N", "hunk(-1)", "previous hunk", id="diff.previous_hunk", tooltip="To the change before", show=False),
+        Binding("N", "hunk(-1)", "previous hunk", id="diff.previous_hunk", tooltip="To the previous change",
+                show=False),
         Binding("w", "words", "words", id="diff.words", tooltip=DIFF_KEYS[3].tooltip, show=False),
-        Binding("x", "whole", "whole", id="audit.whole", tooltip="Show the whole note, or fold it", show=False),
+        Binding("x", "whole", "whole", id="audit.whole", tooltip="Whole note on/off", show=False),
         Binding("right_square_bracket", "next_change", "next unreviewed", id="audit.next_change",
-                tooltip="To the next file that nobody has reviewed", show=False),
-        Binding("full_stop", "excepted", "excepted", id="audit.excepted", tooltip="Show what is excepted", show=False),
-        Binding("i", "about", "about", id="audit.about", tooltip="All about this audit: rules, settings, what holds it",
+                tooltip="To the next unreviewed file", show=False),
+        Binding("full_stop", "excepted", "excepted", id="audit.excepted", tooltip="Excepted findings on/off",
+                show=False),
+        Binding("i", "about", "about", id="audit.about", tooltip="About this audit: rules, settings, sandbox",
                 show=False),
         Binding("O", "ask_model", "ask a model", id="audit.ask_model",
-                tooltip="Ask a model for its opinion on findings; what is sent is shown first", show=False),
-        Binding("R,f5", "rescan", "look again", id="audit.rescan", tooltip="Look at everything again", show=False),
+                tooltip="Ask a model for opinions on findings; shows what is sent first", show=False),
+        Binding("R,f5", "rescan", "rescan", id="audit.rescan", tooltip="Run the audit again", show=False),
         Binding("W", "watch", "live", id="audit.watch", tooltip="Live audit on/off", show=False),
-        Binding("u", "undo_here", "undo", id="audit.undo", tooltip="Undo what was dismissed or taken back here last",
+        Binding("u", "undo_here", "undo", id="audit.undo", tooltip="Undo the last dismissal or revert here",
                 show=False),
-        Binding("U", "redo_here", "redo", id="audit.redo", tooltip="Take it back again", show=False),
+        Binding("U", "redo_here", "redo", id="audit.redo", tooltip="Redo what was undone", show=False),
         Binding("tab", "next_pane(1)", "next pane", id="audit.next_pane", tooltip="To the other list, then the detail",
                 show=False),
-        Binding("shift+tab", "next_pane(-1)", "previous pane", id="audit.previous_pane", tooltip="The other way round",
+        Binding("shift+tab", "next_pane(-1)", "previous pane", id="audit.previous_pane", tooltip="To the previous pane",
                 show=False),
         Binding("1", "pane('findings')", "findings", id="audit.findings", tooltip="To the findings", show=False),
-        Binding("2", "pane('detail')", "detail", id="audit.detail", tooltip="To what is known of it", show=False),
-        Binding("3", "pane('changes')", "changes", id="audit.changes", tooltip="To what changed", show=False),
-        Binding("escape", "back", "back", id="audit.back", tooltip="Stop looking; out of the words, the detail",
+        Binding("2", "pane('detail')", "detail", id="audit.detail", tooltip="To the detail", show=False),
+        Binding("3", "pane('changes')", "changes", id="audit.changes", tooltip="To the changes", show=False),
+        Binding("escape", "back", "back", id="audit.back", tooltip="Stop the audit; leave the filter or the detail",
                 show=False),
-        Binding("q", "leave", "quit", id="audit.leave", tooltip="Leave the review; what you said is kept"),
+        Binding("q", "leave", "quit", id="audit.leave", tooltip="Quit the review; verdicts are kept"),
     ]  # fmt: skip
 
     DEFAULT_CSS = """

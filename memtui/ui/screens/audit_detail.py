@@ -223,11 +223,11 @@ class DetailController(Controller[DiffPaneScreen]):
             case _ if self.lists.inbox is not None and not self.lists.inbox.files:
                 self.lists.set_pane_title(self.page, "2 Change")
                 words = " ".join(self.lists.explain_no_changes())
-                self.page.show(finding_detail.build_notice_page(words, "What changes from now on will be listed here."))
+                self.page.show(finding_detail.build_notice_page(words, "New changes will be listed here."))
             case _:
                 self.lists.set_pane_title(self.page, "2 Change")
-                words = "" if self.lists.inbox else "What changed since the last review is being read."
-                self.page.show(finding_detail.build_notice_page(words or "No change is listed with these words."))
+                words = "" if self.lists.inbox else "Reading the changes since the last review."
+                self.page.show(finding_detail.build_notice_page(words or "No change matches the filter."))
 
     @controller_work(thread=True, exclusive=True, group="compare", exit_on_error=False)
     def _compare_change(self, file: ChangedFile, is_revealed: bool) -> None:
@@ -239,7 +239,7 @@ class DetailController(Controller[DiffPaneScreen]):
         except MemoryClosed:
             return
         except (MemtuiError, OSError) as error:
-            found = ChangeComparison(None, (), "It cannot be compared", str(error))
+            found = ChangeComparison(None, (), "Cannot compare", str(error))
         if found.difference is not None:
             shown, is_masked = mask_difference(found.difference, self.lists.inspection.custom.matcher, file.path)
             drawn = DiffComparison(found.difference if is_revealed else shown)

@@ -44,14 +44,14 @@ _TYPING_SECONDS = 0.05
 
 def explain_running_audit() -> Sequence[str]:
     """The sentences in place of a result."""
-    return "The audit goes on.", f"What it finds is listed as it comes. {label_key('audit.back')} stops it."
+    return "The audit is running.", f"Findings are listed as they come. {label_key('audit.back')} stops it."
 
 
 _SORTS = (
-    Choice("s", "by danger, the most dangerous first", "danger"),
+    Choice("s", "by danger, highest first", "danger"),
     Choice("p", "by path", "path"),
     Choice("r", "by rule", "rule"),
-    Choice("t", "by time, what came last first", "time"),
+    Choice("t", "by time, newest first", "time"),
 )
 
 
@@ -148,9 +148,9 @@ class ListsController(Controller[DiffPaneScreen]):
         """Why there is no change to review, in sentences."""
         inbox, audit = self.inbox, self.audit
         if inbox is not None and inbox.files:
-            return ("No change is listed with these words.",)
+            return ("No change matches the filter.",)
         if audit is not None and audit.chain.state == "none":
-            return ("memtui has no record of this folder:", "what changed in it is not known.")
+            return ("No history of this folder:", "its changes are not known.")
         since = to_one_line(inbox.since_words) if inbox is not None else ""
         return ("Nothing to review:", f"nothing changed since {since or 'the beginning'}.")
 
@@ -194,9 +194,9 @@ class ListsController(Controller[DiffPaneScreen]):
             return
         self._shows_excepted = not self._shows_excepted and bool(self.audit.excepted)
         if not self.audit.excepted:
-            words = "Nothing is excepted here."
+            words = "There are no excepted findings."
         else:
-            words = "What is excepted is listed too." if self._shows_excepted else "What is excepted is left out."
+            words = "Excepted findings are listed." if self._shows_excepted else "Excepted findings are not listed."
         self.screen.message.show_message(words)
         self.show_findings()
 

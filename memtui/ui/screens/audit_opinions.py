@@ -44,8 +44,8 @@ class ConsentScreen(ConfirmScreen):
     def compose(self) -> ComposeResult:
         with VerticalScroll() as scroll:
             yield Static(Content("\n").join([to_content(line) for line in self._lines]))
-        scroll.border_title = "What would be sent, beside memtui's instructions"
-        scroll.border_subtitle = "Up and Down scroll"
+        scroll.border_title = "To be sent, with memtui's instructions"
+        scroll.border_subtitle = "Up/Down scroll"
         yield from super().compose()
 
     def on_mount(self) -> None:
@@ -71,7 +71,7 @@ class OpinionsController(Controller[DiffPaneScreen]):
             self.lists.show_no_audit_reason()
             return
         if asker is None:
-            self.screen.message.show_message("No model can be asked here.")
+            self.screen.message.show_message("No model is available here.")
             return
         request = await asyncio.to_thread(prepare_request, audit, asker)
         if not request.passages:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # the engine is loaded behind the first paint
     from memtui.engine import Engine
 
 
-_WORDS = {ReviewVerdict.ACCEPT: "Accepted", ReviewVerdict.FLAG: "Flagged", ReviewVerdict.NOTE: "Noted on"}
+_WORDS = {ReviewVerdict.ACCEPT: "Accepted", ReviewVerdict.FLAG: "Flagged", ReviewVerdict.NOTE: "Commented on"}
 _MOST_UNDECIDED = 6
 """Findings that are listed before a review is ended in spite of them."""
 _SHORTEST = 8
@@ -76,8 +76,7 @@ class VerdictController(Controller[DiffPaneScreen]):
             self._explain_findings()
         elif hunk is None:
             self.screen.message.show_message(
-                "There is no hunk here. "
-                f"{label_key('audit.accept')} and {label_key('audit.flag')} speak of the whole file."
+                f"No hunk here. {label_key('audit.accept')} and {label_key('audit.flag')} apply to the whole file."
             )
         else:
             subject = f"hunk {self.detail.diff.position[0]} of {to_one_line(file.path)}"
@@ -96,9 +95,9 @@ class VerdictController(Controller[DiffPaneScreen]):
     @controller_work(exclusive=True, group="ask")
     async def _ask_comment(self, pending: _PendingVerdict) -> None:
         if pending.verdict is ReviewVerdict.NOTE:
-            question, hint = "Note on", f"{ENTER} writes it into the review file. {label_key('prompt.back')} leaves it."
+            question, hint = "Comment on", f"{ENTER} writes it to the review file. {label_key('prompt.back')} cancels."
         else:
-            question, hint = "Flag", f"Why, if you like. {ENTER} flags it, {label_key('prompt.back')} leaves it."
+            question, hint = "Flag", f"Reason (optional). {ENTER} flags it, {label_key('prompt.back')} cancels."
         name = truncate_middle(pending.subject, max(self.screen.size.width // 2 - len(question), _SHORTEST))
         words = await self.app.push_screen_wait(PromptScreen(f"{question} {name}:", hint))
         if words is None or (pending.verdict is ReviewVerdict.NOTE and not words):
@@ -161,8 +160,8 @@ class VerdictController(Controller[DiffPaneScreen]):
 
     def _report_verdict(self, verdict: ReviewVerdict, what: str, failures: Sequence[MarkedFinding]) -> None:
         if failures:
-            number = format_count(len(failures), "finding")
-            what += f" in spite of {number} that must not stay: {join_names(each.rule for each in failures)}"
+            number = format_count(len(failures), "failure")
+            what += f" despite {number}: {join_names(each.rule for each in failures)}"
         total, left = len(self.lists.inbox.files) if self.lists.inbox else 0, self.lists.unreviewed_count
         words = f"{_WORDS[verdict]} {what}. {total - left:,} of {total:,} changed files reviewed."
         self.screen.message.show_message(words, hint="" if left else f"{label_key('audit.done')} ends the review")
@@ -185,17 +184,17 @@ class VerdictController(Controller[DiffPaneScreen]):
             return
         if file is None:
             self.screen.message.show_message(
-                f"Choose one file: {label_key('audit.open_change')} shows those of the run."
+                f"Choose one file: {label_key('audit.open_change')} shows the files of the run."
             )
             return
         choices = []
         number, total = self.detail.diff.position
         if hunk is not None and total > 1:
             choices.append(Choice("h", f"this hunk, {number} of {total}", "hunk"))
-        what = {"+": "it goes", "-": "it comes back", ">": "it has its old name again"}.get(file.sign, "as it was then")
+        what = {"+": "delete it", "-": "restore it", ">": "rename it back"}.get(file.sign, "its earlier text")
         choices.append(Choice("f", f"the whole file: {what}", "file"))
-        choices.append(Choice("n", "nothing: leave it as it is", ""))
-        chosen = await self.app.push_screen_wait(MenuScreen(f"Take back in {file.path}", choices))
+        choices.append(Choice("n", "nothing: keep it as it is", ""))
+        chosen = await self.app.push_screen_wait(MenuScreen(f"Revert in {file.path}", choices))
         if not chosen:
             return
         taken = hunk if chosen == "hunk" else None
@@ -207,10 +206,10 @@ class VerdictController(Controller[DiffPaneScreen]):
                 )
             if restored.event is not None and not restored.problem:
                 self.screen.last_event_seq = restored.event.seq
-                words = f"Took back {part} {name}. {label_key('browse.undo')} undoes that."
+                words = f"Reverted {part} {name}. {label_key('browse.undo')} undoes that."
                 self.screen.message.show_message(words, held=5.0)
             else:
-                words = restored.problem or f"{name} is as it was already. Nothing was changed."
+                words = restored.problem or f"{name} already has that text. Nothing was changed."
                 self.screen.message.show_message(words, warning=True)
             self.run.rerun_audit(keep_words=True)
 
@@ -219,19 +218,17 @@ class VerdictController(Controller[DiffPaneScreen]):
         """End the review, after naming the files without a verdict."""
         inbox = self.lists.inbox
         if inbox is None:
-            self.screen.message.show_message("What changed is not known yet.")
+            self.screen.message.show_message("The changes have not been read yet.")
             return
         left = changes.filter_unreviewed(inbox.files)
-        words = "All changes are reviewed." if inbox.files else "Nothing changed since the last one."
+        words = "All changes are reviewed." if inbox.files else "Nothing changed since the last review."
         if left:
             verb = "is" if len(left) == 1 else "are"
             paths = join_names([each.path for each in left])
             words = f"{len(left):,} of {len(inbox.files):,} changed files {verb} not reviewed: {paths}."
         audit, reason = self.lists.audit, ""
         if audit is None:
-            self.screen.message.show_message(
-                "Not signed off: what must not stay is not known before the audit is done."
-            )
+            self.screen.message.show_message("Not signed off: the audit is still running.")
             return
         with report_errors(self.screen.post_message):
             undecided = await asyncio.to_thread(self.lists.inspection.find_undecided, audit)
@@ -239,14 +236,14 @@ class VerdictController(Controller[DiffPaneScreen]):
                 reason = await self._ask_reason(undecided)
                 if not reason:
                     return
-            calm = f"The next review starts from here. {join_labels('ask.no')}: the review goes on."
+            calm = f"The next review starts from here. {join_labels('ask.no')}: keep reviewing."
             if not await self.app.push_screen_wait(ConfirmScreen(f"End the review? {words}", calm)):
                 return
             async with self.screen.change_lock:
                 mark = await asyncio.to_thread(self.lists.inspection.finish, inbox, audit, reason)
             at = time.strftime("%H:%M:%S", time.localtime(mark.at_us / 1e6))
             place = to_one_line(self.lists.inspection.review_location)
-            words = f"The review ended at {at}, at event #{mark.seq}. It is written in {place}."
+            words = f"Review ended at {at}, event #{mark.seq}. Written to {place}."
             self.screen.message.show_message(words, held=5.0)
             self.run.rerun_audit(keep_words=True)
 
@@ -258,17 +255,17 @@ class VerdictController(Controller[DiffPaneScreen]):
         choices = [Choice("", f"{format_place(each)}  {each.rule}", f"f{each.fingerprint}") for each in shown]
         if len(undecided) > len(shown):
             choices.append(Choice("", f"and {len(undecided) - len(shown):,} more", ""))
-        choices += [Choice("s", "sign all the same, with a reason", "sign"), Choice("n", "the review goes on", "")]
-        title = f"{format_count(len(undecided), 'finding')} that must not stay, and nothing is decided"
+        choices += [Choice("s", "sign off with a reason", "sign"), Choice("n", "keep reviewing", "")]
+        title = f"{format_count(len(undecided), 'failure')} without a decision"
         chosen = await self.app.push_screen_wait(MenuScreen(title, choices))
         if chosen is not None and chosen.startswith("f"):
             self._go_to_finding(chosen[1:])
         if chosen != "sign":
             return ""
-        hint = f"It is written into the review file and every report. {label_key('prompt.back')} leaves it."
-        reason = await self.app.push_screen_wait(PromptScreen("Why is it signed all the same?", hint))
+        hint = f"It is written into the review file and every report. {label_key('prompt.back')} cancels."
+        reason = await self.app.push_screen_wait(PromptScreen("Why sign off with failures?", hint))
         if reason == "":
-            self.screen.message.show_message("Not signed off: it takes a reason. Nothing was written.", warning=True)
+            self.screen.message.show_message("Not signed off: no reason given. Nothing was written.", warning=True)
         return reason or ""
 
     def _go_to_finding(self, fingerprint: str) -> None:
@@ -278,7 +275,7 @@ class VerdictController(Controller[DiffPaneScreen]):
         if self.lists.findings.go_to(fingerprint):
             accept, flag = label_key("audit.accept"), label_key("audit.flag")
             dismiss = label_key("audit.dismiss")
-            words = f"{dismiss} dismisses it. Among the changes {accept} accepts its note, {flag} flags it."
+            words = f"{dismiss} dismisses it. In the changes, {accept} accepts its note, {flag} flags it."
             self.screen.message.show_message(words)
 
     def action_next_change(self) -> None:
@@ -299,15 +296,13 @@ class VerdictController(Controller[DiffPaneScreen]):
         self.run.go_to_list(on_changes=True)
         self.lists.focus_list()
         if not self.lists.changes.go_to(target.path):
-            self.screen.message.show_message(
-                f"{to_one_line(target.path)} is not reviewed, and is not listed with these words."
-            )
+            self.screen.message.show_message(f"{to_one_line(target.path)} is not reviewed, but the filter hides it.")
 
 
 # What the audit's screen shows only when somebody asks for it: what is masked, and what was there before.
 
-_REVEAL = "Show what is masked, on this screen? Whoever sees or records it reads it too."
-_REVEAL_PAST = "Its versions show what is masked here. Open them? Whoever sees or records the screen reads it too."
+_REVEAL = "Show masked values on this screen? Anyone who sees or records it can read them."
+_REVEAL_PAST = "Its versions show the masked values. Open them? Anyone who sees the screen can read them."
 
 
 class RevealController(Controller[DiffPaneScreen]):
@@ -325,17 +320,17 @@ class RevealController(Controller[DiffPaneScreen]):
         key = self.detail.shown_key
         if self.detail.is_revealed:
             self.detail.revealed = None
-            self.screen.message.show_message("Masked again.")
+            self.screen.message.show_message("Values are masked.")
         elif not self.has_masked():
-            self.screen.message.show_message("Nothing is masked here.")
+            self.screen.message.show_message("No values are masked here.")
             return
         else:
-            confirm = ConfirmScreen(_REVEAL, "It is masked again as soon as you go on.")
+            confirm = ConfirmScreen(_REVEAL, "They are masked again when you move on.")
             if not await self.app.push_screen_wait(confirm) or key != self.detail.shown_key:
                 return
             self.detail.revealed = key
             self.screen.message.show_message(
-                "Revealed on this screen only.", hint=f"{label_key('audit.reveal')} masks it"
+                "Values are revealed on this screen only.", hint=f"{label_key('audit.reveal')} masks them"
             )
         self.detail.show_detail(keep_place=True)
 
@@ -361,11 +356,11 @@ class RevealController(Controller[DiffPaneScreen]):
         file, finding, observer = self.lists.file, self.lists.finding, self.lists.observer
         path = file.path if file else finding.location.path if finding else ""
         if not path or observer is None:
-            self.screen.message.show_message("Nothing with a history is under the cursor.")
+            self.screen.message.show_message("The row under the cursor has no history.")
             return
         with report_errors(self.screen.post_message):
             if not await asyncio.to_thread(observer.history.versions_of, path, limit=1):
-                self.screen.message.show_message(f"Nothing has been recorded of {to_one_line(path)}.")
+                self.screen.message.show_message(f"{to_one_line(path)} has no history.")
                 return
             asks = self.has_masked() and not self.detail.is_revealed
             if not asks or await self.app.push_screen_wait(ConfirmScreen(_REVEAL_PAST)):
@@ -410,8 +405,8 @@ class ExportController(Controller[DiffPaneScreen]):
         if format is None:
             return
         usual = os.path.join(os.getcwd(), time.strftime(f"memtui-audit-%Y-%m-%d.{FORMATS[format]}"))
-        hint = f"{ENTER} alone: {to_one_line(format_path(usual))}. Outside of the folder. Secrets stay masked."
-        given = await self.app.push_screen_wait(PromptScreen("Write it to:", hint))
+        hint = f"{ENTER} alone: {to_one_line(format_path(usual))}. Not in the folder. Secrets stay masked."
+        given = await self.app.push_screen_wait(PromptScreen("Write to:", hint))
         if given is None:
             return
         path = os.path.abspath(os.path.expanduser(given)) if given else usual
@@ -420,7 +415,7 @@ class ExportController(Controller[DiffPaneScreen]):
             try:
                 name = await asyncio.to_thread(partial(export, format, path, force=force))
             except FileExistsError:
-                question = f"{to_one_line(format_path(path))} is there already. Replace it?"
+                question = f"{to_one_line(format_path(path))} exists. Replace it?"
                 if not await self.app.push_screen_wait(ConfirmScreen(question)):
                     self.screen.message.show_message("Nothing was written.")
                     return

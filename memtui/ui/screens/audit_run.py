@@ -39,7 +39,7 @@ _QUIET_SECONDS = 0.5
 _MOST_DELAY_SECONDS = 2.0
 """After so long the audit runs while the folder still changes."""
 _NOTHING = "Nothing was written."
-_VERDICT_KEYS = (("accept", "reviewed"), ("note", "note"), ("flag", "flag"))
+_VERDICT_KEYS = (("accept", "reviewed"), ("note", "comment"), ("flag", "flag"))
 
 
 class RunController(Controller[DiffPaneScreen]):
@@ -65,7 +65,7 @@ class RunController(Controller[DiffPaneScreen]):
 
     def start_audit(self) -> None:
         self.screen.message.show_message(
-            f"Looking at {to_one_line(self.lists.inspection.title)}. Nothing is changed.", is_news=True
+            f"Auditing {to_one_line(self.lists.inspection.title)}. Nothing is changed.", is_news=True
         )
         self.audit_worker = self._run_audit(begin=True)
         self.show_status()
@@ -88,7 +88,7 @@ class RunController(Controller[DiffPaneScreen]):
     def _show_progress(self, message: AuditProgressed) -> None:
         if self._is_current_run(message):
             count = f" {message.done:,} of {message.of:,}" if message.of else ""
-            self.summary.progress = f"looking: {to_one_line(message.what)}{count}   {label_key('audit.back')} stops"
+            self.summary.progress = f"auditing: {to_one_line(message.what)}{count}   {label_key('audit.back')} stops"
 
     @on(InboxRead)
     def _handle_inbox(self, message: InboxRead) -> None:
@@ -158,16 +158,16 @@ class RunController(Controller[DiffPaneScreen]):
     def _show_failure(self, message: AuditFailed) -> None:
         if self._is_current_run(message):
             more = [] if _NOTHING in message.words else [_NOTHING]
-            self.lists.no_audit_reason = ("The audit could not be made.", message.words, *more)
-            self._show_audit_end(message.words, "It could not be looked at.", "")
+            self.lists.no_audit_reason = ("The audit failed.", message.words, *more)
+            self._show_audit_end(message.words, "The audit failed.", "")
 
     def stop_audit(self) -> None:
         """Stop at once; later messages of the thread are ignored."""
         if self.audit_worker is not None:
             self.audit_worker.cancel()
-            again = f"{label_key('audit.rescan')} looks again."
+            again = f"{label_key('audit.rescan')} runs it again."
             self.lists.no_audit_reason = ("The audit was stopped.", again)
-            self._show_audit_end(f"The audit was stopped. {again}", "Not everything was looked at.", "stopped")
+            self._show_audit_end(f"The audit was stopped. {again}", "The audit is incomplete.", "stopped")
 
     def _show_audit_end(self, words: str, state: str, progress: str) -> None:
         self.audit_worker = None
@@ -204,7 +204,7 @@ class RunController(Controller[DiffPaneScreen]):
             self._schedule_audit()
         elif self.lists.audit is not None and self.audit_worker is None:
             self.screen.message.show_message(
-                "The folder has changed since.", hint=f"{label_key('audit.rescan')} looks again", is_news=True
+                "The folder has changed since.", hint=f"{label_key('audit.rescan')} runs the audit again", is_news=True
             )
 
     def rerun_audit(self, *, keep_words: bool = False) -> None:
@@ -245,9 +245,9 @@ class RunController(Controller[DiffPaneScreen]):
 
     def action_rescan(self) -> None:
         if self.lists.observer is None and self.audit_worker is not None:
-            self.screen.message.show_message("The folder is being opened.")
+            self.screen.message.show_message("Opening the folder. Try again in a moment.")
             return
-        self.screen.message.show_message("Looking at everything again.")
+        self.screen.message.show_message("Running the audit again.")
         self.rerun_audit()
 
     def action_watch(self) -> None:
@@ -255,13 +255,13 @@ class RunController(Controller[DiffPaneScreen]):
         if self._end_watch is not None:
             self._wants_watch = False
             self._stop_watching()
-            self.screen.message.show_message(f"What is shown stays as it is. {label_key('audit.rescan')} looks again.")
+            self.screen.message.show_message(f"Live audit off. {label_key('audit.rescan')} runs it again.")
         elif self.lists.observer is None:
             self.screen.message.show_message("The folder is not open.")
         else:
             self._wants_watch = True
             self._start_watching()
-            words = f"Looking again at each change. {label_key('audit.watch')} holds it still."
+            words = f"Live audit on: runs again at each change. {label_key('audit.watch')} turns it off."
             self.screen.message.show_message(words)
             self.rerun_audit(keep_words=True)
         self.show_status()
@@ -287,7 +287,7 @@ class RunController(Controller[DiffPaneScreen]):
         """Show the age of the result in the header."""
         taken = self.lists.audit.taken_us / 1e6 if self.lists.audit else 0.0
         clock = datetime.fromtimestamp(taken).strftime("%H:%M:%S") if taken else ""
-        live = f"snapshot {clock}" if clock else "looking" if self.audit_worker else "stopped"
+        live = f"snapshot {clock}" if clock else "auditing" if self.audit_worker else "stopped"
         if self._end_watch is not None:
             live = f"watching {clock}".rstrip()
         self._status = replace(self._status, live=live)

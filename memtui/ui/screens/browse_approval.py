@@ -25,7 +25,7 @@ class ApprovalController(FolderController):
     """Shows and answers the questions of other processes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f9", "answer_question", "answer", id="browse.answer", tooltip="Answer an agent that asks", show=False,
+        Binding("f9", "answer_question", "answer", id="browse.answer", tooltip="Answer an agent's question", show=False,
                 priority=True),
     ]  # fmt: skip
 
@@ -64,11 +64,11 @@ class ApprovalController(FolderController):
         if not waiting:
             self.screen.raise_alarm(APPROVAL_BANNER, "", "")
             return
-        more = f" {len(waiting) - 1:,} more behind it." if len(waiting) > 1 else ""
+        more = f" {len(waiting) - 1:,} more waiting." if len(waiting) > 1 else ""
         until = f"until {format_deadline(waiting[0])}.{more}"
         self.screen.raise_alarm(
             APPROVAL_BANNER, f"{describe_request(waiting[0].proposal)}.", f"{key} answers, {until}",
-            above=f"{key} answers back among the files, {until}",
+            above=f"{key} answers in the files, {until}",
         )  # fmt: skip
 
     def answer_allowed(self) -> None:
@@ -87,12 +87,12 @@ class ApprovalController(FolderController):
         """End the consents to what was renamed."""
         if self.questions.end_consents(message.events):
             self._show_consents()
-            self.screen.show_message("A path was renamed: agents ask again before they change it.")
+            self.screen.show_message("A path was renamed: agents must ask again to change it.")
 
     def _allow_question(self, question: "ApprovalQuestion") -> None:
         if question.answer(Allow()):
             request, key = to_one_line(describe_request(question.proposal)), label_key("browse.answer")
-            words = f"Let through, as you said: {request}. {key} lists what is, and ends it."
+            words = f"Allowed by your rule: {request}. {key} lists and ends rules."
             self.screen.show_message(words)
 
     def action_answer_question(self) -> None:
@@ -105,7 +105,7 @@ class ApprovalController(FolderController):
         elif self.questions.consents:
             self._revoke_consent()
         else:
-            self.screen.show_message("No agent asks anything.")
+            self.screen.show_message("No agent is asking.")
 
     @controller_work()
     async def _revoke_consent(self) -> None:
@@ -117,7 +117,7 @@ class ApprovalController(FolderController):
             *number_choices((str(each), str(number)) for number, each in enumerate(consents)),
             Choice("0", "all of these", "all"),
         ]
-        title = "Changed without a question until you quit. Ask again about"
+        title = "Allowed without asking until you quit. Ask again about"
         chosen = await self.choose(title, choices)
         if chosen is None:
             return
@@ -125,4 +125,4 @@ class ApprovalController(FolderController):
         self.questions.revoke(consent)
         self._show_consents()
         asked = "every change" if consent is None else str(consent)
-        self.screen.show_message(f"From now on you are asked again about {asked}.")
+        self.screen.show_message(f"Agents ask again about {asked}.")

@@ -25,7 +25,7 @@ class EditController(FolderController):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e", "edit", "edit", id="note.edit", tooltip="Edit the note here"),
         Binding("E,f4", "edit_elsewhere", "editor", id="note.edit_elsewhere",
-                tooltip="Edit the note in your own editor", show=False),
+                tooltip="Edit the note in $EDITOR", show=False),
     ]  # fmt: skip
 
     def action_edit(self) -> None:
@@ -44,9 +44,9 @@ class EditController(FolderController):
             return
         with suppress(MemtuiError, OSError):  # the editor reports them, with the note's name
             if paths := await asyncio.to_thread(_list_unsaved_notes, engine):
-                more = f", and of {len(paths) - 1:,} more" if len(paths) > 1 else ""
+                more = f" (and {len(paths) - 1:,} more)" if len(paths) > 1 else ""
                 note, key = to_one_line(paths[0]), label_key("note.edit")
-                words = f"An unsaved draft of {note} is kept{more}: {key} on it goes on."
+                words = f"Unsaved draft of {note} found{more}. {key} on the note opens it."
                 self.screen.show_message(words, warning=True)
 
     def edit_here(self, path: str, line: int | None = None, column: int = 0, *, new_text: str | None = None) -> None:
@@ -77,11 +77,11 @@ class EditController(FolderController):
         entry = self.files.outline.get(path) if path else None
         kind = entry.kind if entry else None
         if not path:
-            words = f"There is no memory under the cursor. {label_key('file.new')} makes one."
+            words = f"No note under the cursor. {label_key('file.new')} creates one."
         elif kind is EntryKind.DIRECTORY:
-            words = f"{to_one_line(path)} is a folder: {label_key('file.rename')} renames it, its notes can be edited."
+            words = f"{to_one_line(path)} is a directory. {label_key('file.rename')} renames it."
         elif kind is EntryKind.OTHER:
-            words = f"{to_one_line(path)} is a FIFO, a socket or a device: there is no text to edit."
+            words = f"Cannot edit {to_one_line(path)}: it is a FIFO, a socket or a device."
         else:
             return path
         self.message.show_message(words)
@@ -113,12 +113,12 @@ class EditController(FolderController):
             self.screen.show_message(words, warning=True)
             return
         if data == before:
-            self.screen.show_message(f"{to_one_line(path)}: nothing was changed.")
+            self.screen.show_message(f"{to_one_line(path)} is unchanged.")
             return
         try:
             data.decode("utf-8")
         except UnicodeDecodeError:
-            words = "Not saved: what the editor left is no text in UTF-8."
+            words = "Not saved: the editor's file is not UTF-8 text."
             self.screen.show_message(words + await self._save_as_draft(engine, opened, data), warning=True)
             return
         result = await asyncio.to_thread(saving.save, data, opened.version, base=opened.data)
@@ -145,7 +145,7 @@ class EditController(FolderController):
             await asyncio.to_thread(open_drafts(engine).set_aside, opened.path, text, base, why=DraftReason.DISCARDED)
         except (MemtuiError, OSError) as error:
             return f" {error}"
-        return f" What it had saved is kept as a draft: {label_key('note.edit')} offers it."
+        return f" Its text is kept as a draft: {label_key('note.edit')} opens it."
 
 
 def _list_unsaved_notes(engine: "Engine") -> list[str]:

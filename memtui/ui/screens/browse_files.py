@@ -37,17 +37,17 @@ if TYPE_CHECKING:  # loaded when a key asks for it, behind the first paint
 FILE_ACTIONS = frozenset({"rename", "copy_to", "delete", "toggle_selection", "select_all_files", "pin"})
 """Actions on the selected files, else on the one under the cursor."""
 
-_NONE_SELECTED = "Nothing is marked."
+_NONE_SELECTED = "Nothing is selected."
 
 
 class SelectionController(FolderController):
     """Selects files, and says which of them a key is about."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "toggle_selection", "mark", id="file.mark",
-                tooltip="Mark it, to do something with several", show=False),
-        Binding("asterisk", "select_all_files", "mark all", id="file.mark_all",
-                tooltip="Mark all files in sight, or none", show=False),
+        Binding("space", "toggle_selection", "select", id="file.mark",
+                tooltip="Select or deselect the file", show=False),
+        Binding("asterisk", "select_all_files", "select all", id="file.mark_all",
+                tooltip="Select all visible files, or none", show=False),
     ]  # fmt: skip
 
     def __init__(self, screen: FolderScreen) -> None:
@@ -70,7 +70,7 @@ class SelectionController(FolderController):
         bound = get_key_bindings(self.screen, key)
         if all(binding.action not in FILE_ACTIONS or self.can_manage(binding.action) for binding in bound):
             return ""
-        return f"That is done to what is under the cursor of the files: {self.screen.FILES_KEY} leads there."
+        return f"This key works in the files: {self.screen.FILES_KEY} goes there."
 
     def list_targets(self) -> list[str]:
         """The selected paths, else the one under the cursor; none that is deleted already."""
@@ -82,7 +82,7 @@ class SelectionController(FolderController):
         targets = self.list_targets()
         if not targets:
             path = self.files.cursor_path
-            words = f"{to_one_line(path)} is already deleted." if path else "There is nothing under the cursor."
+            words = f"{to_one_line(path)} is already deleted." if path else "Nothing under the cursor."
             self.message.show_message(words)
         return targets[0] if targets else ""
 
@@ -121,7 +121,7 @@ class SelectionController(FolderController):
         files = [path for path in listed if not self.is_folder(path) and not self.files.is_deleted(path)]
         self.files.selection.add(files)
         if not files:
-            self.message.show_message("There is no file in sight to mark.")
+            self.message.show_message("No visible file to select.")
 
     def deselect_all(self) -> bool:
         """Deselect everything; False if nothing was selected."""
@@ -134,11 +134,11 @@ class SelectionController(FolderController):
     def _report_selection(self) -> None:
         count = len(self.files.selection)
         if count:
-            hint = f"{label_key('browse.leave')} unmark"
+            hint = f"{label_key('browse.leave')} deselect"
             if not self.screen.is_read_only:
                 copy, delete = label_key("file.copy"), label_key("file.delete")
                 hint = f"{label_key('file.rename')} rename or move  {copy} copy  {delete} delete  {hint}"
-            self.message.show_message(f"{count:,} marked.", hint=hint)
+            self.message.show_message(f"{count:,} selected.", hint=hint)
         self.screen.show_titles()
 
     @on(EventsRecorded)
@@ -182,10 +182,10 @@ class FileController(FolderController):
     """Creates, renames, copies and deletes files."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "new", "new", id="file.new", tooltip="A new memory; a name that ends with / makes a folder"),
-        Binding("r", "rename", "rename", id="file.rename", tooltip="Rename or move it, or all that are marked"),
-        Binding("c", "copy_to", "copy to", id="file.copy", tooltip="Copy it to another name", show=False),
-        Binding("d", "delete", "delete", id="file.delete", tooltip="Delete it, or all that are marked"),
+        Binding("a", "new", "new", id="file.new", tooltip="New note; a name that ends with / makes a directory"),
+        Binding("r", "rename", "rename", id="file.rename", tooltip="Rename or move the file, or all selected"),
+        Binding("c", "copy_to", "copy to", id="file.copy", tooltip="Copy the file, or all selected", show=False),
+        Binding("d", "delete", "delete", id="file.delete", tooltip="Delete the file, or all selected"),
     ]  # fmt: skip
 
     def __init__(self, screen: FolderScreen, selection: SelectionController, edit: EditController) -> None:
@@ -204,8 +204,8 @@ class FileController(FolderController):
         if not known.is_folder(folder):
             folder = get_parent(folder)
         start = f"{folder}/" if folder else ""
-        hint = "A name that ends with / makes a folder; .md is added to a bare one."
-        typed = await self._prompt_line("New:", start, len(start), validate_new(known, start), "makes it", hint=hint)
+        hint = "A name that ends with / makes a directory. Without an extension, .md is added."
+        typed = await self._prompt_line("New:", start, len(start), validate_new(known, start), "creates it", hint=hint)
         if typed is None:
             return
         new, text, template = resolve_new_path(typed), "", ""
@@ -227,7 +227,7 @@ class FileController(FolderController):
 
         templates = {template.name: template for template in list_templates(path)}
         choices = [Choice(template.key, template.label, name) for name, template in templates.items()]
-        chosen = await self.choose(f"{to_one_line(get_name(path))} begins as", choices)
+        chosen = await self.choose(f"{to_one_line(get_name(path))} starts as", choices)
         return templates.get(chosen or "")
 
     @controller_work()
@@ -261,8 +261,8 @@ class FileController(FolderController):
         known = self._selection.make_context()
         what = flows.describe_paths(targets, known.is_folder)
         choices = (
-            Choice("e", "in a text, one name a line", "text"),
-            Choice("m", "move all of them to a folder", "folder"),
+            Choice("e", "as text, one name a line", "text"),
+            Choice("m", "move all to a directory", "folder"),
         )
         chosen = await self.choose(f"Rename {what}", choices)
         if chosen == "text":
@@ -360,7 +360,7 @@ class FileController(FolderController):
                 key = action.key_labels.split(" ")[0]
                 choices.append(Choice(key if len(key) == 1 else "", action.description, name))
         count = len(self.files.selection)
-        title = f"{to_one_line(message.path)}{f'   {count:,} marked' if count else ''}"
+        title = f"{to_one_line(message.path)}{f'   {count:,} selected' if count else ''}"
         chosen = await self.choose(title, choices)
         if (action := offered.get(chosen or "")) is not None:
             await self.app.run_action(action.binding.action, default_namespace=action.node)
@@ -380,9 +380,9 @@ class TreeController(FolderController):
     """Sorts the files, shows hidden ones, rescans the folder, and reads the details of the rows."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("full_stop", "hidden", "hidden", id="files.hidden", tooltip="Show or leave out hidden files"),
+        Binding("full_stop", "hidden", "hidden", id="files.hidden", tooltip="Hidden files on/off"),
         Binding("comma", "sort", "sort", id="files.sort", tooltip="Sort the files"),
-        Binding("R", "rescan", "rescan", id="browse.rescan", tooltip="Look at the whole folder again", show=False),
+        Binding("R", "rescan", "rescan", id="browse.rescan", tooltip="Rescan the whole folder", show=False),
     ]
 
     @on(EntryDetailsRead)
@@ -396,7 +396,7 @@ class TreeController(FolderController):
     def action_hidden(self) -> None:
         hidden = not self.files.outline.hidden
         self.files.set_hidden(hidden)
-        self.message.show_message("Hidden files are shown." if hidden else "Hidden files are left out.")
+        self.message.show_message("Hidden files are shown." if hidden else "Hidden files are not shown.")
 
     @controller_work()
     async def action_sort(self) -> None:
@@ -412,10 +412,10 @@ class TreeController(FolderController):
 
     @controller_work(exclusive=True, group="rescan")
     async def action_rescan(self) -> None:
-        self.message.show_message("Looking at the whole folder again.")
+        self.message.show_message("Rescanning the folder.")
         worker = self._rescan_folder()
         if await self._wait_for_worker(worker) and worker.result:
-            self.message.show_message("Everything was looked at again.")
+            self.message.show_message("Rescanned the folder.")
 
     @controller_work(thread=True, group="look", exit_on_error=False)
     def _load_details(self, paths: tuple[str, ...]) -> None:

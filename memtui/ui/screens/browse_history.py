@@ -31,9 +31,9 @@ class HistoryController(FolderController):
     """Opens the versions of a note; undo and redo."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("v", "history(True)", "diff", id="browse.diff", tooltip="What changed last, or in this event"),
-        Binding("V", "history(False)", "history", id="browse.history", tooltip="All its versions"),
-        Binding("u", "undo", "undo", id="browse.undo", tooltip="Take the last change back, or this event"),
+        Binding("v", "history(True)", "diff", id="browse.diff", tooltip="Diff of the last change, or of this event"),
+        Binding("V", "history(False)", "history", id="browse.history", tooltip="All versions of the note"),
+        Binding("u", "undo", "undo", id="browse.undo", tooltip="Undo the last change, or this event"),
         Binding("U", "redo", "redo", id="browse.redo", tooltip="Redo what was undone", show=False),
         Binding("Z", "undo_since", "undo everything", id="browse.undo_since",
                 tooltip="Undo one actor's changes", show=False),
@@ -54,12 +54,12 @@ class HistoryController(FolderController):
             at = at if event and event.changes else None
         entry = self.files.outline.get(path) if path else None
         if not path:
-            self.message.show_message(f"The memory folder itself has no versions. {key} shows it as it was.")
+            self.message.show_message(f"The memory folder has no versions. {key} shows it at an earlier time.")
         elif entry is not None and entry.kind is EntryKind.DIRECTORY:
-            words = "A folder has no versions of its own; its notes have."
-            self.message.show_message(f"{words} {key} shows it as it was.")
+            words = "A directory has no versions, only its notes do."
+            self.message.show_message(f"{words} {key} shows it at an earlier time.")
         elif not await asyncio.to_thread(engine.history.versions_of, path, limit=1):
-            self.message.show_message(f"Nothing has been recorded of {path}.")
+            self.message.show_message(f"{path} has no history.")
         else:
             title = self.screen.folder_title
             self.app.push_screen(HistoryScreen(engine, path, title=title, diff_first=diff_first, at=at))
@@ -86,7 +86,7 @@ class PastController(FolderController):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("T", "past", "time travel", id="browse.past", tooltip="The folder as it was at any event"),
-        Binding("D", "deleted", "deleted", id="browse.deleted", tooltip="What was deleted, to bring it back"),
+        Binding("D", "deleted", "deleted", id="browse.deleted", tooltip="List and restore deleted notes"),
     ]
 
     def action_past(self) -> None:
@@ -98,7 +98,7 @@ class PastController(FolderController):
 
         at = self.screen.get_event_seq() or self.screen.last_seq
         if not at:
-            self.message.show_message("Nothing has been recorded yet: there is no past to look at.")
+            self.message.show_message("The history is empty.")
             return
         path = self.files.cursor_path if at == self.screen.last_seq else None
         self.app.push_screen(PastScreen(engine, title=self.screen.folder_title, at=at, path=path))
@@ -132,7 +132,7 @@ class LossController(FolderController):
         if self.screen.status.read_only:
             remedy = above = "Start without --read-only to restore them."
             if self.screen.read_only_reason != READ_ONLY:
-                remedy = above = "They cannot be restored in this session."
+                remedy = above = "This session cannot restore them."
         case = describe_loss(message.loss) if message.loss else ""
         self.screen.raise_alarm("loss", case, remedy, above=above)
         self.screen.refresh_bindings()

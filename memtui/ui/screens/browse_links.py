@@ -49,7 +49,7 @@ class FindController(FolderController):
     """Finds names and texts."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "find", "find", id="browse.find", tooltip="Find in names, in texts and in the past")
+        Binding("slash", "find", "find", id="browse.find", tooltip="Find in names, text and history")
     ]
 
     def __init__(self, screen: FolderScreen, note: NoteController, edit: EditController) -> None:
@@ -94,7 +94,7 @@ class LinkController(FolderController):
         Binding("i", "details", "details", id="browse.details", tooltip="Details of the note, or of the event",
                 show=False),
         Binding("colon_origin", "origin", "origin", id="browse.origin",
-                tooltip="Who asked for these lines: the session, the prompt and the call", show=False),
+                tooltip="Origin of these lines: session, prompt and call", show=False),
         Binding("backspace", "go_back_along", "back", id="browse.link_back", tooltip="Back from a link", show=False),
         Binding("y", "copy", "copy", id="browse.copy", tooltip="Copy path, content, diff or call", show=False),
     ]  # fmt: skip
@@ -112,15 +112,15 @@ class LinkController(FolderController):
         """Show the target of the selected link."""
         link = message.link
         if link is None:
-            self.message.show_message("There is no link in this note.")
+            self.message.show_message("No links in this note.")
             return
         from memtui.notes.links import shorten_target  # noqa: PLC0415 - start-up: only for a link
 
-        kind = "Outside" if link.kind == "url" else "To"
+        kind = "Web" if link.kind == "url" else "To"
         others = f"{label_key('note.next_link')} {label_key('note.previous_link')} others"
         self.message.show_message(
             f"Link {message.number:,} of {message.count:,}. {kind}: {shorten_target(link.target)}",
-            hint=f"{label_key('note.follow_link')} follows it  {others}  {label_key('browse.link_back')} back",
+            hint=f"{label_key('note.follow_link')} follow  {others}  {label_key('browse.link_back')} back",
         )
 
     @on(NoteView.LinkRequested)
@@ -188,14 +188,14 @@ class LinkController(FolderController):
 
         answer = await self.app.push_screen_wait(external_link.ExternalLinkScreen(goal))
         if answer == "open" and await asyncio.to_thread(external_link.open_external_link, goal.address):
-            self.message.show_message(f"Opened outside: {goal.host}.")
+            self.message.show_message(f"Opened in another program: {goal.host}.")
         elif answer:
-            problem = "Nothing here can open it. " if answer == "open" else ""
+            problem = "No program can open it. " if answer == "open" else ""
             self.copy_text(goal.address, "the address", before=problem)
 
     def action_go_back_along(self) -> None:
         if not self._trail:
-            self.message.show_message("There is nothing to go back to: no link was followed.")
+            self.message.show_message("Cannot go back: no link was followed.")
             return
         place = self._trail.pop()
         self.message.show_message(f"Back in {to_one_line(place.path)}.")
@@ -271,13 +271,13 @@ class LinkController(FolderController):
         diff = "".join(f"{line}\n" for line in change.diff or ()) if change is not None else ""
         stem = path.rpartition(".")[0] or path
         what = {
-            "p": ("path, as the agent calls it", "path", f"{ROOT_NAME}/{path}"),
+            "p": ("path for the agent", "path", f"{ROOT_NAME}/{path}"),
             "c": ("content of the note", "content", self.screen.preview.text),
             "d": ("diff of the last change", "diff", diff),
-            "i": ("id of the call that changed it", "call id", (event.call_id if event else "") or ""),
+            "i": ("id of the last call", "call id", (event.call_id if event else "") or ""),
             "r": ("path of the file", "path of the file", f"{self.session.folder}/{path}"),
             "l": (f"link to it: [[{stem}]]", "link", f"[[{stem}]]"),
-            "t": ("target of the chosen link", "target", self.screen.note.links.target),
+            "t": ("target of the selected link", "target", self.screen.note.links.target),
         }
         choices = tuple(Choice(key, label, key) for key, (label, _, text) in what.items() if text)
         chosen = await self.choose("Copy", choices)
@@ -291,16 +291,16 @@ class AuditController(FolderController):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("A,colon_audit", "audit(False)", "audit", id="browse.audit",
-                tooltip="Audit: what a reviewer should look at", show=False),
+                tooltip="Audit the folder", show=False),
         Binding("colon_review", "audit(True)", "review", id="browse.review",
-                tooltip="Review: what changed since the last review", show=False),
+                tooltip="Review the changes since the last review", show=False),
     ]  # fmt: skip
 
     @controller_work(exclusive=True, group="audit")
     async def action_audit(self, on_changes: bool) -> None:
         engine = self.session.engine
         if engine is None:
-            self.message.show_message("The folder is being opened.")
+            self.message.show_message("Opening the folder. Try again in a moment.")
             return
         from memtui.ui.screens.audit import AuditScreen  # noqa: PLC0415 - start-up: loads the audit
 

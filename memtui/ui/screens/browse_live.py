@@ -33,7 +33,7 @@ class FollowController(FolderController):
     """Follow mode, and what ends it: a row of the activity that is gone to."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f", "follow", "follow", id="browse.follow", tooltip="Go where something happens, or stay"),
+        Binding("f", "follow", "follow", id="browse.follow", tooltip="Follow changes on/off"),
     ]
 
     @on(ActivityView.Opened)
@@ -53,15 +53,15 @@ class FollowController(FolderController):
 
     def action_follow(self) -> None:
         self.screen.follow = not self.screen.follow
-        words = f"Staying here. {label_key('browse.follow')} follows again."
-        self.message.show_message("Following what happens." if self.screen.follow else words)
+        words = f"Follow off. {label_key('browse.follow')} follows again."
+        self.message.show_message("Follow on." if self.screen.follow else words)
 
 
 class LiveController(FolderController):
     """Shows events as they are recorded, holds them back, and keeps marks on unseen changes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("P", "pause", "pause", id="browse.pause", tooltip="Hold the screen still while the agent works"),
+        Binding("P", "pause", "pause", id="browse.pause", tooltip="Pause the screen; recording continues"),
         Binding("right_square_bracket", "next_change(1)", "next change", id="browse.next_change",
                 tooltip="To the next changed file"),
         Binding("left_square_bracket", "next_change(-1)", "previous change", id="browse.previous_change",
@@ -98,7 +98,7 @@ class LiveController(FolderController):
         self._complete = message.complete
         began = next((event for event in message.recent if event.command == "began"), None)
         if began is not None and not message.complete:
-            self.screen.show_banner("began", wording.describe_event(began), "Nothing of earlier is remembered.")
+            self.screen.show_banner("began", wording.describe_event(began), "Earlier history is not known.")
         unwatched = [event for event in message.unseen if event.seq > self._find_last_watched()]
         words = describe_unseen_changes(unwatched)
         self.message.show_message(words or f"Watching {self.screen.status.folder}", is_news=True)
@@ -149,7 +149,7 @@ class LiveController(FolderController):
         self.screen.header.show_work(events)
         shown = next((event for event in reversed(events) if event.command != "view"), events[-1])
         if shown.command == "found" and not self._complete:
-            words = f"Looking at the folder for the first time: {self.screen.status.files} so far."
+            words = f"First scan of the folder: {self.screen.status.files} so far."
             self.message.show_message(words, is_news=True)
         elif shown.seq not in self.screen.announced_events:
             words, hint = wording.describe_event(shown), self._format_hint(shown)
@@ -172,10 +172,10 @@ class LiveController(FolderController):
         """The keys that act on an event."""
         if event.is_error or not event.changes or event.command == "found":
             return ""
-        undo = "" if self.screen.status.read_only else f"{label_key('browse.undo')} takes it back."
+        undo = "" if self.screen.status.read_only else f"{label_key('browse.undo')} undoes it."
         is_move = event.new_path is not None or event.moved
         if not is_move and any(change.after is None for change in event.changes):
-            return f"{label_key('browse.deleted')} lists what is gone{', ' if undo else '.'}{undo}"
+            return f"{label_key('browse.deleted')} lists deleted notes{', ' if undo else '.'}{undo}"
         if wording.to_relative_path(event.new_path or event.path) == self.files.cursor_path or self.screen.follow:
             return f"{label_key('browse.diff')} shows it{', ' if undo else '.'}{undo}"
         return undo
@@ -222,8 +222,8 @@ class LiveController(FolderController):
     def action_pause(self) -> None:
         self.screen.is_paused = not self.screen.is_paused
         if self.screen.is_paused:
-            words = "Paused: the screen stands still, everything is still recorded."
-            self.message.show_message(f"{words} {label_key('browse.pause')} goes on.")
+            words = "Paused. Changes are still recorded."
+            self.message.show_message(f"{words} {label_key('browse.pause')} resumes.")
         else:
             self.message.show_message("Live again.")
             if self.screen.paused_count:
@@ -234,7 +234,7 @@ class LiveController(FolderController):
     def action_next_change(self, step: int) -> None:
         target = self.screen.event_marks.find_next(self.files.cursor_path or "", step)
         if target is None:
-            self.message.show_message("Nothing has changed since you last looked.")
+            self.message.show_message("No unseen changes.")
             return
         self.screen.follow = False
         self.files.move_to(target)
@@ -254,7 +254,7 @@ class LiveController(FolderController):
             self._save_seen(self.screen.last_seq)
             self.screen.activity.fresh_rows = 0
         self.screen.note.highlight_lines(())
-        self.message.show_message("Marked as seen." if paths else "There was nothing to mark here.")
+        self.message.show_message("Marked as seen." if paths else "No unseen changes here.")
         self.screen.show_titles()
 
     @controller_work(thread=True, group="seen", exit_on_error=False)

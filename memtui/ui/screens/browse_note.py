@@ -20,7 +20,7 @@ class NoteFindController(FolderController):
     """Opens the line that finds a text in the open note."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+f", "find_in_note", "find here", id="note.find", tooltip="Find a text in the open note",
+        Binding("ctrl+f", "find_in_note", "find in note", id="note.find", tooltip="Find a text in the open note",
                 show=False),
     ]  # fmt: skip
 
@@ -107,7 +107,7 @@ class NoteController(FolderController):
             self.files.set_hidden(True)
         self.screen.requested_path, was_here = path, self.files.cursor_path == path
         if not self.files.move_to(path):
-            self.message.show_message(f"{path} is not there any more.")
+            self.message.show_message(f"{path} is not in the folder.")
             return
         if was_here:
             self.read(again=False)  # else the cursor's move does; twice, the second one would lose the place
@@ -124,17 +124,17 @@ class NoteController(FolderController):
         self.screen.preview.view = self.screen.preview.view.get_next()
         self._blaming = False
         self.read(again=False)
-        self.message.show_message(f"The note is shown {self.screen.preview.view.label}.")
+        self.message.show_message(f"View: {self.screen.preview.view.label}.")
 
     def action_blame(self) -> None:
         self._blaming = not self._blaming
         if self._blaming:
             self._view_before, self.screen.preview.view = self.screen.preview.view, PreviewMode.SOURCE
-            words = "Who wrote each line, how long ago, and in which event."
-            self.message.show_message(f"{words} {label_key('note.blame')} takes it away again.")
+            words = "Blame on: author, age and event of each line."
+            self.message.show_message(f"{words} {label_key('note.blame')} turns it off.")
         else:
             self.screen.preview.view = self._view_before
-            self.message.show_message(f"The note is shown {self.screen.preview.view.label}.")
+            self.message.show_message(f"View: {self.screen.preview.view.label}.")
         self.read(again=self._view_before is PreviewMode.SOURCE)
 
     def read(self, *, again: bool) -> None:

@@ -23,7 +23,7 @@ class PinController(FolderController):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("b", "pin", "pin", id="file.pin", tooltip="Pin or unpin", show=False),
-        Binding("apostrophe", "pins", "pins", id="file.pins", tooltip="To a pinned memory", show=False),
+        Binding("apostrophe", "pins", "pins", id="file.pins", tooltip="Go to a pinned note", show=False),
         Binding("colon_protect", "protect", "protect", id="file.protect",
                 tooltip="Protect from agents on/off", show=False),
     ]  # fmt: skip
@@ -47,19 +47,19 @@ class PinController(FolderController):
         except MemoryClosed:
             return
         except (MemtuiError, OSError) as error:
-            self.message.show_message(f"The pins cannot be kept: {error}", warning=True)
+            self.message.show_message(f"Pins not saved: {error}", warning=True)
             return
         what = to_one_line(targets[0]) if len(targets) == 1 else f"{len(targets):,}"
         leads, puts = label_key("file.pins"), label_key("file.pin")
-        hint = f" {leads} leads to it, {puts} puts it back." if len(targets) == 1 else f" {puts} puts them back."
-        self.message.show_message(f"Pinned {what} on top.{hint}" if pinned else f"No longer pinned: {what}.")
+        hint = f" {leads} goes to it, {puts} unpins it." if len(targets) == 1 else f" {puts} unpins them."
+        self.message.show_message(f"Pinned {what} on top.{hint}" if pinned else f"Unpinned {what}.")
 
     @controller_work()
     async def action_pins(self) -> None:
         pins = [path for path in self.files.outline.pins if path in self.files.outline]
         if not pins:
             key = label_key("file.pin")
-            self.message.show_message(f"Nothing is pinned. {key} pins what is under the cursor on top.")
+            self.message.show_message(f"Nothing is pinned. {key} pins the file under the cursor.")
             return
         from memtui.ui.screens.dialogs import number_choices  # noqa: PLC0415 - start-up: only for a question
 
@@ -79,7 +79,7 @@ class PinController(FolderController):
         around = next((each for each in protected if each not in targets and is_in_any(targets[0], [each])), None)
         if len(targets) == 1 and around is not None:
             place, path = f"{to_one_line(around)}/" if around else "the whole folder", to_one_line(targets[0])
-            self.message.show_message(f"{path} is protected with {place}; only all of that can be let go.")
+            self.message.show_message(f"{path} is protected by {place}. Unprotect {place} instead.")
             return
         on = not all(path in protected for path in targets)
         outcome = await self._selection.run_flow(

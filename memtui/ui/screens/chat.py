@@ -93,7 +93,7 @@ class ComposerController(ConversationScreenController):
         if prompt is not None:
             self.screen.composer.set_text(prompt.text)
             self.screen.box.attach(prompt.attachments)
-            self.message.show_message("Taken back from the queue: change it and send it again.")
+            self.message.show_message("Removed from the queue: change it and send it again.")
         self._prompt_controller.show_queue()
 
     @on(Composer.ExternalEditorRequested)
@@ -127,7 +127,7 @@ class ComposerController(ConversationScreenController):
 
 
 _DRAFT_SECONDS = 1.0
-_EMPTY = "Nothing is remembered here yet.\n\nWhat Claude writes appears here as it is written."
+_EMPTY = "This folder has no notes yet.\n\nWhat Claude writes appears here."
 _LEFT_COLUMNS = 24
 """Columns that a pane has at least, however far the divider is moved."""
 
@@ -163,20 +163,20 @@ class ChatScreen(ConversationScreen, inherit_css=False):
 
     CONTROLLERS = (CommandController, PromptController, QuestionController, ConversationController, ComposerController)
     CSS_PATH = "chat.tcss"
-    TITLES = ("2 Memory", "3 Note", "4 Activity")
+    TITLES = ("2 Files", "3 Note", "4 Activity")
     FIRST = "#composer"
     FILES_KEY = "2"
     PANE_CONTROLLER = ChatPaneController
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+o", "tools", "tools", id="chat.tools", tooltip="Unfold all tool calls, or fold them",
+        Binding("ctrl+o", "tools", "tools", id="chat.tools", tooltip="Unfold or fold all tool calls",
                 priority=True),
-        Binding("1", "pane('transcript')", "chat", id="chat.talk", tooltip="To the conversation, or to what is asked",
+        Binding("1", "pane('transcript')", "chat", id="chat.talk", tooltip="To the conversation, or to the question",
                 show=False),
-        Binding("2", "pane('files')", "memory", id="chat.files", tooltip="To the memory", show=False),
+        Binding("2", "pane('files')", "files", id="chat.files", tooltip="To the files", show=False),
         Binding("3", "pane('note')", "note", id="chat.note", tooltip="To the note", show=False),
         Binding("4", "pane('activity')", "activity", id="chat.activity", tooltip="To the activity", show=False),
-        Binding("escape", "leave", "message", id="chat.write", tooltip="Out of what was opened, to the message"),
+        Binding("escape", "leave", "message", id="chat.write", tooltip="Back to the message box"),
     ]  # fmt: skip
 
     def __init__(
@@ -263,7 +263,7 @@ class ChatScreen(ConversationScreen, inherit_css=False):
     async def go_back(self) -> None:
         """Leave the conversation, after a question where a turn would be cut off."""
         if self.chat_state.is_busy:
-            calm = f"{join_labels('ask.no')}: Claude goes on. What was said until now is kept in any case."
+            calm = f"{join_labels('ask.no')}: Claude continues. The conversation is kept in any case."
             if not await self.app.push_screen_wait(ConfirmScreen("Claude is still working. Stop it and leave?", calm)):
                 return
         if self._over_browser:

@@ -50,23 +50,23 @@ class CommandController(ConversationScreenController):
     """Runs the commands that are typed after a slash."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        _make_command_binding("undo", "undo_turn", "Take back what this turn wrote to memory"),
+        _make_command_binding("undo", "undo_turn", "Undo this turn's changes to the folder"),
         Binding("ctrl+r,slash_diff", "review", "review", id="chat.review", priority=True,
-                tooltip="Review what this session changed; bring back what was lost"),
-        _make_command_binding("memory", "memory", "What the memory holds, and what was read of it"),
-        _make_command_binding("model", "model", "Another model"),
-        _make_command_binding("effort", "effort", "How much effort the model makes"),
-        _make_command_binding("thinking", "thinking", "Whether the model thinks first"),
-        _make_command_binding("policy", "policy", "Writes to memory: ask, allow or read-only"),
-        _make_command_binding("attach", "attach", "Send a file along with the message"),
-        _make_command_binding("copy", "copy_block", "Copy what is under the cursor, or the last answer"),
+                tooltip="Review this session's changes; restore deleted notes"),
+        _make_command_binding("memory", "memory", "Size of the folder, and notes read so far"),
+        _make_command_binding("model", "model", "Choose the model"),
+        _make_command_binding("effort", "effort", "Set the effort of the model"),
+        _make_command_binding("thinking", "thinking", "Thinking on/off"),
+        _make_command_binding("policy", "policy", "Memory writes: ask, allow or read-only"),
+        _make_command_binding("attach", "attach", "Attach a file to the message"),
+        _make_command_binding("copy", "copy_block", "Copy the selected block, or the last answer"),
         _make_command_binding("retry", "retry", "Send the last message again"),
         _make_command_binding("edit", "edit_last", "Change the last message and send it again"),
-        _make_command_binding("clear", "clear_talk", "Begin a new conversation"),
-        _make_command_binding("resume", "resume", "Go on with another session"),
+        _make_command_binding("clear", "clear_talk", "Start a new conversation"),
+        _make_command_binding("resume", "resume", "Resume another session"),
         _make_command_binding("export", "export", "Write the conversation to a Markdown file"),
         _make_command_binding("help", "app.help", "All keys and commands"),
-        _make_command_binding("quit", "app.back", "Leave"),
+        _make_command_binding("quit", "app.back", "Quit the chat"),
     ]  # fmt: skip
 
     def __init__(self, screen: ConversationScreen, conversation_controller: ConversationController) -> None:
@@ -96,7 +96,7 @@ class CommandController(ConversationScreenController):
                 return True
         names = [command.name for command in self.list_commands()]
         hint = format_suggestion(name, names, "/ lists them.", shown="/{}", cutoff=0.5)
-        self.message.show_message(f"There is no command /{to_one_line(name)}. {hint}", warning=True)
+        self.message.show_message(f"Unknown command /{to_one_line(name)}. {hint}", warning=True)
         if not self.screen.composer.text:
             self.screen.composer.set_text(text)
         return True
@@ -105,7 +105,7 @@ class CommandController(ConversationScreenController):
         if action in _TAKING and argument:
             getattr(self, f"action_{action}")(argument)
         elif argument:
-            self.message.show_message(f"/{name} takes nothing behind it. Nothing was done.", warning=True)
+            self.message.show_message(f"/{name} takes no argument. Nothing was done.", warning=True)
         else:
             self.screen.run_worker(self.screen.run_action(action), group="command")
 
@@ -129,7 +129,7 @@ class CommandController(ConversationScreenController):
         if engine is None:
             return
         if not self.state.events:
-            self.message.show_message("Nothing was changed in this session yet.")
+            self.message.show_message("This session has not changed any note yet.")
             return
         from memtui.ui.screens.chat_review import ReviewScreen  # noqa: PLC0415 - start-up: loads a screen
 
@@ -165,13 +165,13 @@ class CommandController(ConversationScreenController):
         if len(meant) == 1:
             self.screen.set_policy(meant[0])
         else:
-            words = f"Not changed: {to_one_line(argument)} is none of ask, allow and read-only."
+            words = f"Not changed: {to_one_line(argument)} is not ask, allow or read-only."
             self.message.show_message(words, warning=True)
 
     async def _revoke_consent(self) -> None:
         scopes = sorted(self.state.always)
         choices = [*number_choices((format_scope(each), each) for each in scopes), Choice("0", "all of these", "*")]
-        chosen = await self._prompt_person(MenuScreen("Not asked before writes here. Ask again about", choices))
+        chosen = await self._prompt_person(MenuScreen("Allowed without asking. Ask again about", choices))
         chat = self.screen.get_chat()
         if chosen and chat is not None:
             chat.set_policy(chat.policy, frozenset() if chosen == "*" else chat.always - {chosen})
@@ -183,12 +183,12 @@ class CommandController(ConversationScreenController):
         if chat is None:
             return
         if not argument and not self.state.models:
-            known = f"{to_one_line(now.id)} answers. " if now else ""
-            self.message.show_message(f"{known}The API has not told which others there are: /model NAME names one.")
+            known = f"The model is {to_one_line(now.id)}. " if now else ""
+            self.message.show_message(f"{known}The API has not listed others. Use /model NAME.")
             return
         if not argument:
             choices = number_choices((chat_state.format_model_choice(each, now), each.id) for each in self.state.models)
-            argument = await self._prompt_person(MenuScreen("Which model answers", choices))
+            argument = await self._prompt_person(MenuScreen("Model", choices))
         if argument:
             chat.set_model(argument)
 
@@ -198,7 +198,7 @@ class CommandController(ConversationScreenController):
         if chat is None:
             return
         if model is None or not model.efforts:
-            self.message.show_message("This model takes no levels of effort, as far as the API tells.")
+            self.message.show_message("This model has no effort setting, according to the API.")
             return
         await self._change_setting("effort", argument, {each: each for each in model.efforts}, chat.set_effort)
 
@@ -208,7 +208,7 @@ class CommandController(ConversationScreenController):
         if chat is None:
             return
         if model is not None and not model.thinking:
-            self.message.show_message("This model does not think first, as far as the API tells.")
+            self.message.show_message("This model has no thinking, according to the API.")
             return
         await self._change_setting("thinking", argument, {"on": True, "off": False}, chat.set_thinking)
 
@@ -217,13 +217,13 @@ class CommandController(ConversationScreenController):
     ) -> None:
         """Change a setting of the model to a named value, which is asked for where none is given."""
         if not argument:
-            choices = [*number_choices((each, each) for each in values), Choice("0", "as the model has it", "default")]
+            choices = [*number_choices((each, each) for each in values), Choice("0", "the model's default", "default")]
             argument = await self._prompt_person(MenuScreen(name.capitalize(), choices))
         if argument == "default" or argument in values:
             change(values.get(argument))
             self.message.show_message(f"{name.capitalize()}: {argument}.")
         elif argument:
-            words = f"Not changed: {name} is one of {', '.join(values)} and default."
+            words = f"Not changed: {name} must be one of {', '.join(values)}, default."
             self.message.show_message(words, warning=True)
 
     def action_memory(self) -> None:
@@ -239,20 +239,20 @@ class CommandController(ConversationScreenController):
             *(f"  {ROOT_NAME}/{path}{f'  {count} times' if count > 1 else ''}" for path, count in viewed),
         ]
         if not viewed:
-            lines.append("  no memory yet")
-        self.app.push_screen(LinesScreen("Memory", lines))
+            lines.append("  no notes yet")
+        self.app.push_screen(LinesScreen("Memory folder", lines))
 
     def action_copy_block(self) -> None:
         text = self.screen.transcript.get_selected_block()
         if text:
             self.copy_block(text)
         else:
-            self.message.show_message("There is nothing to copy yet.")
+            self.message.show_message("Nothing to copy yet.")
 
     @controller_work()
     async def action_attach(self, argument: str = "") -> None:
         if not argument:
-            screen = PromptScreen("Attach", f"A file: text, a picture or a PDF. {label_key('prompt.back')} goes back.")
+            screen = PromptScreen("Attach", f"A file: text, a picture or a PDF. {label_key('prompt.back')} cancels.")
             argument = await self._prompt_person(screen)
         if not argument:
             return
@@ -264,7 +264,7 @@ class CommandController(ConversationScreenController):
             self.message.show_message(str(error), warning=True)
             return
         self.screen.box.attach((*self.screen.box.attachments, added))
-        self.message.show_message(f"Goes with the message: {chat_state.format_attachments((added,))}.")
+        self.message.show_message(f"Attached: {chat_state.format_attachments((added,))}.")
 
     @controller_work()
     async def action_export(self, argument: str = "") -> None:
@@ -277,7 +277,7 @@ class CommandController(ConversationScreenController):
         try:
             await asyncio.to_thread(self._write_export, session, path)
         except FileExistsError:
-            problem = f"Not exported: {name} exists. /export FILE names another."
+            problem = f"Not exported: {name} exists. Use /export FILE."
         except (MemtuiError, OSError) as error:
             reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
             problem = f"Not exported to {name}: {reason}."
@@ -287,7 +287,7 @@ class CommandController(ConversationScreenController):
         from memtui.agents.chat.sessions.export import to_markdown  # noqa: PLC0415 - start-up: for this key only
 
         if Path(self.session.folder) in Path(os.path.realpath(path)).parents:
-            raise OSError(0, "it would become a memory; choose a place outside the memory folder")
+            raise OSError(0, "it is in the memory folder; choose another directory")
         text = to_markdown(session.iter_records())
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(text.encode("utf-8", "replace"))
@@ -295,17 +295,17 @@ class CommandController(ConversationScreenController):
     @controller_work()
     async def action_resume(self, argument: str = "") -> None:
         if self.state.is_busy:
-            words = f"Claude is still working: {label_key('chat.leave')} stops, then {label_key('chat.resume')}."
+            words = f"Claude is still working. {label_key('chat.leave')} stops it; then use {label_key('chat.resume')}."
             self.message.show_message(words, warning=True)
             return
         with report_errors(self.screen.post_message):
             if not argument:
                 others = await asyncio.to_thread(self._list_other_sessions)
                 if not others:
-                    self.message.show_message("There is no other session over this folder.")
+                    self.message.show_message("No other session in this folder.")
                     return
                 choices = number_choices((_format_session(each), each.id) for each in others)
-                argument = await self._prompt_person(MenuScreen("Go on with", choices))
+                argument = await self._prompt_person(MenuScreen("Resume", choices))
             if argument:
                 await self._conversation_controller.switch(argument)
 

@@ -98,7 +98,7 @@ class ConversationController(ConversationScreenController):
         except (MemtuiError, OSError) as error:
             self.screen.post_message(ChatStartFailed(str(error)))
         except Exception as error:  # the thread's last words: without them the box would say nothing
-            self.screen.post_message(ChatStartFailed(f"The conversation cannot begin because of a bug: {error!r}."))
+            self.screen.post_message(ChatStartFailed(f"The conversation could not start because of a bug: {error!r}."))
         else:
             self.screen.post_message(started)
 
@@ -116,18 +116,18 @@ class ConversationController(ConversationScreenController):
         if not self._put_draft:
             self._put_draft = True
             for prompt in filter(None, (message.unanswered, Prompt(message.draft) if message.draft else None)):
-                where = "in the box"
+                where = "in the message box"
                 if not self._prompt_controller.restore_prompt(prompt):
-                    where = f"kept: {label_key('chat.older')} in an empty box brings it back"
-                message.notice = f"{message.notice} What was not sent is {where}.".lstrip()
+                    where = f"kept: {label_key('chat.older')} in an empty box recalls it"
+                message.notice = f"{message.notice} Your unsent message is {where}.".lstrip()
         if message.notice and not self._fell_back:
             self.message.show_message(message.notice)
         self._before, self._fell_back = None, False
         if not message.events:
-            asked = "asks you before each write" if state.policy is ApprovalPolicy.ASK else "writes there"
-            words = "reads there, and writes nothing" if state.policy is ApprovalPolicy.READ_ONLY else asked
+            asked = "asks you before each write" if state.policy is ApprovalPolicy.ASK else "writes without asking"
+            words = "only reads" if state.policy is ApprovalPolicy.READ_ONLY else asked
             key = "" if screen.is_read_only else f" ({label_key('chat.next_policy')})"
-            screen.transcript.add_event(Notice(f"Claude remembers in {screen.folder_title}, and {words}{key}."))
+            screen.transcript.add_event(Notice(f"Claude uses {screen.folder_title} as its memory and {words}{key}."))
         screen.composer.earlier = state.sent_texts
         waiting, self._prompt_controller.waiting = self._prompt_controller.waiting, []
         for prompt in waiting:
@@ -139,7 +139,7 @@ class ConversationController(ConversationScreenController):
     def _report_start_failure(self, message: ChatStartFailed) -> None:
         if self._before is not None:
             before, self._before, self._fell_back = self._before, None, True
-            self.message.show_message(f"{message.reason} What was here goes on.", warning=True)
+            self.message.show_message(f"{message.reason} Continuing the earlier session.", warning=True)
             self.start_chat(before)
             return
         self.screen.no_chat_reason = message.reason
@@ -209,7 +209,7 @@ class ConversationController(ConversationScreenController):
     def _report_fault(self, fault: ChatFault) -> None:
         words = fault.sentence
         if fault.prompt is not None and not self._prompt_controller.restore_prompt(fault.prompt):
-            words = f"{words} {label_key('chat.older')} in an empty box brings your message back."
+            words = f"{words} {label_key('chat.older')} in an empty box recalls your message."
         self.message.show_message(chat_state.shorten_sentences(words, self.message.size.width - 2), warning=True)
 
     def _end_turn(self, ended: TurnEnded) -> None:
@@ -223,9 +223,9 @@ class ConversationController(ConversationScreenController):
         if event.reason == "edit" and event.prompt is not None:
             self._prompt_controller.restore_prompt(event.prompt)
             self.screen.composer.focus()
-            self.message.show_message("Change it and send it again. What that turn wrote to memory stays as it is.")
+            self.message.show_message("Change it and send it again. What that turn wrote is kept.")
         elif event.prompt is None:
-            self.message.show_message("A new conversation. The one before is kept in the session.")
+            self.message.show_message("New conversation. The earlier one is kept in the session.")
 
     @on(EventsRecorded)
     def _end_consents(self, message: EventsRecorded) -> None:
@@ -290,7 +290,7 @@ class ConversationController(ConversationScreenController):
             found = chat_state.tally_changes(engine, self.state.events)
         except (MemtuiError, OSError):
             found = ()
-        words = f"{wording.format_memory_count(len(found))} changed" if found else "no memory changed"
+        words = f"{wording.format_count(len(found), 'note')} changed" if found else "no notes changed"
         lines = [f"This session: {words}."]
         lines += [f"  {chat_state.describe_memory_change(each)}" for each in found]
         if session.path.exists():

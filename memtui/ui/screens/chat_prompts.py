@@ -47,14 +47,14 @@ class ConversationScreen(BrowseScreen):
     def get_chat(self) -> "ChatController | None":
         """The conversation; `None`, with a message, where there is none yet."""
         if self.chat is None:
-            self.message.show_message(self.no_chat_reason or "The conversation is being opened. Try again in a moment.")
+            self.message.show_message(self.no_chat_reason or "Opening the conversation. Try again in a moment.")
         return self.chat
 
     def stop(self) -> None:
         """Stop the turn; the text until now is kept."""
         if self.chat is not None:
             self.chat.stop()
-            self.message.show_message("Stopping. What was said until now is kept.")
+            self.message.show_message("Stopping. The text so far is kept.")
 
     def set_policy(self, policy: ApprovalPolicy) -> None:
         """Change the approval policy."""
@@ -99,7 +99,7 @@ class PromptController(ConversationScreenController):
         self.screen.composer.earlier = self.state.sent_texts
         if self.screen.chat is None:
             self.waiting.append(prompt)
-            self.message.show_message("It goes out as soon as the conversation is open.")
+            self.message.show_message("Queued: it is sent when the conversation is open.")
             self.show_queue()
         else:
             self.screen.chat.send(prompt)
@@ -164,7 +164,7 @@ class QuestionController(ConversationScreenController):
         """Focus the question."""
         self.screen.question_view.take_focus(by_itself=by_itself)
         if not self.screen.question_view.is_writing:
-            keys = f"{label_key('chat.files')} looks around, {label_key('chat.talk')} comes back."
+            keys = f"{label_key('chat.files')} goes to the files, {label_key('chat.talk')} comes back."
             self.message.show_message(f"Nothing is written before you answer. {keys}")
 
     def close(self, number: int) -> None:

@@ -46,7 +46,7 @@ class ReviewScreen(DiffPaneScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *DIFF_KEYS,
-        Binding("V", "history", "versions", id="review.history", tooltip="All versions of this memory"),
+        Binding("V", "history", "versions", id="review.history", tooltip="All versions of this note"),
         *FOCUS_BINDINGS,
         Binding("escape,q", "dismiss", "back", id="review.back", tooltip="Back to the conversation"),
     ]  # fmt: skip
@@ -88,7 +88,7 @@ class ReviewScreen(DiffPaneScreen):
         )
         self.rows.border_title = "1 Changed in this session"
         self.rows.focus()
-        self.diff.show_notice("Putting together what was changed")
+        self.diff.show_notice("Collecting the changes")
         self._collect_changes()
 
     @work(thread=True, exclusive=True, group="remembered", exit_on_error=False)
@@ -104,11 +104,11 @@ class ReviewScreen(DiffPaneScreen):
         self.rows.add_options([Option(_format_change_row(each, self._row_width)) for each in found])
         if found:
             self.rows.highlighted = 0
-            words = f"{wording.format_memory_count(len(found))} changed in this session."
-            self.message.show_message(f"{words} /undo takes back the last turn.")
+            words = f"{wording.format_count(len(found), 'note')} changed in this session."
+            self.message.show_message(f"{words} /undo undoes the last turn.")
         else:
-            self.diff.show_notice("Nothing is left to review", "What this session changed is as it was before.")
-            self.message.show_message("All that this session changed was taken back, or changed back.")
+            self.diff.show_notice("Nothing to review", "No note differs from before this session.")
+            self.message.show_message("All changes of this session were undone.")
 
     @property
     def _row_width(self) -> int:
@@ -156,7 +156,7 @@ class ReviewScreen(DiffPaneScreen):
         if comparison is not None:
             self.diff.show(comparison, _LABELS, short=_SHORT)
         elif is_unknown:
-            self.diff.show_notice("It cannot be shown", "It is no text, or its text is not kept.")
+            self.diff.show_notice("Cannot show the change", "It is not text, or its text is not kept.")
         else:
             self.diff.show_notice("Only the name changed", describe_memory_change(each))
 

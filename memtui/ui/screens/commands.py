@@ -28,7 +28,7 @@ class CommandScreen(FilteredListScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "Back", id="commands.back", tooltip="Close without a command", priority=True)
     ]
-    TITLE_WORDS, PLACEHOLDER, NOTHING = "Commands", "name or key", "No command is called that."
+    TITLE_WORDS, PLACEHOLDER, NOTHING = "Commands", "name or key", "No matching command."
 
     def __init__(self, actions: Sequence[Action], recent: Sequence[str]) -> None:
         super().__init__()
@@ -63,9 +63,9 @@ class ThemeScreen(FilteredListScreen):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Back", id="themes.back", tooltip="Keep the colours as they were", priority=True)
+        Binding("escape", "leave", "Back", id="themes.back", tooltip="Keep the earlier theme", priority=True)
     ]
-    TITLE_WORDS, PLACEHOLDER, NOTHING = "Themes", "name", "No theme is called that."
+    TITLE_WORDS, PLACEHOLDER, NOTHING = "Themes", "name", "No matching theme."
 
     def __init__(self, themes: Sequence[str], current: str, show: Callable[[str], object]) -> None:
         super().__init__()

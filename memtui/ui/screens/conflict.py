@@ -89,13 +89,13 @@ class ConflictScreen(_PlaceScreen[ConflictChoice]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("m", "choose('m')", "merge", id="conflict.merge", tooltip="Merge both"),
-        Binding("k", "choose('k')", "keep mine", id="conflict.keep", tooltip="Keep mine"),
-        Binding("o", "choose('o')", "old place", id="conflict.old_place", tooltip="Keep mine at the old place"),
-        Binding("b", "choose('b')", "beside", id="conflict.beside", tooltip="Save mine under a new name"),
-        Binding("t", "choose('t')", "take theirs", id="conflict.take", tooltip="Take theirs; mine becomes a draft"),
-        Binding("d", "differences", "diff", id="conflict.differences", tooltip="See the full diffs"),
+        Binding("k", "choose('k')", "keep yours", id="conflict.keep", tooltip="Keep yours"),
+        Binding("o", "choose('o')", "old path", id="conflict.old_place", tooltip="Keep yours at the old path"),
+        Binding("b", "choose('b')", "save as", id="conflict.beside", tooltip="Save yours under a new name"),
+        Binding("t", "choose('t')", "take theirs", id="conflict.take", tooltip="Take theirs; yours becomes a draft"),
+        Binding("d", "differences", "diff", id="conflict.differences", tooltip="Show the full diffs"),
         *PLACE_KEYS,
-        Binding("escape,q", "dismiss", "back", id="conflict.back", tooltip="Back to editing, unsaved"),
+        Binding("escape,q", "dismiss", "back", id="conflict.back", tooltip="Keep editing, unsaved"),
     ]  # fmt: skip
 
     DEFAULT_CSS = MODAL_CSS.format(name="ConflictScreen")
@@ -113,8 +113,8 @@ class ConflictScreen(_PlaceScreen[ConflictChoice]):
         self.box.show_place(about, self._at, f"{what} {self._at + 1} of {len(about.places):,}")
         rows = [AnswerRow(each.key, label_key(_BINDINGS[each.key]), each.label) for each in about.options]
         rows += [
-            AnswerRow("differences", label_key("conflict.differences"), "See the full diff", is_extra=True),
-            AnswerRow("back", label_key("conflict.back"), "Back to editing, unsaved", is_extra=True),
+            AnswerRow("differences", label_key("conflict.differences"), "Show the full diff", is_extra=True),
+            AnswerRow("back", label_key("conflict.back"), "Keep editing, unsaved", is_extra=True),
         ]
         self.box.ask((about.title, about.short_title), about.sides, rows, self.size, recommended=True)
         self.message.show_message(about.calm if len(about.calm) <= self.size.width - 2 else CALM_SHORT)
@@ -165,17 +165,20 @@ _BINDINGS = {
 """The ids of the bindings, by answer."""
 
 
+_DECISIONS = {"mine": "yours", "edit": "both"}
+
+
 class MergeScreen(_PlaceScreen[MergeTexts]):
     """Asks at each place that both changed whose lines stay; `None` is back to the question of the conflict."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("k", "decide('mine')", "mine", id="merge.mine", tooltip="Mine here"),
+        Binding("k", "decide('mine')", "yours", id="merge.mine", tooltip="Yours here"),
         Binding("t", "decide('theirs')", "theirs", id="merge.theirs", tooltip="Theirs here"),
-        Binding("b", "decide('both')", "both", id="merge.both", tooltip="Both here, mine first"),
-        Binding("e", "decide('edit')", "both, edit", id="merge.edit", tooltip="Both here, and edit before saving"),
-        Binding("d", "differences", "diff", id="merge.differences", tooltip="See the full diffs"),
+        Binding("b", "decide('both')", "both", id="merge.both", tooltip="Both here, yours first"),
+        Binding("e", "decide('edit')", "both, edit", id="merge.edit", tooltip="Both here, then edit before saving"),
+        Binding("d", "differences", "diff", id="merge.differences", tooltip="Show the full diffs"),
         *PLACE_KEYS,
-        Binding("escape,q", "dismiss", "back", id="merge.back", tooltip="Back to the question; nothing is merged"),
+        Binding("escape,q", "dismiss", "back", id="merge.back", tooltip="Back to the conflict; nothing is merged"),
     ]
 
     DEFAULT_CSS = MODAL_CSS.format(name="MergeScreen")
@@ -193,20 +196,20 @@ class MergeScreen(_PlaceScreen[MergeTexts]):
     def show_place(self) -> None:
         about, count = self.conflict, len(self._merged.conflicts)
         decided = self._decisions.get(self._at)
-        chosen = f", {'both' if decided == 'edit' else decided}" if decided else ""
+        chosen = f", {_DECISIONS.get(decided, decided)}" if decided else ""
         self.box.show_place(about, self._at, f"place {self._at + 1} of {count:,}{chosen}")
         name = about.names[1]
-        theirs = f"{name}'s" if name not in ("now", "elsewhere", "outside") else "The other text"
+        theirs = f"{name}'s" if name not in ("now", "elsewhere", "outside") else "Theirs"
         rows = [
             AnswerRow("theirs", label_key("merge.theirs"), theirs),
-            AnswerRow("mine", label_key("merge.mine"), "Mine"),
-            AnswerRow("both", label_key("merge.both"), "Both, mine first"),
-            AnswerRow("edit", label_key("merge.edit"), "Both, and edit them before saving"),
+            AnswerRow("mine", label_key("merge.mine"), "Yours"),
+            AnswerRow("both", label_key("merge.both"), "Both, yours first"),
+            AnswerRow("edit", label_key("merge.edit"), "Both, then edit before saving"),
             AnswerRow("back", label_key("merge.back"), "Back; nothing is merged", is_extra=True),
         ]
-        title = f"Line {self._merged.conflicts[self._at].first_line:,}: both changed it. Which stays?"
+        title = f"Line {self._merged.conflicts[self._at].first_line:,} was changed on both sides. Keep which?"
         self.box.ask((title, title), (), rows, self.size)
-        self.message.show_message("Nothing is written before the last place is chosen.")
+        self.message.show_message("Nothing is written until every place is decided.")
 
     def action_decide(self, decision: str) -> None:
         """Keep a decision for the place on show, and go to the next place without one; the last one ends it."""
@@ -248,7 +251,7 @@ class EditDiffScreen(DiffPaneScreen):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("t", "turn", "yours/theirs", id="edit_diff.turn", tooltip="What you changed, or what others changed"),
+        Binding("t", "turn", "yours/theirs", id="edit_diff.turn", tooltip="Your changes, or others' changes"),
         *DIFF_KEYS,
         Binding("escape,q", "dismiss", "back", id="edit_diff.back", tooltip="Back to the text"),
     ]
@@ -296,12 +299,12 @@ class EditDiffScreen(DiffPaneScreen):
     def _show_hint(self) -> None:
         key = label_key("edit_diff.turn")
         if self._is_theirs:
-            words = f"What others changed since you opened it. {key} shows what you changed."
+            words = f"Changes by others since you opened it. {key} shows your changes."
         else:
-            more = f"  {key} shows what others changed." if self._has_changed else ""
-            words = f"What saving would change. Nothing is written yet.{more}"
+            more = f"  {key} shows changes by others." if self._has_changed else ""
+            words = f"Changes to be saved. Nothing is written yet.{more}"
         self.message.show_message(words)
-        self.diff.border_title = "changed meanwhile" if self._is_theirs else "to be saved"
+        self.diff.border_title = "changed by others" if self._is_theirs else "to be saved"
         self._compare_texts(self._is_theirs)
 
     @work(thread=True, exclusive=True, group="compare", exit_on_error=False)
@@ -330,6 +333,6 @@ class EditDiffScreen(DiffPaneScreen):
         if comparison is not None:
             self.diff.show(comparison, labels, short=("opened", "now" if theirs else "yours"))
         elif problem:
-            self.diff.show_notice("It cannot be compared", to_one_line(problem))
+            self.diff.show_notice("Cannot compare", to_one_line(problem))
         else:
-            self.diff.show_notice("No difference", "The memory holds this text already.")
+            self.diff.show_notice("No difference", "The file already has this text.")

@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
 from memtui.core import wording
-from memtui.core.events import EntryKind, Event, format_actor_name
+from memtui.core.events import EntryKind, Event, format_actor_in_sentence
 from memtui.core.history import DeletedPath
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
@@ -36,17 +36,17 @@ class DeletedScreen(OverlayScreen):
     """The deleted memories of a folder."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("R,enter", "restore", "restore", id="deleted.restore", tooltip="Bring it back, or all that are marked"),
-        Binding("slash", "narrow", "narrow", id="deleted.narrow", tooltip="Only those whose path holds a text"),
-        Binding("u", "undo_here", "undo", id="deleted.undo", tooltip="Take back what was restored last", show=False),
+        Binding("R,enter", "restore", "restore", id="deleted.restore", tooltip="Restore the note, or all selected"),
+        Binding("slash", "narrow", "filter", id="deleted.narrow", tooltip="Filter by path"),
+        Binding("u", "undo_here", "undo", id="deleted.undo", tooltip="Undo the last restore", show=False),
         Binding("U", "redo_here", "redo", id="deleted.redo", tooltip="Restore it again", show=False),
-        Binding("v", "history(True)", "diff", id="deleted.diff", tooltip="What removed it", show=False),
+        Binding("v", "history(True)", "diff", id="deleted.diff", tooltip="Diff of the deletion", show=False),
         Binding("T", "past", "time travel", id="deleted.past", tooltip="The folder before the deletion", show=False),
         Binding("tab", "app.focus_next", "next pane", id="deleted.next", tooltip="To the next pane", show=False),
-        Binding("shift+tab", "app.focus_previous", "previous pane", id="deleted.previous", tooltip="To the pane before",
-                show=False),
-        Binding("escape,D,q", "leave", "back", id="deleted.leave", tooltip="Back, or out of what was typed"),
-        Binding("V", "history(False)", "history", id="deleted.history", tooltip="All versions that it had"),
+        Binding("shift+tab", "app.focus_previous", "previous pane", id="deleted.previous",
+                tooltip="To the previous pane", show=False),
+        Binding("escape,D,q", "leave", "back", id="deleted.leave", tooltip="Clear the filter, or go back"),
+        Binding("V", "history(False)", "history", id="deleted.history", tooltip="All versions of the note"),
     ]  # fmt: skip
 
     AUTO_FOCUS = "#deleted"  # a key that is typed at once is none of the filter's text
@@ -94,7 +94,7 @@ class DeletedScreen(OverlayScreen):
         yield Header()
         with Horizontal(id="narrow"):
             yield Static("/ ", id="prompt")
-            yield Input(placeholder="type to narrow", compact=True, id="filter")
+            yield Input(placeholder="type to filter", compact=True, id="filter")
             yield Static(id="count", markup=False)
         with Horizontal(id="body"):
             yield DeletedView(id="deleted", classes="pane")
@@ -104,7 +104,7 @@ class DeletedScreen(OverlayScreen):
 
     def on_mount(self) -> None:
         self.header.status = HeaderStatus(self._folder, live="DELETED", follow=None, read_only=self._engine.read_only)
-        self.message.show_message("Looking through the record.")
+        self.message.show_message("Reading the history.")
         self.listed.focus()
         self._load_deleted(is_first=True)
         self.set_interval(_LOOK_SECONDS, self._refresh_if_stale)
@@ -129,11 +129,11 @@ class DeletedScreen(OverlayScreen):
 
     def _show_hint(self, found: Sequence[DeletedPath], first: Event | None) -> None:
         if self.browser is not None and self.browser.no_history_reason:
-            words = f"What was deleted is not known: {self.browser.no_history_reason}"
+            words = f"No list of deleted notes: {self.browser.no_history_reason}"
         elif first is not None and first.command == "began":
-            words = "Nothing was deleted since a new record began here. Earlier deletions are not known."
+            words = "No deletions since a new history began here. Earlier ones are not known."
         elif not found:
-            words = "No note was deleted here since memtui first saw the folder."
+            words = "No note was deleted since memtui first saw the folder."
         elif self.is_read_only:
             words = ""
         else:
@@ -152,7 +152,7 @@ class DeletedScreen(OverlayScreen):
         wanted = self.query_one(Input).value.strip().casefold()
         words = wanted.split()
         listed = [each for each in self._found if all(word in each.path.casefold() for word in words)]
-        count = f"{len(listed):,} of {len(self._found):,}" if wanted else wording.format_memory_count(len(listed))
+        count = f"{len(listed):,} of {len(self._found):,}" if wanted else wording.format_count(len(listed), "note")
         self.query_one("#count", Static).update(count)
         self.listed.show(listed)
 
@@ -164,7 +164,7 @@ class DeletedScreen(OverlayScreen):
     def _show_titles(self) -> None:
         count = len(self.listed.selected_paths)
         row, total = self.listed.position
-        words = "1 Deleted, the last first" + (f"  marked {count:,}" if count else "")
+        words = "1 Deleted, newest first" + (f"  selected {count:,}" if count else "")
         self._titles.set_title(self.listed, words, f"{row:,} of {total:,}")
 
     @on(DeletedView.Highlighted)
@@ -173,11 +173,11 @@ class DeletedScreen(OverlayScreen):
         self._show_titles()
         if here is None:
             words = (
-                f"Try other letters, or {label_key('deleted.leave')}."
+                f"Change the filter, or press {label_key('deleted.leave')}."
                 if self._found
-                else "What is deleted from now on will be listed here."
+                else "Deleted notes will be listed here."
             )
-            self.note.show_notice("Nothing is listed.", words)
+            self.note.show_notice("No matches." if self._found else "No deleted notes.", words)
             self._titles.set_title(self.note, "2 Note")
         else:
             self._read_text(here)
@@ -198,14 +198,14 @@ class DeletedScreen(OverlayScreen):
         name = to_one_line(deleted.path.rpartition("/")[2])
         when = wording.format_event_time(deleted.event, time.time_ns() // 1_000)
         words = to_one_line(
-            f"{deleted.event.command} by {format_actor_name(deleted.event.actor)}, {when}, #{deleted.event.seq}"
+            f"{deleted.event.command} by {format_actor_in_sentence(deleted.event.actor)}, {when}, #{deleted.event.seq}"
         )
         self._titles.set_title(self.note, f"2 {name}", words)
         self._preview.clear()
         if message.data is None:
             self.note.show_notice(name, explain_not_restorable(deleted))
         elif deleted.version.kind is EntryKind.LINK:
-            self.note.show_notice(name, f"A link to {message.data.decode('utf-8', 'surrogateescape')}")
+            self.note.show_notice(name, f"Link to {message.data.decode('utf-8', 'surrogateescape')}")
         else:
             self._preview.show_data(deleted.path, message.data, self.note, lines=frozenset(), follow=False, again=False)
 
@@ -219,7 +219,7 @@ class DeletedScreen(OverlayScreen):
         elif wanted:
             self._restore(wanted)
         else:
-            self.message.show_message("Nothing is listed that could be restored.")
+            self.message.show_message("Nothing to restore.")
 
     @work(exclusive=True, group="restore")
     async def _restore(self, wanted: Sequence[DeletedPath]) -> None:

@@ -53,7 +53,7 @@ class ConfirmScreen(ModalScreen[bool], DismissOnceScreen[bool]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", "yes", id="ask.yes", tooltip="Yes, do it"),
-        Binding("n,enter,escape,q", "answer(False)", "no", id="ask.no", tooltip="No, leave everything as it is"),
+        Binding("n,enter,escape,q", "answer(False)", "no", id="ask.no", tooltip="No, change nothing"),
     ]
 
     DEFAULT_CSS = """
@@ -69,7 +69,7 @@ class ConfirmScreen(ModalScreen[bool], DismissOnceScreen[bool]):
     def __init__(self, question: str, calm: str = "") -> None:
         super().__init__()
         self._question = to_one_line(question)
-        self._calm = calm or f"{join_labels('ask.no')}: everything stays as it is."
+        self._calm = calm or f"{join_labels('ask.no')}: nothing is changed."
 
     def compose(self) -> ComposeResult:
         yield Static(id="question", markup=False)
@@ -96,9 +96,7 @@ class ConfirmScreen(ModalScreen[bool], DismissOnceScreen[bool]):
 class PromptScreen(ModalScreen[str | None], DismissOnceScreen[str | None]):
     """Asks for a line of text, and answers with it, or `None`; the hint below says what may be typed."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "back", id="prompt.back", tooltip="Back without an answer")
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "back", id="prompt.back", tooltip="Cancel")]
 
     DEFAULT_CSS = """
     PromptScreen { background: transparent; layout: vertical; align: left bottom; }
@@ -139,9 +137,7 @@ class MenuScreen(ModalScreen[str | None], DismissOnceScreen[str | None]):
 
     CSS_PATH = "dialogs.tcss"
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "dismiss", "Back", id="menu.back", tooltip="Close without choosing")
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "Back", id="menu.back", tooltip="Cancel")]
 
     def __init__(self, title: str, choices: Sequence[Choice]) -> None:
         super().__init__()

@@ -45,9 +45,9 @@ _PREVIEW_SECONDS = 0.2
 _LARGE_PREVIEW = 10_000
 """Characters from which a preview is made in a thread."""
 _CLOSE_CHOICES = (
-    Choice("s", "save, and close", "save"),
-    Choice("d", "close without saving; the text is kept as a draft", "discard"),
-    Choice("e", "go on editing", "stay"),
+    Choice("s", "save and close", "save"),
+    Choice("d", "close without saving; keep a draft", "discard"),
+    Choice("e", "keep editing", "stay"),
 )
 _WORKING_SECONDS = 300
 """How long an agent counts as working after its last change."""
@@ -68,14 +68,14 @@ class EditScreen(OverlayScreen):
 
     CONTROLLERS = (DraftController, SaveController)
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "close", "close", id="edit.close", tooltip="Close; asks if something is not saved"),
+        Binding("escape", "close", "close", id="edit.close", tooltip="Close; asks if the text is not saved"),
         Binding("ctrl+f", "find", "find", id="edit.find", tooltip="Find and replace in this text"),
-        Binding("f4", "elsewhere", "$EDITOR", id="edit.elsewhere", tooltip="Go on in your own editor"),
-        Binding("ctrl+d", "difference", "diff", id="edit.difference", tooltip="What saving would change, as a diff"),
-        Binding("ctrl+o", "preview", "preview", id="edit.preview", tooltip="How it will be read, or only the text"),
+        Binding("f4", "elsewhere", "$EDITOR", id="edit.elsewhere", tooltip="Edit in $EDITOR"),
+        Binding("ctrl+d", "difference", "diff", id="edit.difference", tooltip="Diff of what saving would change"),
+        Binding("ctrl+o", "preview", "preview", id="edit.preview", tooltip="Preview on/off"),
         Binding("ctrl+l", "line", "line", id="edit.line", tooltip="Go to a line", show=False),
         Binding("f3", "find_next(1)", "next match", id="edit.find_next", tooltip="To the next match", show=False),
-        Binding("shift+f3", "find_next(-1)", "previous match", id="edit.find_previous", tooltip="To the match before",
+        Binding("shift+f3", "find_next(-1)", "previous match", id="edit.find_previous", tooltip="To the previous match",
                 show=False),
     ]  # fmt: skip
 
@@ -213,14 +213,14 @@ class EditScreen(OverlayScreen):
         self.refresh_bindings()
         if new.base.data is None and not self.saver.problem:
             self.message.show_message(
-                f"A new memory. {label_key('edit.save', short=True)} makes it; until then nothing is there."
+                f"New note. {label_key('edit.save', short=True)} creates it; nothing is written until then."
             )
         elif not self.saver.problem:
             self._warn_of_active_agent(new.base)
         cut = next((row for row, line in enumerate(self.area.document.lines, 1) if find_undrawn(line) < len(line)), 0)
         if cut:
             self.message.show_message(
-                f"Line {cut:,} holds more than {MOST_ODD:,} unusual characters; the others are drawn as \ufffd and "
+                f"Line {cut:,} holds more than {MOST_ODD:,} unusual characters; the rest are drawn as \ufffd and "
                 "saved as they are."
             )
 
@@ -228,7 +228,7 @@ class EditScreen(OverlayScreen):
         event = basis.event
         if event and isinstance(event.actor, Agent) and time.time() - event.at_us / 1e6 <= _WORKING_SECONDS:
             who = wording.format_actor(event)
-            self.message.show_message(f"{who} is working and may change this memory; saving asks before overwriting.")
+            self.message.show_message(f"{who} is working and may change this note; saving asks before overwriting.")
 
     def show_state(self) -> None:
         """Update the header, the edges of the box, and the line about changes from elsewhere."""
@@ -274,7 +274,7 @@ class EditScreen(OverlayScreen):
         self.set_class(change is not None, "-underneath")
         if change is not None:
             merge, difference = label_key("edit.merge", short=True), label_key("edit.difference", short=True)
-            keys = f"{merge} chooses what to do."
+            keys = f"{merge} asks what to do."
             if change.situation is NoteChange.CHANGED:
                 keys = f"{merge} merges now, {difference} shows it."
             words = truncate(describe_change(change), max(self.size.width - 2, 0) - len(keys) - 2)
@@ -336,7 +336,7 @@ class EditScreen(OverlayScreen):
         if self.has_class("-previewing") and self.size.width < _PREVIEW_FROM:
             self.preview.focus()
             key = label_key("edit.preview", short=True)
-            self.message.show_message(f"How it will be read. {key} goes back to the text.")
+            self.message.show_message(f"Preview. {key} goes back to the text.")
         else:
             self.area.focus()
 
@@ -384,18 +384,18 @@ class EditScreen(OverlayScreen):
             bars.first().go_to_match(step)
         elif self._last_search:
             if not go_to_match(self.area, self._last_search, step):
-                self.message.show_message(f"{to_one_line(self._last_search)} is not found.")
+                self.message.show_message(f"{to_one_line(self._last_search)} was not found.")
         else:
             self.action_find()
 
     @work(group="line", exclusive=True)
     async def action_line(self) -> None:
-        hint = f"1 to {self.area.document.line_count:,}. {ENTER} goes there, {label_key('prompt.back')} back."
+        hint = f"1 to {self.area.document.line_count:,}. {ENTER} goes there, {label_key('prompt.back')} cancels."
         answer = await self.app.push_screen_wait(PromptScreen("Line", hint))
         if answer and answer.isdecimal() and answer.isascii():
             self.area.go_to_line(int(answer[:12]))
         elif answer:
-            self.message.show_message(f"{to_one_line(answer)} is no line number.", warning=True)
+            self.message.show_message(f"'{to_one_line(answer)}' is not a line number.", warning=True)
 
     def action_elsewhere(self) -> None:
         """Continue in the external editor; the result is one step, not saved yet."""
@@ -408,18 +408,18 @@ class EditScreen(OverlayScreen):
         try:
             text = edit_text_externally(self.app, before, name=name, line=self.area.cursor_location[0] + 1)
         except EditorUnavailable as error:
-            ending = "" if error.left is None else " What it had saved is kept as a draft."
+            ending = "" if error.left is None else " Its text is kept as a draft."
             self.message.show_message(f"{error}{ending}", warning=True)
             if error.left is not None:
                 self.drafts.save_external_draft(error.left)
             return
         text = text.removeprefix("\ufeff").replace("\r\n", "\n")
         if text == before:
-            self.message.show_message("Back from your editor: nothing was changed.")
+            self.message.show_message("Your editor changed nothing.")
             return
         self.area.revise_text(text)
         save, undo = label_key("edit.save", short=True), label_key("edit.undo", short=True)
-        self.message.show_message(f"Back from your editor. {save} saves it, {undo} takes out what was done there.")
+        self.message.show_message(f"Changed in your editor. {save} saves it, {undo} undoes it.")
 
     def action_difference(self) -> None:
         if not self.drafts.is_open:

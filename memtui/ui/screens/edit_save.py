@@ -92,7 +92,7 @@ class DraftController(Controller[OverlayScreen]):
         if self.store is None or self._is_other_editor_reported or not self.store.find_elsewhere(path):
             return ""
         self._is_other_editor_reported = True
-        return "Another memtui window edits this memory too; saving asks before overwriting."
+        return "Another memtui window is editing this note too; saving asks before overwriting."
 
     def find_drafts(self, opened: OpenedNote) -> tuple[EditDraft, ...]:
         """The drafts of a note, the newest first. From a thread."""
@@ -110,12 +110,12 @@ class DraftController(Controller[OverlayScreen]):
             await self._set_aside(self.area.text)
             await self._drop_draft(basis.path)
         except (MemtuiError, OSError) as error:
-            self.screen.message.show_message(f"Not closed, because the text would be lost: {error}", warning=True)
+            self.screen.message.show_message(f"Not closed: the text would be lost. {error}", warning=True)
             return
         again = f"{label_key('note.edit')} on this note"
         if basis.data is None:
             again = f"{label_key('file.new')} with the same name"
-        self.leave(f"Not saved. The text is kept as a draft: {again} offers it.")
+        self.leave(f"Not saved. The text is kept as a draft: {again} opens it.")
 
     @controller_work(group="draft")
     async def save_external_draft(self, data: bytes) -> None:
@@ -195,7 +195,7 @@ class DraftController(Controller[OverlayScreen]):
             return
         if self.is_open and self.is_unsaved and not self.is_left:
             problem = self._write_draft(self.basis, self.area.text, self.area.cursor_location)
-            words = f"Its text is kept as a draft; {label_key('note.edit')} on the note offers it."
+            words = f"Its text is kept as a draft; {label_key('note.edit')} on the note opens it."
             if problem:
                 words = _save_fallback_copy(self.area.text) or f"{problem} The text is lost."
             getattr(self.app, "last_words", []).append(f"{to_one_line(self.basis.path)} was not saved. {words}")
@@ -206,7 +206,7 @@ class DraftController(Controller[OverlayScreen]):
 def _save_fallback_copy(text: str) -> str:
     """A sentence about the temporary file with a text that no draft can hold; empty if that fails too."""
     try:
-        return f"No draft of its text could be kept; it is in {create_private_file(text)}."
+        return f"No draft could be written; the text is in {create_private_file(text)}."
     except OSError:
         return ""
 
@@ -223,7 +223,7 @@ class SaveController(Controller[OverlayScreen]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "save", "save", id="edit.save", tooltip="Save"),
-        Binding("ctrl+g", "merge_now", "merge", id="edit.merge", tooltip="Take in what changed in the memory"),
+        Binding("ctrl+g", "merge_now", "merge", id="edit.merge", tooltip="Merge the changes from the folder"),
     ]
 
     @dataclass(eq=False)
@@ -344,9 +344,9 @@ class SaveController(Controller[OverlayScreen]):
                 return  # the next look tells
             self.area.revise_text(new.text, basis=new.base)
             self.external_change = None
-            more = f"You see it now; {label_key('edit.undo', short=True)} shows what it was."
+            more = f"Reloaded; {label_key('edit.undo', short=True)} shows the old text."
             if path != basis.path:
-                more = "You edit it there now."
+                more = "The editor follows it."
             self.path = path
             self.screen.message.show_message(f"{describe_change(since)} {more}", is_news=True)
         finally:

@@ -24,7 +24,7 @@ class ExternalLinkScreen(ModalScreen[str | None], DismissOnceScreen[str | None])
     """Shows the address of a link, and answers `open`, `copy` or `None`; Enter does nothing, against habit."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "answer('open')", "open", id="outside.open", tooltip="Open it"),
+        Binding("y", "answer('open')", "open", id="outside.open", tooltip="Open the link"),
         Binding("c", "answer('copy')", "copy", id="outside.copy", tooltip="Copy the address"),
         Binding("n,escape,q", "answer('')", "no", id="outside.no", tooltip="No, stay here"),
     ]
@@ -49,10 +49,10 @@ class ExternalLinkScreen(ModalScreen[str | None], DismissOnceScreen[str | None])
     def compose(self) -> ComposeResult:
         link = self._link
         with Vertical() as frame:
-            frame.border_title = "Open outside memtui?"
+            frame.border_title = "Open in another program?"
             keys = f"{label_key('outside.open')} open   {label_key('outside.copy')} copy"
             frame.border_subtitle = f"{keys}   {join_labels('outside.no', 2)} no"
-            what = "mail to" if link.address.casefold().startswith("mailto:") else "leads to"
+            what = "mail to" if link.address.casefold().startswith("mailto:") else "opens"
             yield Static(Content.assemble(f"{what}  ", to_content(link.host, "bold")), id="host")
             if link.warning:
                 yield Static(to_content(link.warning), id="odd")

@@ -79,16 +79,17 @@ class FindScreen(OverlayScreen):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f4", "edit", "edit", id="find.edit", tooltip="Edit the note at this line in your own editor"),
-        Binding("tab", "scope(1)", "scope", id="find.scope", tooltip="Look in names, texts, the past, or all"),
-        Binding("shift+tab", "scope(-1)", "scope before", id="find.scope_before", tooltip="The scope before",
+        Binding("f4", "edit", "edit", id="find.edit", tooltip="Edit the note at this line in $EDITOR"),
+        Binding("tab", "scope(1)", "scope", id="find.scope", tooltip="Search in names, text, history, or all"),
+        Binding("shift+tab", "scope(-1)", "previous scope", id="find.scope_before", tooltip="The previous scope",
                 show=False),
         Binding("up,ctrl+p", "move(-1)", "up", id="find.up", tooltip="One result up", show=False),
         Binding("down,ctrl+n", "move(1)", "down", id="find.down", tooltip="One result down", show=False),
         Binding("pageup", "page(-1)", "page up", id="find.page_up", tooltip="One page of results up", show=False),
         Binding("pagedown", "page(1)", "page down", id="find.page_down", tooltip="One page down", show=False),
         Binding("shift+up", "scroll(-1)", "note up", id="find.note_up", tooltip="Scroll the note up", show=False),
-        Binding("shift+down", "scroll(1)", "note down", id="find.note_down", tooltip="Scroll it down", show=False),
+        Binding("shift+down", "scroll(1)", "note down", id="find.note_down", tooltip="Scroll the note down",
+                show=False),
         Binding("escape", "leave", "back", id="find.leave", tooltip="Back to where you were"),
     ]  # fmt: skip
 
@@ -173,7 +174,7 @@ class FindScreen(OverlayScreen):
         yield Header()
         with Horizontal(id="box"):
             yield Static("> ", id="prompt")
-            yield QueryLine(self._text, placeholder="names, texts, and what once was", compact=True, id="query")
+            yield QueryLine(self._text, placeholder="names, text, history", compact=True, id="query")
             yield Static(id="count", markup=False)
         with Horizontal(id="body"):
             yield ResultsView(id="found", classes="pane")
@@ -271,17 +272,17 @@ class FindScreen(OverlayScreen):
             return f"'exact ^start end$ !not  {' '.join(f'{name}:' for name in FILTERS)}"
         words = [found.problem.rstrip(".")] if found.problem else []
         if found.text.looked < found.text.of:
-            words.append(f"{found.text.looked:,} of {found.text.of:,} notes looked through so far")
+            words.append(f"{found.text.looked:,} of {found.text.of:,} notes searched so far")
         if found.past.looked < found.past.of:
-            words.append(f"{found.past.looked:,} of {found.past.of:,} versions looked through so far")
+            words.append(f"{found.past.looked:,} of {found.past.of:,} versions searched so far")
         if found.past.missing_texts and self._scope is Scope.PAST:
-            words.append(f"{found.past.missing_texts:,} texts are not kept any more")
+            words.append(f"{found.past.missing_texts:,} texts were not kept")
         if found.text.unread and self._scope is Scope.TEXT:
-            words.append(f"{wording.format_file_count(found.text.unread)} no text that can be searched")
+            words.append(f"{wording.format_file_count(found.text.unread)} without searchable text")
         if words:
             return f"{', '.join(words)}."
         if found.is_empty:
-            elsewhere = "" if self._scope is Scope.ALL else f"  {label_key('find.scope')} looks elsewhere."
+            elsewhere = "" if self._scope is Scope.ALL else f"  {label_key('find.scope')} searches elsewhere."
             return f"Nothing found.{elsewhere}"
         if found.text.notes:
             return f"{format_count(found.text.total_lines, 'line')} in {format_count(found.text.total_notes, 'note')}."
@@ -344,7 +345,7 @@ class FindScreen(OverlayScreen):
         self._titles.set_title(self.note, name, f"line {line.line:,}" if line else "")
         if message.data is None:
             self._preview.clear()
-            self.note.show_notice(name, "It holds no text to show, or it was deleted.")
+            self.note.show_notice(name, "It has no text, or it was deleted.")
         else:
             lines = frozenset({line.line}) if line else frozenset[int]()
             self._preview.show_data(hit.path, message.data, self.note, lines=lines, follow=False, again=False)
@@ -375,7 +376,7 @@ class FindScreen(OverlayScreen):
         hit = self.found.cursor_item
         match hit:
             case None:
-                self.message.show_message("Nothing is found that could be opened.")
+                self.message.show_message("Nothing to open.")
             case PastRow(past) | PastNoteRow((past, *_)):
                 self._open_history(past.now or past.path, past.added_by.seq)
             case OldNameRow(name):
@@ -393,7 +394,7 @@ class FindScreen(OverlayScreen):
     def action_edit(self) -> None:
         hit = self.found.cursor_item
         if hit is None or isinstance(hit, PAST):
-            words = "Only what is there now can be edited."
+            words = "Only current notes can be edited."
             self.message.show_message(f"{words} {label_key('find.open')} opens the history.")
         else:
             line = _get_line(hit)
@@ -437,14 +438,14 @@ def _describe_history(hit: OldNameRow | PastRow | PastNoteRow) -> str:
 
     match hit:
         case OldNameRow(name):
-            now, former = name.now, name.path
+            now, path = name.now, name.path
             words = describe("Renamed" if now else "Deleted", name.ended_by) + "."
         case PastRow(past) | PastNoteRow((past, *_)):
-            now, former = past.now, past.path
-            end = describe("went", past.removed_by) if past.removed_by else "and still stands"
-            words = f"{describe('Came', past.added_by)}, {end}."
+            now, path = past.now, past.path
+            end = describe("removed", past.removed_by) if past.removed_by else "still in the note"
+            words = f"{describe('Added', past.added_by)}, {end}."
     if now is None:
-        words += f" The note is deleted; {label_key('find.open')} shows its history, where it can be brought back."
-    elif now != former:
-        words += f" The note is {now} now."
+        words += f" The note is deleted; {label_key('find.open')} opens its history to restore it."
+    elif now != path:
+        words += f" The note is now {now}."
     return to_one_line(words)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # loaded by the session's thread, and when a key asks for it,
     from memtui.engine import Engine
     from memtui.ui.flows.undo import FlowOutcome
 
-READ_ONLY = "Read-only session. Start without --read-only to edit."
+READ_ONLY = "Read-only. Start without --read-only to edit."
 _FAILS = "Changes by others cannot be "
 """How the watcher begins to say that it is not slower but fails, as on a full disk."""
 
@@ -193,15 +193,15 @@ class FolderScreen(ControlledScreen[None]):
         self.set_class(is_gone, "-gone")
         self.show_status()
         self.show_titles()
-        words = "What you see is how it was; none of it is recorded as deleted."
+        words = "The last known files are shown; none is recorded as deleted."
         self.raise_alarm("gone", message.watching.reason if is_gone else "", words)
         fails = message.watching.reason.startswith(_FAILS) and not is_gone
-        words = "What you see may be old, and what happens meanwhile is not remembered."
+        words = "The screen may be outdated, and changes are not recorded."
         self.raise_alarm("unnoticed", message.watching.reason if fails else "", words)
         if message.watching.reason and not is_gone:
             self.message.show_message(message.watching.reason, warning=True)
         elif was_gone and not is_gone:
-            self.message.show_message(f"{self.status.folder} is there again.")
+            self.message.show_message(f"{self.status.folder} is available again.")
 
     @on(RecordingFailed)
     def _show_unrecorded(self, message: RecordingFailed) -> None:
@@ -211,7 +211,7 @@ class FolderScreen(ControlledScreen[None]):
         self.no_history_reason = "" if message.history else message.reason
         self.add_class("-read-only")
         works = "Browsing and history work" if message.history else "Browsing works"
-        words = f"READ-ONLY: nothing new is recorded, and nothing can be changed. {works}. {message.reason}"
+        words = f"READ-ONLY: nothing is recorded or changed. {works}. {message.reason}"
         self.query_one("#read-only", Static).update(Content(to_one_line(words)))
         self.show_status()
         self.refresh_bindings()
@@ -272,7 +272,7 @@ class FolderScreen(ControlledScreen[None]):
     def show_titles(self) -> None:
         """Update the titles of the panes."""
         row, total = self.files.position
-        stale = "  not current" if self._watching.mode is WatchMode.GONE else ""
+        stale = "  outdated" if self._watching.mode is WatchMode.GONE else ""
         outline = self.files.outline
         files, note, activity = self.TITLES
         words = (

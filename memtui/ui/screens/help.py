@@ -38,14 +38,14 @@ class HelpScreen(FilteredListScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,f1", "dismiss", "Back", id="help.back", tooltip="Close", priority=True)
     ]
-    TITLE_WORDS, CLOSING, NOTHING = "Keys", "q?", "Nothing that can be done here is called that."
+    TITLE_WORDS, CLOSING, NOTHING = "Keys", "q?", "No matching key."
 
     def __init__(self, actions: Iterable[Action]) -> None:
         super().__init__()
         self._groups = group_actions(actions)
 
     def format_hint(self) -> str:
-        return f"Type to filter   {ENTER} runs one   {label_key('help.back')} back"
+        return f"Type to filter   {ENTER} runs it   {label_key('help.back')} back"
 
     def build_rows(self, query: str, width: int) -> Sequence[Option]:
         rows: list[Option] = []

@@ -51,7 +51,7 @@ _LOOK_SECONDS = 2.0
 """Seconds between two checks for events of other programs; the engine reports those of this one only."""
 _ANSWER_SECONDS = 5.0
 """How long an answer to the person stays on the message line."""
-_WELCOME = "Restore makes a new version; nothing is lost."
+_WELCOME = "Restore adds a new version; nothing is lost."
 
 
 class HistoryScreen(DiffPaneScreen):
@@ -67,20 +67,20 @@ class HistoryScreen(DiffPaneScreen):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left_square_bracket", "version(1)", "older", id="history.older", tooltip="To the version before"),
-        Binding("right_square_bracket", "version(-1)", "newer", id="history.newer", tooltip="To the version after"),
+        Binding("left_square_bracket", "version(1)", "older", id="history.older", tooltip="To the older version"),
+        Binding("right_square_bracket", "version(-1)", "newer", id="history.newer", tooltip="To the newer version"),
         Binding("R", "restore", "restore", id="history.restore", tooltip="Restore the selected version, or A"),
         *DIFF_KEYS[:1],
-        Binding("r", "take_back", "hunk back", id="history.take_back", tooltip="Take back only this hunk"),
+        Binding("r", "take_back", "revert hunk", id="history.take_back", tooltip="Revert only this hunk"),
         *DIFF_KEYS[1:],
-        Binding("y", "copy", "copy patch", id="history.copy", tooltip="Copy what is shown as a patch"),
-        Binding("u", "undo", "undo", id="history.undo", tooltip="Take back the event under the cursor", show=False),
-        Binding("U", "redo", "redo", id="history.redo", tooltip="Do it again", show=False),
+        Binding("y", "copy", "copy patch", id="history.copy", tooltip="Copy the diff as a patch"),
+        Binding("u", "undo", "undo", id="history.undo", tooltip="Undo the event under the cursor", show=False),
+        Binding("U", "redo", "redo", id="history.redo", tooltip="Redo the event under the cursor", show=False),
         Binding("v", "other_pane", "diff", id="history.other_pane", tooltip="Versions or diff", show=False),
         *FOCUS_BINDINGS,
         Binding("1", "pane('versions')", "versions", id="history.versions", tooltip="To the versions", show=False),
         Binding("2", "pane('diff')", "diff", id="history.diff", tooltip="To the diff", show=False),
-        Binding("escape", "back", "back", id="history.back", tooltip="Let go of A and B; without them, back"),
+        Binding("escape", "back", "back", id="history.back", tooltip="Clear A and B, or go back"),
         Binding("q", "dismiss", "back", id="history.leave", tooltip="Back to the files", show=False),
     ]  # fmt: skip
 
@@ -230,7 +230,7 @@ class HistoryScreen(DiffPaneScreen):
         view = self.versions
         keys = [get_version_key(version) for version in view.items]
         if not keys:
-            self.diff.show_notice("No versions", f"Nothing is recorded of {to_one_line(self._path)}.")
+            self.diff.show_notice("No versions", f"{to_one_line(self._path)} has no history.")
             self._show_titles()
             return
         self._picked = [key for key in self._picked if key in keys]
@@ -273,7 +273,7 @@ class HistoryScreen(DiffPaneScreen):
     def action_copy(self) -> None:
         shown = self._shown
         if shown is None or shown.comparison is None:
-            self.message.show_message("There is no difference to copy.", warning=True)
+            self.message.show_message("No diff to copy.", warning=True)
             return
         from memtui.ui.clipboard import copy_and_report  # noqa: PLC0415 - start-up: only for a copy
 
@@ -294,11 +294,11 @@ class HistoryScreen(DiffPaneScreen):
         """Revert only the hunk under the cursor, in the present text."""
         shown, hunk, versions = self._shown, self.diff.hunk, self.versions.items
         if shown is None or shown.pair != self._pair or hunk is None or not versions:
-            self.message.show_message("There is no hunk to take back.", warning=True)
+            self.message.show_message("No hunk to revert.", warning=True)
             return
         kinds = {text.version.kind for text in (shown.pair.older, shown.pair.newer) if text.version}
         if kinds != {EntryKind.FILE}:
-            words = f"Not taken back: only lines of files can be. {label_key('history.restore')} restores the whole."
+            words = f"Not reverted: only lines of files can be. {label_key('history.restore')} restores the version."
             self.message.show_message(words, warning=True)
             return
         self._revert_hunk(versions[0], shown, hunk, self.diff.position)
@@ -371,7 +371,7 @@ class HistoryScreen(DiffPaneScreen):
         except MemoryClosed:
             return
         except (MemtuiError, OSError) as error:
-            found = compare.VersionComparison(pair, None, "The two cannot be compared", str(error))
+            found = compare.VersionComparison(pair, None, "Cannot compare", str(error))
         if found is not None and not worker.is_cancelled:
             self.post_message(VersionsCompared(found))
 
@@ -401,14 +401,14 @@ class HistoryScreen(DiffPaneScreen):
             if restored.problem:
                 self.post_message(HistoryActionFinished(restored.problem, is_warning=True))
             else:
-                self._report_new_version(f"Took back hunk {position[0]} in {to_one_line(self._path)}.")
+                self._report_new_version(f"Reverted hunk {position[0]} in {to_one_line(self._path)}.")
         except (MemtuiError, OSError) as error:
             self.post_message(HistoryActionFinished(str(error), is_warning=True))
 
     def _report_new_version(self, words: str) -> None:
         """From a thread: report the new version by its number."""
         number = len(self._engine.history.versions_of(self._path, imported=True))
-        self.post_message(HistoryActionFinished(f"{words} It is version {number:,}; nothing was lost."))
+        self.post_message(HistoryActionFinished(f"{words} New version {number:,}; nothing was lost."))
 
     def _show_status(self) -> None:
         count = len(self.versions.items)
@@ -422,9 +422,9 @@ class HistoryScreen(DiffPaneScreen):
         row, total = view.position
         view.border_title = Content(f"1 Versions  {row:,} of {total:,}" if total else "1 Versions")
         if len(self._picked) == 2:
-            words = f"A and B picked   {label_key('history.back')}: let go"
+            words = f"A and B picked   {label_key('history.back')}: clear"
         else:
-            words = f"{label_key('versions.pick')}: pick {'the other' if self._picked else 'A, then B'}"
+            words = f"{label_key('versions.pick')}: pick {'B' if self._picked else 'A, then B'}"
         view.border_subtitle = Content(words if total > 1 else "")
 
 

@@ -185,7 +185,7 @@ class DetailsScreen(FactsScreen[Link | Backlink | None]):
         before = options.highlighted
         rows = [Option(format_fact_row(fact, width), id=f"f{at}") for at, fact in enumerate(self._facts)]
         if not self._facts and not self._problem:
-            rows.append(Option(Content("Looking .."), disabled=True))
+            rows.append(Option(Content("Loading .."), disabled=True))
         if self._problem:
             rows.append(Option(to_content(self._problem, "$text-warning"), disabled=True))
         if self._links:
@@ -196,7 +196,7 @@ class DetailsScreen(FactsScreen[Link | Backlink | None]):
             shown = self._backlinks[:_MOST]
             rows += [Option(_format_backlink(one, width), id=f"b{at}") for at, one in enumerate(shown)]
         elif self._facts and self._is_note:
-            words = "Looking for links to it .." if self._backlinks is None else "No other note links to it."
+            words = "Searching for links to it .." if self._backlinks is None else "No other note links to it."
             rows += [Option(Content("\n" + words), disabled=True)]
         options.clear_options()
         options.add_options(rows)
@@ -316,7 +316,7 @@ class OriginScreen(FactsScreen[None]):
         try:
             seen = self._engine.inspect_path(self._path)
             if seen.data is None:
-                problem = seen.problem or "It has no lines to tell of."
+                problem = seen.problem or "It has no lines."
             else:
                 state = get_state_directory(self._folder, self._state)
                 stretches = group_origins(find_origins(self._engine, self._path, seen.data, state=state))
@@ -327,7 +327,7 @@ class OriginScreen(FactsScreen[None]):
 
     def _apply_origins(self, stretches: Sequence[Sequence[LineOrigin]], problem: str) -> None:
         self._stretches = stretches
-        self._problem = problem or ("" if stretches else "It holds nothing, so there is nothing to tell of.")
+        self._problem = problem or ("" if stretches else "The file is empty.")
         self._show_facts()
 
     def _show_facts(self) -> None:
@@ -343,11 +343,11 @@ class OriginScreen(FactsScreen[None]):
                 rows.append(Option(format_fact_row(NoteFact(name, words), width), id=f"f{len(self._facts)}"))
                 self._facts.append(NoteFact(name, words))
         if self._stretches is None:
-            rows.append(Option(Content("Looking .."), disabled=True))
+            rows.append(Option(Content("Loading .."), disabled=True))
         elif self._problem:
             rows.append(Option(to_content(self._problem, "$text-warning"), disabled=True))
         elif len(self._stretches) > _MOST:
-            words = f"{len(self._stretches) - _MOST:,} more stretches of lines are not listed: memtui origin lists all."
+            words = f"{len(self._stretches) - _MOST:,} more ranges are not listed: memtui origin lists all."
             rows.append(Option(Content("\n" + words), disabled=True))
         options.clear_options()
         options.add_options(rows)

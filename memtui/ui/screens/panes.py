@@ -20,8 +20,8 @@ VERTICAL_BREAKPOINTS = [(0, "-flat"), (20, "-low"), (30, "-high"), (45, "-tall")
 
 FOCUS_BINDINGS = (
     Binding("tab", "app.focus_next", "next pane", id="browse.next_pane", tooltip="To the next pane", show=False),
-    Binding("shift+tab", "app.focus_previous", "previous pane", id="browse.previous_pane", tooltip="To the pane before",
-            show=False),
+    Binding("shift+tab", "app.focus_previous", "previous pane", id="browse.previous_pane",
+            tooltip="To the previous pane", show=False),
 )  # fmt: skip
 
 
@@ -40,7 +40,7 @@ class PaneController(Controller[ScreenT]):
     """Gives the pane with the focus more room, and moves the divider."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("z", "zoom", "zoom", id="browse.zoom", tooltip="Give the pane the whole screen, or take it back",
+        Binding("z", "zoom", "zoom", id="browse.zoom", tooltip="Zoom the pane on/off",
                 show=False),
         Binding("plus", "resize_pane(1)", "larger", id="browse.larger", tooltip="Make the pane larger", show=False),
         Binding("underscore", "resize_pane(-1)", "smaller", id="browse.smaller", tooltip="Make the pane smaller",
@@ -50,7 +50,7 @@ class PaneController(Controller[ScreenT]):
         Binding("greater_than_sign", "divide(2)", "divider right", id="browse.divider_right",
                 tooltip="Move the divider to the right", show=False),
         Binding("equals_sign", "divide(0)", "divider reset", id="browse.divider_reset",
-                tooltip="Put panes and divider back", show=False),
+                tooltip="Reset panes and divider", show=False),
         *FOCUS_BINDINGS,
     ]  # fmt: skip
 

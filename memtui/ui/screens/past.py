@@ -73,18 +73,18 @@ class PastScreen(OverlayScreen):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left_square_bracket", "step(-1)", "earlier", id="past.earlier", tooltip="To the change before"),
-        Binding("right_square_bracket", "step(1)", "later", id="past.later", tooltip="To the change after"),
+        Binding("left_square_bracket", "step(-1)", "earlier", id="past.earlier", tooltip="To the earlier change"),
+        Binding("right_square_bracket", "step(1)", "later", id="past.later", tooltip="To the later change"),
         Binding("home", "first", "first", id="past.first", tooltip="To the first event", priority=True, show=False),
         Binding("end", "last", "last", id="past.last", tooltip="To the last event", priority=True, show=False),
-        Binding("number_sign", "go_to", "go to", id="past.go_to", tooltip="To an event's number, or to a time"),
-        Binding("R", "restore", "restore", id="past.restore", tooltip="Restore this note or folder"),
+        Binding("number_sign", "go_to", "go to", id="past.go_to", tooltip="Go to an event number or a time"),
+        Binding("R", "restore", "restore", id="past.restore", tooltip="Restore this note or directory"),
         Binding("v", "history(True)", "diff", id="past.diff", tooltip="What this event changed in the note"),
         Binding("V", "history(False)", "history", id="past.history", tooltip="All versions of the note", show=False),
-        Binding("u", "undo_here", "undo", id="past.undo", tooltip="Take back what was restored here last", show=False),
+        Binding("u", "undo_here", "undo", id="past.undo", tooltip="Undo the last restore", show=False),
         Binding("U", "redo_here", "redo", id="past.redo", tooltip="Restore it again", show=False),
-        Binding("f", "follow", "follow", id="past.follow", tooltip="Go to what each event changed, or stay"),
-        Binding("full_stop", "hidden", "hidden", id="past.hidden", tooltip="Show hidden files or not", show=False),
+        Binding("f", "follow", "follow", id="past.follow", tooltip="Follow changes on/off"),
+        Binding("full_stop", "hidden", "hidden", id="past.hidden", tooltip="Hidden files on/off", show=False),
         Binding("1", "pane('files')", "files", id="past.files", tooltip="To the files", show=False),
         Binding("2", "pane('note')", "note", id="past.note", tooltip="To the note", show=False),
         Binding("escape,T,q", "leave", "now", id="past.leave", tooltip="Back to now"),
@@ -141,7 +141,7 @@ class PastScreen(OverlayScreen):
         self.header.status = HeaderStatus(self._folder, live="AS OF", follow=None, read_only=self._engine.read_only)
         self.set_class(self._engine.read_only, "-read-only")
         self.change.border_title = "this change"
-        self.message.show_message("Going back. Nothing is changed by looking.")
+        self.message.show_message("Reading the history. Nothing is changed.")
         self.files.focus()
         self._travel(self._start)
 
@@ -175,7 +175,7 @@ class PastScreen(OverlayScreen):
             self._start_path = None
             self._show_point_in_time(target)
             keys = f"{label_key('past.earlier')} and {label_key('past.later')} step, {label_key('past.leave')}"
-            self.message.show_message(f"This is the past. {keys} goes back to now. Nothing is changed by looking.")
+            self.message.show_message(f"An earlier state, read-only. {keys} goes back to now.")
             if self._steps:  # keys that were pressed meanwhile
                 self.action_step(0)
 
@@ -234,10 +234,10 @@ class PastScreen(OverlayScreen):
             self._point_in_time = TimelinePosition(way[-1].seq, way[-1])
             self._show_point_in_time()
         elif steps > 0:
-            words = f"This is the last change of {self.timeline.last:,} events."
+            words = f"This is the last change in {self.timeline.last:,} events."
             self.message.show_message(f"{words} {label_key('past.leave')} goes back to now.")
         else:
-            self.message.show_message("There is nothing before this.")
+            self.message.show_message("This is the beginning of the history.")
 
     def _patch_back(self, event: Event) -> None:
         """Undo an event in the rows."""
@@ -335,7 +335,7 @@ class PastScreen(OverlayScreen):
 
     @work
     async def action_go_to(self) -> None:
-        words = await self.app.push_screen_wait(PromptScreen("Go to", f"It may be {POSSIBLE}."))
+        words = await self.app.push_screen_wait(PromptScreen("Go to", f"Type {POSSIBLE}."))
         if not words:
             return
         with report_errors(self.post_message):
@@ -346,17 +346,17 @@ class PastScreen(OverlayScreen):
                 self.message.show_message(str(error), warning=True)
                 return
             if at > last:
-                self.message.show_message(f"There is no event #{at}. The last one is #{last}.", warning=True)
+                self.message.show_message(f"No event #{at}. The last one is #{last}.", warning=True)
             else:
                 self._jump(at)
 
     def action_follow(self) -> None:
         self.follow = not self.follow
         if self.follow:
-            self.message.show_message("The cursor goes to what changed.")
+            self.message.show_message("Follow on.")
             self._show_point_in_time()
         else:
-            self.message.show_message(f"Staying here. {label_key('past.follow')} follows again.")
+            self.message.show_message(f"Follow off. {label_key('past.follow')} follows again.")
 
     def action_hidden(self) -> None:
         self.files.set_hidden(not self.files.outline.hidden)
@@ -379,7 +379,7 @@ class PastScreen(OverlayScreen):
         path = self.files.cursor_path
         entry = self.files.outline.get(path) if path else None
         if path is None or entry is None or entry.kind is EntryKind.DIRECTORY:
-            self.message.show_message("A folder has no versions of its own; its notes have.")
+            self.message.show_message("A directory has no versions, only its notes do.")
             return
         at = self._point_in_time.at
         self.app.push_screen(HistoryScreen(self._engine, path, title=self._folder, diff_first=diff_first, at=at))
@@ -393,7 +393,7 @@ class PastScreen(OverlayScreen):
         if entry is not None and not is_folder and path not in self._ghosts:
             choices.append(Choice("f", f"this note: {path}", path))
         if directory := path if is_folder else get_parent(path):
-            choices.append(Choice("d", f"this folder: {directory}/", directory))
+            choices.append(Choice("d", f"this directory: {directory}/", directory))
         choices.append(Choice("a", "everything", ""))
         when, at = self._format_moment(), self._point_in_time.at
         chosen = await self.app.push_screen_wait(MenuScreen(f"Restore as of {when}, #{at}", choices))
@@ -414,7 +414,7 @@ class PastScreen(OverlayScreen):
         if path is None:
             self._read_path = None
             self._preview.clear()
-            self.note.show_notice("Nothing was here.", "")
+            self.note.show_notice("The folder was empty.", "")
             self.change.change = None
             self._show_titles()
         else:
@@ -451,16 +451,16 @@ class PastScreen(OverlayScreen):
         name = to_one_line(message.path.rpartition("/")[2])
         kind = message.version.kind if message.version else None
         if message.path in self._ghosts:
-            words = f"Deleted by this event. {label_key('past.earlier')} goes to where it still stood."
+            words = f"Deleted by this event. {label_key('past.earlier')} shows it before that."
             self.note.show_notice(name, words)
         elif kind is None or kind is EntryKind.DIRECTORY:
-            self.note.show_notice(name + "/", f"A folder. {label_key('files.open')} opens or closes it.")
+            self.note.show_notice(name + "/", f"A directory. {label_key('files.open')} expands or collapses it.")
         elif kind is EntryKind.OTHER:
-            self.note.show_notice(name, "A FIFO, a socket or a device. What it holds is not kept.")
+            self.note.show_notice(name, "A FIFO, a socket or a device. Its content is not kept.")
         elif message.data is None:
-            self.note.show_notice(name, "Its text is not kept any more: it was removed from the record, or too large.")
+            self.note.show_notice(name, "Its text is not kept: it was removed from the history, or too large.")
         elif kind is EntryKind.LINK:
-            self.note.show_notice(name, f"A link to {message.data.decode('utf-8', 'surrogateescape')}")
+            self.note.show_notice(name, f"Link to {message.data.decode('utf-8', 'surrogateescape')}")
         else:
             assert message.version is not None
             self._preview.size = message.version.size
@@ -484,7 +484,7 @@ class PastScreen(OverlayScreen):
         self._titles.set_title(self.files, f"1 Files{changed}", f"{row:,} of {total:,}")
         path = self.files.cursor_path
         name = to_one_line(path.rpartition("/")[2]) if path else "Note"
-        words = ["" if self.follow else "not following"]
+        words = ["" if self.follow else "follow off"]
         if self._preview.text:
             words += [wording.format_size(self._preview.size), wording.estimate_tokens(self._preview.text)]
         self._titles.set_title(self.note, f"2 {name}", "   ".join(word for word in words if word))

@@ -29,8 +29,8 @@ _ENDS = {"home": "first", "end": "last"}
 _INDENT = 5
 """Cells before the names of the folders."""
 _ABOUT = (
-    "memtui shows what AI agents remember, while they write it.",
-    "Every change is kept outside the folder: see it, undo it, audit it.",
+    "memtui shows the notes of AI agents while they write them.",
+    "Every change is kept in a history: see it, undo it, audit it.",
 )
 DEMO = "\0demo"
 """The answer for the demo: no path holds a zero byte."""
@@ -57,7 +57,7 @@ class FolderPickerScreen(DismissOnceScreen[str | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "complete", "complete", id="places.complete", tooltip="Complete the path", priority=True),
-        Binding("escape", "dismiss", "Back", id="places.back", tooltip="Back without choosing"),
+        Binding("escape", "dismiss", "Back", id="places.back", tooltip="Cancel"),
     ]
     AUTO_FOCUS = "Input"
     VERTICAL_BREAKPOINTS = [(0, "-low"), (28, "-high")]  # noqa: RUF012 - as Textual has it
@@ -83,7 +83,7 @@ class FolderPickerScreen(DismissOnceScreen[str | None]):
 
     def on_mount(self) -> None:
         self.query_one(Header).status = HeaderStatus("choose a folder", live="", follow=False)
-        self._show_intro("Looking for memory folders on this machine.")
+        self._show_intro("Searching for memory folders on this machine.")
         self.query_one(MessageLine).show_message("Nothing is created or changed on disk.")
         self._find_folders()
 
@@ -103,7 +103,7 @@ class FolderPickerScreen(DismissOnceScreen[str | None]):
             )
             self._show_intro(f"{many}; a number or {ENTER} opens one.")
         else:
-            self._show_intro("No memory folder was found in the usual places.")
+            self._show_intro("No memory folder found in the usual places.")
         self._show_rows()
 
     def _show_rows(self) -> None:
@@ -176,7 +176,7 @@ class FolderPickerScreen(DismissOnceScreen[str | None]):
         field.value = completed
         field.cursor_position = len(completed)
         words = "  ".join(f"{name}/" for name in names) if len(names) != 1 else ""
-        self.query_one(MessageLine).show_message(words or ("" if names else "No folder begins like that."))
+        self.query_one(MessageLine).show_message(words or ("" if names else "No directory starts with that."))
 
 
 def complete_directory(typed: str) -> tuple[str, Sequence[str]]:

@@ -34,8 +34,8 @@ class RenameManyScreen(ModalScreen[str | None], DismissOnceScreen[str | None]):
     """An editor of names for a person who has set none; answers with the text, or `None` to leave all as they are."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "done", "go on", id="names.done", tooltip="Look at what will happen", priority=True),
-        Binding("escape", "leave", "back", id="names.leave", tooltip="Leave all names as they are", priority=True),
+        Binding("ctrl+s", "done", "continue", id="names.done", tooltip="Show what will be renamed", priority=True),
+        Binding("escape", "leave", "back", id="names.leave", tooltip="Cancel; keep all names", priority=True),
     ]
 
     DEFAULT_CSS = """
@@ -60,8 +60,8 @@ class RenameManyScreen(ModalScreen[str | None], DismissOnceScreen[str | None]):
         box.border_title = Content("Rename: one name a line")
         yield box
         yield Static(id="says", markup=False)
-        done = f"{label_key('names.done', short=True)} look at what will happen"
-        yield Static(Content(f"{done}   {label_key('names.leave')} leave all names as they are"), id="keys")
+        done = f"{label_key('names.done', short=True)} show what will be renamed"
+        yield Static(Content(f"{done}   {label_key('names.leave')} cancel"), id="keys")
 
     def on_mount(self) -> None:
         box = self.query_one(NamesBox)
@@ -78,7 +78,7 @@ class RenameManyScreen(ModalScreen[str | None], DismissOnceScreen[str | None]):
     def _check_names(self) -> None:
         self._check_timer = None
         renames = self._read(self.query_one(NamesBox).text)
-        words = f"{len(renames.moves):,} to be renamed." if renames.moves else "Nothing is changed yet."
+        words = f"{len(renames.moves):,} to be renamed." if renames.moves else "No name is changed yet."
         if renames.problems:
             words = str(renames.problems[0])
         line = self.query_one("#says", Static)
@@ -100,8 +100,8 @@ class RenameManyScreen(ModalScreen[str | None], DismissOnceScreen[str | None]):
     @work
     async def action_leave(self) -> None:
         renames = self._read(self.query_one(NamesBox).text)
-        question = "Leave all names as they are, and forget what you changed here?"
-        screen = ConfirmScreen(question, f"{join_labels('ask.no')}: go on here.")
+        question = "Discard the changed names?"
+        screen = ConfirmScreen(question, f"{join_labels('ask.no')}: keep editing.")
         if not (renames.moves or renames.problems) or await self.app.push_screen_wait(screen):
             self.dismiss(None)
 
@@ -158,8 +158,8 @@ class SummaryScreen(ModalScreen[Answer | None], DismissOnceScreen[Answer | None]
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer('yes')", "yes", id="summary.yes", tooltip="Yes, do it"),
-        Binding("e,escape", "answer('edit')", "edit again", id="summary.edit", tooltip="Go on editing the names"),
-        Binding("n,q", "no", "no", id="summary.no", tooltip="No, leave everything as it is"),
+        Binding("e,escape", "answer('edit')", "edit again", id="summary.edit", tooltip="Edit the names again"),
+        Binding("n,q", "no", "no", id="summary.no", tooltip="No, change nothing"),
     ]
 
     DEFAULT_CSS = """
@@ -182,7 +182,7 @@ class SummaryScreen(ModalScreen[Answer | None], DismissOnceScreen[Answer | None]
         self._question = question
 
     def compose(self) -> ComposeResult:
-        answers = f"{label_key('summary.edit')} edit again   {label_key('summary.no')} leave all names as they are"
+        answers = f"{label_key('summary.edit')} edit again   {label_key('summary.no')} keep all names"
         if self._question:
             answers = f"{label_key('summary.yes')} yes   {answers}"
         with Vertical() as box:

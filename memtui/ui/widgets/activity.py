@@ -198,7 +198,7 @@ class ActivityView(ItemList[ActivityRow]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "open", "open", id="activity.open", tooltip="Open what the event is about"),
+        Binding("enter", "open", "open", id="activity.open", tooltip="Open the event's file"),
     ]
 
     STYLES = "activity--"

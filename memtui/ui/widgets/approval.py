@@ -56,7 +56,7 @@ class ProposalDiff(DiffView, inherit_bindings=False):
         ),
         Binding(
             "left_square_bracket", "hunk(-1)", "previous hunk", id="question.previous_hunk",
-            tooltip="To the change before", show=False,
+            tooltip="To the previous change", show=False,
         ),
     ]  # fmt: skip
 
@@ -65,9 +65,9 @@ class ProposalEditor(OrderedTextArea):
     """The proposed text, to be edited before it is written."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "write", "write", id="question.write", tooltip="Write this text, as yours"),
-        Binding("escape", "back", "back", id="question.back", tooltip="Back to the question; the text is kept"),
-        Binding("ctrl+g", "outside", "$EDITOR", id="question.outside", tooltip="Go on in $VISUAL or $EDITOR"),
+        Binding("ctrl+s", "write", "write", id="question.write", tooltip="Write this text as your edit"),
+        Binding("escape", "back", "back", id="question.back", tooltip="Back to the question; keeps the text"),
+        Binding("ctrl+g", "outside", "$EDITOR", id="question.outside", tooltip="Edit in $VISUAL or $EDITOR"),
     ]  # fmt: skip
 
     @dataclass
@@ -136,13 +136,13 @@ def preview_proposal(proposal: Proposal) -> ProposalPreview:
     texts = _join_texts(proposal) if proposal.shell_text else None
     if texts is None and (proposal.command == "rename" or len(files) != 1):
         comparison = _compare_names(proposal)
-        notice = "" if comparison else "No file is in it."
+        notice = "" if comparison else "It contains no files."
     else:
         before, after = texts or (proposal.text(files[0].before), proposal.text(files[0].after))
         if before is None or after is None:
-            notice = "It holds bytes that are no text. They cannot be shown."
+            notice = "It is not text and cannot be shown."
         elif before == after:
-            notice = "The text would stay as it is."
+            notice = "The text would not change."
         else:
             comparison = DiffComparison(compare_texts(before, after))
             hidden = len(HIDDEN.findall(after)) - len(HIDDEN.findall(before))
@@ -151,11 +151,11 @@ def preview_proposal(proposal: Proposal) -> ProposalPreview:
             if found := describe_new_secrets(before, after):
                 remarks.append(f"The new text {found}.")
     if any(change.before is not None and change.before.kind is EntryKind.LINK for change in proposal.changes):
-        remarks.append("A link is changed; what it leads to stays as it is.")
+        remarks.append("Only the link is changed, not its target.")
     if proposal.shell_text:
         paths = [to_one_line(change.path) for change in files[:_NAMED]]
         more = f" and {len(files) - _NAMED:,} more" if len(files) > _NAMED else ""
-        remarks.append(f"What it changes is really {', '.join(paths)}{more}.")
+        remarks.append(f"It actually changes {', '.join(paths)}{more}.")
     title = f"{to_one_line(format_actor_name(proposal.actor))} wants to {describe_change(proposal)}"
     return ProposalPreview(title, " ".join(remarks), comparison, notice, proposal.consent_scope)
 
@@ -202,7 +202,7 @@ def _format_list(rows: list[str]) -> str:
 
 GRACE_SECONDS = 0.5
 """The time for which no key answers a question that took the focus by itself."""
-_TOO_EARLY = "No answer yet: the question has only just come. Press the key again."
+_TOO_EARLY = "Not answered: the question has just appeared. Press the key again."
 _ANSWERS = tuple(
     f"question.{name}" for name in ("yes", "no", "reason", "edit", "editor", "always", "everywhere", "stop")
 )
@@ -224,10 +224,10 @@ class ApprovalView(Vertical):
         Binding("r", "reason", "no, because", id="question.reason", tooltip="No, with a reason for the model"),
         Binding("e", "edit", "edit", id="question.edit", tooltip="Edit the text before it is written"),
         Binding("E", "outside", "$EDITOR", id="question.editor", tooltip="Edit it in $VISUAL or $EDITOR", show=False),
-        Binding("a", "answer('below')", "always", id="question.always", tooltip="Yes, and do not ask here again"),
+        Binding("a", "answer('below')", "always", id="question.always", tooltip="Yes, and always in this directory"),
         Binding(
             "A", "answer('everywhere')", "always everywhere", id="question.everywhere",
-            tooltip="Yes, and ask about nothing any more", show=False,
+            tooltip="Yes, and always everywhere", show=False,
         ),
         Binding("escape", "stop", "stop", id="question.stop", tooltip="Stop the turn; nothing is written"),
     ]  # fmt: skip
@@ -400,12 +400,12 @@ class ApprovalView(Vertical):
             return  # not composed yet
         if self.has_class("-editing"):
             pairs = [
-                (label_key("question.write", short=True), "write this text, as yours"),
+                (label_key("question.write", short=True), "write as your edit"),
                 (label_key("question.outside", short=True), "$EDITOR"),
-                (label_key("question.back"), "back, text kept"),
+                (label_key("question.back"), "back, keep text"),
             ]
         elif self.has_class("-reasoning"):
-            pairs = [(ENTER, f"no, and {self.ASKER} is told why"), (label_key("question.no_reason"), "back")]
+            pairs = [(ENTER, f"no, send the reason to {self.ASKER}"), (label_key("question.no_reason"), "back")]
         else:
             is_editable = self.question is not None and self.question.proposal.editable_change is not None
             always = self.preview.always if self.preview is not None else None
@@ -440,12 +440,12 @@ class ApprovalView(Vertical):
         if pressed_at < self._armed_at and any(label in list_labels(name) for name in _ANSWERS):
             self._remark(_TOO_EARLY)
         elif proposal.consent_scope is None and label in list_labels("question.always"):
-            self._remark("No answer: no single folder holds all of this, so there is nothing to allow for good.")
+            self._remark("Not answered: the files have no common directory to allow.")
         elif proposal.editable_change is None and label in (
             *list_labels("question.edit"),
             *list_labels("question.editor"),
         ):
-            self._remark("No answer: there is no text to edit in this.")
+            self._remark("Not answered: there is no text to edit.")
         else:
             return
         event.stop()
@@ -491,7 +491,7 @@ class ApprovalView(Vertical):
             self._show_keys()
             self.reason.focus()
             self._remark(
-                f"Nothing is written, and {self.ASKER} is told why. {label_key('question.no_reason')} goes back."
+                f"Nothing is written; {self.ASKER} gets your reason. {label_key('question.no_reason')} goes back."
             )
 
     @on(Input.Submitted)
@@ -508,21 +508,19 @@ class ApprovalView(Vertical):
         self.text.focus()
         hidden = len(HIDDEN.findall(self._loaded))
         if self._loaded != self._as_loaded:
-            words = "If you change it here, all its lines will end alike."
-            self._remark(
-                f"{words} {label_key('question.editor')} opens your editor, which keeps them.", is_warning=True
-            )
+            words = "Editing here makes all its line ends the same."
+            self._remark(f"{words} {label_key('question.editor')} opens $EDITOR, which keeps them.", is_warning=True)
         elif hidden:
             self._remark(
-                f"{hidden:,} characters of this text cannot be seen; they stay unless you delete them.",
+                f"{hidden:,} hidden characters in this text; they stay unless you delete them.",
                 is_warning=True,
             )
         else:
-            self._remark_keys("make")
+            self._remark_keys()
 
-    def _remark_keys(self, verb: str) -> None:
+    def _remark_keys(self) -> None:
         write, back = label_key("question.write"), label_key("question.back")
-        self._remark(f"{write} writes what you {verb} of it. {back} goes back to the question.")
+        self._remark(f"{write} writes your text. {back} goes back to the question.")
 
     def action_outside(self) -> None:
         if self._can_answer():
@@ -541,7 +539,7 @@ class ApprovalView(Vertical):
             self._remark(str(error), is_warning=True)
         else:
             self._load(text)
-            self._remark_keys("made")
+            self._remark_keys()
         self.text.focus()
 
     @on(ProposalEditor.Finished)

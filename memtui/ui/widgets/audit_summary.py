@@ -9,6 +9,7 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from memtui.audit.model import Audit, Severity
+from memtui.audit.report.wording import format_actor
 from memtui.core import wording
 from memtui.core.unicode import to_one_line
 from memtui.review.inbox import Inbox
@@ -16,7 +17,7 @@ from memtui.ui.theme import truncate
 from memtui.ui.widgets.finding_detail import format_timestamp
 from memtui.ui.widgets.findings import WORDS, count_by_severity
 
-LOOKING = "Looking at the folder."
+LOOKING = "Auditing the folder."
 _WIDE = 100
 """Cells from which on both halves of a row are labelled."""
 _NARROW = 70
@@ -143,12 +144,12 @@ def _format_files(audit: Audit, budget: int, wide: bool) -> Content:
 
 def _format_events(audit: Audit, wide: bool, room: int) -> Content:
     who = sorted(audit.actors.items(), key=lambda item: -item[1])
-    named = "   ".join(f"{truncate(to_one_line(name), 16)} {count:,}" for name, count in who[:_ACTORS])
+    named = "   ".join(f"{truncate(to_one_line(format_actor(name)), 16)} {count:,}" for name, count in who[:_ACTORS])
     more = sum(count for _, count in who[_ACTORS:])
     if wide:
         return _format_labelled("events", f"{audit.events:,}   {named}" + (f"   others {more:,}" if more else ""))
     words = [wording.format_count(audit.events, "event")]
-    named_actors = (("you", "by you"), ("outside", "outside"))
+    named_actors = (("you", "by you"), ("outside", "by others"))
     words += [f"{audit.actors[name]:,} {how}" for name, how in named_actors if audit.actors.get(name)]
     while len(words) > 1 and len("  ".join(words)) > room:
         words.pop()
@@ -184,7 +185,7 @@ def _format_since(audit: Audit | None, inbox: Inbox | None, wide: bool, width: i
     changed = f"{len(inbox.files):,}   new {new:,}   deleted {deleted:,}"
     since = to_one_line(inbox.since_words) or "the beginning"
     if audit is not None and audit.chain.state == "none" and not inbox.files:
-        since = "there is no record"
+        since = "no history"
     if inbox.since_us is not None and not since[:1].isdecimal():
         since = f"{format_timestamp(inbox.since_us)} ({since})"
     if wide:

@@ -47,7 +47,7 @@ def build_calls_page(calls: SurroundingCalls | None) -> Writer:
 
     def write(width: int) -> list[PageLine]:
         if calls is None:
-            return wrap_text("The calls around it are being read.", width, "detail")
+            return wrap_text("Reading the calls around it.", width, "detail")
         return join_parts(
             format_fact("asked", format_prompt(calls.prompt), width),
             [

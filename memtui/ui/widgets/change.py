@@ -34,7 +34,7 @@ class ChangeView(Widget):
     def render(self) -> RenderResult:
         change, width, height = self.change, self.content_size.width, self.content_size.height
         if change is None:
-            return Content.styled("Not changed since memtui first looked.", "$text-secondary")
+            return Content.styled("Not changed since memtui first saw it.", "$text-secondary")
         lines = [Content.styled(truncate(_format_head(change.event, width), width), "bold")]
         diff = [line for line in change.diff[:_SHOWN] if not line.startswith("@@")] or list(change.diff[:_SHOWN])
         room = max(height - 1, 1)

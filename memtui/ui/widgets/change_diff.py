@@ -11,6 +11,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
+from memtui.audit.report.wording import format_actor
 from memtui.core.unicode import to_one_line
 from memtui.review.inbox import ChangedFile, ChangedHunk, ReviewMark, ReviewVerdict
 from memtui.ui.theme import truncate
@@ -89,11 +90,13 @@ class ChangeDetailView(Widget):
         when = " to ".join(dict.fromkeys(format_timestamp(at) for at in (times[0], times[-1]))) if times else ""
         sessions = ", ".join(f"session {to_one_line(each)}" for each in file.sessions)
         numbers = " ".join(f"#{event.seq}" for event in file.events[-4:])
-        facts = ", ".join(each for each in (to_one_line(", ".join(file.actors)), when, sessions, numbers) if each)
-        who = wrap_text(f"By {facts}" if facts else "Nobody recorded who changed it", max(width, 8))
+        facts = ", ".join(
+            each for each in (to_one_line(", ".join(map(format_actor, file.actors))), when, sessions, numbers) if each
+        )
+        who = wrap_text(f"By {facts}" if facts else "Author not recorded", max(width, 8))
         rows = [Content(text) for ((text, _),) in who[:2]]
         if file.staleness_note:
-            rows.append(Content.styled(truncate(f"It has {file.staleness_note}", width), "$text-warning"))
+            rows.append(Content.styled(truncate(f"Has {file.staleness_note}", width), "$text-warning"))
         judged = sum(any(mark.verdict is not ReviewVerdict.NOTE for mark in each.marks) for each in self.detail.hunks)
         if len(self.detail.hunks) > 1 and judged:
             rows.append(Content(truncate(f"{judged:,} of {len(self.detail.hunks):,} hunks reviewed", width)))

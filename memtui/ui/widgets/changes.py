@@ -117,7 +117,7 @@ class ChangesView(FoldList[ChangeRow]):
     """Box, sign, path, versions, lines and actors."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "open", "open", id="audit.open_change", tooltip="To what changed; of a run, to its files"),
+        Binding("enter", "open", "open", id="audit.open_change", tooltip="Open the change, or the files of a run"),
         Binding("right,l", "unfold(True)", "unfold", id="audit.unfold", tooltip="Show the files of a run", show=False),
         Binding("left,h", "unfold(False)", "fold", id="audit.fold", tooltip="Show the run as one row", show=False),
     ]

@@ -14,7 +14,7 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from memtui.core.diffs import Hunk, LineEnding, TextDiff, compare_texts, detect_line_ending
-from memtui.core.events import Agent, EntryKind, Event, Version, format_actor_name, sha256
+from memtui.core.events import Agent, EntryKind, Event, Version, format_actor_in_sentence, format_actor_name, sha256
 from memtui.core.history import ActionResult, PathVersion
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
@@ -136,12 +136,12 @@ def compare_versions(
     """Compare two versions; `None` if cancelled."""
     for text in (pair.older, pair.newer):
         if text.version is not None and text.version.kind not in (EntryKind.FILE, EntryKind.LINK):
-            kind = "a directory" if text.version.kind is EntryKind.DIRECTORY else "no file"
-            return VersionComparison(pair, None, f"{text.format_label()}: {kind}", "There are no lines to be compared.")
+            kind = "a directory" if text.version.kind is EntryKind.DIRECTORY else "not a file"
+            return VersionComparison(pair, None, f"{text.format_label()}: {kind}", "There are no lines to compare.")
     old, new = history.text(pair.older.version), history.text(pair.newer.version)
     if old is None or new is None:
         label = (pair.older if old is None else pair.newer).format_label()
-        detail = "It was removed from the record, or was too large to be kept."
+        detail = "It was removed from the history, or was too large."
         return VersionComparison(pair, None, f"The text of {label} is not kept", detail)
     if cancelled():
         return None
@@ -150,7 +150,7 @@ def compare_versions(
         if move:
             return VersionComparison(pair, None, "Only the name changed", f"{to_one_line(move)}. The text is the same.")
         nothing = pair.older.version is None and pair.newer.version is None
-        detail = "There was nothing at either time." if nothing else "Both hold the same text, byte for byte."
+        detail = "The file did not exist at either time." if nothing else "Both texts are identical, byte for byte."
         return VersionComparison(pair, None, "No difference", detail)
     difference = compare_texts(as_text(old), as_text(new))
     return VersionComparison(pair, DiffComparison(difference), remark=_format_remark(difference, pair, old, new))
@@ -174,9 +174,9 @@ def _format_remark(difference: TextDiff, pair: VersionPair, old: bytes, new: byt
         before, after = (names.get(ends, ends.value) for ends in (old_ends, new_ends))
         words.append(f"Line ends: {before} before, {after} after.")
     if not (_is_utf8(old) and _is_utf8(new)):
-        words.append("Not all of it is UTF-8: other bytes are shown as \\xNN.")
+        words.append("Not valid UTF-8: other bytes are shown as \\xNN.")
     if EntryKind.LINK in [text.version.kind for text in (pair.older, pair.newer) if text.version is not None]:
-        words.append("A link: its target is compared, not what stands there.")
+        words.append("A link: only its target path is compared.")
     return " ".join(words)
 
 
@@ -207,20 +207,20 @@ def revert_hunk(
     difference, newer = shown.comparison.difference, shown.pair.newer.version
     name = to_one_line(current.path)
     if current.moved_to is not None:
-        return ActionResult(problem=f"Not taken back: {name} is called {to_one_line(current.moved_to)} now.")
+        return ActionResult(problem=f"Not reverted: {name} is now {to_one_line(current.moved_to)}.")
     present = current.after
     if present is None and newer is not None:
         key = label_key("history.restore")
-        return ActionResult(problem=f"Not taken back: {name} was deleted since. {key} brings it back.")
+        return ActionResult(problem=f"Not reverted: {name} was deleted. {key} restores it.")
     if present is not None and present.kind is not EntryKind.FILE:
-        return ActionResult(problem=f"Not taken back: {name} is not a file now.")
+        return ActionResult(problem=f"Not reverted: {name} is not a file now.")
     if present == newer:
         text: str | None = difference.revert_hunk(hunk)
     else:
         data = engine.history.text(present)
         text = None if data is None else difference.revert_hunk_in(hunk, as_text(data))
     if text is None:
-        return ActionResult(problem="Not taken back: these lines have changed since.")
+        return ActionResult(problem="Not reverted: these lines have changed since.")
     data = as_bytes(text)
     name_of_text = sha256(data)
     version = Version(EntryKind.FILE, name_of_text, len(data))
@@ -258,7 +258,7 @@ class PairDetailView(Widget):
 def format_event_detail(row: PathVersion | None) -> str:
     """An event in words: `Claude, 10:14:03, str_replace, call toolu_01A9, #41`; safe to show."""
     if row is None:
-        return "nothing was there"
+        return "no file"
     event = row.event
     parts = [
         _format_actor(event),
@@ -266,18 +266,18 @@ def format_event_detail(row: PathVersion | None) -> str:
         event.command,
         format_move(row),
         f"call {event.call_id}" if event.call_id else "",
-        event.note or ("not via memtui" if event.is_outside else ""),
+        event.note or ("not through memtui" if event.is_outside else ""),
     ]
     if row.imported is not None:  # a session file holds the actor, and the prompt
         if row.imported_by is not None:
-            verb = "removed" if row.imported.is_gone else "wrote"
+            verb = "deleted" if row.imported.is_gone else "wrote"
             parts.append(f"{_format_actor(row.imported_by)} {verb} it with {row.imported.tool}")
         parts.append(f'asked: "{row.imported.prompt[:_LONGEST_PROMPT]}"' if row.imported.prompt else "")
     return to_one_line(", ".join(filter(None, [*parts, f"#{event.seq}"])))
 
 
 def _format_actor(event: Event) -> str:
-    name = format_actor_name(event.actor)
+    name = format_actor_in_sentence(event.actor)
     model = event.actor.model if isinstance(event.actor, Agent) else None
     return f"{name} ({model})" if model else name
 

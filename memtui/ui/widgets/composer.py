@@ -75,20 +75,20 @@ class Composer(OrderedTextArea):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "send", "send", id="chat.send", tooltip="Send the message, or run the command", show=False),
-        Binding("ctrl+j", "newline", "newline", id="chat.newline", tooltip="A new line in the message", show=False),
-        Binding("escape", "leave", "stop/panes", id="chat.leave", tooltip="Stop the turn; if none runs, leave the box"),
+        Binding("ctrl+j", "newline", "newline", id="chat.newline", tooltip="New line", show=False),
+        Binding("escape", "leave", "stop/panes", id="chat.leave", tooltip="Stop the turn, or leave the box"),
         Binding(
             "shift+tab", "policy", "policy", id="chat.next_policy", show=False,
-            tooltip="Writes to memory: ask first, allow, read-only",
+            tooltip="Memory writes: ask first, allow, read-only",
         ),
         Binding(
             "tab", "complete", "complete", id="chat.complete", show=False,
-            tooltip="Complete the command; otherwise to the next pane",
+            tooltip="Complete the command, or go to the next pane",
         ),
-        Binding("up", "older", "older", id="chat.older", tooltip="The message before", show=False),
-        Binding("down", "newer", "newer", id="chat.newer", tooltip="The message after", show=False),
+        Binding("up", "older", "older", id="chat.older", tooltip="Previous message", show=False),
+        Binding("down", "newer", "newer", id="chat.newer", tooltip="Next message", show=False),
         Binding("ctrl+g", "external", "$EDITOR", id="chat.external", tooltip="Write in $VISUAL or $EDITOR", show=False),
-        Binding("ctrl+c", "copy_or_quit", "copy", id="chat.copy_selected", tooltip="Copy what is selected", show=False),
+        Binding("ctrl+c", "copy_or_quit", "copy", id="chat.copy_selected", tooltip="Copy the selection", show=False),
     ]  # fmt: skip
 
     DEFAULT_CSS = """
@@ -333,13 +333,13 @@ class ComposerBox(Vertical):
     def _show_rows(self) -> None:
         rows = [_format_queued(word, prompt) for word, prompt in self._queue[-_SHOWN_MESSAGES:]]
         if len(self._queue) > _SHOWN_MESSAGES:
-            rows.insert(0, Content(f"{len(self._queue) - _SHOWN_MESSAGES} more wait"))
+            rows.insert(0, Content(f"{len(self._queue) - _SHOWN_MESSAGES} more queued"))
         first = max(0, min(self._chosen - _SHOWN_MATCHES + 2, len(self.matches) - _SHOWN_MATCHES))
         for number, command in enumerate(self.matches[first : first + _SHOWN_MATCHES], start=first):
             mark, style = (">", "bold $text-accent") if number == self._chosen else (" ", "$text-accent")
             rows.append(Content.assemble(f"{mark} ", (f"/{command.name:<10}", style), command.words))
         if len(self.matches) > _SHOWN_MATCHES:
-            rows.append(Content(f"  {self._chosen + 1} of {len(self.matches)}, Up and Down show the others"))
+            rows.append(Content(f"  {self._chosen + 1} of {len(self.matches)}, Up/Down show more"))
         self.suggestions.rows = tuple(rows)
 
 

@@ -155,7 +155,7 @@ class _VersionLines:
             widest: Cells of the widest change of the texts that stand below each other.
         """
         if not self.side.shown:
-            yield Content.styled("(nothing)", "italic")
+            yield Content.styled("(empty)", "italic")
         for number, shown in enumerate(self.side.shown):
             pieces = [(0, len(shown), "", "")]
             if self.side.cells[number] > width:
@@ -266,11 +266,11 @@ MODAL_CSS = """
 
 PLACE_KEYS: tuple[Binding, ...] = (
     Binding("n", "place(1)", "next place", id="conflict.next_place", tooltip="To the next place"),
-    Binding("N", "place(-1)", "previous place", id="conflict.previous_place", tooltip="To the place before",
+    Binding("N", "place(-1)", "previous place", id="conflict.previous_place", tooltip="To the previous place",
             show=False),
-    Binding("pagedown", "scroll(1)", "down", id="conflict.down", tooltip="Down in a long place", show=False,
+    Binding("pagedown", "scroll(1)", "down", id="conflict.down", tooltip="Scroll the place down", show=False,
             priority=True),
-    Binding("pageup", "scroll(-1)", "up", id="conflict.up", tooltip="Up in a long place", show=False, priority=True),
+    Binding("pageup", "scroll(-1)", "up", id="conflict.up", tooltip="Scroll the place up", show=False, priority=True),
 )  # fmt: skip
 
 
@@ -375,12 +375,12 @@ class ConflictDiffScreen(DismissOnceScreen[None]):
     """Shows one of the three diffs of a conflict at a time."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("1", "which(0)", "theirs", id="conflict.theirs", tooltip="What they changed"),
-        Binding("2", "which(1)", "mine", id="conflict.mine", tooltip="What I changed"),
-        Binding("3", "which(2)", "between", id="conflict.between", tooltip="How mine differs from theirs"),
-        Binding("tab", "next(1)", "next", id="conflict.next_diff", tooltip="To the next of the three", show=False),
+        Binding("1", "which(0)", "theirs", id="conflict.theirs", tooltip="Their changes"),
+        Binding("2", "which(1)", "yours", id="conflict.mine", tooltip="Your changes"),
+        Binding("3", "which(2)", "between", id="conflict.between", tooltip="From theirs to yours"),
+        Binding("tab", "next(1)", "next", id="conflict.next_diff", tooltip="Next diff", show=False),
         Binding("shift+tab", "next(-1)", "previous", id="conflict.previous_diff",
-                tooltip="To the one before of the three", show=False),
+                tooltip="Previous diff", show=False),
         *DIFF_KEYS,
         Binding("escape,q", "dismiss", "back", id="conflict.away", tooltip="Back to the question"),
     ]  # fmt: skip
@@ -432,17 +432,17 @@ class ConflictDiffScreen(DismissOnceScreen[None]):
         old, new, labels = texts[one], texts[other], (names[one], names[other])
         mine, between = label_key("conflict.mine"), label_key("conflict.between")
         words = (
-            f"{label_key('conflict.theirs')}  What changed meanwhile: {about.names[1]}.",
-            f"{mine}  What you changed.",
-            f"{between}  From what stands there now to yours.",
+            f"{label_key('conflict.theirs')}  Their changes: {about.names[1]}.",
+            f"{mine}  Your changes.",
+            f"{between}  From the current text to yours.",
         )[which]
-        self.message.show_message(f"{words} Nothing has been written.")
+        self.message.show_message(f"{words} Nothing was written.")
         if old is None and which < 2:
-            notice = "What both were made from is not kept any more.", f"{between} shows how the two differ."
+            notice = "The common base is not kept.", f"{between} shows how the two differ."
         elif new is None or old is None:
-            notice = "No text stands there now.", f"{mine} shows what you changed."
+            notice = "There is no current text.", f"{mine} shows your changes."
         elif old == new:
-            notice = "The two texts are the same.", "They may differ in how their lines end."
+            notice = "The texts are the same.", "They may differ in their line ends."
         else:
             self.diff.show(await asyncio.to_thread(lambda: DiffComparison(compare_texts(old, new))), labels)
             return

@@ -39,22 +39,21 @@ class EmptyFolderView(Widget):
 
     def render(self) -> RenderResult:
         lines = [
-            Content.styled(f"Nothing is remembered here {'any more' if self.gone else 'yet'}.", "bold"),
+            Content.styled(f"This folder has no notes{'' if self.gone else ' yet'}.", "bold"),
             Content(""),
-            Content("An agent writes to this folder through its memory tool."),
-            Content("New files will appear here as they are written."),
+            Content("An agent writes notes here through its memory tool."),
+            Content("New notes appear here as they are written."),
             Content(""),
         ]
         keys = {
-            "file.new": "add a memory yourself",
-            "browse.chat": "start a session with Claude",
+            "file.new": "add a note yourself",
+            "browse.chat": "chat with Claude",
             "app.places": "open another folder",
             "app.commands": "all commands",
         }
         if self.gone:
-            count = f"{wording.format_memory_count(self.gone)} {'was' if self.gone == 1 else 'were'}"
-            deleted = f"{count} here: look, and bring them back"
-            keys = {"browse.deleted": deleted, "browse.past": "the folder as it was at any time"} | keys
+            deleted = f"list and restore {wording.format_count(self.gone, 'deleted note')}"
+            keys = {"browse.deleted": deleted, "browse.past": "the folder at an earlier time"} | keys
         for name, words in keys.items():
             lines.append(Content.assemble((f"  {label_key(name):<7}", "bold $text-accent"), words))
         lines.append(Content(""))
@@ -62,7 +61,7 @@ class EmptyFolderView(Widget):
             rows = format_folder_rows(self.places[:_KEYS], self.content_size.width)
             lines += [Content("Also found on this machine:"), *rows, Content("")]
         if not self.gone:
-            lines.append(Content("Nothing has been created or changed on disk."))
+            lines.append(Content("Nothing was created or changed on disk."))
         return Content("\n").join(lines)
 
 
@@ -72,7 +71,7 @@ def format_folder_rows(places: "Sequence[MemoryLocation]", width: int) -> list[C
     No two of them are cut to the same words.
     """
     tails = [_describe_folder(place) for place in places]
-    gone = ["  (gone)" if place.project_exists is False else "" for place in places]
+    gone = ["  (missing)" if place.project_exists is False else "" for place in places]
     names = [to_one_line(format_path(each.project)) if each.project else each.display_path for each in places]
     room = max(width - _KEY_WIDTH - 2 - max(map(cell_len, tails), default=0), _NAME_WIDTH)
     short = truncate_apart(names, room - max(map(cell_len, gone), default=0))
@@ -128,7 +127,7 @@ class Timeline(Widget):
         width = self.content_size.width
         number = f"#{at:,} of {self.last:,}"
         when = wording.format_event_time(event, time.time_ns() // 1_000) if event else ""
-        words = "Before anything was recorded"
+        words = "Before the first event"
         if event is not None:
             words = to_one_line(wording.describe_event(event) if event.is_error else wording.format_event_clause(event))
         room = width - len(number) - len(when) - 4

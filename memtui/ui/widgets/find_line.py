@@ -24,7 +24,7 @@ class FindLine(Horizontal):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "forget", "back", id="find.back", tooltip="Forget the search"),
+        Binding("escape", "forget", "back", id="find.back", tooltip="End the search"),
         Binding("down,ctrl+n", "next", "next", id="find.next", tooltip="To the next match"),
         Binding("up", "previous", "previous", id="find.previous", tooltip="To the previous match"),
     ]

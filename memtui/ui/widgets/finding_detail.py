@@ -17,7 +17,7 @@ from memtui.audit.model import (
     SuppressedFinding,
 )
 from memtui.audit.ranking import FindingGroup
-from memtui.audit.report.wording import describe_suppression, format_sign_off
+from memtui.audit.report.wording import describe_suppression, format_actor, format_sign_off
 from memtui.core import wording
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
@@ -95,7 +95,7 @@ def build_finding_page(about: FindingDetail, reveal_key: str, *, with_rule: bool
         if about.excepted is not None:
             until = f", until {about.excepted.until}" if about.excepted.until else ""
             by = f"dismissed by {about.excepted.who}" if about.excepted.who else about.excepted.by
-            exception = format_fact("held", f"{by}: {about.excepted.reason}{until}", width, "info")
+            exception = format_fact("except", f"{by}: {about.excepted.reason}{until}", width, "info")
         return join_parts(
             lines,
             masked,
@@ -116,7 +116,7 @@ def _format_opinion(opinion: Opinion, width: int) -> list[PageLine]:
     words = f"{opinion.verdict}, says {to_one_line(opinion.model)}{when}: {to_one_line(opinion.reason)}"
     return [
         *format_fact("model", words, width),
-        *format_fact("", "That is an opinion. It changes nothing here.", width, "detail"),
+        *format_fact("", "This is an opinion and changes nothing here.", width, "detail"),
     ]
 
 
@@ -149,12 +149,12 @@ def _format_origin(origin: FindingOrigin, width: int) -> list[PageLine]:
     """The actor, the call and the session of a finding, as far as they are known."""
     when = format_timestamp(origin.at_us)
     if not origin.is_known and origin.seq is None:
-        return format_fact("from", "unknown: no journal says who brought it in.", width)
+        return format_fact("from", "unknown: it is not in the history.", width)
     if not origin.is_known:
-        words = f"unknown: it was there when memtui first looked, {when}, #{origin.seq}."
+        words = f"unknown: it was there when memtui first saw the folder, {when}, #{origin.seq}."
         return format_fact("from", words, width)
-    who = ", ".join(to_one_line(each) for each in (origin.actor, when, origin.command) if each)
-    exact = "" if origin.is_exact else " It was there by then; who brought it in is not known exactly."
+    who = ", ".join(to_one_line(each) for each in (format_actor(origin.actor), when, origin.command) if each)
+    exact = "" if origin.is_exact else " This is the first known event with it, not necessarily its author."
     number = f", #{origin.seq}" if origin.seq is not None else ""
     return [
         *format_fact("from", f"{who}{number}.{exact}", width),
@@ -168,12 +168,12 @@ def build_rule_page(rule: AuditRule | None, name: str) -> Writer:
 
     def write(width: int) -> list[PageLine]:
         if rule is None:
-            return wrap_text(f"{to_one_line(name)}: this memtui has no such rule.", width)
+            return wrap_text(f"{to_one_line(name)}: unknown rule in this version of memtui.", width)
         settings = ", ".join(rule.settings)
         switch = f'In the settings: [audit.rules] "{rule.id}" = "off", "info", "warn" or "fail".'
         bad = wrap_text(mask_secrets(rule.bad).rstrip(), width, "code")
         good = wrap_text(rule.good.rstrip(), width, "code")
-        tuned = wrap_text(f"Tuned by: {settings}." if settings else "", width, "detail")
+        tuned = wrap_text(f"Settings: {settings}." if settings else "", width, "detail")
         return join_parts(
             [((rule.id, "strong"),), *wrap_text(rule.title, width)],
             wrap_text(rule.why, width),
@@ -209,15 +209,15 @@ def build_run_page(run: ChangeRun, keys: str) -> Writer:
         more = max(len(run.lost) - _LOST, 0) + run.unlisted
         if more:
             lost += wrap_text(f"and {more:,} more", width, "detail")
-        words = "No line near to these stands anywhere else now."
+        words = "No other note has a line like these."
         if run.unsearched:
-            words = f"Not all of it was held against the notes: {run.unsearched}."
+            words = f"Not fully compared with the notes: {run.unsearched}."
         elif not lost:
-            words = "Every line that it dropped stands elsewhere."
+            words = "Every removed line is in another note."
         size = f"{wording.format_file_count(len(run.paths))}, +{run.added:,} -{run.removed:,} lines"
         return join_parts(
             [
-                *format_fact("who", to_one_line(run.actor), width, "strong"),
+                *format_fact("who", to_one_line(format_actor(run.actor)), width, "strong"),
                 *format_fact("in", f"session {to_one_line(run.session)}" if run.session else "", width),
                 *format_fact("when", f"{when}, #{run.first} to #{run.last}", width),
                 *format_fact("what", size, width),
@@ -234,10 +234,10 @@ def build_audit_page(audit: Audit, enforced: str) -> list[str]:
     """The lines of a window about an audit; `enforced` is a sentence on the limits of the kernel, or empty."""
     taken = sum(audit.seconds.values())
     slowest = sorted(audit.seconds.items(), key=lambda item: -item[1])
-    chain = f"{audit.chain.hash[:16]} at #{audit.chain.seq}" if audit.chain.hash else "there is none"
+    chain = f"{audit.chain.hash[:16]} at #{audit.chain.seq}" if audit.chain.hash else "none"
     lines = [
         f"folder    {to_one_line(audit.title)}",
-        f"looked at {format_timestamp(audit.taken_us, seconds=True)}, {taken:.1f} s",
+        f"taken     {format_timestamp(audit.taken_us, seconds=True)}, {taken:.1f} s",
         *(f"          {name} {seconds * 1_000:.0f} ms" for name, seconds in slowest),
         f"journal   {to_one_line(audit.chain.words)}",
         f"head      {chain}",
@@ -251,9 +251,9 @@ def build_audit_page(audit: Audit, enforced: str) -> list[str]:
         f"{each.finding.rule} in {each.finding.location.path}: {describe_suppression(each)}" for each in audit.excepted
     ]
     for title, entries in (
-        ("Settings that are not as by default", [f"{name} = {value}" for name, value in audit.settings.items()]),
+        ("Settings that differ from the defaults", [f"{name} = {value}" for name, value in audit.settings.items()]),
         ("Rules that did not run", [f"{each.rule}: {each.reason}" for each in audit.skipped]),
-        ("Exemptions that hold no more", audit.expired),
+        ("Expired exemptions", audit.expired),
         ("Excepted", excepted),
     ):
         lines += ["", title, *(f"  {to_one_line(each)}" for each in entries)] if entries else []
@@ -264,7 +264,7 @@ def build_empty_page(audit: Audit) -> Writer:
     """The page of an audit without findings."""
     return build_notice_page(
         format_empty_notice(audit),
-        f"What is in order is listed at the left. {label_key('audit.about')} tells which rules did not run.",
+        f"Passed checks are listed on the left. {label_key('audit.about')} lists rules that did not run.",
     )
 
 

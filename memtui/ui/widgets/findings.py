@@ -189,7 +189,7 @@ def build_finding_rows(
         rows += [LabelRow(f"excepted {len(findings):,}")] if findings else []
         rows += [FindingRow(each, exceptions[id(each)]) for each in findings]
     if not rows:
-        notice = format_empty_notice(audit) if only.is_empty else "Nothing is listed with these words."
+        notice = format_empty_notice(audit) if only.is_empty else "No finding matches the filter."
         rows.append(LabelRow(notice))
     passed = (each for each in audit.passed if only.matches_words(f"ok {each.family} {each.name} {each.words}"))
     return [*rows, *map(PassedRow, passed)]
@@ -223,7 +223,7 @@ def sort_findings(findings: Iterable[AuditFinding], order: FindingOrder) -> list
 
 def format_empty_notice(audit: Audit) -> str:
     """A sentence for an audit without findings."""
-    return f"No findings: {format_count(audit.rules, 'rule')} looked at {format_count(audit.files, 'file')}."
+    return f"No findings: {format_count(audit.rules, 'rule')} checked {format_count(audit.files, 'file')}."
 
 
 def format_location(finding: AuditFinding) -> str:
@@ -258,9 +258,7 @@ class FindingsView(FoldList[FindingListItem]):
     """Severity, family, location and rule; passed checks at the end."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "enter", "open", "open", id="audit.open", tooltip="To what is known of it; of a group, to its findings"
-        ),
+        Binding("enter", "open", "open", id="audit.open", tooltip="Open the finding, or unfold the group"),
         Binding(
             "right,l",
             "unfold(True)",

@@ -63,8 +63,8 @@ class NameLineScreen(ModalScreen[str | None], DismissOnceScreen[str | None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "back", "back", id="line.back", tooltip="Back; nothing is done"),
-        Binding("tab", "complete", "complete", id="line.complete", tooltip="Complete the folder, or the next one"),
+        Binding("escape", "back", "back", id="line.back", tooltip="Cancel"),
+        Binding("tab", "complete", "complete", id="line.complete", tooltip="Complete the directory, or the next one"),
     ]
 
     DEFAULT_CSS = """
@@ -128,7 +128,7 @@ class NameLineScreen(ModalScreen[str | None], DismissOnceScreen[str | None]):
         field = self.query_one(Input)
         field.focus()
         field.cursor_position = self._at
-        keys = f"{ENTER} {self._does}   {label_key('line.complete')} completes folders   {label_key('line.back')} back"
+        keys = f"{ENTER} {self._does}   {label_key('line.complete')} complete   {label_key('line.back')} cancel"
         self.query_one("#keys", Static).update(Content(keys))
         self._show_verdict(NameVerdict(self._hint))
         if self._locate_row is not None:
@@ -199,7 +199,7 @@ class NameLineScreen(ModalScreen[str | None], DismissOnceScreen[str | None]):
         begun, rest = field.value[: field.cursor_position], field.value[field.cursor_position :]
         found = self._complete(begun)
         if not found:
-            self._show_words("No folder begins like that. One that is missing is made.")
+            self._show_words("No directory starts with that. A missing one is created.")
             return
         start = find_common_prefix(found)
         if len(found) > 1 and len(start) > len(begun.lstrip("/")):
@@ -266,14 +266,14 @@ def validate_new(known: FolderContext, start: str) -> NameValidator:
     @_make_validator
     def validate(typed: str) -> str:
         if not typed.strip():
-            return "Type a name; one that ends with / makes a folder."
+            return "Type a name; one that ends with / makes a directory."
         new = resolve_new_path(typed)
         if known.exists(new.path):
-            there = f"{to_one_line(new.path)}{'/' if known.is_folder(new.path) else ''} is there already"
+            there = f"{to_one_line(new.path)}{'/' if known.is_folder(new.path) else ''} already exists"
             raise InvalidName(f"{there}; type a name." if typed == start else f"{there}.")
         _require_folders(new.path, known)
-        target = f"the folder {to_one_line(new.path)}/" if new.is_folder else to_one_line(new.path)
-        return f"Makes {target}{_list_created_folders(new.path, known)}."
+        target = f"directory {to_one_line(new.path)}/" if new.is_folder else to_one_line(new.path)
+        return f"Creates {target}{_list_created_folders(new.path, known)}."
 
     return validate
 
@@ -281,7 +281,7 @@ def validate_new(known: FolderContext, start: str) -> NameValidator:
 def _resolve_target(typed: str, old: str, known: FolderContext) -> str:
     if not known.exists(old):  # an agent may move or delete it meanwhile
         back = label_key("line.back")
-        raise InvalidName(f"{to_one_line(old)} was moved or deleted. {back} goes back.")
+        raise InvalidName(f"{to_one_line(old)} was moved or deleted. {back} cancels.")
     return parse_target(typed, old, known.is_folder(old), PHRASES)
 
 
@@ -292,10 +292,10 @@ def validate_rename(known: FolderContext, old: str) -> NameValidator:
     def validate(typed: str) -> str:
         new = _resolve_target(typed, old, known)
         if new == old:
-            return "That is its name."
+            return "The name is unchanged."
         if obstacle := find_obstacle(old, new, {old: new}, known.is_folder, known.exists):
             if known.is_folder(new) and not known.is_folder(old):
-                obstacle += f" {to_one_line(new)}/ moves it there."
+                obstacle += f" Type {to_one_line(new)}/ to move it there."
             raise InvalidName(obstacle)
         verb = "Renames it to" if get_parent(old) == get_parent(new) else "Moves it to"
         return f"{verb} {to_one_line(new)}{_list_created_folders(new, known)}."
@@ -310,9 +310,9 @@ def validate_copy(known: FolderContext, old: str) -> NameValidator:
     def validate(typed: str) -> str:
         new = _resolve_target(typed, old, known)
         if known.exists(new):
-            raise InvalidName(f"{to_one_line(new)} is there already.")
+            raise InvalidName(f"{to_one_line(new)} already exists.")
         if is_at_or_below(new, old):
-            raise InvalidName("It cannot be copied into itself.")
+            raise InvalidName("Cannot copy a directory into itself.")
         _require_folders(new, known)
         return f"Copies it to {to_one_line(new)}{_list_created_folders(new, known)}."
 
@@ -327,23 +327,23 @@ def validate_folder(known: FolderContext, paths: Collection[str], does: str) -> 
     def validate(typed: str) -> str:
         folder = parse_name(typed).path
         if unnameable is not None:
-            raise InvalidName(f"{to_one_line(unnameable)} cannot have that name again. Give it another one first.")
+            raise InvalidName(f"{to_one_line(unnameable)} has a name that is not allowed. Rename it first.")
         if folder and known.exists(folder) and not known.is_folder(folder):
-            raise InvalidName(f"{to_one_line(folder)} is no folder.")
+            raise InvalidName(f"{to_one_line(folder)} is not a directory.")
         _require_folders(folder, known)
         inside = next((path for path in paths if folder and is_at_or_below(folder, path)), None)
         if inside is not None:
-            raise InvalidName(f"{to_one_line(inside)}/ cannot be put into itself.")
+            raise InvalidName(f"Cannot put {to_one_line(inside)}/ into itself.")
         new = [f"{folder}/{get_name(path)}" if folder else get_name(path) for path in paths]
         taken = next((path for path in new if known.exists(path) and path not in paths), None)
         if taken is not None:
-            raise InvalidName(f"{to_one_line(taken)} is there already.")
+            raise InvalidName(f"{to_one_line(taken)} already exists.")
         twice = next((path for path in new if new.count(path) > 1), None) if len(set(new)) < len(new) else None
         if twice is not None:
-            raise InvalidName(f"Two of them would be {to_one_line(twice)}.")
-        place = f"{to_one_line(folder)}/" if folder else "the memory folder itself"
-        made = "" if not folder or known.exists(folder) else ", which is made"
-        return f"{does} {wording.format_memory_count(len(paths))} to {place}{made}."
+            raise InvalidName(f"Two of them would be named {to_one_line(twice)}.")
+        place = f"{to_one_line(folder)}/" if folder else "the memory folder"
+        made = "" if not folder or known.exists(folder) else ", a new directory"
+        return f"{does} {wording.format_count(len(paths), 'note')} to {place}{made}."
 
     return validate
 
@@ -360,9 +360,9 @@ def _require_folders(path: str, known: FolderContext) -> None:
     """Raise `InvalidName` if a parent of a path is a file."""
     for parent in list_ancestors(path):
         if known.exists(parent) and not known.is_folder(parent):
-            raise InvalidName(f"{to_one_line(parent)} is no folder; nothing can lie in it.")
+            raise InvalidName(f"{to_one_line(parent)} is not a directory.")
 
 
 def _list_created_folders(path: str, known: FolderContext) -> str:
     missing = [parent for parent in list_ancestors(path) if not known.exists(parent)]
-    return f", and the folder {to_one_line(missing[0])}/ for it" if missing else ""
+    return f", and directory {to_one_line(missing[0])}/" if missing else ""

@@ -16,7 +16,7 @@ from memtui.ui.widgets.markdown.view import NoteView
 
 class PreviewMode(Enum):
     RENDERED = "rendered"
-    SOURCE = "as source"
+    SOURCE = "source"
     MODEL = "as the model sees it"
 
     @property
@@ -68,12 +68,12 @@ class Preview:
         title = to_one_line(read.path.rpartition("/")[2])
         if seen.node is None and read.change is not None:
             event = read.change.event
-            words = f"Deleted. Its text is kept in the journal: {label_key('browse.history')} shows all its versions."
-            note.show_notice(title, "It was moved away." if event.new_path or event.moved else words)
+            words = f"Deleted. {label_key('browse.history')} shows all its versions."
+            note.show_notice(title, "It was moved." if event.new_path or event.moved else words)
         elif seen.problem:
             note.show_notice(title, seen.problem)
         elif seen.node is not None and seen.node.kind is EntryKind.DIRECTORY:
-            note.show_notice(title + "/", f"A folder. {label_key('files.open')} opens or closes it.")
+            note.show_notice(title + "/", f"A directory. {label_key('files.open')} expands or collapses it.")
         elif seen.data is None:
             note.show_notice(title, "A FIFO, a socket or a device. memtui does not open it.")
         else:
@@ -130,7 +130,7 @@ class Preview:
             note.show_notice(title, "This file is empty.")
             return
         if b"\0" in data[:8_192]:
-            note.show_notice(title, f"Binary data, {wording.format_size(len(data))}. It is not shown as text.")
+            note.show_notice(title, f"Binary data, {wording.format_size(len(data))}. Not shown as text.")
             return
         self.data = data
         try:

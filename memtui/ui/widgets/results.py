@@ -110,18 +110,18 @@ def build_result_rows(found: SearchResults, scope: Scope) -> list[ResultRow]:
         rows += [LabelRow("similar names"), *map(NameRow, similar)]
     if past.names:
         if scope is not Scope.PAST:
-            rows.append(LabelRow("gone: names"))
+            rows.append(LabelRow("past: names"))
         rows += [*map(OldNameRow, past.names), *_iter_more(past.total_names - len(past.names))]
     if past.hits:
         if scope is not Scope.PAST or past.names:
-            rows.append(LabelRow(f"{'gone' if scope is Scope.ALL else 'past'}: {format_count(past.total, 'line')}"))
+            rows.append(LabelRow(f"past: {format_count(past.total, 'line')}"))
         rows += [*_iter_past_rows(past.hits), *_iter_more(past.total - len(past.hits))]
     return rows
 
 
 def _iter_more(count: int) -> Iterator[LabelRow]:
     if count > 0:
-        yield LabelRow(f"{count:,} more: type on to narrow")
+        yield LabelRow(f"{count:,} more: type to narrow")
 
 
 def _iter_text_rows(found: SearchResults) -> Iterator[ResultRow]:
@@ -132,7 +132,7 @@ def _iter_text_rows(found: SearchResults) -> Iterator[ResultRow]:
             yield LabelRow(f"{note.total - len(note.lines):,} more in this note")
     more = found.text.total_notes - len(found.text.notes)
     if more > 0:
-        yield LabelRow(f"{format_count(more, 'more note')}: type on to narrow")
+        yield LabelRow(f"{format_count(more, 'more note')}: type to narrow")
 
 
 def _iter_past_rows(hits: Sequence[PastHit]) -> Iterator[ResultRow]:
@@ -171,7 +171,7 @@ def format_counts(found: SearchResults, scope: Scope) -> str:
     if scope in (Scope.ALL, Scope.TEXT):
         words.append(f"text {found.text.total_lines:,}")
     if scope in (Scope.ALL, Scope.PAST):
-        words.append(f"{'gone' if scope is Scope.ALL else 'past'} {found.past.total + found.past.total_names:,}")
+        words.append(f"past {found.past.total + found.past.total_names:,}")
     return "  ".join(words)
 
 

@@ -388,10 +388,10 @@ class DeletedView(ItemList[DeletedPath]):
     """Deleted memories as rows: mark, path, actor, size, age."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "toggle_selection", "mark", id="deleted.mark",
-                tooltip="Mark it, to bring several back at once"),
+        Binding("space", "toggle_selection", "select", id="deleted.mark",
+                tooltip="Select or deselect the note"),
         Binding(
-            "asterisk", "toggle_all", "mark all", id="deleted.mark_all", tooltip="Mark all that are listed, or none",
+            "asterisk", "toggle_all", "select all", id="deleted.mark_all", tooltip="Select all listed notes, or none",
             show=False,
         ),
     ]  # fmt: skip

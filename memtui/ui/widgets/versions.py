@@ -62,7 +62,7 @@ def _format_outcome(version: PathVersion, room: int) -> Cell:
         verb = move.split(" ", 1)[0]
         return [(truncate_middle(to_one_line(move), room) if room > 18 else truncate(verb, room), "moved")]
     if version.sign == "-":
-        return [(truncate("deleted" if room >= 7 else "gone", room), "removed")]
+        return [(truncate("deleted" if room >= 7 else "del", room), "removed")]
     event = version.event
     if event.added is None or event.removed is None:
         return ""
@@ -80,7 +80,7 @@ class VersionsView(ItemList[PathVersion]):
     """The versions of a path."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "open", "open", id="versions.open", tooltip="Read what this version changed", show=False),
+        Binding("enter", "open", "open", id="versions.open", tooltip="Open the diff of this version", show=False),
         Binding(
             "space", "pick", "pick", id="versions.pick", tooltip="Compare any two: pick one, then another", show=False
         ),

@@ -44,7 +44,7 @@ async def test_undo_takes_back_what_the_turn_wrote_and_says_so(chatting: Chats) 
 async def test_diff_reviews_what_the_session_changed(chatting: Chats) -> None:
     async with chatting([Do(CREATE), Do(REPLACE)], [Do({**REPLACE, "old_str": "Lisbon", "new_str": "Porto"})]) as chat:
         await chat.press("ctrl+r")
-        await chat.message_says("Nothing was changed in this session yet.")
+        await chat.message_says("This session has not changed any note yet.")
         for turn in (1, 2):
             await chat.say("go")
             await chat.ended(turn)
@@ -92,7 +92,7 @@ async def test_a_review_of_what_was_taken_back_is_empty(chatting: Chats) -> None
         await chat.say("/undo")
         await chat.message_says("Taken back")
         await chat.press("ctrl+r")
-        await chat.wait_for(lambda: "Nothing is left to review" in chat.text)
+        await chat.wait_for(lambda: "Nothing to review" in chat.text)
 
 
 async def test_memory_says_what_it_holds_and_what_was_read(chatting: Chats) -> None:
@@ -136,7 +136,7 @@ async def test_effort_and_thinking_where_the_model_has_them(chatting: Chats) -> 
         await _choose(chat, "/effort", "0")
         await chat.message_says("Effort: default.")
         await chat.say("/effort much")
-        await chat.message_says("Not changed: effort is one of low, medium, high and default.")
+        await chat.message_says("Not changed: effort must be one of low, medium, high, default.")
         await chat.say("/thinking off")
         await chat.message_says("Thinking: off.")
         await _choose(chat, "/thinking", "1")
@@ -153,7 +153,7 @@ async def test_policy_is_said_and_changed(chatting: Chats) -> None:
         await chat.say("/policy read")
         await chat.wait_for(lambda: chat.screen.chat_state.policy is ApprovalPolicy.READ_ONLY)
         await chat.say("/policy maybe")
-        await chat.message_says("maybe is none of ask, allow and read-only")
+        await chat.message_says("maybe is not ask, allow or read-only")
         assert chat.screen.chat_state.policy is ApprovalPolicy.READ_ONLY
 
 
@@ -164,14 +164,14 @@ async def test_policy_lists_what_is_granted_and_takes_back_one_or_all(chatting: 
             return str(chat.text.splitlines()[0])
 
         chat.play.chat.set_policy(ApprovalPolicy.ASK, frozenset({"notes", "prefs.md", "a/b"}))
-        await chat.wait_for(lambda: "not asked:" in header())
+        await chat.wait_for(lambda: "allowed:" in header())
         for key, left in (("2", {"a/b", "prefs.md"}), ("escape", {"a/b", "prefs.md"}), ("0", set())):
             await chat.say("/policy")
             await chat.wait_for(lambda: isinstance(chat.app.screen, MenuScreen))
             await chat.press(key)
             await chat.wait_for(lambda: chat.app.screen is chat.screen)
             await chat.wait_for(lambda left=left: chat.screen.chat_state.always == left)
-        await chat.wait_for(lambda: "not asked:" not in header())
+        await chat.wait_for(lambda: "allowed:" not in header())
         assert chat.screen.chat_state.policy is ApprovalPolicy.ASK
 
 
@@ -201,7 +201,7 @@ async def test_attach_sends_a_file_along(chatting: Chats, tmp_path: Path) -> Non
 async def test_copy_copies_the_last_answer(chatting: Chats) -> None:
     async with chatting([Say("The answer.")]) as chat:
         await chat.say("/copy")
-        await chat.wait_for(lambda: "nothing to copy" in chat.message or "Copied" in chat.message)
+        await chat.wait_for(lambda: "Nothing to copy" in chat.message or "Copied" in chat.message)
         await chat.say("go")
         await chat.ended(1)
         await chat.press("escape", "G", "k", "y")
@@ -232,7 +232,7 @@ async def test_clear_begins_anew(chatting: Chats) -> None:
         await chat.say("hello")
         await chat.ended(1)
         await chat.say("/clear")
-        await chat.message_says("A new conversation.")
+        await chat.message_says("New conversation.")
         assert ("clear", ()) in chat.play.chat.calls
 
 
@@ -248,7 +248,7 @@ async def test_export_writes_a_new_file_and_never_over_another(chatting: Chats, 
         await chat.say("/export talk.md")
         await chat.message_says("Not exported: talk.md exists.")
         await chat.say("/export memories/talk.md")
-        await chat.message_says("it would become a memory")
+        await chat.message_says("it is in the memory folder")
         assert chat.memory("talk.md") is None
         await chat.say("/export nowhere/talk.md")
         await chat.message_says("Not exported to nowhere/talk.md")
@@ -260,7 +260,7 @@ async def test_export_writes_a_new_file_and_never_over_another(chatting: Chats, 
 async def test_resume_goes_on_with_another_session(chatting: Chats) -> None:
     async with chatting([Say("The first answer.")]) as chat:
         await chat.say("/resume")
-        await chat.message_says("There is no other session over this folder.")
+        await chat.message_says("No other session in this folder.")
         await chat.say("the first question")
         await chat.ended(1)
         first = chat.screen.chat_session.id if chat.screen.chat_session else ""
@@ -289,7 +289,7 @@ async def test_a_session_that_cannot_be_resumed_leaves_this_one_as_it_is(chattin
         await chat.ended(1)
         session = chat.screen.chat_session.id if chat.screen.chat_session else ""
         await chat.say("/resume 1999")
-        await chat.message_says("What was here goes on.")
+        await chat.message_says("Continuing the earlier session.")
         await chat.wait_for(
             lambda: chat.screen.chat_session and chat.screen.chat_session.id == session, "the session before"
         )
@@ -309,14 +309,14 @@ async def test_help_and_quit(chatting: Chats) -> None:
 async def test_an_unknown_command_names_the_nearest_and_is_not_sent(chatting: Chats) -> None:
     async with chatting() as chat:
         await chat.say("/udno now")
-        await chat.message_says("There is no command /udno. Did you mean /undo?")
+        await chat.message_says("Unknown command /udno. Did you mean /undo?")
         assert chat.written == "/udno now"
         await chat.press("ctrl+u")
         await chat.say("/zzzzzz")
         await chat.message_says("/ lists them.")
         await chat.press("ctrl+u")
         await chat.say("/undo everything")
-        await chat.message_says("/undo takes nothing behind it.")
+        await chat.message_says("/undo takes no argument.")
         assert chat.play.chat.sent == []
         assert chat.play.chat.calls == []
 
@@ -333,7 +333,7 @@ async def test_a_path_is_a_message_and_no_command(chatting: Chats) -> None:
 async def test_commands_are_completed_while_they_are_typed(chatting: Chats) -> None:
     async with chatting() as chat:
         await chat.press("slash")
-        await chat.wait_for(lambda: "/undo " in chat.text and "Take back what this turn wrote" in chat.text)
+        await chat.wait_for(lambda: "/undo " in chat.text and "Undo this turn's changes" in chat.text)
         await chat.type("e")
         await chat.wait_for(lambda: "/effort" in chat.text and "/undo " not in chat.text)
         await chat.press("down", "tab")
@@ -389,7 +389,7 @@ async def test_commands_of_the_list_run(chatting: Chats) -> None:
     async with chatting() as chat:
         await chat.press("ctrl+p")
         await chat.wait_for(lambda: chat.app.screen is not chat.screen)
-        await chat.type("what the memory holds")
+        await chat.type("size of the folder")
         await chat.wait_for(lambda: chat.app.screen.query(OptionList))
         await chat.wait_for(lambda: "/memory" in chat.text)
         await chat.press("down", "enter")
@@ -411,7 +411,7 @@ async def test_chat_from_the_browser_and_back(tmp_path: Path, monkeypatch: pytes
         await pilot.press("down", "enter")
         await wait_for(app, pilot, lambda: isinstance(app.screen, ChatScreen), "the chat")
         await wait_for(app, pilot, lambda: app.screen.status.live == "LIVE")  # type: ignore[attr-defined]
-        assert "2 Memory" in _text(app)
+        assert "2 Files" in _text(app)
         await pilot.press("escape", "q")
         await wait_for(app, pilot, lambda: type(app.screen) is BrowseScreen and app.screen.is_opened, "the browser")
         assert "1 Files" in _text(app)

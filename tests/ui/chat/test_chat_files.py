@@ -12,7 +12,7 @@ async def test_letters_are_text_in_the_box_and_deeds_in_the_memory(chatting: Cha
         assert chat.written == "add bars"
         await chat.press("escape")
         await chat.press("d")  # in the conversation there is nothing to delete
-        await chat.wait_for(lambda: "2 leads there" in chat.message, "the word on it")
+        await chat.wait_for(lambda: "2 goes there" in chat.message, "the word on it")
         assert chat.memory("prefs.md") is not None
         await chat.press("2")
         files = chat.screen.files

@@ -139,7 +139,7 @@ def test_a_real_terminal_is_left_as_it_was_and_told_how_to_go_on(terminal: Any, 
         assert run.end() == 0
     assert not run.modes["1049"]
     told = run.raw.decode().rpartition("\x1b[?1049l")[2]
-    assert "This session: no memory changed." in told
+    assert "This session: no notes changed." in told
     assert "Resume with: memtui chat --resume " in told
 
 

@@ -130,7 +130,7 @@ async def test_what_the_box_would_change_is_said_before_it_is_edited(chatting: C
     create = {"command": "create", "path": "/memories/odd.txt", "file_text": "a\r\nb\n"}
     async with _asking(chatting, [Do(create)]) as chat:
         await chat.press("e")
-        await chat.message_says("all its lines will end alike")
+        await chat.message_says("makes all its line ends the same")
 
 
 async def test_a_says_yes_for_good_below_the_folder(chatting: Chats) -> None:
@@ -142,10 +142,10 @@ async def test_a_says_yes_for_good_below_the_folder(chatting: Chats) -> None:
         assert chat.memory("notes/tea.md")
         assert chat.memory("notes/coffee.md")
         assert "Claude wants to edit prefs.md" in chat.text
-        assert "not asked: /memories/notes" in chat.text.splitlines()[0]
+        assert "allowed: /memories/notes" in chat.text.splitlines()[0]
         await chat.press("A")
         await chat.ended(1)
-        assert "not asked: all of /memories" in chat.text.splitlines()[0]
+        assert "allowed: all of /memories" in chat.text.splitlines()[0]
         assert chat.play.chat.verdicts == [Allow(always="notes"), Allow(always=EVERYWHERE)]
 
 
@@ -213,7 +213,7 @@ async def test_a_question_that_appears_under_the_hands_takes_no_key_for_a_moment
             lambda: chat.screen.question_view.preview is not None and chat.screen.question_view.has_focus_within
         )
         await chat.press("y", "n", "a", "e", "r", "escape")
-        await chat.message_says("No answer yet: the question has only just come. Press the key again.")
+        await chat.message_says("Not answered: the question has just appeared. Press the key again.")
         assert chat.play.chat.verdicts == []
         assert chat.screen.question_view.question is not None
         now[0] = 10.0
@@ -297,13 +297,13 @@ async def test_always_is_offered_once_where_it_would_hold_everywhere(chatting: C
 
 async def test_what_the_message_line_says_of_a_question_holds_where_the_keys_go(chatting: Chats) -> None:
     async with _asking(chatting, [Do(REPLACE)]) as chat:
-        assert "2 looks around, 1 comes back." in chat.message
+        assert "2 goes to the files, 1 comes back." in chat.message
         await chat.press("e")
-        await chat.message_says("Ctrl+S writes what you make of it. Esc goes back to the question.")
+        await chat.message_says("Ctrl+S writes your text. Esc goes back to the question.")
         await chat.press("escape")
         await chat.message_says("Nothing is written before you answer.")
         await chat.press("r")
-        await chat.message_says("Nothing is written, and Claude is told why. Esc goes back.")
+        await chat.message_says("Nothing is written; Claude gets your reason. Esc goes back.")
         await chat.press("escape")
         await chat.message_says("Nothing is written before you answer.")
         await chat.press("n")
@@ -359,7 +359,7 @@ async def test_hidden_characters_are_counted_and_shown(chatting: Chats) -> None:
         assert "<U+202E>" in chat.text
         assert not {"\u202e", "\u200b", "\x1b"} & set(chat.text)
         await chat.press("e")
-        await chat.message_says("3 characters of this text cannot be seen")
+        await chat.message_says("3 hidden characters in this text")
         assert not {"\u202e", "\u200b", "\x1b"} & set(chat.text)
 
 
@@ -392,7 +392,7 @@ async def test_keys_that_come_late_and_together_answer_nothing(chatting: Chats) 
             late = Key("y", "y")
             late.time -= 3_600
             chat.screen.question_view.diff.post_message(late)
-        await chat.message_says("No answer yet")
+        await chat.message_says("Not answered")
         await chat.press("n")
         await chat.ended(1)
         assert chat.play.chat.verdicts == [Deny()]
@@ -410,7 +410,7 @@ async def test_an_editor_of_ones_own_begins_with_the_proposed_text(chatting: Cha
         await _ask(chat)
         await chat.asked()
         await chat.press("E")
-        await chat.message_says("Ctrl+S writes what you made of it.")
+        await chat.message_says("Ctrl+S writes your text.")
         await chat.press("ctrl+s")
         await chat.ended(1)
         assert seen == ["tea.md: # Tea\n\n- green\n"]

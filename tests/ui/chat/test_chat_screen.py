@@ -278,7 +278,7 @@ async def test_a_fault_does_not_overwrite_what_was_typed_meanwhile(chatting: Cha
         await chat.type("something new")
         go_on.set()
         await chat.ended(1)
-        await chat.message_says("Up in an empty box brings your message back.")
+        await chat.message_says("Up in an empty box recalls your message.")
         assert chat.written == "something new"
         assert "kept: lost otherwise" in chat.text
         await chat.press("ctrl+u", "up")
@@ -300,7 +300,7 @@ async def test_what_was_not_sent_is_there_again_at_the_next_start(chatting: Chat
     assert drafts[0].stat().st_mode & 0o777 == 0o600
     async with chatting() as chat:
         await chat.wait_for(lambda: chat.written == "waiting\n\nhalf a sen")
-        await chat.wait_for(lambda: "What was not sent is in the box." in chat.messages)
+        await chat.wait_for(lambda: "Your unsent message is in the message box." in chat.messages)
         await chat.press("enter")
         await chat.ended(1)
     assert not list((tmp_path / "state" / "chats").glob("draft-*.txt"))
@@ -347,7 +347,7 @@ async def test_the_memory_pane_follows_unless_told_not_to(chatting: Chats) -> No
         await chat.wait_for(lambda: chat.screen.files.cursor_path == "notes/old.md")
         await chat.ended(1)
         await chat.press("escape", "f")
-        assert "Staying here" in chat.message
+        assert "Follow off" in chat.message
         await chat.press("escape")
         await chat.say("two")
         await chat.ended(2)
@@ -418,7 +418,7 @@ async def test_the_end_is_told_once_the_screen_is_gone(chatting: Chats) -> None:
         session = chat.screen.chat_session.id if chat.screen.chat_session else ""
         await chat.press("escape", "q")
     assert chat.app.last_words == [
-        "This session: 2 memories changed.",
+        "This session: 2 notes changed.",
         "  prefs.md  changed  +1 -1",
         "  tea.md  created  +3",
         f"Resume with: memtui chat --resume {session}",
@@ -437,7 +437,7 @@ async def test_ctrl_c_twice_quits_from_the_box_and_nothing_is_lost(chatting: Cha
     async with chatting() as chat:
         await chat.type("unsent")
         await chat.press("ctrl+c")
-        await chat.message_says("Ctrl+C again quits.")
+        await chat.message_says("Press Ctrl+C again to quit.")
         await chat.press("ctrl+c")
     assert chat.app.return_value == 130
     assert [path.read_text() for path in (tmp_path / "state" / "chats").glob("draft-*")] == ["unsent"]
@@ -447,7 +447,7 @@ async def test_read_only_chats_but_writes_nothing_and_says_why(chatting: Chats, 
     async with chatting([Do(CREATE), Say("I cannot.")], read_only=True) as chat:
         assert "[read-only]" in chat.text.splitlines()[0]
         await chat.press("shift+tab")
-        await chat.message_says("Read-only session.")
+        await chat.message_says("Read-only.")
         await chat.say("write")
         await chat.ended(1)
         assert chat.memory("tea.md") is None
@@ -461,18 +461,18 @@ async def test_f1_lists_the_keys_of_the_box_and_all_commands(chatting: Chats) ->
         await chat.wait_for(lambda: isinstance(chat.app.screen, HelpScreen))
         rows = chat.app.screen.query_one(OptionList)
         keys = "\n".join(str(rows.get_option_at_index(index).prompt) for index in range(rows.option_count))
-        for words in ("Send the message", "/undo", "/export", "Review what this session changed", "Shift+Tab"):
+        for words in ("Send the message", "/undo", "/export", "Review this session's changes", "Shift+Tab"):
             assert words in keys, words
 
 
 async def test_an_empty_memory_leaves_the_conversation_in_sight(chatting: Chats) -> None:
     async with chatting([Do(CREATE)], files={}) as chat:
-        await chat.wait_for(lambda: "Nothing is remembered here yet." in chat.text)
+        await chat.wait_for(lambda: "This folder has no notes yet." in chat.text)
         assert "1 Chat" in chat.text
         await chat.say("go")
         await chat.ended(1)
         await chat.wait_for(lambda: "tea.md" in list(chat.screen.files.outline))
-        await chat.wait_for(lambda: "Nothing is remembered" not in chat.text)
+        await chat.wait_for(lambda: "no notes yet" not in chat.text)
 
 
 async def test_the_header_drops_words_by_width_and_never_the_policy(chatting: Chats) -> None:
@@ -516,16 +516,16 @@ async def test_a_wait_that_is_too_long_to_tell_still_says_how_to_stop_it(chattin
 async def test_the_list_of_commands_says_that_there_are_more(chatting: Chats) -> None:
     async with chatting(size=(80, 24)) as chat:
         await chat.type("/")
-        await chat.wait_for(lambda: "1 of 16, Up and Down show the others" in chat.text)
+        await chat.wait_for(lambda: "1 of 16, Up/Down show more" in chat.text)
         await chat.press("up")
         await chat.wait_for(lambda: "> /quit" in chat.text and "16 of 16" in chat.text)
         await chat.type("mo")
-        await chat.wait_for(lambda: "> /model" in chat.text and "show the others" not in chat.text)
+        await chat.wait_for(lambda: "> /model" in chat.text and "show more" not in chat.text)
 
 
 def test_the_model_that_answers_is_marked_among_the_others() -> None:
     newest, older = Model("claude-newest-1", "Claude Newest"), Model("claude-older-1")
-    assert format_model_choice(newest, newest) == "Claude Newest  claude-newest-1  answers now"
+    assert format_model_choice(newest, newest) == "Claude Newest  claude-newest-1  current"
     assert format_model_choice(older, newest) == "claude-older-1"
     assert format_model_choice(older, None) == "claude-older-1"
 

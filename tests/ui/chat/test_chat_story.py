@@ -100,7 +100,7 @@ def test_the_whole_story(terminal: Callable[..., Any], tmp_path: Path) -> None:
         she.says("remember that I drink green tea")
         she.answers("create tea.md", "e")
         assert story.memory("tea.md") is None
-        she.sees("write this text, as yours")
+        she.sees("write as your edit")
         she.terminal.press("Mine: \x13")
         she.sees("Your tea is noted.")
         she.sees("edited by you")

@@ -23,7 +23,7 @@ def _told(prompt: str) -> PathVersion:
 def test_a_line_that_nobody_saw_come_is_told_with_the_prompt_behind_it() -> None:
     blame = Blame((_FOUND,), imported=(_told("Remember\nmy \x1b[31mshell"),))
     words = describe_line(blame, 1, 10 * _DAY_US)
-    assert words == 'line 1: Claude Code 8d ago, asked: "Remember my \\x1b[31mshell", by its session file'
+    assert words == 'line 1: Claude Code 8d ago, asked: "Remember my \\x1b[31mshell", according to its session file'
 
 
 def test_a_long_prompt_is_cut_and_none_is_left_out() -> None:

@@ -98,7 +98,7 @@ async def test_a_folder_that_vanishes_is_said_on_every_screen(opened: Opening, t
             await above(app, key)
             app.folder.rename(tmp_path / "aside")
             await app.wait_for(lambda: "is not there any more" in app.text, f"the banner above {key}")
-            assert "none of it is recorded as deleted" in app.text
+            assert "none is recorded as deleted" in app.text
             (tmp_path / "aside").rename(app.folder)
             await app.wait_for(lambda: "is not there any more" not in app.text, "no banner")
             await leave(app)
@@ -111,7 +111,7 @@ async def test_while_nothing_can_be_recorded_it_is_said_on_every_screen_and_no_k
         await app.wait_for(lambda: "cannot be recorded" in app.text)
         await app.press("m", "f")
         await app.rest()
-        assert "what happens meanwhile is not remembered" in app.text
+        assert "and changes are not recorded" in app.text
         await above(app, "T")
         assert "cannot be recorded: The journal cannot be written (disk full)" in app.text
         app.browse.post_message(
@@ -146,7 +146,7 @@ async def test_u_takes_back_what_was_brought_back_among_the_deleted(opened: Open
         await lose_zeta(app)
         screen = await above(app, "D")
         await app.press("u")
-        await app.wait_for(lambda: screen.message.text.startswith("Nothing was restored here."))
+        await app.wait_for(lambda: screen.message.text.startswith("Nothing to undo here."))
         await app.press("R")
         await app.wait_for(lambda: screen.message.text == "Restored zeta.txt. u takes it back.")
         await app.press("u")
@@ -249,11 +249,11 @@ async def test_where_the_record_cannot_be_read_nothing_is_said_of_what_it_holds(
     database.close()
     async with opened({}, ready=False) as app:
         await app.wait_for(lambda: isinstance(app.app.screen, BrowseScreen) and app.browse.session.engine)
-        await app.wait_for(lambda: "READ-ONLY: nothing new is recorded, and nothing can be changed." in app.text)
+        await app.wait_for(lambda: "READ-ONLY: nothing is recorded or changed." in app.text)
         await app.press("u")
         await app.wait_for(lambda: app.message.startswith("Nothing can be changed: The journal was written by a newer"))
         screen = await above(app, "D")
-        assert screen.message.text.startswith("What was deleted is not known: The journal was written by a newer")
+        assert screen.message.text.startswith("No list of deleted notes: The journal was written by a newer")
         await app.press("R")
         await app.wait_for(lambda: screen.message.text.startswith("Nothing can be changed: The journal"))
 
@@ -265,7 +265,7 @@ async def test_after_a_new_record_began_it_is_not_said_that_nothing_ever_went(op
         (tmp_path / "state" / f"{JOURNAL}{end}").unlink(missing_ok=True)
     async with opened({}) as app:
         screen = await above(app, "D")
-        await app.wait_for(lambda: screen.message.text.startswith("Nothing was deleted since a new record began here."))
+        await app.wait_for(lambda: screen.message.text.startswith("No deletions since a new history began here."))
 
 
 async def test_what_was_redone_is_said_to_be_so(opened: Opening) -> None:

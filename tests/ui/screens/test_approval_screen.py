@@ -173,13 +173,13 @@ async def test_always_holds_for_this_agent_in_this_window_and_can_be_taken_back(
         await app.wait_for(lambda: app.app.screen is app.browse)
         through = await ask(app, proposal_of("notes/new.md", before=None))
         assert await answered(app, through) == Allow()
-        await app.wait_for(lambda: "Let through, as you said: Claude Code asks to create notes/new.md" in app.message)
-        assert "not asked: /memories/notes" in app.text
+        await app.wait_for(lambda: "Allowed by your rule: Claude Code asks to create notes/new.md" in app.message)
+        assert "allowed: /memories/notes" in app.text
         await app.press("f9")
         await app.wait_for(lambda: "Claude Code in session a-session: /memories/notes" in app.text)
         await app.press("1")
-        await app.wait_for(lambda: "asked again about Claude Code in session a-session" in app.message)
-        assert "not asked" not in app.text.splitlines()[0]
+        await app.wait_for(lambda: "ask again about Claude Code in session a-session" in app.message)
+        assert "allowed:" not in app.text.splitlines()[0]
         again = await ask(app, proposal_of("notes/beta.md"))
         await app.wait_for(lambda: "Claude Code asks to edit notes/beta.md." in app.text)
         again.stopped.set()
@@ -209,7 +209,7 @@ async def test_what_the_person_is_writing_is_not_lost_when_the_agent_goes(opened
         await look(app)
         await app.press("e", "X")
         asking.stopped.set()
-        await app.wait_for(lambda: "stays here until you leave it" in app.text, "the words")
+        await app.wait_for(lambda: "Your text stays here until you press" in app.text, "the words")
         assert "X# Alpha" in app.text
         await app.press("ctrl+s")
         await app.wait_for(lambda: "Not answered" in app.text, "that it was too late")
@@ -244,7 +244,7 @@ async def test_in_a_chat_it_is_answered_while_a_message_is_being_typed(
 async def test_with_nothing_asked_the_key_says_so(opened: Opening) -> None:
     async with opened() as app:
         await app.press("f9")
-        await app.wait_for(lambda: app.message == "No agent asks anything.")
+        await app.wait_for(lambda: app.message == "No agent is asking.")
 
 
 async def test_on_a_screen_above_it_is_said_as_well(opened: Opening) -> None:

@@ -222,7 +222,7 @@ async def test_marks_are_walked_and_seen_one_by_one_or_all_at_once(opened: Openi
         await app.press("M")
         assert str(app.browse.files.border_title).endswith("Files")
         await app.press("right_square_bracket")
-        assert app.message == "Nothing has changed since you last looked."
+        assert app.message == "No unseen changes."
 
 
 async def test_unseen_changes_are_counted_by_kind(opened: Opening) -> None:
@@ -258,7 +258,7 @@ async def test_the_sort_menu_sorts(opened: Opening) -> None:
         for age, name in enumerate(("c_large.md", "b_small.md", "a_middle.md")):
             os.utime(app.folder / name, (1_700_000_000 - age * 1_000,) * 2)
         await app.press("R")
-        await app.wait_for(lambda: "was looked at again" in app.message)
+        await app.wait_for(lambda: "Rescanned the folder" in app.message)
         for key, order in (("s", "cab"), ("S", "bac"), ("m", "cba"), ("M", "abc"), ("N", "cba"), ("n", "abc")):
             await app.press("comma")
             await app.wait_for(lambda: isinstance(app.app.screen, MenuScreen))
@@ -404,7 +404,7 @@ async def test_a_broken_journal_is_set_aside_which_is_said_and_everything_works(
     (state / "journal.db").write_bytes(broken)
     async with opened(state=state) as app:
         await app.wait_for(lambda: "A new record began here: the journal before was damaged" in app.text, "the reason")
-        assert "Nothing of earlier is remembered." in app.text
+        assert "Earlier history is not known." in app.text
         await app.to("alpha.md")
         await app.wait_for(lambda: "The first note." in app.text)
         assert "READ-ONLY" not in app.text
@@ -431,7 +431,7 @@ async def test_looking_again_while_it_is_looked_already_is_no_fault(
         await app.press("R")
         await app.wait_for(lambda: len(started) == 2, "the second look")
         go_on.set()
-        await app.wait_for(lambda: app.message == "Everything was looked at again.", "the end of it")
+        await app.wait_for(lambda: app.message == "Rescanned the folder.", "the end of it")
         assert app.app.is_running
 
 

@@ -97,7 +97,7 @@ async def test_tab_completes_folders_and_a_missing_one_is_made(opened: Opening) 
         await app.press("tab")
         assert field.value == "projects/b.md"
         await app.press("n", "e", "w", "/")
-        assert "Moves it to projects/new/b.md, and the folder projects/new/ for it." in app.text
+        assert "Moves it to projects/new/b.md, and directory projects/new/." in app.text
         await app.press("enter")
         await app.wait_for(lambda: app.cursor == "projects/new/b.md", "the new place")
         assert "Moved notes/b.md" in app.message
@@ -197,10 +197,10 @@ async def test_a_copy_gets_a_free_name_and_the_cursor(opened: Opening) -> None:
 
 async def test_in_an_empty_folder_a_makes_the_first_memory_and_opens_it(opened: Opening) -> None:
     async with opened({}, size=(80, 24)) as app:
-        assert "a      add a memory yourself" in app.text
+        assert "a      add a note yourself" in app.text
         await line(app, "a")
         await app.press(*"people/ada")
-        assert "Makes people/ada.md, and the folder people/ for it." in app.text
+        assert "Creates people/ada.md, and directory people/." in app.text
         await app.press("enter")
         await app.wait_for_screen(MenuScreen)
         await app.press("enter")  # of a folder that is called people, a person is the likeliest
@@ -270,7 +270,7 @@ async def test_what_is_marked_goes_together_and_comes_back_together(opened: Open
         await app.press("space", "space")
         assert app.cursor == "alpha.md"
         assert tuple(app.browse.files.selection) == ("notes/beta.md", "notes/gamma.md")
-        assert "marked 2" in str(app.browse.files.border_title)
+        assert "selected 2" in str(app.browse.files.border_title)
         assert app.shown("notes/beta.md").startswith("  * ")
         await app.press("escape")
         assert not app.browse.files.selection
@@ -308,7 +308,7 @@ async def test_keys_that_act_on_files_do_nothing_in_a_pane_with_a_cursor_of_its_
         await app.press("3", "d")
         await app.rest()
         assert here(app, "alpha.md")
-        assert app.message == "That is done to what is under the cursor of the files: 1 leads there."
+        assert app.message == "This key works in the files: 1 goes there."
 
 
 async def test_a_read_only_session_says_why_nothing_is_changed(opened: Opening) -> None:
@@ -317,11 +317,11 @@ async def test_a_read_only_session_says_why_nothing_is_changed(opened: Opening) 
         for key in "arcdb":
             await app.press(key)
             await app.rest()
-            assert app.message == "Read-only session. Start without --read-only to edit."
+            assert app.message == "Read-only. Start without --read-only to edit."
             app.browse.message.text = ""
         assert not any(isinstance(screen, NameLineScreen) for screen in app.app.screen_stack)
         await app.press("space")
-        assert "1 marked.  Esc unmark" in app.text  # no key is offered that would only refuse
+        assert "1 selected.  Esc deselect" in app.text  # no key is offered that would only refuse
         keys = app.text.splitlines()[-1]
         assert not [key for key in ("e edit", "a new", "r rename", "d delete", "u undo") if key in keys]
 
@@ -420,7 +420,7 @@ async def test_what_will_be_renamed_has_its_answers_in_sight_on_a_small_screen(o
         await app.press("asterisk", "r")
         await rename_in_text(app, "a.md", "z.md")
         assert "1 with characters that" in app.text
-        assert "y yes   e edit again   n leave all names as they are" in app.text
+        assert "y yes   e edit again   n keep all names" in app.text
 
 
 async def test_a_marked_name_that_cannot_be_made_again_is_said_before_anything_is_copied(opened: Opening) -> None:
@@ -429,7 +429,7 @@ async def test_a_marked_name_that_cannot_be_made_again_is_said_before_anything_i
         await app.press("asterisk")
         field = await line(app, "c")
         field.value = "archive"
-        await refuses(app, "new\\nline.md cannot have that name again.")
+        await refuses(app, "new\\nline.md has a name that is not allowed.")
 
 
 async def test_marked_files_are_moved_and_copied_into_a_folder(opened: Opening) -> None:
@@ -448,7 +448,7 @@ async def test_marked_files_are_moved_and_copied_into_a_folder(opened: Opening) 
         await app.wait_for_screen(NameLineScreen)
         await app.press(*"old", "enter")
         await app.pilot.pause()
-        assert "old/beta.md is there already." in app.text
+        assert "old/beta.md already exists." in app.text
         await app.press(*"er", "enter")
         await app.wait_for(lambda: here(app, "older/gamma.md") and not here(app, "notes/gamma.md"), "the move")
         await app.rest()
@@ -469,7 +469,7 @@ async def test_the_mouse_marks_with_ctrl_and_offers_a_menu_with_its_right_button
         await app.press("escape")
         await app.pilot.click(TreeView, offset=(6, row + 1), button=3)
         await app.wait_for_screen(MenuScreen)
-        assert "Rename or move it" in app.text
+        assert "Rename or move the file" in app.text
         await app.press("d")
         await app.wait_for(lambda: not here(app, "zeta.txt"), "the deletion")
         await app.rest()

@@ -84,7 +84,7 @@ async def test_an_agent_in_another_process_shows_under_its_own_name_only(opened:
         assert done.returncode == 0, done.stderr
         await app.wait_for(lambda: "Written by Clara" in app.text)
         await app.press("R")
-        await app.wait_for(lambda: "was looked at again" in app.message)
+        await app.wait_for(lambda: "Rescanned the folder" in app.message)
         assert [row for row in app.actors[before:] if row[1] != "found"] == [
             ("Clara", "create", "/memories/from/afar.md")
         ]
@@ -104,7 +104,7 @@ async def test_a_second_engine_in_this_process_shows_under_its_own_name_only(ope
             )
         await app.wait_for(lambda: "eta.txt" in app.rows and len(app.actors) >= before + 4)
         await app.press("R")
-        await app.wait_for(lambda: "was looked at again" in app.message)
+        await app.wait_for(lambda: "Rescanned the folder" in app.message)
         assert [actor for actor, _, _ in app.actors[before:]] == ["Clara"] * 4
         assert app.shown("eta.txt")[1] == ">"
         assert "zeta.txt" not in app.rows
@@ -116,7 +116,7 @@ async def test_what_this_engine_did_is_never_outside(opened: Opening) -> None:
         create(app.browse.session.engine, "mine.md")
         await app.wait_for(lambda: "mine.md" in app.rows)
         await app.press("R")
-        await app.wait_for(lambda: "was looked at again" in app.message)
+        await app.wait_for(lambda: "Rescanned the folder" in app.message)
         assert [row[0] for row in app.actors[before:]] == ["Clara"]
 
 
@@ -255,7 +255,7 @@ async def test_the_deleted_file_under_the_cursor_says_so(opened: Opening) -> Non
     async with opened() as app:
         await app.to("zeta.txt")
         (app.folder / "zeta.txt").unlink()
-        await app.wait_for(lambda: "Its text is kept in the journal" in app.text)
+        await app.wait_for(lambda: "Deleted. V shows all its versions." in app.text)
 
 
 async def test_a_flood_arrives_whole(opened: Opening) -> None:
@@ -271,10 +271,10 @@ async def test_a_flood_arrives_whole(opened: Opening) -> None:
 
 async def test_the_first_file_ends_the_empty_state(opened: Opening) -> None:
     async with opened({}) as app:
-        assert "Nothing is remembered here yet." in app.text
+        assert "This folder has no notes yet." in app.text
         app.put("first.md", "# The first memory\n")
         await app.wait_for(lambda: "The first memory" in app.text)
-        assert "Nothing is remembered here yet." not in app.text
+        assert "This folder has no notes yet." not in app.text
         await app.press("down", "2", "1")
 
 
@@ -315,7 +315,7 @@ async def test_a_link_out_that_appears_is_shown_and_not_followed(opened: Opening
         app.put("marker.md", "x\n")
         await app.wait_for(lambda: "marker.md" in app.rows)
         await app.press("R")
-        await app.wait_for(lambda: "was looked at again" in app.message)
+        await app.wait_for(lambda: "Rescanned the folder" in app.message)
         assert not [name for name in app.rows if name.startswith("door/")]
         assert not [row for row in app.actors if "another" in row[2] or "secret" in row[2]]
 

@@ -27,7 +27,7 @@ async def test_t_goes_through_rendered_source_and_what_the_model_sees(opened: Op
         await app.to("alpha.md")
         assert "The first note." in app.text
         await app.press("t")
-        await app.wait_for(lambda: "*first*" in app.text and "as source" in app.text)
+        await app.wait_for(lambda: "*first*" in app.text and "source" in app.text)
         await app.press("t")
         await app.wait_for(lambda: "as the model sees it" in app.text)
         with app.engine() as engine:
@@ -100,7 +100,7 @@ async def test_keys_typed_into_find_do_nothing_else(opened: Opening) -> None:
 
 async def test_what_is_no_text_says_so(opened: Opening) -> None:
     files = {
-        "binary.md": (b"\x00\x01\x02" * 100, "Binary data, 300 B. It is not shown as text."),
+        "binary.md": (b"\x00\x01\x02" * 100, "Binary data, 300 B. Not shown as text."),
         "empty.md": (b"", "This file is empty."),
         "odd.md": (b"broken \xff\xfe bytes\n", "\\xff\\xfe"),
     }
@@ -126,7 +126,7 @@ async def test_what_is_no_file_says_so(opened: Opening, tmp_path: Path) -> None:
             ("dangling", "It is a link to something that is not there."),
             ("loop", "It is a link that leads"),
             ("inside", "The first note."),
-            ("notes", "A folder. Enter opens or closes it."),
+            ("notes", "A directory. Enter expands or collapses it."),
         ):
             await app.to(name)
             await app.wait_for(lambda words=words: words in " ".join(app.text.split()), f"{name}: {words}")
@@ -166,7 +166,7 @@ async def test_a_note_that_changes_keeps_its_place(opened: Opening) -> None:
         await app.press("f", "2", *["pagedown"] * 4)
         top = first_paragraph(app.text)
         app.put("long.md", "a new first paragraph\n\n" + "".join(lines))
-        await app.wait_for(lambda: "outside" in str(app.browse.note.border_subtitle))
+        await app.wait_for(lambda: "another program" in str(app.browse.note.border_subtitle))
         await app.rest()
         assert first_paragraph(app.text) == top
 

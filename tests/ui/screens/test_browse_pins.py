@@ -51,7 +51,8 @@ async def test_no_agent_changes_what_is_protected_and_its_row_says_so(opened: Op
         assert (app.folder / "notes/beta.md").read_text().startswith("# Beta")
         await app.to("notes/beta.md")
         await app.browse.run_action("protect")
-        await app.wait_for(lambda: "is protected with notes/" in app.message, "the word on the folder")
+        words = "is protected by notes/. Unprotect notes/ instead."
+        await app.wait_for(lambda: words in app.message, "the word on the folder")
         await app.press("d")  # a person may, but is asked
         await app.wait_for_screen(ConfirmScreen)
         assert "It is protected from agents." in app.text

@@ -63,7 +63,7 @@ async def test_several_are_marked_and_come_back_as_one_event(opened: Opening) ->
         await remove(app, "zeta.txt", "alpha.md", "notes/beta.md")
         screen = await deleted(app, 3)
         await app.press("space", "space")
-        assert "marked 2" in app.text
+        assert "selected 2" in app.text
         await app.press("enter")
         await app.wait_for(lambda: screen.message.text == "Restored 2 memories. u takes it back.")
         await app.wait_for(lambda: screen.listed.row_count == 1)
@@ -80,7 +80,7 @@ async def test_typing_narrows_and_esc_widens_again(opened: Opening) -> None:
         await app.wait_for(lambda: screen.listed.row_count == 1 and "1 of 3" in app.text)
         await app.press("enter", "R")
         await app.wait_for((app.folder / "zeta.txt").exists)
-        await app.wait_for(lambda: "Nothing is listed." in app.text)
+        await app.wait_for(lambda: "No matches." in app.text)
         await app.press("escape")
         await app.wait_for(lambda: screen.listed.row_count == 2)
         await app.press("escape")
@@ -100,9 +100,9 @@ async def test_where_something_stands_by_now_it_stays(opened: Opening) -> None:
 async def test_nothing_gone_is_said_calmly(opened: Opening) -> None:
     async with opened() as app:
         screen = await deleted(app, 0)
-        await app.wait_for(lambda: screen.message.text == "No note was deleted here since memtui first saw the folder.")
+        await app.wait_for(lambda: screen.message.text == "No note was deleted since memtui first saw the folder.")
         await app.press("R", "space", "asterisk", "up", "down")
-        assert screen.message.text == "Nothing is listed that could be restored."
+        assert screen.message.text == "Nothing to restore."
 
 
 async def test_in_a_read_only_session_they_can_be_looked_at_only(opened: Opening) -> None:
@@ -113,7 +113,7 @@ async def test_in_a_read_only_session_they_can_be_looked_at_only(opened: Opening
         await app.wait_for(lambda: "plain text" in app.text)
         assert "deleted.restore" not in {active.binding.id for active in screen.active_bindings.values()}
         await app.press("R")
-        await app.wait_for(lambda: screen.message.text.startswith("Read-only session."))
+        await app.wait_for(lambda: screen.message.text.startswith("Read-only."))
         assert not (app.folder / "zeta.txt").exists()
 
 

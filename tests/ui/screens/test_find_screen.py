@@ -118,7 +118,7 @@ async def test_what_is_gone_is_found_with_who_and_when_and_enter_shows_its_histo
         screen = await find(app, "nothing")
         assert hits(screen, PastRow) == ["plan.md"]
         await app.press("down")
-        await app.wait_for(lambda: "went" in app.text and "Clara" in app.text, "the story")
+        await app.wait_for(lambda: "removed" in app.text and "Clara" in app.text, "the story")
         screen.line.value = "berlin"
         await typed(app, screen, "")
         assert hits(screen, PastNoteRow) == ["notes/today.md"]
@@ -256,4 +256,4 @@ async def test_in_a_read_only_session_the_key_that_edits_says_why_not(opened: Op
         screen = await find(app, "plan")
         assert "find.edit" not in {active.binding.id for active in screen.active_bindings.values()}
         await app.press("f4")
-        await app.wait_for(lambda: screen.message.text == "Read-only session. Start without --read-only to edit.")
+        await app.wait_for(lambda: screen.message.text == "Read-only. Start without --read-only to edit.")

@@ -200,9 +200,9 @@ async def test_equal_versions_have_no_difference(memory: Memory) -> None:
         await app.press("space", "end")
         assert "No difference" in app.text
         await app.press("y")
-        assert app.message == "There is no difference to copy."
+        assert app.message == "No diff to copy."
         await app.press("r")
-        assert app.message == "There is no hunk to take back."
+        assert app.message == "No hunk to revert."
 
 
 async def test_a_text_that_is_not_kept_says_so(memory: Memory) -> None:
@@ -353,7 +353,7 @@ async def test_restoring_makes_a_new_version(memory: Memory) -> None:
         await app.press("left_square_bracket", "left_square_bracket", "R")
         assert memory.read("a.md") == "one\n"
         assert app.message.startswith("Restored a.md as of ")
-        assert app.message.endswith("It is version 4; nothing was lost.")
+        assert app.message.endswith("New version 4; nothing was lost.")
         assert len(app.rows) == 4
         assert app.rows[3].startswith(">")
         await app.press("home", "R")
@@ -378,7 +378,7 @@ async def test_what_was_deleted_comes_back(memory: Memory) -> None:
         assert app.diff == ["┃- one"]
         await app.press("R")
         assert memory.read("a.md") == "one\n"
-        assert "It is version 3;" in app.message
+        assert "New version 3;" in app.message
 
 
 async def test_what_changed_meanwhile_is_not_written_over(memory: Memory) -> None:
@@ -400,7 +400,7 @@ async def test_one_hunk_is_taken_back_and_every_other_byte_stays(memory: Memory)
     async with memory.shown() as app:
         await app.press("n", "r")
         assert memory.read("a.md") == "\ufeffFIRST\r\n" + TEN + "last"
-        assert app.message.startswith("Took back hunk 2 in a.md. It is version 3;")
+        assert app.message.startswith("Reverted hunk 2 in a.md. New version 3;")
 
 
 async def test_a_hunk_of_an_older_event_is_taken_back_where_its_lines_still_stand(memory: Memory) -> None:
@@ -411,7 +411,7 @@ async def test_a_hunk_of_an_older_event_is_taken_back_where_its_lines_still_stan
         await app.press("left_square_bracket", "r")
         assert memory.read("a.md") == "new\n" + TEN.replace("line 9\n", "nine!\n")
         await app.press("n", "r")
-        assert app.message == "Not taken back: these lines have changed since."
+        assert app.message == "Not reverted: these lines have changed since."
         assert len(app.rows) == 4
 
 
@@ -528,12 +528,12 @@ async def test_read_only_offers_no_change_and_says_why(memory: Memory) -> None:
         assert "╔═ 1 Versions" in app.text
         keys = app.text.split("\n")[-1]
         assert "restore" not in keys
-        assert "hunk back" not in keys
+        assert "revert hunk" not in keys
         await app.press("end")
         for key in ("R", "r", "u", "U"):
             app.screen.message.show_message("")
             await app.press(key)
-            assert app.message == "Read-only session. Start without --read-only to edit."
+            assert app.message == "Read-only. Start without --read-only to edit."
         assert memory.read("a.md") == "two\n"
         await app.press("y")
         assert app.message.startswith("Copied the patch")

@@ -34,8 +34,8 @@ async def ask(app: Opened) -> None:
     """Ask for the origin by the commands, as a person does."""
     await app.press("colon")
     await app.wait_for(lambda: app.app.screen is not app.browse, "the commands")
-    await app.press(*"asked for")
-    await app.wait_for(lambda: "Who asked for these lines" in app.text)
+    await app.press(*"origin of")
+    await app.wait_for(lambda: "Origin of these lines" in app.text)
     await app.press("enter")
     await app.wait_for(lambda: isinstance(app.app.screen, OriginScreen))
 
@@ -85,7 +85,7 @@ async def test_a_folder_and_an_empty_note_have_no_lines_to_tell_of(opened: Openi
         await app.press("right")
         await app.to("d/empty.md")
         await ask(app)
-        await app.wait_for(lambda: "It holds nothing" in app.text)
+        await app.wait_for(lambda: "The file is empty." in app.text)
 
 
 async def test_beside_a_line_stands_what_the_person_had_asked_for_in_the_chat(opened: Opening, tmp_path: Path) -> None:

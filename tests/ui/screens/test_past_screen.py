@@ -128,7 +128,7 @@ async def test_what_memtui_found_had_been_there_before_it_looked(opened: Opening
         await app.press("home")
         await app.rest()
         await app.press("left_square_bracket")
-        await app.wait_for(lambda: past.message.text == "There is nothing before this.")
+        await app.wait_for(lambda: past.message.text == "This is the beginning of the history.")
         assert "alpha.md" in rows(past)
 
 
@@ -139,11 +139,11 @@ async def test_before_the_first_note_there_is_nothing(opened: Opening) -> None:
         await app.wait_for(lambda: "first.md" in app.rows)
         past = await travel(app)
         await app.press("left_square_bracket")
-        await app.wait_for(lambda: "Before anything was recorded" in app.text)
+        await app.wait_for(lambda: "Before the first event" in app.text)
         assert past._point_in_time.at == 0
         assert not len(past.files.outline)
         await app.press("left_square_bracket")
-        await app.wait_for(lambda: past.message.text == "There is nothing before this.")
+        await app.wait_for(lambda: past.message.text == "This is the beginning of the history.")
         await app.press("right_square_bracket")
         await app.wait_for(lambda: "first.md" in rows(past))
 
@@ -184,7 +184,7 @@ async def test_a_number_is_gone_to(opened: Opening, words: str) -> None:
 async def test_what_is_no_moment_is_said(opened: Opening) -> None:
     async with opened() as app:
         past = await travel(app)
-        for words, said in (("soon", "Can't read 'soon' as a time"), ("9999", "There is no event #9999.")):
+        for words, said in (("soon", "Can't read 'soon' as a time"), ("9999", "No event #9999.")):
             await app.press("number_sign")
             await app.wait_for(lambda: isinstance(app.app.screen, PromptScreen))
             await app.press(*words, "enter")
@@ -254,7 +254,7 @@ async def test_in_a_read_only_session_nothing_is_restored_and_it_says_why(opened
         past = await travel(app)
         assert "past.restore" not in {active.binding.id for active in past.active_bindings.values()}
         await app.press("R")
-        await app.wait_for(lambda: past.message.text == "Read-only session. Start without --read-only to edit.")
+        await app.wait_for(lambda: past.message.text == "Read-only. Start without --read-only to edit.")
 
 
 async def test_the_past_says_so_in_words_at_every_size(opened: Opening) -> None:

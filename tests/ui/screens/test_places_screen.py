@@ -50,7 +50,7 @@ async def test_all_folders_are_offered_each_on_a_line_and_the_line_for_others_is
         lines = screen_text(app).splitlines()
         rows = [line for line in lines if "Claude Code" in line]
         assert all("1 file, " in row and " ago" in row for row in rows)
-        assert any("(gone)" in row for row in rows)
+        assert any("(missing)" in row for row in rows)
         assert any("or type a path" in line for line in lines)
         assert any("see a demo" in line for line in lines)
         assert any("memtui mcp --help" in line for line in lines)
@@ -152,7 +152,7 @@ async def test_a_path_that_leads_nowhere_is_said(home: Path) -> None:
         field = await picking(app, pilot)
         field.value = str(home / "nothing")
         await pilot.press("tab")
-        await wait_for(app, pilot, lambda: "No folder begins like that" in screen_text(app))
+        await wait_for(app, pilot, lambda: "No directory starts with that" in screen_text(app))
         await pilot.press("enter")
         await wait_for(app, pilot, lambda: "No folder at" in screen_text(app))
 

@@ -123,7 +123,7 @@ def test_a_call_that_was_not_carried_out_says_why_and_is_no_refusal(text: str) -
 def test_a_call_of_which_nobody_knows_the_end_is_neither_refused_nor_done() -> None:
     found = rows(ended(CREATE, NOT_RUN, is_error=True))
     assert role_of(found, "UNSURE") == "bad"
-    assert found[1].text == "  memtui ended before the answer was recorded; look at the file"
+    assert found[1].text == "  memtui ended before the answer was recorded; check the file"
 
 
 def test_the_persons_reason_is_repeated_below_what_she_declined() -> None:
@@ -148,7 +148,7 @@ def test_a_resumed_call_without_its_event_is_counted_by_its_input() -> None:
 
 def test_an_unfolded_card_shows_the_difference_and_the_answer() -> None:
     found = rows(ended(REPLACE, "edited", event=event_of("str_replace", added=1, removed=1)), opened=True)
-    assert [row.text for row in found[1:]] == ["  - - a dog", "  + - a cat", "    - x", "  claude was told: edited"]
+    assert [row.text for row in found[1:]] == ["  - - a dog", "  + - a cat", "    - x", "  sent to claude: edited"]
     assert (role_of(found, "dog"), role_of(found, "cat")) == ("removed-word", "added-word")
 
 
@@ -282,7 +282,7 @@ def test_a_turn_that_changed_nothing_says_nothing() -> None:
     ("end", "words"),
     [
         (events.TurnOutcome.STOPPED, "stopped by you"),
-        (events.TurnOutcome.CUT, "cut short"),
+        (events.TurnOutcome.CUT, "cut off"),
         (events.TurnOutcome.REFUSED, "declined"),
         (events.TurnOutcome.TOO_MANY_CALLS, "stopped after 200 tool calls"),
     ],
@@ -298,13 +298,13 @@ def test_how_a_turn_ended_is_said_once() -> None:
         told,
         events.TurnEnded(1, events.TurnOutcome.CUT, 1, 0, 0, (), events.Usage()),
     )
-    assert "cut short" not in "".join(found)
+    assert "cut off" not in "".join(found)
     found = lines(
         told,
         events.TurnStarted(1, events.Prompt("x")),
         events.TurnEnded(1, events.TurnOutcome.CUT, 1, 0, 0, (), events.Usage()),
     )
-    assert "cut short" in "".join(found)
+    assert "cut off" in "".join(found)
     found = lines(
         events.TurnStarted(1, events.Prompt("x")),
         told,

@@ -151,7 +151,7 @@ async def test_enter_unfolds_and_folds_a_card_and_says_which_it_was() -> None:
         await show(pilot, view, TurnStarted(1, Prompt("x")), call(1, "a"), call(1, "b"))
         await pilot.press("k", "enter")
         assert [line[1:].strip() for line in screen(view)[2:7]] == [
-            "▾ create a.md" + " " * 36 + "+2", "+ one", "+ two", "claude was told: File created", "",
+            "▾ create a.md" + " " * 36 + "+2", "+ one", "+ two", "sent to claude: File created", "",
         ]  # fmt: skip
         await until(pilot, lambda: app.get_messages(TranscriptView.CallSelected))
         assert [each.call_id for each in app.get_messages(TranscriptView.CallSelected)] == ["a"]
@@ -165,7 +165,7 @@ async def test_an_unfolded_card_at_the_end_comes_into_view() -> None:
         view = app.query_one(TranscriptView)
         await show(pilot, view, *turns(1, 5), TurnStarted(6, Prompt("x")), call(6, "a"))
         await pilot.press("enter")
-        assert screen(view)[-1].strip() == "claude was told: File created"
+        assert screen(view)[-1].strip() == "sent to claude: File created"
         assert not view.is_following
 
 
@@ -367,7 +367,7 @@ async def test_every_part_has_a_style_in_every_theme(theme: str) -> None:
         await show(pilot, view, *turns(1, 2), Notice("x"), RetryScheduled("y", 3))
         view.action_toggle_tools()
         lines = screen(view)
-        assert any("claude was told" in line for line in lines)
+        assert any("sent to claude" in line for line in lines)
 
 
 def test_what_is_added_at_the_end_of_a_long_conversation_costs_no_more() -> None:

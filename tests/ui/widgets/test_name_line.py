@@ -97,13 +97,13 @@ def test_a_new_name_without_extension_is_a_note_and_one_with_a_stroke_at_its_end
 @pytest.mark.parametrize(
     ("typed", "words", "is_problem"),
     [
-        ("notes/ideas", "Makes notes/ideas.md.", False),
-        ("team/me", "Makes team/me.md, and the folder team/ for it.", False),
-        ("team/", "Makes the folder team/.", False),
-        ("notes/beta.md", "notes/beta.md is there already.", True),
-        ("notes/", "notes/ is there already; type a name.", True),
-        ("alpha.md/x", "alpha.md is no folder; nothing can lie in it.", True),
-        ("", "Type a name; one that ends with / makes a folder.", False),
+        ("notes/ideas", "Creates notes/ideas.md.", False),
+        ("team/me", "Creates team/me.md, and directory team/.", False),
+        ("team/", "Creates directory team/.", False),
+        ("notes/beta.md", "notes/beta.md already exists.", True),
+        ("notes/", "notes/ already exists; type a name.", True),
+        ("alpha.md/x", "alpha.md is not a directory.", True),
+        ("", "Type a name; one that ends with / makes a directory.", False),
         ("../x", "Write the whole path, from the memory folder down; nothing can lie outside it.", True),
     ],
 )
@@ -118,8 +118,8 @@ def test_a_new_name_is_judged_while_it_is_typed(typed: str, words: str, is_probl
         ("alpha.md", "beta.md", "Renames it to beta.md.", False),
         ("alpha.md", "Alpha.md", "Renames it to Alpha.md.", False),
         ("alpha.md", "people/", "Moves it to people/alpha.md.", False),
-        ("alpha.md", "old/2026/a.md", "Moves it to old/2026/a.md, and the folder old/2026/ for it.", False),
-        ("alpha.md", "people", "people is there already. people/ moves it there.", True),
+        ("alpha.md", "old/2026/a.md", "Moves it to old/2026/a.md, and directory old/2026/.", False),
+        ("alpha.md", "people", "people is there already. Type people/ to move it there.", True),
         ("alpha.md", "people/me.md", "people/me.md is there already.", True),
         ("projects", "projects/billing/p", "projects cannot be put into itself.", True),
         ("projects", "work/", "Renames it to work.", False),
@@ -135,13 +135,14 @@ def test_a_copy_and_a_target_folder_are_judged_too() -> None:
     assert copy("alpha.md").is_problem
     assert copy("people/").words == "Copies it to people/alpha.md."
     into = validate_folder(KNOWN, ["alpha.md", "notes/beta.md"], "Moves")
-    assert into("people/").words == "Moves 2 memories to people/."
-    assert into("new").words == "Moves 2 memories to new/, which is made."
-    assert into("notes").words == "Moves 2 memories to notes/."
-    assert into("/").words == "Moves 2 memories to the memory folder itself."
+    assert into("people/").words == "Moves 2 notes to people/."
+    assert into("new").words == "Moves 2 notes to new/, a new directory."
+    assert into("notes").words == "Moves 2 notes to notes/."
+    assert into("/").words == "Moves 2 notes to the memory folder."
     assert into("alpha.md").is_problem
     assert validate_folder(KNOWN, ["projects"], "Moves")("projects/billing").is_problem
-    assert validate_folder(KNOWN, ["a/x.md", "b/x.md"], "Moves")("people").words == "Two of them would be people/x.md."
+    twice = validate_folder(KNOWN, ["a/x.md", "b/x.md"], "Moves")
+    assert twice("people").words == "Two of them would be named people/x.md."
 
 
 def test_only_a_folder_as_a_name_means_into_it_for_a_file_and_a_new_name_for_a_folder() -> None:

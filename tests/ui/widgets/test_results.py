@@ -67,12 +67,12 @@ def test_a_name_with_scattered_letters_comes_behind_exact_lines_and_is_kept_with
 def test_rules_say_what_is_left_out() -> None:
     words = [row.words for row in build_result_rows(FOUND, Scope.ALL) if isinstance(row, LabelRow)]
     assert words == [
-        "2 more: type on to narrow",
+        "2 more: type to narrow",
         "text: 6 lines",
         "4 more in this note",
-        "1 more note: type on to narrow",
+        "1 more note: type to narrow",
         "similar names",
-        "gone: 1 line",
+        "past: 1 line",
     ]
 
 
@@ -112,7 +112,7 @@ def test_the_cursor_passes_over_rules_in_either_direction() -> None:
 
 
 def test_what_was_found_is_counted_for_the_scope() -> None:
-    assert format_counts(FOUND, Scope.ALL) == "names 3+1  text 6  gone 1"
+    assert format_counts(FOUND, Scope.ALL) == "names 3+1  text 6  past 1"
     assert format_counts(FOUND, Scope.NAMES) == "names 3+1"
     assert format_counts(FOUND, Scope.PAST) == "past 1"
 

@@ -34,10 +34,10 @@ _LINE = {"round": ("─", "┬"), "double": ("═", "╤")}
 
 DIFF_KEYS: tuple[Binding, ...] = (
     Binding("n", "hunk(1)", "hunk", id="diff.next_hunk", tooltip="To the next change"),
-    Binding("N", "hunk(-1)", "previous hunk", id="diff.previous_hunk", tooltip="To the change before", show=False),
-    Binding("s", "arrange", "sides", id="diff.arrange", tooltip="Side by side, or one under the other"),
-    Binding("w", "words", "words", id="diff.words", tooltip="Mark the changed words, or only the lines"),
-    Binding("x", "folds", "expand", id="diff.folds", tooltip="Show the unchanged lines, or fold them"),
+    Binding("N", "hunk(-1)", "previous hunk", id="diff.previous_hunk", tooltip="To the previous change", show=False),
+    Binding("s", "arrange", "sides", id="diff.arrange", tooltip="Side by side on/off"),
+    Binding("w", "words", "words", id="diff.words", tooltip="Highlight changed words on/off"),
+    Binding("x", "folds", "expand", id="diff.folds", tooltip="Show or fold unchanged lines"),
 )
 """Keys of a diff, for a screen too: they work while another pane has the focus."""
 

@@ -28,8 +28,8 @@ from memtui.ui.widgets.editor.wrap import LONG, CursorNavigator, WrappedRows, ce
 # The keys: those of Textual's text area, with ids and words, so that help lists and a key map changes them.
 
 _KEYS = (
-    ("ctrl+z,super+z", "undo", "undo", "Take back the last step"),
-    ("ctrl+y,super+y", "redo", "redo", "Do it again"),
+    ("ctrl+z,super+z", "undo", "undo", "Undo the last step"),
+    ("ctrl+y,super+y", "redo", "redo", "Redo the last step"),
     ("up", "cursor_up", "up", "One row up"),
     ("down", "cursor_down", "down", "One row down"),
     ("left", "cursor_left", "left", "One character to the left"),
@@ -55,17 +55,17 @@ _KEYS = (
     ("f6", "select_line", "select_line", "Select the line"),
     ("f7", "select_all", "select_all", "Select everything"),
     ("backspace", "delete_left", "delete_left", "Delete the character before the cursor"),
-    ("delete", "delete_right", "delete_right", "Delete the character behind the cursor"),
-    ("ctrl+w,ctrl+backspace,alt+backspace", "delete_word_left", "delete_word_left", "Delete the word before it"),
-    ("ctrl+delete,alt+delete", "delete_word_right", "delete_word_right", "Delete the word behind it"),
+    ("delete", "delete_right", "delete_right", "Delete the character after the cursor"),
+    ("ctrl+w,ctrl+backspace,alt+backspace", "delete_word_left", "delete_word_left", "Delete the previous word"),
+    ("ctrl+delete,alt+delete", "delete_word_right", "delete_word_right", "Delete the next word"),
     ("ctrl+u,super+backspace", "delete_to_start_of_line", "delete_to_start", "Delete to the start of the line"),
     ("ctrl+k", "delete_to_end_of_line_or_delete_line", "delete_to_end", "Delete to the end of the line, or the line"),
     ("ctrl+shift+k", "delete_line", "delete_line", "Delete the line"),
     ("tab", "indent", "indent", "Indent"),
-    ("shift+tab", "dedent", "dedent", "Take a level of indentation back"),
-    ("ctrl+x,super+x", "cut", "cut", "Cut; without a selection, the line"),
-    ("ctrl+c,super+c", "copy", "copy", "Copy what is selected"),
-    ("ctrl+v", "paste", "paste", "Put in what was copied or cut here"),
+    ("shift+tab", "dedent", "dedent", "Unindent"),
+    ("ctrl+x,super+x", "cut", "cut", "Cut the selection, or the line"),
+    ("ctrl+c,super+c", "copy", "copy", "Copy the selection"),
+    ("ctrl+v", "paste", "paste", "Paste what was copied or cut here"),
 )
 """Keys, action, name and tooltip of a binding."""
 
@@ -74,8 +74,8 @@ KEYS = (
         Binding(keys, action, name.replace("_", " "), id=f"edit.{name}", tooltip=tooltip, show=False)
         for keys, action, name, tooltip in _KEYS
     ),
-    Binding("f8", "line_numbers", "numbers", id="edit.line_numbers", tooltip="Show line numbers or none", show=False),
-    Binding("f9", "wrap", "wrap", id="edit.wrap", tooltip="Wrap long lines or scroll them", show=False),
+    Binding("f8", "line_numbers", "numbers", id="edit.line_numbers", tooltip="Line numbers on/off", show=False),
+    Binding("f9", "wrap", "wrap", id="edit.wrap", tooltip="Wrap long lines on/off", show=False),
 )
 
 

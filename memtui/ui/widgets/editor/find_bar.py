@@ -54,8 +54,8 @@ class FindInput(Input):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,down", "go(1)", "next", id="edit.field_next", tooltip="The next match"),
-        Binding("up", "go(-1)", "previous", id="edit.field_previous", tooltip="The match before", show=False),
-        Binding("tab,shift+tab", "other", "replace", id="edit.field_other", tooltip="To replace with, and back"),
+        Binding("up", "go(-1)", "previous", id="edit.field_previous", tooltip="The previous match", show=False),
+        Binding("tab,shift+tab", "other", "replace", id="edit.field_other", tooltip="To the replacement, and back"),
         Binding("f2", "replace_all", "replace all", id="edit.replace_all", tooltip="Replace every match, as one step"),
     ]
 

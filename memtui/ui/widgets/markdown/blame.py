@@ -6,7 +6,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from memtui.core import wording
-from memtui.core.events import Event, Outside, Person, format_actor_name
+from memtui.core.events import Event, Outside, Person, format_actor_in_sentence, format_actor_name
 from memtui.core.history import Blame, PathVersion, has_unknown_author
 from memtui.core.unicode import to_one_line
 from memtui.ui.theme import truncate
@@ -67,23 +67,21 @@ def describe_line(blame: Blame, line: int, now_us: int) -> str:
     if imported is not None and has_unknown_author(event):
         return _format_evidence(imported, line, now_us)
     if event is None:
-        return f"line {line}: not known who wrote it"
+        return f"line {line}: author not known"
     age = wording.format_age((now_us - event.at_us) / 1e6)
     if event.command == "found":
         return f"line {line}: {wording.FIRST_SAW} {age} ago, #{event.seq}"
     call = f", call {event.call_id}" if event.call_id else ""
     at_least = "" if blame.complete else ", or older"
-    asked = _format_prompt(blame.prompts.get(event.seq, ""))
-    return (
-        f"line {line}: {format_actor_name(event.actor)} {age} ago{asked}, {event.command} #{event.seq}{call}{at_least}"
-    )
+    who, asked = format_actor_in_sentence(event.actor), _format_prompt(blame.prompts.get(event.seq, ""))
+    return f"line {line}: {who} {age} ago{asked}, {event.command} #{event.seq}{call}{at_least}"
 
 
 def _format_evidence(row: PathVersion, line: int, now_us: int) -> str:
     """The author of a line by a session file, with the request, where the journal does not know the author."""
     age = wording.format_age(max(0, now_us - row.at_us) / 1e6)
     asked = _format_prompt(row.imported.prompt if row.imported is not None else "")
-    return f"line {line}: {format_actor_name(row.actor)} {age} ago{asked}, by its session file"
+    return f"line {line}: {format_actor_name(row.actor)} {age} ago{asked}, according to its session file"
 
 
 def _format_prompt(prompt: str) -> str:

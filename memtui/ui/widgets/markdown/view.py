@@ -112,19 +112,19 @@ class NoteView(TextView):
     BINDINGS: ClassVar[list[BindingType]] = [
         *make_scroll_bindings("note", bottom="end"),
         Binding(
-            "n", "match(1)", "Next match", id="note.next_match", tooltip="To the next match, round the end", show=False
+            "n", "match(1)", "Next match", id="note.next_match", tooltip="To the next match", show=False
         ),
         Binding(
             "N", "match(-1)", "Previous match", id="note.previous_match",
-            tooltip="To the match before, round the start", show=False,
+            tooltip="To the previous match", show=False,
         ),
         Binding(
             "enter", "follow_link", "Follow link", id="note.follow_link",
-            tooltip="Choose the first link in view, or follow the one that is chosen", show=False,
+            tooltip="Select the first visible link, or follow the selected one", show=False,
         ),
         Binding("l", "step_link(1)", "Next link", id="note.next_link", tooltip="To the next link", show=False),
         Binding(
-            "L", "step_link(-1)", "Previous link", id="note.previous_link", tooltip="To the link before", show=False
+            "L", "step_link(-1)", "Previous link", id="note.previous_link", tooltip="To the previous link", show=False
         ),
     ]  # fmt: skip
 

@@ -279,7 +279,7 @@ class TranscriptModel:
                 sentence = f"{format_count(calls, 'old tool result')} cleared, {format_short_count(tokens)} tokens"
                 self._add_item(NoticeItem(self._turn, NoticeTone.RULE, sentence))
             case ContextCompacted(summary):
-                sentence = "what was said before is now a summary for the model"
+                sentence = "the earlier conversation is now a summary for the model"
                 self._add_item(NoticeItem(self._turn, NoticeTone.RULE, sentence, summary))
             case RetryScheduled(sentence, seconds):
                 self._end_pending(now)

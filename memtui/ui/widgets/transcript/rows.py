@@ -124,7 +124,7 @@ _WRITTEN_FIELDS = {"create": ("file_text",), "insert": ("insert_text", "new_str"
 _NOT_APPROVED = {
     "declined": ("declined", ""),
     "stopped": ("not run", "you stopped it"),
-    "not approved": ("not run", "nobody approved it"),
+    "not approved": ("not run", "no approval"),
 }
 """The word and the reason, by the note of the event that was recorded in place of a change."""
 _NOT_RUN, _NOTHING = "Error: not run: ", ". Nothing was changed"
@@ -189,7 +189,7 @@ def _get_outcome(call: CallItem) -> CallOutcome:
         case CallStage.ASKED:
             return CallOutcome(CallStage.ASKED.value, "asks", *_count_planned(call))
         case CallStage.NOT_RUN:
-            return CallOutcome(CallStage.NOT_RUN.value, "not-done", reason="the turn ended before it was carried out")
+            return CallOutcome(CallStage.NOT_RUN.value, "not-done", reason="the turn ended before it ran")
     event = call.event
     if call.is_error:
         return _get_failure(call, event)
@@ -212,7 +212,7 @@ def _get_failure(call: CallItem, event: Event | None) -> CallOutcome:
         reason = _get_first_line(call.text[len(_NOT_RUN) :]).removesuffix(_NOTHING)
         return CallOutcome("not run", "not-done", reason=reason)
     if call.text == NOT_RUN:
-        return CallOutcome("UNSURE", "bad", reason="memtui ended before the answer was recorded; look at the file")
+        return CallOutcome("UNSURE", "bad", reason="memtui ended before the answer was recorded; check the file")
     if event is None:
         return CallOutcome("REFUSED", "bad", reason=first_line)
     if event.result in (Result.UNCERTAIN, Result.ABORTED):
@@ -314,7 +314,7 @@ def _render_call(call: CallItem, frame: TranscriptFrame, *, gap: bool) -> Transc
         return TranscriptPiece(head, fold="▸", gap=gap)
     tail = list(_render_lines(_iter_changed_lines(call), width, done=not call.is_error and call.edit is None))
     if call.text:
-        title = "claude was shown" if _get_verb(call) == "view" and not call.is_error else "claude was told"
+        title = "shown to claude" if _get_verb(call) == "view" and not call.is_error else "sent to claude"
         tail += _render_answer(title, call.text, width)
     return TranscriptPiece(head, tail=tail, fold="▾", gap=gap)
 
@@ -440,9 +440,9 @@ _TONES = {
 """The role and the sign of a notice."""
 _LETTER = {"created": ("+", "added"), "changed": ("~", "changed"), "deleted": ("-", "removed")}
 _ENDS = {
-    TurnOutcome.STOPPED: ("stopped", "stopped by you; what was said until then is kept"),
-    TurnOutcome.CUT: ("stopped", "cut short: the answer reached its longest length, or its stream ended early"),
-    TurnOutcome.REFUSED: ("stopped", "claude declined to go on"),
+    TurnOutcome.STOPPED: ("stopped", "stopped by you; the text so far is kept"),
+    TurnOutcome.CUT: ("stopped", "cut off: the answer reached its length limit, or its stream ended early"),
+    TurnOutcome.REFUSED: ("stopped", "claude declined to continue"),
     TurnOutcome.TOO_MANY_CALLS: ("stopped", "stopped after {calls:,} tool calls in one turn; say what to do next"),
 }
 
@@ -490,7 +490,7 @@ def _render_summary(ended: TurnEndItem, width: int) -> MarkdownRow:
     count = len(ended.remembered)
     spans = [TextSpan(f"{format_file_count(count)} changed", "summary")]
     if ended.is_undone:
-        spans += [TextSpan("   ", ""), TextSpan("taken back", "undone")]
+        spans += [TextSpan("   ", ""), TextSpan("undone", "undone")]
     elif ended.is_last:
         for key, words in ((label_key("chat.review", short=True), " review"), (label_key("chat.undo"), " this turn")):
             short = [TextSpan("   ", ""), TextSpan(key, "key-hint")]

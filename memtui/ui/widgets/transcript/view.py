@@ -83,14 +83,14 @@ class TranscriptView(TextView):
     ALLOW_SELECT = True
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *make_scroll_bindings("transcript", line="row", follows=", and follow what comes"),
+        *make_scroll_bindings("transcript", line="row", follows=", and follow new ones"),
         *(
             Binding(key, action, text, id=f"transcript.{name}", tooltip=tooltip, show=shown)
             for key, action, text, name, tooltip, shown in (
-                ("left_square_bracket", "message(-1)", "previous", "previous_message", "To the message before", False),
-                ("right_square_bracket", "message(1)", "next", "next_message", "To the next message", False),
-                ("enter,space", "fold", "unfold", "fold", "Show all of it, or fold it", True),
-                ("ctrl+o", "toggle_tools", "tools", "tools", "Unfold all tool calls, or fold them", True),
+                ("left_square_bracket", "message(-1)", "previous", "previous_message", "Previous message", False),
+                ("right_square_bracket", "message(1)", "next", "next_message", "Next message", False),
+                ("enter,space", "fold", "unfold", "fold", "Unfold or fold it", True),
+                ("ctrl+o", "toggle_tools", "tools", "tools", "Unfold or fold all tool calls", True),
                 ("y", "copy", "copy", "copy", "Copy the code, paragraph or message under the cursor", True),
             )
         ),

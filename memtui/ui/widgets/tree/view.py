@@ -56,14 +56,14 @@ class TreeView(RowsView):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
-            "left,h", "close", "Collapse", id="files.close", tooltip="Collapse the folder, or go to the one around",
+            "left,h", "close", "Collapse", id="files.close", tooltip="Collapse the directory, or go to its parent",
             show=False,
         ),
         Binding(
-            "right,l", "into", "Expand", id="files.into", tooltip="Expand the folder, or open the file", show=False
+            "right,l", "into", "Expand", id="files.into", tooltip="Expand the directory, or open the file", show=False
         ),
         Binding(
-            "enter", "open", "open", id="files.open", tooltip="Open the file, or expand or collapse the folder",
+            "enter", "open", "open", id="files.open", tooltip="Open the file, or expand or collapse the directory",
             show=False,
         ),
     ]  # fmt: skip

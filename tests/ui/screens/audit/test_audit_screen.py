@@ -104,7 +104,7 @@ async def test_what_nobody_knows_the_origin_of_says_so(audited: Auditing) -> Non
         await app.press("down")
         await app.sees("outside", "it was changed outside memtui")
         await app.press("down")
-        await app.sees("unknown: no journal says who brought it in.")
+        await app.sees("unknown: it is not in the history.")
 
 
 async def test_s_sorts_by_path_rule_or_time_and_the_cursor_stays_on_its_finding(audited: Auditing) -> None:
@@ -126,7 +126,7 @@ async def test_a_slash_narrows_both_lists_and_esc_widens_them_again(audited: Aud
         await app.wait_for(lambda: app.screen.lists.findings.position[1] == 1, "one finding")
         await app.press("ctrl+u", *"actor:you")
         await app.wait_for(lambda: app.screen.lists.changes.row_count == 1, "one change")
-        assert "Nothing is listed with these words." in app.text
+        assert "No finding matches the filter." in app.text
         await app.press("enter")
         assert app.screen.focused is app.screen.lists.findings
         await app.press("escape")
@@ -157,7 +157,7 @@ async def test_what_is_excepted_is_listed_when_asked_for_with_the_reason(audited
 async def test_nothing_found_says_how_many_rules_looked_at_how_many_files(audited: Auditing) -> None:
     nothing = Inbox(since=16, since_us=AT_US, since_words="the last review, by ada", until=16, files=())
     async with audited(MadeInspection(audit(findings=(), inbox=nothing))) as app:
-        assert "No findings: 62 rules looked at 23 files." in app.text
+        assert "No findings: 62 rules checked 23 files." in app.text
         await app.press("3")
         await app.sees("Nothing to review:", "nothing changed since the last review, by ada.")
 
@@ -166,14 +166,14 @@ async def test_an_audit_that_cannot_be_made_says_why_and_that_nothing_was_writte
     inspection = MadeInspection()
     inspection.unopened = FolderMissing("No folder at ~/gone.")
     async with audited(inspection, ready=False) as app:
-        await app.sees("The audit could not be made.", "No folder at ~/gone.", "Nothing was written.")
+        await app.sees("The audit failed.", "No folder at ~/gone.", "Nothing was written.")
 
 
 async def test_while_it_looks_it_says_how_far_it_is_and_shows_what_it_has_found(audited: Auditing) -> None:
     inspection = MadeInspection()
     inspection.gate = threading.Event()
     async with audited(inspection, ready=False) as app:
-        await app.sees("looking: secret 12 of 23   Esc stops", "anthropic-key", "user_preferences.md")
+        await app.sees("auditing: secret 12 of 23   Esc stops", "anthropic-key", "user_preferences.md")
         assert "stale" not in app.text
         inspection.gate.set()
         await app.sees("stale 314 d", "FAIL 1")
@@ -185,7 +185,7 @@ async def _stopped(audited: Auditing, inspection: MadeInspection) -> AsyncIterat
     """An audit that is stopped in the middle."""
     inspection.gate = threading.Event()
     async with audited(inspection, ready=False) as app:
-        await app.sees("looking: secret")
+        await app.sees("auditing: secret")
         await app.press("escape")
         yield app
 
@@ -193,7 +193,7 @@ async def _stopped(audited: Auditing, inspection: MadeInspection) -> AsyncIterat
 async def test_esc_stops_looking_and_r_looks_again(audited: Auditing) -> None:
     inspection = MadeInspection()
     async with _stopped(audited, inspection) as app:
-        await app.sees("Not everything was looked at.", "stopped")
+        await app.sees("The audit is incomplete.", "stopped")
         inspection.gate = None
         await app.press("R")
         await app.sees("stale 314 d")
@@ -212,13 +212,13 @@ async def test_esc_stops_at_once_whatever_the_audit_is_at_and_what_it_still_tell
 ) -> None:
     inspection = Deaf()
     async with _stopped(audited, inspection) as app:
-        await app.sees("The audit was stopped. R looks again.", "Not everything was looked at.")
+        await app.sees("The audit was stopped. R runs it again.", "The audit is incomplete.")
         inspection.gate.set()
         await app.wait_for(lambda: all(worker.is_finished for worker in app.app.workers), "the thread")
         await app.pilot.pause()
         assert app.screen.lists.audit is None
         await app.press("o")
-        assert app.message == "The audit was stopped. R looks again."
+        assert app.message == "The audit was stopped. R runs it again."
         await app.press("R")
         await app.sees("stale 314 d")
 
@@ -233,7 +233,7 @@ async def test_a_look_that_another_one_took_the_place_of_does_not_end_it(audited
         inspection.gate = None
         inspection.made = audit(findings=())
         await app.press("R")
-        await app.sees("No findings: 62 rules looked at 23 files.")
+        await app.sees("No findings: 62 rules checked 23 files.")
         inspection.made = audit()
         first.set()
         await app.wait_for(lambda: all(worker.is_finished for worker in app.app.workers), "the threads")
@@ -246,7 +246,7 @@ async def test_a_folder_that_could_not_be_opened_is_opened_when_asked_again(audi
     inspection = MadeInspection()
     inspection.unopened = FolderMissing("No folder at ~/gone.")
     async with audited(inspection, ready=False) as app:
-        await app.sees("The audit could not be made.", "It could not be looked at.")
+        await app.sees("The audit failed.")
         await app.press("i")
         assert "No folder at ~/gone." in app.message
         inspection.unopened = None
@@ -258,13 +258,13 @@ async def test_how_much_was_found_so_far_is_counted(audited: Auditing) -> None:
     inspection = MadeInspection()
     inspection.gate = threading.Event()
     async with audited(inspection, ready=False) as app:
-        await app.sees("Looking at the folder.", "FAIL 1 so far")
+        await app.sees("Auditing the folder.", "FAIL 1 so far")
 
 
 async def test_while_words_are_typed_the_key_line_says_what_ends_that(audited: Auditing) -> None:
     async with audited() as app:
         await app.press("slash")
-        await app.sees("Enter to the list  Esc all again")
+        await app.sees("Enter to the list  Esc show all")
         await app.press(*"stale")
         await app.sees("1 finding, 0 changes")
         await app.press("enter")
@@ -461,7 +461,7 @@ async def test_a_secret_is_masked_until_somebody_says_yes_and_then_on_this_scree
         await app.sees("sk-ant********")
         assert secret() not in app.text
         await app.press("X")
-        await app.sees("Show what is masked, on this screen?")
+        await app.sees("Show masked values on this screen?")
         await app.press("n")
         await app.sees("masked")
         assert secret() not in app.text
@@ -479,7 +479,7 @@ async def test_a_secret_is_masked_until_somebody_says_yes_and_then_on_this_scree
 async def test_x_where_nothing_is_masked_says_so(audited: Auditing) -> None:
     async with audited() as app:
         await app.press("down", "X")
-        await app.wait_for(lambda: app.message == "Nothing is masked here.", "the answer")
+        await app.wait_for(lambda: app.message == "No values are masked here.", "the answer")
 
 
 async def test_another_secret_beside_a_finding_is_masked_as_well(audited: Auditing) -> None:
@@ -524,7 +524,7 @@ async def test_keys_that_would_change_something_are_not_offered_and_say_why(audi
         assert not offered & {"audit.revert", "audit.undo", "audit.redo"}
         for key in ("r", "u", "U", "e", "E", "c"):
             await app.press(key)
-            words = "Read-only session: an audit changes nothing. To edit or take back: memtui DIR, then A."
+            words = "Read-only: an audit changes nothing. To edit or revert: memtui DIR, then A."
             await app.wait_for(lambda words=words: app.message == words, f"what {format_key(key)} says")
             app.screen.message.show_message("")
         assert app.inspection.reverted == []
@@ -552,10 +552,10 @@ async def test_without_a_record_it_is_not_said_that_nothing_changed(audited: Aud
     none = ChainStatus(state="none", words="memtui has recorded nothing of this folder")
     made = replace(audit(), chain=none, inbox=replace(inbox(), files=(), runs=()))
     async with audited(MadeInspection(made), size=(80, 24)) as app:
-        assert app.message == "memtui has no record of this folder: what changed in it is not known."
+        assert app.message == "No history of this folder: its changes are not known."
         assert "journal: none" in app.text
         await app.press("3")
-        await app.sees("what changed in it is not known.")
+        await app.sees("its changes are not known.")
         assert "nothing changed since" not in app.text.casefold()
 
 

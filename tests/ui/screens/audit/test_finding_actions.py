@@ -40,10 +40,10 @@ async def test_d_dismisses_the_finding_for_a_time_and_with_a_reason_and_u_undoes
         finding = app.screen.lists.finding
         assert finding is not None
         await ask(app, "d")
-        await app.sees("Dismiss anthropic-key in project/status.json:3", "for 30 days", "for ever")
+        await app.sees("Dismiss anthropic-key in project/status.json:3", "for 30 days", "forever")
         await ask(app, "3", screen=PromptScreen)
         await app.press(*"an example", "enter")
-        await app.sees("Dismissed project/status.json:3 until", "u undoes that", "dismissed 1")
+        await app.sees("Dismissed project/status.json:3 until", "u undo", "dismissed 1")
         mark = last_mark(app)
         assert (mark.verdict, mark.words, mark.findings[0].fingerprint) == (
             ReviewVerdict.DISMISS, "an example", finding.fingerprint,
@@ -57,7 +57,7 @@ async def test_d_dismisses_the_finding_for_a_time_and_with_a_reason_and_u_undoes
         assert last_mark(app).verdict is ReviewVerdict.RESTORE
         assert app.screen.lists.audit.findings[0] is finding
         await app.press("u")
-        await app.sees("Read-only session")
+        await app.sees("Read-only: an audit changes nothing.")
         assert len(app.inspection.marks) == 2
 
 
@@ -65,14 +65,14 @@ async def test_what_is_dismissed_is_listed_with_who_and_why_and_d_has_it_count_a
     async with audited() as app:
         await ask(app, "d")
         await ask(app, "e", screen=PromptScreen)
-        await app.press(*"for ever", "enter")
+        await app.press(*"forever", "enter")
         await app.wait_for(lambda: app.inspection.marks, "the mark")
         assert last_mark(app).until == ""
         await app.press("full_stop")
         await app.sees("excepted")
         fingerprint = last_mark(app).findings[0].fingerprint
         await app.wait_for(lambda: app.screen.lists.findings.go_to(fingerprint), "the finding")
-        await app.sees("dismissed by ada: for ever")
+        await app.sees("dismissed by ada: forever")
         await app.press("d")
         await app.sees("counts again")
 
@@ -80,7 +80,7 @@ async def test_what_is_dismissed_is_listed_with_who_and_why_and_d_has_it_count_a
 LEFT: list[tuple[tuple[str, ...], str]] = [
     (("escape",), ""),
     (("3", "escape"), ""),
-    (("3", "enter"), "a dismissal has a reason"),
+    (("3", "enter"), "Not dismissed: no reason given"),
     (("t", *"2020-01-31", "enter"), "2020-01-31 is over"),
     (("t", *"soon", "enter"), "'soon' is no end"),
     (("t", "escape"), ""),
@@ -115,7 +115,7 @@ async def test_a_broken_record_cannot_be_dismissed(audited: Auditing) -> None:
     broken = replace(made.findings[0], rule="chain-broken", masked=None)
     async with audited(MadeInspection(replace(made, findings=(broken,)))) as app:
         await app.press("d")
-        await app.sees("It cannot be dismissed: the next break would be dismissed with it.")
+        await app.sees("Not dismissed: the next break would be dismissed with it.")
     settled = replace(made, findings=(), excepted=tuple(replace(each, by="exemption") for each in made.excepted))
     async with audited(MadeInspection(settled)) as app:
         await app.press("full_stop", "g", "d")
@@ -129,7 +129,7 @@ async def test_the_menu_of_a_finding_leads_on_and_copies_commands_in_a_read_only
     monkeypatch.setattr("memtui.ui.screens.audit_triage.copy_and_report", lambda _app, text, *_: copied.append(text))
     async with audited() as app:
         await ask(app, "t")
-        await app.sees("to its line", "copy the command that takes back", "dismiss it", "copy a question")
+        await app.sees("to its line", "copy the command to undo", "dismiss it", "copy a question")
         await app.press("l")
         await app.wait_for(lambda: app.screen.focused is app.screen.detail.page, "the line")
         for key in "bxa":
@@ -156,7 +156,7 @@ async def test_a_review_over_failures_asks_lists_them_and_takes_a_reason(audited
     inspection.undecided = [mark_finding(each) for each in inspection.made.findings[:1]]
     async with audited(inspection, size=(80, 24)) as app:
         await ask(app, "D")
-        await app.sees("1 finding that must not stay", "project/status.json:3  anthropic-key")
+        await app.sees("1 failure without a decision", "project/status.json:3  anthropic-key")
         await app.press("n")
         await app.wait_for(lambda: isinstance(app.app.screen, AuditScreen), "back")
         await ask(app, "D")
@@ -166,7 +166,7 @@ async def test_a_review_over_failures_asks_lists_them_and_takes_a_reason(audited
         await ask(app, "D")
         await ask(app, "s", screen=PromptScreen)
         await app.press("enter")
-        await app.sees("it takes a reason")
+        await app.sees("Not signed off: no reason given")
         await ask(app, "D")
         await ask(app, "s", screen=PromptScreen)
         await app.press(*"by monday", "enter")
@@ -184,7 +184,7 @@ async def test_what_is_accepted_by_itself_is_accepted_with_its_failures(audited:
     async with audited(MadeInspection(replace(made, findings=(bad,)))) as app:
         await app.to_change(PREFS)
         await app.press("space")
-        await app.sees("in spite of 1 finding that must not stay: anthropic-key")
+        await app.sees("despite 1 failure: anthropic-key")
         assert last_mark(app).findings == (mark_finding(bad),)
 
 
@@ -197,7 +197,7 @@ async def test_findings_with_one_cause_are_dismissed_together(audited: Auditing)
     ]
     async with audited(MadeInspection(replace(made, findings=tuple(same)))) as app:
         await app.press("t")
-        await app.sees("Unfold the group, and choose one.")
+        await app.sees("Unfold it and choose one.")
         await ask(app, "d")
         await app.sees("Dismiss anthropic-key in 3 places")
         await ask(app, "9", screen=PromptScreen)
@@ -222,7 +222,7 @@ async def test_over_a_folder_it_is_written_into_the_review_file_taken_back_and_s
         await ask(app, "s", screen=PromptScreen)
         await app.press(*"it is made up", "enter")
         await ask(app, "y", screen=AuditScreen)
-        await app.wait_for(lambda: "The review ended" in screen.message.text, "the end")
+        await app.wait_for(lambda: "Review ended" in screen.message.text, "the end")
         path = get_review_path(os.path.realpath(app.folder))
         (mark,) = Review.read(path).marks
         assert mark.failures_reason == "it is made up"

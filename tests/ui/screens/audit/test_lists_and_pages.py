@@ -180,7 +180,7 @@ def test_ten_thousand_findings_are_listed_and_narrowed_at_once() -> None:
 
 def test_a_rule_that_is_not_known_is_named() -> None:
     line = "".join(piece for piece, _ in finding_detail.build_rule_page(None, "made-up")(60)[0])
-    assert line == "made-up: this memtui has no such rule."
+    assert line == "made-up: unknown rule in this version of memtui."
 
 
 def test_what_was_there_when_memtui_first_looked_is_not_told_as_a_folder_without_a_record() -> None:
@@ -191,8 +191,8 @@ def test_what_was_there_when_memtui_first_looked_is_not_told_as_a_folder_without
             finding_detail.FindingDetail(replace(findings()[0], origin=origin), None), "X", with_rule=False
         )(90)
     )
-    assert "no journal" not in told
-    assert "it was there when memtui first looked, 2026-11-21 10:09, #20." in " ".join(told.split())
+    assert "not in the history" not in told
+    assert "it was there when memtui first saw the folder, 2026-11-21 10:09, #20." in " ".join(told.split())
 
 
 # Groups

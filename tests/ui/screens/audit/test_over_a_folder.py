@@ -62,7 +62,7 @@ async def test_a_reviewer_accepts_flags_and_takes_back_and_the_next_review_start
     async with opened() as app:
         screen = await reviewing(app)
         await app.press("D", "y")
-        await app.wait_for(lambda: "The review ended" in screen.message.text, "the first review's end")
+        await app.wait_for(lambda: "Review ended" in screen.message.text, "the first review's end")
         await app.wait_for(lambda: screen.lists.changes.row_count == 0, "nothing to review")
         await app.press("q")
         await app.wait_for(lambda: isinstance(app.app.screen, BrowseScreen), "the browser")
@@ -103,8 +103,8 @@ async def test_a_reviewer_accepts_flags_and_takes_back_and_the_next_review_start
 
 async def test_the_commands_offer_audit_and_review(opened: Opening) -> None:
     async with opened() as app:
-        await app.press("colon", *"review what")
-        await app.wait_for(lambda: "Review: what changed" in app.text, "the command")
+        await app.press("colon", *"review the")
+        await app.wait_for(lambda: "Review the changes since" in app.text, "the command")
         await app.press("enter")
         await app.wait_for(lambda: isinstance(app.app.screen, AuditScreen), "the review")
         screen = app.app.screen
@@ -120,7 +120,7 @@ async def test_a_secret_is_found_and_masked_and_its_history_asks_before_it_shows
         await app.wait_for(lambda: "the key is sk-ant" in app.text, "its line")
         assert secret() not in app.text
         await app.press("V")
-        await app.wait_for(lambda: "Its versions show what is masked here" in app.text, "the question")
+        await app.wait_for(lambda: "Its versions show the masked values" in app.text, "the question")
         await app.press("n")
         await app.wait_for(lambda: app.app.screen is screen, "back")
 
@@ -142,7 +142,7 @@ async def test_a_read_only_browser_reviews_and_changes_nothing(opened: Opening) 
         screen = await reviewing(app)
         assert "READ-ONLY" in app.text
         await app.press("3", "r")
-        await app.wait_for(lambda: "Read-only session." in screen.message.text, "why not")
+        await app.wait_for(lambda: "Read-only." in screen.message.text, "why not")
         await app.press("R")
         await app.rest()
         await app.press("q")

@@ -168,7 +168,7 @@ async def test_what_changed_since_it_was_accepted_says_so(audited: Auditing) -> 
     files = tuple(replace(each, earlier=old) if each.path == PREFS else each for each in made.inbox.files)
     async with audited(MadeInspection(replace(made, inbox=replace(made.inbox, files=files)))) as app:
         await app.to_change(PREFS)
-        await app.sees("It has changed since it was accepted")
+        await app.sees("Has changed since it was accepted")
 
 
 async def test_a_mark_that_cannot_be_written_is_not_shown_as_if_it_were(audited: Auditing) -> None:
@@ -206,7 +206,7 @@ async def test_the_next_unreviewed_file_is_gone_to_from_anywhere_or_said_not_to_
         await app.press("slash", *"nowhere", "enter")
         await app.wait_for(lambda: app.screen.lists.changes.cursor_item is None, "no file")
         await app.press("right_square_bracket")
-        await app.sees("is not reviewed, and is not listed with these words.")
+        await app.sees("is not reviewed, but the filter hides it.")
 
 
 async def test_the_end_of_a_review_names_what_is_unreviewed_and_the_next_starts_there(audited: Auditing) -> None:
@@ -224,14 +224,14 @@ async def test_the_end_of_a_review_names_what_is_unreviewed_and_the_next_starts_
         await app.press("D", "y")
         await app.sees("Nothing to review:", "nothing changed since the last review, by ada.")
         assert app.inspection.finished == 1
-        assert "It is written in ~/.local/state/memtui/reviews/memories.json." in app.message
+        assert "Written to ~/.local/state/memtui/reviews/memories.json." in app.message
 
 
 async def test_a_review_can_be_ended_where_nothing_changed(audited: Auditing) -> None:
     nothing = Inbox(since=16, since_us=AT_US, since_words="the last review, by ada", until=16, files=())
     async with audited(MadeInspection(audit(inbox=nothing))) as app:
         await app.press("D")
-        await app.sees("End the review? Nothing changed since the last one.")
+        await app.sees("End the review? Nothing changed since the last review.")
 
 
 # Taking back, in an ordinary session
@@ -243,7 +243,7 @@ async def test_a_hunk_is_taken_back_once_it_is_chosen_and_marked_as_reverted(aud
         await app.to_change(PREFS)
         await app.press("r")
         await app.wait_for(lambda: isinstance(app.app.screen, MenuScreen), "what is asked")
-        await app.sees("this hunk, 1 of 2", "the whole file: as it was then")
+        await app.sees("this hunk, 1 of 2", "the whole file: its earlier text")
         await app.press("escape")
         await app.wait_for(lambda: isinstance(app.app.screen, AuditScreen), "back")
         assert app.inspection.reverted == []
@@ -255,7 +255,7 @@ async def test_a_hunk_is_taken_back_once_it_is_chosen_and_marked_as_reverted(aud
         await app.wait_for(
             lambda: [mark.verdict for mark in app.inspection.marks] == [ReviewVerdict.REVERTED], "the mark"
         )
-        await app.wait_for(lambda: "Took back hunk 1" in app.message, "what was done")
+        await app.wait_for(lambda: "Reverted hunk 1" in app.message, "what was done")
         await app.wait_for(lambda: app.inspection.looks == 2, "another look")
 
 
@@ -263,7 +263,7 @@ async def test_a_file_is_taken_back_as_a_whole(audited: Auditing) -> None:
     async with audited(MadeInspection(can_revert=True)) as app:
         await app.to_change("people/me.md")
         await app.press("r")
-        await app.sees("the whole file: it goes")
+        await app.sees("the whole file: delete it")
         await app.press("f")
         await app.wait_for(lambda: app.inspection.reverted == [("people/me.md", "")], "the file")
         await app.wait_for(lambda: "u undoes that." in app.message, "what undoes it")
@@ -283,7 +283,7 @@ async def test_a_report_is_written_where_one_says_and_never_over_another_without
         await app.wait_for(lambda: app.message == "Wrote the report to /r/a.json.", "where it is")
         app.inspection.existing.add("/r/a.json")
         await app.press("o", "j", *"/r/a.json", "enter")
-        await app.sees("/r/a.json is there already. Replace it?")
+        await app.sees("/r/a.json exists. Replace it?")
         await app.press("n")
         await app.wait_for(lambda: app.message == "Nothing was written.", "the no")
         await app.press("o", "j", *"/r/a.json", "enter")
@@ -312,5 +312,5 @@ async def test_a_report_that_is_refused_says_why(audited: Auditing) -> None:
 async def test_a_file_without_a_record_has_no_history_to_show(audited: Auditing) -> None:
     async with audited() as app:
         await app.press("V")
-        await app.wait_for(lambda: app.message == "Nothing has been recorded of project/status.json.", "the answer")
+        await app.wait_for(lambda: app.message == "project/status.json has no history.", "the answer")
         assert not isinstance(app.app.screen, HistoryScreen)

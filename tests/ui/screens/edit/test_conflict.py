@@ -186,7 +186,7 @@ async def test_all_three_texts_and_every_answer_are_in_sight(size: tuple[int, in
         for words in (
             "! Claude changed this file", "**concise** answers", "**very concise** answers", "answers, in",
             "Merge: both changes go together", "(recommended)", "Keep mine; Claude's version stays in history",
-            "Take Claude's; mine is saved as a draft", "m merge  k keep mine  t take theirs", "Esc back",
+            "Take Claude's; mine is saved as a draft", "m merge  k keep yours  t take theirs", "Esc back",
         ):  # fmt: skip
             assert words in app.text
         assert all(cell_len(line) <= size[0] for line in app.text.split("\n"))
@@ -311,7 +311,7 @@ async def test_the_full_diffs_are_three_and_the_question_stays() -> None:
         await pilot.press("tab")
         await app.workers.wait_for_complete()
         await pilot.pause()
-        assert "What changed meanwhile" in app.text
+        assert "Their changes" in app.text
         await pilot.press("escape")
         await pilot.pause()
         assert isinstance(app.screen, ConflictScreen)

@@ -46,11 +46,11 @@ async def test_a_folder_and_a_read_only_session_say_why_nothing_is_edited(opened
     async with opened({"notes/a.md": NOTE}) as app:
         app.browse.files.focus()
         await app.press("home", "e")
-        await app.wait_for(lambda: "is a folder" in app.message)
+        await app.wait_for(lambda: "is a directory" in app.message)
     async with opened({"notes/a.md": NOTE}, read_only=True) as app:
         await app.to("notes/a.md")
         await app.press("e")
-        await app.wait_for(lambda: "Read-only session" in app.message)
+        await app.wait_for(lambda: "Read-only." in app.message)
         await app.press("E")
         assert app.app.screen is app.browse
 
@@ -99,7 +99,7 @@ async def test_a_change_while_the_own_editor_is_open_is_a_conflict_and_nothing_i
 
 @pytest.mark.parametrize(
     ("script", "words"),
-    [("exit 3", "ended with 3. Nothing was changed."), ('printf "\\377" > "$file"', "no text in UTF-8")],
+    [("exit 3", "ended with 3. Nothing was changed."), ('printf "\\377" > "$file"', "not UTF-8 text")],
 )
 async def test_an_editor_that_fails_changes_nothing_and_says_so(
     opened: Opening, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, words: str
@@ -151,7 +151,7 @@ async def test_a_draft_that_a_crash_left_is_told_at_the_next_start(opened: Openi
     drafts.save("notes/gone.md", "what I was typing", None)
     drafts.close()  # as the end of a process does: nobody types it any more
     async with opened() as app:
-        await app.wait_for(lambda: app.message == "An unsaved draft of notes/gone.md is kept: e on it goes on.")
+        await app.wait_for(lambda: app.message == "Unsaved draft of notes/gone.md found. e on the note opens it.")
 
 
 @pytest.mark.parametrize("installed", [("nano",), ("vi", "nano"), ("sensible-editor", "vi", "nano")])

@@ -340,11 +340,11 @@ async def test_another_window_on_the_same_memory_is_told_of_at_once_or_as_soon_a
             assert "Another" not in edit.message
             other.save("note.md", "theirs", None)
             await edit.type("b")
-            await edit.wait_for(lambda: "Another memtui window edits this memory" in edit.message, "the sentence")
+            await edit.wait_for(lambda: "Another memtui window is editing this note" in edit.message, "the sentence")
             await edit.save()
             await edit.press("escape")
         async with editing() as edit:
-            await edit.wait_for(lambda: "Another memtui window edits this memory" in edit.message, "the sentence")
+            await edit.wait_for(lambda: "Another memtui window is editing this note" in edit.message, "the sentence")
     finally:
         other.close()
 
@@ -376,7 +376,7 @@ async def test_what_no_draft_takes_goes_to_a_file_of_its_own_at_the_end(
         await edit.type("mine ")
     [file] = (tmp_path / "other").iterdir()
     assert file.read_bytes() == b"mine text"
-    assert words == [f"note.md was not saved. No draft of its text could be kept; it is in {file}."]
+    assert words == [f"note.md was not saved. No draft could be written; the text is in {file}."]
 
 
 async def test_what_is_typed_while_the_text_comes_stays_in_order(editing: Editing) -> None:
@@ -488,7 +488,7 @@ async def test_the_persons_own_editor_gets_a_copy_and_what_it_left_is_one_step(
         monkeypatch.setattr(edit.app, "suspend", _nothing)
         await edit.press("f4")
         await edit.wait_for(lambda: edit.area.text == "one\nadded\n")
-        assert "Back from your editor" in edit.message
+        assert "Changed in your editor." in edit.message
         assert str(edit.folder) not in (tmp_path / "args").read_text()
         assert edit.bytes() == b"one\n"
         await edit.press("ctrl+z")

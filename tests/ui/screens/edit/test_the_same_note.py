@@ -245,7 +245,7 @@ def test_what_cannot_be_decided_is_decided_with_one_key_a_place(
     screen.press(SAVE)
     screen.wait_for("while you were editing")
     screen.press("m")
-    screen.wait_for("both changed it")
+    screen.wait_for("was changed on both sides")
     assert (folder / "shared.md").read_text() == TEXT + "theirs\n"
     screen.press(key)
     if key == "e":  # both are in the editor, and nothing is written yet
