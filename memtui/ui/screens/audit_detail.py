@@ -263,6 +263,7 @@ class DetailController(Controller[DiffPaneScreen]):
             remark = f"Values are {how.format(label_key('audit.reveal'))}" if message.is_masked else ""
             self.diff.show(message.drawn, LABELS, short=_SHORT, remark=remark, keep_place=again)
         self._show_verdicts()
+        self.screen.refresh_bindings()  # a key reveals what is masked
 
     @on(ChangeDiffView.HunkChanged)
     def _show_verdicts(self) -> None:
