@@ -26,7 +26,7 @@ _ZONE = "(z|[+-][0-9]{2}:?[0-9]{2})"
 _WHEN = re.compile(f"(?:{_DATE}|(today|yesterday))(?:[t ]{_TIME} ?{_ZONE}?)?")
 _TIME_OF_DAY = re.compile(_TIME)
 
-POSSIBLE = "an event's number (41), now, today, yesterday, 2026-11-20, 2026-11-20T18:00, 10:14, or an age (30s, 2h, 3d)"
+POSSIBLE = "2h, 3d, 10:14, now, today, yesterday, 2026-11-20, 2026-11-20T18:00 or an event number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def parse_point_in_time(words: str, *, now: datetime, zone: tzinfo | None = None
     except (ValueError, OverflowError, OSError):
         span = None  # such as the 31st of November, or a year that the system cannot place
     if span is None:
-        raise ValueError(f"Can't read {words!r} as a time. It may be {POSSIBLE}.")
+        raise ValueError(f"Can't read {words!r} as a time. Try {POSSIBLE}.")
     return PointInTime(words, first_us=span[0], last_us=span[1])
 
 
@@ -81,7 +81,7 @@ def parse_age(words: str) -> int:
     """Read an age, such as `30s`, `14m`, `2h`, `3d`, `1y` or `2 weeks ago`, in microseconds; raises `ValueError`."""
     length = _parse_relative(" ".join(words.split()).casefold())
     if length is None:
-        raise ValueError(f"{words!r} is no age. It may be 30s, 14m, 2h, 3d, 2w or 1y.")
+        raise ValueError(f"Can't read {words!r} as an age. Try 30s, 14m, 2h, 3d, 2w or 1y.")
     return length
 
 

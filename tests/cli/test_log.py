@@ -295,7 +295,7 @@ def test_a_log_that_never_ends_has_no_end(folder: Path, capsys: pytest.CaptureFi
     assert main(["log", "--follow", "--until", "now"]) == 2
     assert "--follow never ends, and --until does" in capsys.readouterr().err
     assert main(["log", "--since", "noon"]) == 2
-    assert "Can't read 'noon' as a time. It may be " in capsys.readouterr().err
+    assert "Can't read 'noon' as a time. Try " in capsys.readouterr().err
 
 
 def test_what_was_put_back_taken_back_and_removed_is_told(story: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -88,7 +88,7 @@ def test_a_person_is_asked(aged: Path, run_in_terminal: Any) -> None:
     [
         ([], 2, "say what may go: --older-than AGE or --max-bytes SIZE"),
         (["--older-than", "5d"], 2, "Nothing was removed: nobody can be asked here."),
-        (["--older-than", "yesterday"], 2, "'yesterday' is no age. It may be 30s, 14m, 2h, 3d, 2w or 1y"),
+        (["--older-than", "yesterday"], 2, "Can't read 'yesterday' as an age. Try 30s, 14m, 2h, 3d, 2w or 1y"),
         (["--max-bytes", "many"], 2, "'many' is no size. It may be 4096, 500K, 100M or 1.5G"),
         (["--max-bytes", "-1"], 2, "memtui prune: "),
         (["--older-than", "5d", "--read-only"], 4, "Nothing was removed: this is read-only."),
@@ -254,7 +254,7 @@ def test_a_note_that_is_pinned_or_gone_since_the_plan_stays_and_the_others_go(un
         assert [change.path for change in done.changes] == ["old.md"]
         assert {left.sentence for left in done.skipped} == {
             "read.md has changed since: it is pinned now",
-            "new.md is not there",
+            "new.md does not exist",
         }
 
 

@@ -26,7 +26,7 @@ from tests.conftest import tree_of
             3,
             "Nothing was recorded by 1999-12-31. The record begins with #1",
         ),
-        (["show", "new.md", "--at", "noon"], 2, "Can't read 'noon' as a time. It may be an event's number (41), now, "),
+        (["show", "new.md", "--at", "noon"], 2, "Can't read 'noon' as a time. Try 2h, 3d, 10:14, now, "),
         (["show", "../x@3"], 4, "outside the memory folder"),
         (["show", "../x", "--at", "3"], 4, "outside the memory folder"),
         (["diff", "zz"], 3, "Nothing was ever recorded at /memories/zz."),

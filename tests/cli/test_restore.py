@@ -139,7 +139,7 @@ def test_a_text_that_was_removed_cannot_come_back(story: Path, capsys: pytest.Ca
     with memtui.open(story) as memory:
         memory.redact(path="prefs.md")
     assert main(["restore", "prefs.md"]) == 3
-    assert "its text is not kept any more" in capsys.readouterr().err
+    assert "prefs.md is no longer kept in the history" in capsys.readouterr().err
 
 
 def test_a_person_is_shown_what_changes_and_asked(story: Path, run_in_terminal: Any) -> None:

@@ -125,7 +125,7 @@ def test_partly_is_possible_where_it_is_said(story: Path, capsys: pytest.Capture
     assert main(["undo", "6", "7", "--yes", "--partial"]) == 0
     out, err = capsys.readouterr()
     assert "1 file changes" in out
-    assert "Left as it is: prefs.md has changed since (another program, " in err
+    assert "Skipped: prefs.md has changed since (another program, " in err
     assert (story / "notes" / "today.md").read_text() == "standup at ten\n"
 
 
@@ -172,7 +172,7 @@ def test_what_was_too_large_to_be_kept_is_named_and_the_rest_is_back(
     assert main(["undo", "--yes"]) == 0
     out, err = capsys.readouterr()
     assert out.startswith("Undone: ")
-    assert err == "Not back: big.bin was, but its text was never kept: it was too large, 62M.\n"
+    assert err == "Not restored: big.bin was never kept in the history: it was too large, 62M.\n"
     assert (story / "notes" / "old.md").exists()
     assert not (story / "big.bin").exists()
     assert main(["redo"]) == 0

@@ -301,8 +301,8 @@ def test_events_that_note_something_are_found_by_their_index() -> None:
         ({"command": "unpin", "path": "/memories/a.md"}, "You unpinned a.md.", "You unpinned a.md."),
         (
             {"command": "dismiss", "path": "/memories", "note": "#7"},
-            "You left what was lost until #7 as it is.",
-            "You left what was lost until event 7 as it is.",
+            "You dismissed the loss up to #7.",
+            "You dismissed the loss up to event 7.",
         ),
         (
             {"command": "adopt", "path": "/memories", "note": "what is protected, what is pinned", "actor": Memtui()},

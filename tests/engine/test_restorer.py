@@ -207,7 +207,7 @@ def test_what_is_in_the_way_is_said_and_not_removed(filled: Any) -> None:
 
 def test_a_text_that_is_not_kept_cannot_be_put_back_and_is_said(filled: Any) -> None:
     refused = filled.main.restore({"f": version_of("never seen")})
-    assert refused.problem == "Not restored: f was, but its text is not kept any more."
+    assert refused.problem == "Not restored: f is no longer kept in the history."
     assert filled.tree()["f"] == b"1\n2\n"
 
 

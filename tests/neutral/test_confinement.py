@@ -269,5 +269,5 @@ except EditorUnavailable as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout.startswith("There is no place for a copy to edit: ")
+    assert done.stdout.startswith("Could not write a copy to edit: ")
     assert done.stdout.endswith("Nothing was changed.\n")

@@ -111,7 +111,7 @@ def test_since_and_until_take_the_moments_of_the_log() -> None:
         ("autor:me x", "There is no filter autor:. There are by:, since:,"),
         ("tags:me x", "There is no filter tags:. Did you mean tag:? There are by:,"),
         ("flag:evil x", "No flag is called evil. There are secret, hidden, planted, broken."),
-        ("since:soon x", "since: Can't read 'soon' as a time. It may be an event's number (41),"),
+        ("since:soon x", "since: Can't read 'soon' as a time. Try 2h, 3d, 10:14,"),
         ("!since:2d x", "since: cannot be turned around. Use until:2d."),
         (
             "x re:a(b",

@@ -166,12 +166,12 @@ def test_the_history_is_told_and_a_version_put_back(talk: Talk, folder: Path) ->
     heard = talk(*to_first, "read it", "what has", "put it", "n", "put it", "y", "", "1", "what it")
     assert "Claude edited prefs.md, 1 line added, 1 removed. This is what stands now.\n2. " in heard
     assert "prefs.md as it was after event 1, 2 lines" in heard
-    assert "Not put back. Nothing was written." in heard
+    assert "Not restored. Nothing was written." in heard
     assert "prefs.md is as it was after event 1. Undo takes it back." in heard
     assert "You restored prefs.md" in heard
     assert (folder / "prefs.md").read_text() == "- short answers\n- Berlin\n"
     heard = talk("files", "prefs", "history", "1", "put it")
-    assert "This is what stands now: there is nothing to restore.\n" in heard
+    assert "Nothing to restore: this is the current version.\n" in heard
 
 
 def test_undo_and_redo_say_what_they_would_do_and_wait_for_a_yes(talk: Talk, folder: Path) -> None:
@@ -181,7 +181,7 @@ def test_undo_and_redo_say_what_they_would_do_and_wait_for_a_yes(talk: Talk, fol
     assert ": Claude edited prefs.md, 1 line added, 1 removed? y or n: " in heard
     assert "Please answer y for yes or n for no." in heard
     assert "Nothing was undone." in heard
-    assert "There is nothing to redo." in heard
+    assert "Nothing to redo." in heard
     assert "Lisbon" in (folder / "prefs.md").read_text()
     talk("undo", "y")
     assert "Berlin" in (folder / "prefs.md").read_text()
@@ -196,8 +196,8 @@ def test_all_that_somebody_did_is_taken_back_since_a_moment(talk: Talk, folder: 
     (folder / "mine.md").write_text("x")
     heard = talk("undo all", "claude", "soon", "undo all", "claude", "3", "n", "undo all", "claude", "today", "y")
     assert "Can't read 'soon' as a time" in heard
-    assert "1 change of 1 file would be taken back. y or n: " in heard
-    assert "2 changes of 2 files would be taken back. y or n: " in heard
+    assert "1 change in 1 file would be undone. y or n: " in heard
+    assert "2 changes in 2 files would be undone. y or n: " in heard
     assert sorted(each.name for each in folder.glob("*.md")) == ["mine.md", "prefs.md"]
 
 
@@ -207,11 +207,10 @@ def test_the_folder_is_put_back_as_of_an_event(talk: Talk, folder: Path) -> None
     as_agent(folder, command="delete", path="/memories/prefs.md")
     heard = talk("put the folder", "99", "put the folder", "1", "n", "put the folder", "1", "y", "put the folder", "1")
     assert "There is no event #99." in heard
-    assert (
-        "Restore the whole folder: 2 files would be as at event 1; 1 of them is newer and would go. y or n: " in heard
-    )
+    newer = "1 of them is newer and would be deleted"
+    assert f"Restore the whole folder: 2 files would be as at event 1; {newer}. y or n: " in heard
     assert "Nothing was restored." in heard
-    assert heard.count("the whole folder is as it was at event 1: nothing has to be restored.") == 1
+    assert heard.count("Nothing to restore: the whole folder is as it was at event 1.") == 1
     assert sorted(each.name for each in folder.glob("*.md")) == ["prefs.md"]
 
 
@@ -222,10 +221,10 @@ def test_several_are_moved_and_deleted_in_one_step(talk: Talk, folder: Path) -> 
         "files", "o", "move several", "2, 4-5", "archive", "o", "delete several", "9-2", "o", "delete several",
         "1 3", "n", "o", "delete several", "1 3", "y", "b", "undo",
     )  # fmt: skip
-    assert "Moved 3 files to archive/. Undo takes all of it back." in heard
+    assert "Moved 3 files to archive/. Undo undoes all of it." in heard
     assert "There is no 9-2 here: numbers go from 1 to 5." in heard
-    assert "archive, b.md.\nDelete 1 folder and 1 file, 4 files in all? Deleted notes lists them" in heard
-    assert "Undone: You deleted " in heard
+    assert "archive, b.md.\nDelete 1 directory and 1 file, 4 files in all? Undo restores them" in heard
+    assert "Undid your deletion of " in heard
     assert sorted(str(each.relative_to(folder)) for each in folder.rglob("?.md")) == [
         "archive/a.md", "archive/c.md", "archive/d.md", "b.md", "e.md",
     ]  # fmt: skip
@@ -257,30 +256,30 @@ def test_lately_tells_each_event_and_takes_it_back(talk: Talk, folder: Path) -> 
 
 def test_a_note_is_renamed_copied_and_deleted_and_brought_back(talk: Talk, folder: Path) -> None:
     heard = talk("files", "prefs", "rename", "likes.md", "copy", "notes/", "delete")
-    assert "Renamed prefs.md to likes.md. Undo takes it back." in heard
+    assert "Renamed prefs.md to likes.md. Undo undoes it." in heard
     assert "Copied likes.md to notes/likes.md." in heard
-    assert "Deleted likes.md. Undo brings it back, Deleted notes lists what is gone." in heard
+    assert "Deleted likes.md. Undo restores it, Deleted notes lists deleted notes." in heard
     assert sorted(each.name for each in folder.rglob("*.md")) == ["likes.md", "today.md"]
     heard = talk("deleted notes", "1", "read", "bring")
     assert "1. likes.md, at " in heard
-    assert "Restored likes.md. Undo takes it back." in heard
+    assert "Restored likes.md. Undo undoes it." in heard
     assert (folder / "likes.md").read_text() == "- short answers\n- Berlin\n"
 
 
 def test_a_name_out_of_the_folder_or_over_another_note_is_refused(talk: Talk, folder: Path) -> None:
     heard = talk("files", "prefs", "rename", "../../x.md", "rename", "/notes/today.md", "rename", "/", "b")
     assert "Refused: ../../x.md is outside the memory folder. Nothing was read or written." in heard
-    assert "notes/today.md is there already" in heard
+    assert "notes/today.md already exists" in heard
     assert "That is the whole folder. Name what is in it." in heard
     assert (folder / "prefs.md").exists()
 
 
 def test_a_folder_is_renamed_deleted_and_protected(talk: Talk, folder: Path) -> None:
     heard = talk("files", "notes", "o", "rename", "old", "old", "o", "protect", "o", "let", "o", "delete it", "y")
-    assert "Renamed notes/ to old/. Undo takes it back." in heard
+    assert "Renamed notes/ to old/. Undo undoes it." in heard
     assert "Protected old/: no agent can change it." in heard
     assert "No longer protected: old/. Agents can change it again." in heard
-    assert "Delete old/ and the 1 file in it? Deleted notes lists it afterwards, Undo brings it back." in heard
+    assert "Delete old/ and the 1 file in it? Undo restores it, Deleted notes lists deleted notes." in heard
     assert not (folder / "old").exists()
 
 
@@ -308,7 +307,7 @@ def test_a_new_note_is_written_line_by_line(talk: Talk, folder: Path) -> None:
     assert "Line 1 was: # Ann\nLine 1 is now: Ann, painter\n" in heard
     assert "Saved people/ann.md, 2 lines added." in heard
     assert "people/ann.md is there already." in heard
-    assert "Created the folder box/. Undo takes it back." in heard
+    assert "Created the directory box/. Undo undoes it." in heard
     assert (folder / "people/ann.md").read_text() == "Ann, painter\n\n"
     assert (folder / "box").is_dir()
 
@@ -322,7 +321,7 @@ def test_an_empty_json_begins_with_lines_and_a_bad_name_is_refused(talk: Talk, f
 def test_what_was_typed_is_offered_after_the_input_broke_off(talk: Talk, folder: Path) -> None:
     talk("files", "prefs", "edit", "write lines at", "typed and lost")
     assert "typed" not in (folder / "prefs.md").read_text()
-    heard = talk("files", "prefs", "edit", "go on", "save")
+    heard = talk("files", "prefs", "edit", "continue", "save")
     assert "Texts that were never saved are kept of prefs.md." in heard
     assert "There is an unsaved draft of " in heard
     assert (folder / "prefs.md").read_text() == "- short answers\n- Berlin\ntyped and lost\n"
@@ -434,7 +433,7 @@ def test_much_that_went_at_once_is_said_and_brought_back(talk: Talk, folder: Pat
         memory.clear(actor=CLAUDE)
     heard = talk("bring back", "y", "files")
     assert "3 of 3 notes were deleted at " in heard
-    assert "3 memories are back." in heard
+    assert "Restored 3 notes." in heard
     assert (folder / "prefs.md").exists()
 
 

@@ -418,7 +418,7 @@ async def test_the_end_is_told_once_the_screen_is_gone(chatting: Chats) -> None:
         session = chat.screen.chat_session.id if chat.screen.chat_session else ""
         await chat.press("escape", "q")
     assert chat.app.last_words == [
-        "This session: 2 memories changed.",
+        "This session: 2 notes changed.",
         "  prefs.md  changed  +1 -1",
         "  tea.md  created  +3",
         f"Resume with: memtui chat --resume {session}",

@@ -442,7 +442,7 @@ async def test_what_an_agent_did_is_undone_after_a_question(memory: Memory) -> N
         await app.pilot.press("u")
         await app.wait_for(lambda: app.app.screen is not app.screen, "the question")
         await app.pilot.press("y")
-        await app.wait_for(lambda: app.message.startswith("Undone: "))
+        await app.wait_for(lambda: app.message.startswith("Undid "))
         assert memory.read("a.md") == "one\n"
 
 

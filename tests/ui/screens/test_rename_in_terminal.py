@@ -29,7 +29,7 @@ def test_names_are_changed_in_ones_own_editor_and_one_key_takes_it_back(
     screen.press("r")
     screen.wait_for("in a text, one name a line")
     screen.press("e")
-    screen.wait_for("Rename all 12? u takes all of it back.")
+    screen.wait_for("Rename all 12? u undoes all of it.")
     assert (folder / "notes/00.md").exists()
     screen.press("y")
     screen.wait_for(lambda: (folder / "archive/11.md").exists() and not (folder / "notes/11.md").exists())

@@ -104,7 +104,7 @@ def test_a_new_name_without_extension_is_a_note_and_one_with_a_stroke_at_its_end
         ("notes/", "notes/ is there already; type a name.", True),
         ("alpha.md/x", "alpha.md is no folder; nothing can lie in it.", True),
         ("", "Type a name; one that ends with / makes a folder.", False),
-        ("../x", "Write the whole path, from the memory folder down; nothing can lie outside it.", True),
+        ("../x", "Write the path from the memory folder down; nothing can be outside it.", True),
     ],
 )
 def test_a_new_name_is_judged_while_it_is_typed(typed: str, words: str, is_problem: bool) -> None:
@@ -135,10 +135,10 @@ def test_a_copy_and_a_target_folder_are_judged_too() -> None:
     assert copy("alpha.md").is_problem
     assert copy("people/").words == "Copies it to people/alpha.md."
     into = validate_folder(KNOWN, ["alpha.md", "notes/beta.md"], "Moves")
-    assert into("people/").words == "Moves 2 memories to people/."
-    assert into("new").words == "Moves 2 memories to new/, which is made."
-    assert into("notes").words == "Moves 2 memories to notes/."
-    assert into("/").words == "Moves 2 memories to the memory folder itself."
+    assert into("people/").words == "Moves 2 notes to people/."
+    assert into("new").words == "Moves 2 notes to new/, which is made."
+    assert into("notes").words == "Moves 2 notes to notes/."
+    assert into("/").words == "Moves 2 notes to the memory folder itself."
     assert into("alpha.md").is_problem
     assert validate_folder(KNOWN, ["projects"], "Moves")("projects/billing").is_problem
     assert validate_folder(KNOWN, ["a/x.md", "b/x.md"], "Moves")("people").words == "Two of them would be people/x.md."
