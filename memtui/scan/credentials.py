@@ -198,21 +198,21 @@ def find_in_files(text: str, clues: frozenset[str]) -> Iterator[Spot]:
     only these files write.
     """
     if "auth" in clues or ("pass" in clues and "_password" in text):
-        yield from _find_values(text, "registry-token", "token", "a token of a package registry")
+        yield from _find_values(text, "registry-token", "token", "a package registry token")
         for found in _get_pattern("registry-login", "login").finditer(text):
             name, colon, password = decode_base64(found["value"]).partition(":")
             if name and colon and password and not is_placeholder(password):
-                words = "a name and a password of a registry"
+                words = "a registry login"
                 yield Spot("secret", "registry-login", *found.span(), words, found.span("value"))
     if "pass" in clues and "log" in clues and "machine" in text:
-        words = "a password of a .netrc file"
+        words = "a password in a .netrc file"
         yield from _find_values(text, "password-assignment", "netrc", words)
     if "{" in text and '"kty"' in text:
         yield from _find_values(text, "private-key", "web_key", "the private part of a JSON web key")
     if ("$" in text and ":$" in text) or ("{" in text and ":{SSHA}" in text):
-        yield from _find_values(text, "password-hash", "hash", "a name and the hash of its password")
+        yield from _find_values(text, "password-hash", "hash", "a password hash with its name")
     if text.count("$") >= _SIGNS_OF_HASH:
-        yield from _find_values(text, "password-hash", "bare", "the hash of a password")
+        yield from _find_values(text, "password-hash", "bare", "a password hash")
 
 
 def _find_values(text: str, rule: str, name: str, words: str) -> Iterator[Spot]:

@@ -259,11 +259,11 @@ def test_a_package_brings_rules(package: Callable[[object], CustomRules], tmp_pa
         custom = package(given)
         assert ([rule.id for rule in custom.rules], custom.problems) == (["acme/badge"], ())
     for given, words in (
-        (lambda: 1 / 0, "the package broke down: ZeroDivisionError: division by zero"),
+        (lambda: 1 / 0, "the package failed: ZeroDivisionError: division by zero"),
         (5, "the package gives neither a path nor a text"),
         (
             f"[extend]\npath = 'a.toml'\n{RULE}",
-            "the path is relative, and there is no file that it could be relative to",
+            "the path is relative, but to no file",
         ),
     ):
         (problem,) = package(given).problems

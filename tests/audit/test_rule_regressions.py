@@ -173,7 +173,7 @@ def test_that_nobody_is_known_to_have_written_anything_is_said_once(tmp_path: Pa
         (tmp_path / "m" / name).write_text(text, encoding="utf-8")
     with observe(tmp_path / "m", state=tmp_path / "state") as observer:
         written = report_text.render_text(run_audit(observer, title="m"))
-    assert written.count("unknown: the journal does not tell") == 0
+    assert written.count("unknown: not in the journal") == 0
     assert written.count("Who brought these in is not known") == 1
 
 

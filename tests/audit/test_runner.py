@@ -243,7 +243,7 @@ def test_a_note_at_which_a_family_did_not_look_to_its_end_is_a_finding(
     (folder / "a.md").write_text("TODO\n" * 9)
     found = look(TODO)
     (left,) = (each for each in found.findings if each.rule == hit_budget.LEFT_OUT)
-    assert (left.location.path, left.words) == ("a.md", "the words rules did not look at all of it: it holds too much")
+    assert (left.location.path, left.words) == ("a.md", "the words rules did not check all of it: it is too large")
     assert not found.passed
 
 
@@ -456,7 +456,7 @@ def test_every_check_that_is_in_order_says_what_it_counted(folder: Path, tmp_pat
     ("rule", "reason", "settings"),
     [
         ("stale", "stale_days is 0", {"stale_days": 0}),
-        ("stale", "without a journal nobody knows what was read", {}),
+        ("stale", "without a journal it is unknown what was read", {}),
         ("near-duplicate", "near_duplicate is 0", {"near_duplicate": 0.0}),
         ("long-index", "there is no MEMORY.md", {}),
     ],

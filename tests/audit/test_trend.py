@@ -43,7 +43,7 @@ def test_what_is_excepted_is_neither_gone_nor_new(excepted: tuple[tuple[int, ...
 def test_an_audit_with_other_rules_is_compared_and_that_is_said() -> None:
     trend = add_trend(audited(1, digest="cd"), build_history(audited(digest="ab"))).trend
     assert trend is not None
-    assert format_trend(trend).endswith(": 1 new, 0 gone (it had other rules or settings)")
+    assert format_trend(trend).endswith(": 1 new, 0 gone (with other rules or settings)")
 
 
 def test_so_many_audits_are_kept_and_no_text_of_a_note() -> None:

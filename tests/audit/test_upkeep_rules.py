@@ -52,8 +52,7 @@ def test_a_note_that_nobody_read_or_changed_is_stale_and_the_words_say_what_is_k
     folder.write({"old.md": "An old text.\n"}, days=10)
     (hit,) = folder.hits(upkeep, rules=["stale"], days_later=200)
     assert hit.words == (
-        "last written, by the file's time, 210 days ago; "
-        "no agent has read it since memtui began to record, 200 days ago"
+        "last written, by the file's time, 210 days ago; no agent has read it since the history began, 200 days ago"
     )
     assert dict(hit.facts) == {"days": 210, "known": "both"}
 

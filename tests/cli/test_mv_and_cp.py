@@ -78,7 +78,7 @@ def test_several_go_into_a_directory_as_one_event(folder: Path, target: str, cap
         (["mv", "prefs.md", "notes/today.md"], 5, "Not moved: notes/today.md already exists.\n"),
         (["mv", "notes", "notes/k"], 2, "Not moved: notes cannot be put into itself.\n"),
         (["mv", "prefs.md", "a\x1bb"], 2, "Not moved: a\\x1bb is not a valid name: a character in it is not"),
-        (["mv", "prefs.md", "prefs.md"], 1, "Not moved: it is so already. Nothing was written.\n"),
+        (["mv", "prefs.md", "prefs.md"], 1, "Not moved: already the same. Nothing was written.\n"),
         (["mv", "no.md", "no.md"], 3, "Not moved: no.md does not exist.\n"),
         (["mv", "notes/today.md", ""], 2, "A path is empty. Nothing was read or written. The whole folder is: .\n"),
         (["mv", "prefs.md"], 2, "memtui mv: say where to: memtui mv prefs.md NEW\n"),

@@ -36,7 +36,7 @@ def test_it_is_in_force_until_it_is_taken_off(folder: Path, capsys: Captured) ->
     ("words", "code", "said"),
     [
         (["protect", "no.md"], 3, "Not protected: no.md does not exist.\n"),
-        (["protect", "--off", "prefs.md"], 1, "Nothing to do: it is not protected.\n"),
+        (["protect", "--off", "prefs.md"], 1, "Not protected: nothing to do.\n"),
         (["protect", "--off"], 2, "memtui protect: name what agents may change again. See: memtui protect --list\n"),
         (["protect", "--list", "prefs.md"], 2, "memtui protect: --list stands alone. See: memtui protect --help\n"),
         (["protect", "../x"], 4, "Refused: ../x is outside the memory folder. Nothing was read or written.\n"),

@@ -308,7 +308,7 @@ def test_on_a_terminal_the_reasons_are_set_in_its_width(unneeded: Path, run_in_t
     assert "  old.md     22B" in rows
     assert max(map(len, rows)) <= 80
     told = " ".join(row.strip() for row in rows)
-    assert "last written, by the file's time, 300 days ago; no agent has read it since memtui began to record" in told
+    assert "last written, by the file's time, 300 days ago; no agent has read it since the history began" in told
     assert "reader.md links to it" in told
 
 

@@ -46,7 +46,7 @@ from tests.conftest import tree_of
             3,
             "Not restored: /memories/.hidden has held nothing else since it was first recorded",
         ),
-        (["restore", "notes/today.md@7"], 3, "Not restored: it is so already. Nothing was written."),
+        (["restore", "notes/today.md@7"], 3, "Not restored: already the same. Nothing was written."),
         (["restore", "prefs.md@6"], 3, "Nothing was at /memories/prefs.md as of #6."),
         (["restore", "notes"], 2, "/memories/notes is a directory. As of when? Say so with --at MOMENT."),
         (["restore", ".", "--at", "1"], 2, "memtui restore --all --at MOMENT"),

@@ -123,7 +123,7 @@ def test_as_json_what_was_done_is_told(story: Path, capsys: pytest.CaptureFixtur
     assert document["event"]["real"] == str(story / "prefs.md")
     assert main(["restore", "prefs.md@1", "--json"]) == 3
     out, err = capsys.readouterr()
-    assert json.loads(out)["problem"] == "Not restored: it is so already. Nothing was written."
+    assert json.loads(out)["problem"] == "Not restored: already the same. Nothing was written."
     assert err == ""
 
 

@@ -132,7 +132,7 @@ def test_partly_is_possible_where_it_is_said(story: Path, capsys: pytest.Capture
 def test_what_was_undone_once_is_not_undone_twice(story: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["undo", "6"]) == 0
     assert main(["undo", "6"]) == 3
-    assert "event 6 was taken back already, by event 8" in capsys.readouterr().err
+    assert "event 6 was undone already, by event 8" in capsys.readouterr().err
     assert main(["redo", "6"]) == 0
     assert not (story / "prefs.md").exists()
     assert main(["redo", "6"]) == 3

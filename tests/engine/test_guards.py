@@ -165,7 +165,7 @@ def test_an_index_that_hides_an_event_is_found_and_made_anew(folder: Path, state
     with memory_module.connect(folder, state=state) as memory:
         (finding,) = memory.journal.verify().findings
         assert finding.weight is FindingWeight.STATE
-        assert finding.text.startswith("The index of the events that say what guards memories disagrees with them.")
+        assert finding.text.startswith("The index of the events on protection and pins disagrees with them.")
         assert memory.repair().tables == ("noting",)
         assert memory.journal.verify().is_intact
         assert_guarded(memory)
@@ -209,7 +209,7 @@ def test_a_number_of_the_schema_that_was_set_back_changes_no_guard(folder: Path,
         database.execute("PRAGMA user_version = 2")
     with memory_module.observe(folder, state=state) as observer:
         texts = [finding.text for finding in observer.journal.verify().findings]
-        assert "The number of the journal's schema was changed: it is 2, and the index noting is newer." in texts
+        assert "The schema number of the journal was changed: it is 2, and the index noting is newer." in texts
     for read_only in (True, False):
         with memtui.open(folder, state=state, read_only=read_only) as memory:
             assert_guarded(memory)

@@ -87,7 +87,7 @@ def test_the_newest_version_and_an_equal_text_are_not_restored(note: Note) -> No
     assert newest.words.startswith("Nothing to restore: this is the current version.")
     assert not newest.is_warning
     assert note.restore(dialog, note.versions[2]) == FlowOutcome(
-        "Not restored: it is so already. Nothing was written.", is_warning=True
+        "Not restored: already the same. Nothing was written.", is_warning=True
     )
     assert len(note.versions) == 3
 

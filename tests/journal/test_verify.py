@@ -165,7 +165,7 @@ def test_a_changed_hash_is_told_from_a_changed_event(path: str) -> None:
     with tampering(path) as database:
         database.execute("UPDATE events SET hash = ? WHERE seq = 5", (b"\0" * 32,))
     report = checked(path)
-    assert said(report) == ["The hash of event 5 was changed; the event itself is as it was."]
+    assert said(report) == ["The hash of event 5 was changed; the event itself is unchanged."]
     assert report.hash == rows(path)[-1][2].hex()
 
 
@@ -236,7 +236,7 @@ def test_a_row_that_was_put_in_does_not_belong_to_the_chain(path: str, at: int) 
     report = checked(path)
     (text, *_) = said(report)
     if at <= COUNT:
-        assert text == f"The row at number {at} does not belong to the chain: it was put in."
+        assert text == f"The row at number {at} does not belong to the chain: it was inserted."
         assert report.runs == (EventRun(1, COUNT),)
     elif at == COUNT + 1:
         assert text == "Event 13, the last one, was changed or does not belong to the chain: its hash does not match."
@@ -249,14 +249,14 @@ def test_a_row_with_a_right_hash_that_memtui_did_not_write_is_found(path: str) -
     _, body, head = rows(path)[-1]
     for forged, words in (
         (edited(body, seq=7), "The event at number 13 calls itself number 7: memtui did not write it."),
-        (b'{"seq":13}', "Event 13 cannot be understood: memtui did not write it."),
-        (b"[]", "Event 13 cannot be understood: memtui did not write it."),
-        (b"[" * 5_000, "Event 13 cannot be understood: memtui did not write it."),
-        (edited(body, seq=13, changes=7), "Event 13 cannot be understood: memtui did not write it."),
-        (edited(body, seq=13, answer=[]), "Event 13 cannot be understood: memtui did not write it."),
-        (edited(body, seq=13, redacted=[[]]), "Event 13 cannot be understood: memtui did not write it."),
-        (edited(body, seq=13, changes=[[5, None, None]]), "Event 13 cannot be understood: memtui did not write it."),
-        (b"\xff", "Event 13 cannot be understood: memtui did not write it."),
+        (b'{"seq":13}', "Event 13 cannot be parsed: memtui did not write it."),
+        (b"[]", "Event 13 cannot be parsed: memtui did not write it."),
+        (b"[" * 5_000, "Event 13 cannot be parsed: memtui did not write it."),
+        (edited(body, seq=13, changes=7), "Event 13 cannot be parsed: memtui did not write it."),
+        (edited(body, seq=13, answer=[]), "Event 13 cannot be parsed: memtui did not write it."),
+        (edited(body, seq=13, redacted=[[]]), "Event 13 cannot be parsed: memtui did not write it."),
+        (edited(body, seq=13, changes=[[5, None, None]]), "Event 13 cannot be parsed: memtui did not write it."),
+        (b"\xff", "Event 13 cannot be parsed: memtui did not write it."),
     ):
         with tampering(path) as database:
             database.execute("DELETE FROM events WHERE seq = 13")
@@ -292,7 +292,7 @@ def test_a_command_that_was_begun_is_remarked_upon(path: str) -> None:
         journal.add_intent(Event(at_us=1, actor=AGENT, command="create", path="/memories/g"), {sha256(b"x"): b"x"})
     report = checked(path)
     assert report.is_intact
-    assert report.remarks == ("1 command was begun and not finished: under way now, or ended by a crash.",)
+    assert report.remarks == ("1 command was not finished: still running, or ended by a crash.",)
     assert report.versions == TextCounts(named=COUNT, intact=COUNT, unnamed=1)
 
 
@@ -440,9 +440,9 @@ def test_guards_that_were_changed_or_put_in_are_found(path: str) -> None:
         database.execute("CREATE TRIGGER mine AFTER INSERT ON events BEGIN DELETE FROM notes; END")
         database.execute("PRAGMA application_id = 5")
     assert said(checked(path)) == [
-        "The mark of a journal is not on the file: it was changed, or is another program's.",
+        "The file is not marked as a journal: it was changed, or it belongs to another program.",
         "The trigger events_stay of the journal was changed.",
-        "There is a trigger mine in the journal that is not memtui's.",
+        "There is a trigger mine in the journal that memtui did not create.",
     ]
 
 
@@ -462,7 +462,7 @@ def test_indexes_that_disagree_weigh_least(path: str, sql: str, words: str) -> N
     (finding,) = checked(path).findings
     assert finding.weight is FindingWeight.INDEX
     assert words in finding.text
-    assert "It can be made again." in finding.text
+    assert "It can be rebuilt." in finding.text
 
 
 @pytest.mark.parametrize(
@@ -556,7 +556,7 @@ def test_a_chain_recomputed_from_its_start_is_found_by_a_noted_head(path: str) -
     assert checked(path).is_intact
     report = checked(path, f"8:{kept[7][2].hex()}")
     assert said(report) == [
-        "Event 8 has not the hash that was noted: the journal was rewritten, or replaced by another one."
+        "Event 8 has not the hash that was noted: the journal was rewritten or replaced."
     ]
     assert report.since is None
 
@@ -661,7 +661,7 @@ def test_a_log_that_was_cut_is_an_older_journal_and_nothing_crashes(tmp_path: Pa
         report = checked(str(where / "journal.db"))
         seen.add(report.seq)
         assert report.is_intact or report.events == 0
-        assert said(report) in ([], ["The journal is empty: nothing was ever recorded in it, or it was emptied."])
+        assert said(report) in ([], ["The journal is empty: it has no events, or it was emptied."])
         assert sorted(path.name for path in where.iterdir()) == ["journal.db", "journal.db-wal"]
         with_head = checked(str(where / "journal.db"), "30:" + "0" * 12)
         assert not with_head.is_intact

@@ -345,7 +345,7 @@ def _behind_its_end(path: Path) -> None:
         (_empty, "it is empty"),
         (_with_a_lone_surrogate, "cannot be written as text"),
         (_with_bad_base64, "cannot be read"),
-        (_behind_its_end, "it goes on behind its last line"),
+        (_behind_its_end, "it continues after its last line"),
     ],
     ids=lambda each: each.__name__.strip("_") if callable(each) else "",
 )
@@ -365,7 +365,7 @@ def test_a_journal_that_is_no_file_is_refused_without_waiting(
 ) -> None:
     path = tmp_path / "odd"
     make(os.fspath(path))
-    with pytest.raises(StateUnusable, match="cannot be used: it is no regular file"):
+    with pytest.raises(StateUnusable, match="cannot be used: it is not a regular file"):
         memory_module.observe(recorded.folder, journal=path)
 
 

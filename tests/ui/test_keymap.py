@@ -76,7 +76,7 @@ async def test_sentences_name_the_keys_that_the_person_has(opened: Opening) -> N
         await app.wait_for(lambda: "Deleted" in app.message, "the deletion")
         assert app.message == "Deleted alpha.md. Ctrl+Z restores it, F9 lists deleted notes."
         await app.press("ctrl+z")
-        await app.wait_for(lambda: "Undone" in app.message, "the way back")
+        await app.wait_for(lambda: "Undid" in app.message, "the way back")
     async with opened() as app:  # another application has the usual keys again
         await app.to("alpha.md")
         await app.press("d")

@@ -72,7 +72,7 @@ async def test_the_banner_is_there_in_the_empty_state_too_and_after_opening_anew
         wipe(app.folder)
         await app.wait_for(lambda: "notes were deleted" in app.text)
         await app.wait_for(lambda: "Nothing is remembered here any more." in app.text, "the empty state")
-        await app.wait_for(lambda: "5 memories were here" in app.text)
+        await app.wait_for(lambda: "5 notes were here" in app.text)
         assert "notes were deleted" in app.text
     async with opened({}) as again:
         await again.wait_for(lambda: "5 of 5 notes were deleted at" in again.text, "the banner")
@@ -91,7 +91,7 @@ async def test_it_is_kept_so_only_after_a_question_and_that_is_remembered(opened
         await app.rest()
         assert "notes were deleted" in app.text
         await app.press("x")
-        await app.wait_for(lambda: isinstance(app.app.screen, ConfirmScreen) and "Leave it so?" in app.text)
+        await app.wait_for(lambda: isinstance(app.app.screen, ConfirmScreen) and "Dismiss this warning?" in app.text)
         await app.press("y")
         await app.wait_for(lambda: "notes were deleted" not in app.text)
         assert not held(app.folder)

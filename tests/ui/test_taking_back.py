@@ -123,7 +123,7 @@ async def test_in_the_activity_u_takes_back_the_event_under_the_cursor_and_capit
         await app.wait_for(lambda: app.message.startswith("Undid "))
         assert (app.folder / "zeta.txt").read_text() == "other text\n"
         await app.press("u")
-        await app.wait_for(lambda: "was taken back already" in app.message)
+        await app.wait_for(lambda: "was undone already" in app.message)
         await app.press("U")
         await app.wait_for(lambda: "second" in (app.folder / "alpha.md").read_text())
 
@@ -203,7 +203,7 @@ async def test_a_hostile_name_in_a_question_is_text(opened: Opening) -> None:
         question = await asked(app)
         assert "[red]a\\x1b[31m<U+202E>x.md" in question
         await app.press("y")
-        await app.wait_for(lambda: app.message.startswith("Undone"))
+        await app.wait_for(lambda: app.message.startswith("Undid"))
         assert (app.folder / name).read_text() == "one\n"
         assert "\x1b" not in app.text
 

@@ -92,9 +92,9 @@ def check_links(subject: AuditContext, linked: LinkMap) -> Iterator[Hit]:
                 continue  # of an index, an entry without a file is another finding
             lines = lines or LineOffsets(text)
             if known.is_unwritten(link):
-                yield known.build_hit(_UNWRITTEN, "names {}, which nobody has written", link, path, lines)
+                yield known.build_hit(_UNWRITTEN, "names {}, which does not exist", link, path, lines)
             else:
-                yield known.build_hit(_DEAD, "links to {}, which is not there", link, path, lines)
+                yield known.build_hit(_DEAD, "links to {}, which does not exist", link, path, lines)
     lead = "link leads" if resolved == 1 else "links lead"
     words = f"{resolved:,} {lead} somewhere, in {format_count(len(links), 'note')}"
     if unknown:
@@ -238,7 +238,7 @@ def check_indexes(subject: AuditContext, linked: LinkMap) -> Iterator[Hit]:
         yield from _check_index_length(index, path, lines)
         for link in index.entries:
             if linked.paths.resolve(link, path) is None and known.is_dead(link, path, is_entry=True):
-                yield known.build_hit(_MISSING, "has an entry for {}, which is not there", link, path, lines)
+                yield known.build_hit(_MISSING, "has an entry for {}, which does not exist", link, path, lines)
         entries = format_count(len(index.entries), "entry", "entries")
         counts.append(f"{format_count(index.loaded, 'line')} of {to_one_line(path)} load, {entries} checked")
         others = [each for each in paths if each != path]

@@ -141,7 +141,7 @@ def test_every_chart_has_a_title_a_description_and_its_numbers_in_a_table() -> N
 def test_the_verdict_the_changes_and_the_facts_lost_are_told() -> None:
     words = Page(html.render_html(samples.ordinary())).words
     for said in (
-        "1 finding must not stay, 2 should be looked at, 1 worth knowing.",
+        "1 failure, 2 warnings, 1 info.",
         "sk-ant-****************",
         "project/status.json:3:13",
         "Claude",

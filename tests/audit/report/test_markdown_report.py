@@ -89,9 +89,7 @@ def test_no_character_is_hidden(sample: Callable[[], Audit]) -> None:
 
 
 def test_the_verdict_is_the_first_line() -> None:
-    assert markdown.render_markdown(samples.ordinary()).splitlines()[0] == (
-        "**FAIL: 1 finding must not stay, 2 should be looked at, 1 worth knowing.**"
-    )
+    assert markdown.render_markdown(samples.ordinary()).splitlines()[0] == ("**FAIL: 1 failure, 2 warnings, 1 info.**")
     assert markdown.render_markdown(samples.nothing()).splitlines()[0] == "**CLEAN: Nothing was found.**"
 
 

@@ -51,13 +51,13 @@ def test_a_finding_says_what_where_and_who() -> None:
     ) in written
     assert "      from  Claude, 20" in written
     assert " UTC, create (#12)  call toolu_01B2\n" in written
-    assert "(#2), or somebody before: earlier texts are gone" in " ".join(written.split())
+    assert "(#2), or an earlier author: earlier versions are missing" in " ".join(written.split())
 
 
 @pytest.mark.parametrize(
     ("origin", "words"),
     [
-        (UNKNOWN, "from  unknown: the journal does not tell"),
+        (UNKNOWN, "from  unknown: not in the journal"),
         (
             FindingOrigin("", 4, samples.NOW, "found", is_exact=False),
             "from  unknown: there when memtui first looked, 20",

@@ -292,7 +292,7 @@ async def test_what_was_redone_is_said_to_be_so(opened: Opening) -> None:
         await app.press("U")
         await app.wait_for(lambda: app.message.startswith(f"#{made + 1} was redone already, by #{made + 2}."))
         await app.press("u")
-        await app.wait_for(lambda: app.message.startswith(f"#{made + 1} was taken back already: #{made + 2} did again"))
+        await app.wait_for(lambda: app.message.startswith(f"#{made + 1} was undone already, and #{made + 2} redid"))
 
 
 async def test_a_create_over_another_note_is_not_called_creating(opened: Opening) -> None:

@@ -111,7 +111,7 @@ async def test_a_name_that_cannot_be_stays_in_the_line_with_the_reason(opened: O
         field.value = "zeta.txt"
         await app.press("enter")
         assert isinstance(app.app.screen, NameLineScreen)
-        assert "zeta.txt is there already." in app.text
+        assert "zeta.txt already exists." in app.text
         field.value = "../alpha.md"
         await app.press("enter")
         assert "nothing can lie outside it" in app.text
@@ -396,7 +396,7 @@ async def test_what_is_wrong_in_the_text_is_said_and_it_can_be_edited_again(open
         await app.press("ctrl+s")
         await app.pilot.pause()
         assert isinstance(app.app.screen, RenameManyScreen)
-        assert "notes/000.md stands on line" in app.text
+        assert "notes/000.md is on line" in app.text
         box.text = text.replace("000", "x").replace("001", "000").replace("x", "001")  # they change places
         await app.press("ctrl+s")
         await app.wait_for_screen(SummaryScreen)
@@ -419,7 +419,7 @@ async def test_what_will_be_renamed_has_its_answers_in_sight_on_a_small_screen(o
         await app.to("a.md")
         await app.press("asterisk", "r")
         await rename_in_text(app, "a.md", "z.md")
-        assert "1 with characters that" in app.text
+        assert "1 with invisible characters" in app.text
         assert "y yes   e edit again   n leave all names as they are" in app.text
 
 

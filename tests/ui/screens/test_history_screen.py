@@ -357,7 +357,7 @@ async def test_restoring_makes_a_new_version(memory: Memory) -> None:
         assert len(app.rows) == 4
         assert app.rows[3].startswith(">")
         await app.press("home", "R")
-        assert app.message.startswith("This is what stands now")
+        assert app.message.startswith("Nothing to restore: this is the current version")
         event = memory.engine.history.versions_of("a.md")[0].event
         assert (event.command, event.actor, event.note) == ("restore", Person(), "as of #1")
 

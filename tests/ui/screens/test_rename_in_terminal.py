@@ -36,7 +36,7 @@ def test_names_are_changed_in_ones_own_editor_and_one_key_takes_it_back(
     screen.wait_for("Renamed 12 files in notes/.")
     screen.press("u")
     screen.wait_for(lambda: (folder / "notes/11.md").exists() and not (folder / "archive").exists())
-    screen.wait_for("Undone")
+    screen.wait_for("Undid")
     assert {path.read_text() for path in (folder / "notes").iterdir()} == {f"note {number}\n" for number in range(12)}
     screen.press("q")
     assert screen.end() == 0

@@ -115,7 +115,7 @@ async def test_nothing_is_sent_without_a_yes(audited: Auditing, client: FakeClie
         await app.press("O")
         await app.sees("To be sent to claude-test-1")
         await app.press(key)
-        await app.sees("You did not agree. Nothing was sent.")
+        await app.sees("Not sent: you declined.")
         assert client.sent == []
         assert "says claude" not in app.text
 
@@ -125,7 +125,7 @@ async def test_where_no_finding_rests_on_wording_or_nobody_can_be_asked_that_is_
 ) -> None:
     async with audited(make_inspection(client, order(passage=""))) as app:
         await app.press("O")
-        await app.sees("No model was asked: no finding rests on wording.")
+        await app.sees("No model was asked: no finding depends on wording.")
     async with audited(MadeInspection()) as app:
         await app.press("O")
         await app.sees("No model can be asked here.")

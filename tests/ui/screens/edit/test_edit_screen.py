@@ -358,7 +358,7 @@ async def test_a_letter_that_was_meant_for_the_text_deletes_no_draft(editing: Ed
         assert list((tmp_path / "state").rglob("*.draft"))
     async with editing(asks=True) as edit:
         await edit.press("x", "d")
-        await edit.wait_for(lambda: "deleted" in edit.message, "the sentence")
+        await edit.wait_for(lambda: "Deleted the draft" in edit.message, "the sentence")
         assert not list((tmp_path / "state").rglob("*.draft"))
 
 
