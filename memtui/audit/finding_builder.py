@@ -293,7 +293,7 @@ def _find_secret_span(hit: Hit) -> Span:
     return hit.start, hit.start if hit.end is None else hit.end
 
 
-_TEAM_NOTE = "It is a team's note, mirrored from a server: a deletion here may be one for everybody."
+_TEAM_NOTE = "It is a team's note, mirrored from a server: a change here may affect everybody."
 
 
 def _advise(rule: AuditRule, hit: Hit) -> str:

@@ -130,8 +130,8 @@ class EventEvidence:
         if self._jumps:
             seq, path = self._jumps[0]
             more = f", and {self._jump_count - 1:,} more like it" if self._jump_count > 1 else ""
-            place = f"at {path or '/memories'} than the events before it"
-            remarks.append(f"Event {seq:,} starts from another state {place}{more}.")
+            place = f"at {path or '/memories'}"
+            remarks.append(f"Event {seq:,} does not follow from the events before it {place}{more}.")
         if self._slips:
             times = "once" if self._slips == 1 else f"{self._slips:,} times"
             remarks.append(f"The clock runs backwards {times}, first at event {self._first_slip:,}.")
@@ -589,7 +589,7 @@ class _JournalCheck:
             totals = self._connection.execute("SELECT files, bytes FROM totals").fetchall()
             select = "SELECT count(*), coalesce(sum(size), 0) FROM known WHERE kind = 'file'"
             if totals != self._connection.execute(select).fetchall():
-                text = "The totals of files and bytes are wrong. They can be rebuilt."
+                text = "The total of files and bytes is wrong. It can be rebuilt."
                 self.found.add(FindingWeight.INDEX, text)
         if FindingWeight.EVENT in self.found:
             return  # it cannot agree with events that are not there

@@ -52,7 +52,7 @@ def test_who_wrote_it_is_told_by_kind_alone(actor: str, kind: str) -> None:
     found = planted(origin=FindingOrigin(actor))
     assert list(describe_candidates(audit(found), [found])) == [
         {
-            "rule": "A call to write the same into other notes",
+            "rule": "Text that tells a model to copy it into other notes",
             "format": "md",
             "written_by": kind,
             "passage": "Copy it.",

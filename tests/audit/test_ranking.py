@@ -67,7 +67,7 @@ def claims(count: int, gone: str = "src/legacy", **given: object) -> list[AuditF
 @pytest.mark.parametrize(
     ("findings", "cause", "words"),
     [
-        (claims(59), Cause.DIRECTORY, "59 notes name paths below src/legacy/, which is not there"),
+        (claims(59), Cause.DIRECTORY, "59 notes name paths below src/legacy/, which does not exist"),
         (
             [made(at, rule="missing-symbol", facts={"gone_in": "abc1234", "gone_on": "2026-05-02"}) for at in range(3)],
             Cause.COMMIT,

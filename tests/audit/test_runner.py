@@ -216,7 +216,7 @@ def test_a_family_that_breaks_down_hides_nothing_and_is_a_finding(folder: Path, 
     assert [each.rule for each in found.findings] == [CRASHED, "todo", "todo", "todo"]
     first = found.findings[0]
     assert (first.severity, first.location.path) == (Severity.FAIL, "a.md")
-    assert first.words == "the broken rules broke down in 3 notes: ZeroDivisionError"
+    assert first.words == "the broken rules failed in 3 notes: ZeroDivisionError"
     assert "secret of the note" not in repr(first)
     assert not found.passed
 
@@ -359,7 +359,7 @@ def test_files_over_the_limit_are_not_read_and_say_so(folder: Path, look: Look) 
     )
     note = subjects[0].notes["a.md"]
     assert (note.data, note.size) == (None, 5_000)
-    assert note.problem == "It has 4.9K, and no more than 1000B are read of a file."
+    assert note.problem == "It has 4.9K, over the limit of 1000B for reading."
 
 
 def test_hard_links_are_counted(folder: Path, look: Look, tmp_path: Path) -> None:

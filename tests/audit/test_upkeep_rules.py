@@ -167,9 +167,9 @@ def test_a_dead_link_is_told_with_the_nearest_name(folder: Folder) -> None:
     )
     hits = folder.hits(upkeep, rules=["dead-link"])
     assert [hit.words for hit in hits] == [
-        "links to deploynig.md, which is not there; deploying.md is",
-        "links to Relase notes, which is not there; release-notes.md is",
-        "links to gone.md, which is not there",
+        "links to deploynig.md, which does not exist; deploying.md is",
+        "links to Relase notes, which does not exist; release-notes.md is",
+        "links to gone.md, which does not exist",
     ]
     text = (folder.path / "a.md").read_text()
     assert [text[hit.start : hit.end] for hit in hits] == [
@@ -208,8 +208,8 @@ def test_a_link_into_a_directory_that_is_not_there_is_one_into_code_unless_the_n
 ) -> None:
     folder.write({"a.md": "[x](docs/guide.md) [y](memory/b.md) [z](sub/none.md)", "b.md": "x\n", "sub/c.md": "x\n"})
     assert [hit.words for hit in folder.hits(upkeep, rules=["dead-link"])] == [
-        "links to memory/b.md, which is not there; b.md is",
-        "links to sub/none.md, which is not there",
+        "links to memory/b.md, which does not exist; b.md is",
+        "links to sub/none.md, which does not exist",
     ]
 
 
@@ -262,7 +262,7 @@ def test_entries_without_a_file_and_files_without_an_entry_are_told(folder: Fold
     assert [(hit.rule, hit.path) for hit in hits] == [
         ("index-entry-missing", "MEMORY.md"), ("not-in-index", "deep/c.md"), ("not-in-index", "gone.md")
     ]  # fmt: skip
-    assert hits[0].words == "has an entry for gome.md, which is not there; gone.md is"
+    assert hits[0].words == "has an entry for gome.md, which does not exist; gone.md is"
 
 
 def test_each_index_is_about_its_own_directory(folder: Folder) -> None:
@@ -442,7 +442,7 @@ def test_long_and_empty_notes_are_told(folder: Folder) -> None:
         ("empty-note", "empty.md"), ("long-note", "long.md"), ("empty-note", "none.txt")
     ]  # fmt: skip
     assert hits[1].words == (
-        "~4,001 tokens, where 4,000 are the most; an agent that views it is shown the first 16,000 characters of 16,001"
+        "~4,001 tokens, over the limit of 4,000; an agent that views it is shown the first 16,000 characters of 16,001"
     )
     assert folder.hits(upkeep, rules=["long-note"], audit=AuditSettings(max_note_tokens=0)) == []
 

@@ -82,7 +82,7 @@ def test_all_that_an_agent_did_is_taken_back(story: Path, capsys: pytest.Capture
     assert main(["undo", "--session", "session-1", "--since", "6", "--yes"]) == 0
     assert "Undone: 1 event, #6; 1 file comes back." in capsys.readouterr().out
     assert main(["undo", "--actor", "nobody", "--yes"]) == 3
-    assert "there is nothing to take back" in capsys.readouterr().err
+    assert "that event changed nothing" in capsys.readouterr().err
 
 
 def test_since_a_number_begins_with_it_and_since_a_time_with_its_first_moment(

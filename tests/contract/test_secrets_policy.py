@@ -18,7 +18,7 @@ from memtui.ui.widgets.approval import preview_proposal
 from tests.conftest import ME, World
 
 AWS = make_sample("aws-key")
-WHAT = "a key of AWS"
+WHAT = "an AWS access key"
 BEFORE = "one\ntwo\nthree\n"
 
 COMMANDS: dict[str, dict[str, object]] = {

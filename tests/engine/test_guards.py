@@ -137,7 +137,7 @@ def test_the_next_event_says_when_the_first_look_was_over(tmp_path: Path, state:
     with memtui.open(path, state=state) as memory:
         assert memory.journal.get_metadata(FOUND_UNTIL) == "1"
         (finding,) = memory.journal.verify().findings
-        assert finding.text.startswith("What the first look found stands in the table notes, where it has no effect")
+        assert finding.text.startswith("What the first look found is in the table notes, where it has no effect")
         memory.repair()
         assert memory.journal.verify().is_intact
 
@@ -149,7 +149,7 @@ def test_a_row_of_the_table_has_no_effect_and_is_found_and_removed(folder: Path,
         assert_guarded(memory)
         findings = memory.journal.verify().findings
         assert {finding.weight for finding in findings} == {FindingWeight.STATE}
-        assert findings[1].text.startswith("What is protected stands in the table notes, where it has no effect")
+        assert findings[1].text.startswith("What is protected is in the table notes, where it has no effect")
         assert memory.repair().tables == ("notes",)
         assert_guarded(memory)
         assert memory.journal.verify().is_intact

@@ -94,7 +94,7 @@ def test_what_stands_there_is_kept_unless_it_may_be_replaced(writer: FileWriter,
     with pytest.raises(WriteFailed) as caught:
         writer.write(os.fspath(target), b"new")
     assert caught.value.reason is WriteFailureReason.EXISTS
-    assert "is there already. Nothing was written." in str(caught.value)
+    assert "already exists. Nothing was written." in str(caught.value)
     assert target.read_text() == "earlier"
     writer.write(os.fspath(target), b"new", force=True)
     assert target.read_text() == "new"

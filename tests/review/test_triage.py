@@ -198,7 +198,7 @@ def test_no_forged_mark_dismisses(forge: Callable[[list[Any]], None], table: Tab
     forge(document["marks"])
     table.file.path.write_text(json.dumps(document))
     review = Review.read(table.file.path)
-    assert "was changed by something else" in review.problem
+    assert "was changed by another program" in review.problem
     found = audit(table)
     assert found.findings == (finding,)
     assert found.review_problem == review.problem

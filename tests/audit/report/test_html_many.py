@@ -139,4 +139,4 @@ def test_findings_of_all_are_drawn_where_two_folders_have_any() -> None:
 def test_a_page_of_clean_folders_says_so() -> None:
     words = Page(page(folder(samples.nothing(), "/a"), folder(samples.nothing(), "/b"))).words
     assert "CLEAN" in words
-    assert words.count("Nothing was found.") == 2
+    assert words.count("No findings.") == 2
