@@ -308,7 +308,7 @@ def _check_last_line(record: dict[str, Any], total: _ImportTotals) -> None:
     if (record.get("events"), record.get("versions")) != (total.events, total.versions):
         raise _InvalidExport(
             f"it says that it has {record.get('events')!s:.20} events and {record.get('versions')!s:.20} versions, "
-            f"and it has {total.events:,} and {total.versions:,}: lines are missing"
+            f"but it has {total.events:,} and {total.versions:,}: lines are missing"
         )
     if record.get("head") != total.head.hex():
         raise _InvalidExport("its last line has another head than its events")
@@ -317,7 +317,7 @@ def _check_last_line(record: dict[str, Any], total: _ImportTotals) -> None:
 def _decode_event_record(record: dict[str, Any], total: _ImportTotals, *, has_texts: bool) -> tuple[bytes, Event]:
     number = total.events + 1
     if record["seq"] != number or isinstance(record["seq"], bool):
-        raise _InvalidExport(f"behind event {total.events:,} comes event {record['seq']!s:.20}: lines are missing")
+        raise _InvalidExport(f"event {record['seq']!s:.20} follows event {total.events:,}: lines are missing")
     body = record.get("body")
     if not isinstance(body, str) or not body.isascii():
         raise _InvalidExport(f"event {number:,} is not written by memtui")

@@ -94,7 +94,7 @@ def find_imitations(text: str, heads: frozenset[str]) -> Iterator[tuple[str, int
             yield "a line that pretends to come from the system", *found.span()
     if "user" in heads and not _GIVEN_HEADS.isdisjoint(heads):
         for found in _match_lines((_get_pattern("given"),), text, ("tool ", "function ", "bash ", "command ", "hook ")):
-            yield "a fake tool result", *found.span()
+            yield "a tool result that no tool returned", *found.span()
     if (
         "respo" in heads
         and (asked := _get_pattern("alpaca").search(text))
@@ -103,7 +103,7 @@ def find_imitations(text: str, heads: frozenset[str]) -> Iterator[tuple[str, int
         yield "headings that mark the turns of a conversation with a model", *asked.span()
     if "tool_" in text or "function_call_output" in text:
         for found in _get_pattern("result").finditer(text):
-            yield "a fake tool result", *found.span()
+            yield "a tool result that no tool returned", *found.span()
     if '"role"' in text:
         for found in _get_pattern("said").finditer(text):
             yield "a fake system message", *found.span()

@@ -214,7 +214,7 @@ def test_a_file_that_is_named_and_cannot_be_used_ends_it(tmp_path: Path, monkeyp
         ("latin.toml", b"# a\n# \xe9\n", RuleFileUnusable, "not UTF-8 in line 2"),
         ("empty.toml", b"", RuleFileUnusable, r"no \[\[rules\]\]"),
         ("long.toml", b"#" * 101, RuleFileUnusable, "more than 100B"),
-        ("-.toml", b"[[rules]]\nid = 'a'\nregex = 'b'\n", RuleFileUnusable, "its name has no letter and no digit"),
+        ("-.toml", b"[[rules]]\nid = 'a'\nregex = 'b'\n", RuleFileUnusable, "its name needs a letter or a digit"),
     ):
         if data is not None:
             (tmp_path / name).write_bytes(data)

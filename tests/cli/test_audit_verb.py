@@ -146,7 +146,7 @@ def test_clean_notes_end_with_zero(folder: Path, run: Run) -> None:
         (["-o", ""], 2, "what follows -o is empty"),
         (["--since", "yesterweek"], 2, "--since"),
         (["--baseline", "absent.json"], 3, "cannot be read: no such file or directory. Nothing was audited."),
-        (["--baseline", "prefs.json"], 2, "is no baseline"),
+        (["--baseline", "prefs.json"], 2, "is not a baseline"),
         (["--rule-file", "absent.toml"], 3, "cannot be read: no such file or directory. Nothing was audited."),
         (["--rule-file", "prefs.json"], 2, "is not TOML"),
         (["--rule-file", "memories/rules.toml"], 4, "inside the memory folder, where an agent could write it. Move it"),

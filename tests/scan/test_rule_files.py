@@ -210,7 +210,7 @@ PROBLEMS = {
     rule(id="x", regex="a*"): "the rule x is not used: its regex matches the empty text",
     rule("path = '['", id="x"): "the rule x is not used: its path cannot be read: missing ]: [",
     rule("secretGroup = 2", id="x", regex="(a)"): (
-        "the rule x is not used: its secretGroup is 2, and its regex has 1 group"
+        "the rule x is not used: its secretGroup is 2, but its regex has 1 group"
     ),
     rule("entropy = 'high'", id="x"): "the rule x is not used: its entropy is not a number",
     rule("keywords = 'a'", id="x"): "the rule x is not used: its keywords are not a list of texts",
@@ -231,8 +231,8 @@ def test_a_bad_rule_is_named_and_leaves_the_others(bad: str) -> None:
     ("lines", "why"),
     [
         ("regexes = ['(']", "missing ): ("),
-        ("regexTarget = 'file'", "its regexTarget is file, and it is secret, match or line"),
-        ("condition = 'XOR'", "its condition is XOR, and it is AND or OR"),
+        ("regexTarget = 'file'", "its regexTarget must be secret, match or line, not file"),
+        ("condition = 'XOR'", "its condition must be AND or OR, not XOR"),
         ("stopwords = 'a'", "its stopwords are not a list of texts"),
     ],
 )

@@ -367,7 +367,7 @@ def _add_appendix(page: _BoundedMarkdown, audit: Audit) -> None:
         ("In order", passed),
         ("Rules not run", skipped),
         ("Settings", settings),
-        ("Read-only", neutral),
+        ("Read only", neutral),
     ):
         _add_folded(page, title, lines)
 

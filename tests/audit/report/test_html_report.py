@@ -158,7 +158,7 @@ def test_the_verdict_the_changes_and_the_facts_lost_are_told() -> None:
         "41K of 49K",
         "130%, over",
         "Since the last audit, 2026-11-20 22:26 UTC: 1 new, 2 resolved.",
-        "How many each of 3 audits had.",
+        "Findings of each of 3 audits.",
     ):
         assert said in words
 

@@ -164,7 +164,7 @@ def test_findings_with_one_cause_are_told_once_with_the_first_places_and_how_man
         f"- notes/{number}.md:3" for number in range(3)
     ]
     assert "      and 56 more (all of them: --all)" in found
-    assert "59 findings should be looked at." in found
+    assert "59 warnings." in found
     every = lines(audit, everything=True)
     assert sum(line.startswith("      - ") for line in every) == 59
     assert not any("more (all" in line for line in every)
