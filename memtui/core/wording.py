@@ -267,7 +267,7 @@ def format_event_clause(event: Event, style: WordStyle = SCREEN) -> str:
     if event.command == "began":
         return f"A new history began here{f': {event.note}' if event.note else ''}".rstrip(".")
     if event.command == "repair":
-        return f"memtui repaired from the history {event.note}"
+        return f"memtui repaired {event.note} from the history"
     if event.command == "adopt":
         return f"memtui began to record {event.note}"
     if event.command == "dismiss":

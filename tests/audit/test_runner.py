@@ -448,7 +448,7 @@ def test_every_check_that_is_in_order_says_what_it_counted(folder: Path, tmp_pat
         assert len(audit.passed) > 8
         assert {each.name for each in audit.passed if not re.search(r"\d", each.words)} == set()
     passed = {each.name: each.words for each in audit.passed}
-    assert passed["links"] == "28 links lead somewhere, in 11 notes"
+    assert passed["links"] == "28 working links in 11 notes"
     assert passed["index"] == "10 lines of MEMORY.md load, 10 entries checked"
 
 
@@ -511,8 +511,7 @@ def test_a_link_that_was_not_judged_is_not_told_to_lead_somewhere(folder: Path, 
     (folder / "b.md").write_text("All is well in here.\n")
     passed = {each.name: each.words for each in look(*FAMILIES).passed}
     assert passed["links"] == (
-        "1 link leads somewhere, in 2 notes; 1 out of the folder or to no note by its name: not judged; "
-        "1 address not tried"
+        "1 working link in 2 notes; 1 out of the folder or to an unknown name: not checked; 1 address not checked"
     )
 
 

@@ -237,7 +237,7 @@ def test_an_orphan_is_told_only_where_notes_are_linked(folder: Folder) -> None:
     notes = {f"n{at}.md": f"[next](n{(at + 1) % 9}.md)\n" for at in range(9)}
     folder.write({**notes, "alone.md": "x\n"})
     (hit,) = folder.hits(upkeep, rules=["orphan"])
-    assert (hit.path, hit.words) == ("alone.md", "no note links to it, as they do to 9 of 10")
+    assert (hit.path, hit.words) == ("alone.md", "no note links to it; 9 of 10 notes have links to them")
     folder.write({f"p{at}.md": "x\n" for at in range(9)})
     assert folder.hits(upkeep, rules=["orphan"]) == []
 

@@ -211,4 +211,4 @@ def test_the_verb_repairs_nothing_read_only_and_without_the_folder(
 def test_a_repair_is_a_sentence() -> None:
     event = Event(seq=4, at_us=1, actor=Memtui(), command="repair", path="/memories", note="the state of 2 paths")
     for style in (PLAIN, SPOKEN):
-        assert describe_event(event, style) == "memtui repaired from the history the state of 2 paths."
+        assert describe_event(event, style) == "memtui repaired the state of 2 paths from the history."

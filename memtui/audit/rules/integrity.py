@@ -160,7 +160,7 @@ def _count_journal(subject: AuditContext) -> None:
     if chain.state == "intact":
         subject.log.counted["journal"] = chain.words
         against = f"{format_count(len(subject.notes), 'file')} against {format_count(subject.on_disk, 'event')}"
-        subject.log.counted["outside"] = f"no change that memtui has not recorded, {against}"
+        subject.log.counted["outside"] = f"no change by another program, {against}"
     elif chain.state == "none":
         subject.log.skip("there is no journal", "chain-broken", "outside-change")
     elif chain.state == "unknown":

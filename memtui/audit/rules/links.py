@@ -95,14 +95,11 @@ def check_links(subject: AuditContext, linked: LinkMap) -> Iterator[Hit]:
                 yield known.build_hit(_UNWRITTEN, "names {}, which does not exist", link, path, lines)
             else:
                 yield known.build_hit(_DEAD, "links to {}, which does not exist", link, path, lines)
-    lead = "link leads" if resolved == 1 else "links lead"
-    words = f"{resolved:,} {lead} somewhere, in {format_count(len(links), 'note')}"
+    words = f"{format_count(resolved, 'working link')} in {format_count(len(links), 'note')}"
     if unknown:
-        words += (
-            f"; {unknown:,} out of the folder or to no note by {'its' if unknown == 1 else 'their'} name: not judged"
-        )
+        words += f"; {unknown:,} out of the folder or to an unknown name: not checked"
     if addresses:
-        words += f"; {format_count(addresses, 'address', 'addresses')} not tried"
+        words += f"; {format_count(addresses, 'address', 'addresses')} not checked"
     subject.log.counted["links"] = words
     if not any(is_index(path) for path in subject.notes):
         yield from _find_orphans(subject, led_to)
@@ -116,7 +113,7 @@ def _find_orphans(subject: AuditContext, led_to: set[str]) -> Iterator[Hit]:
     for path in notes:
         name = path.rpartition("/")[2].casefold().partition(".")[0]
         if path not in led_to and name not in ("readme", "index", "home", "_index"):
-            words = f"no note links to it, as they do to {linked:,} of {len(notes):,}"
+            words = f"no note links to it; {linked:,} of {len(notes):,} notes have links to them"
             yield Hit(_ORPHAN, path, words, identity="")
 
 
