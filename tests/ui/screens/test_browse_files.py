@@ -114,7 +114,7 @@ async def test_a_name_that_cannot_be_stays_in_the_line_with_the_reason(opened: O
         assert "zeta.txt already exists." in app.text
         field.value = "../alpha.md"
         await app.press("enter")
-        assert "nothing can lie outside it" in app.text
+        assert "nothing can be outside it" in app.text
         await app.press("escape")
         await app.rest()
         assert here(app, "alpha.md")
