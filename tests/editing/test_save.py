@@ -93,7 +93,7 @@ def test_a_note_that_was_renamed_tells_its_former_names(engine: Engine) -> None:
 
 @pytest.mark.parametrize(
     ("path", "words"),
-    [("sub", "a directory"), ("away.md", "leads out"), ("nowhere.md", "not there"), ("pipe", "a FIFO")],
+    [("sub", "a directory"), ("away.md", "leads out"), ("nowhere.md", "a missing file"), ("pipe", "a FIFO")],
 )
 def test_what_cannot_be_edited_says_why(engine: Engine, folder: Path, path: str, words: str) -> None:
     (folder / "away.md").symlink_to("/etc/hostname")
